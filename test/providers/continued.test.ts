@@ -1,6 +1,6 @@
 /**
- * An answer that was continued, on every wire: what it was continued with was made behind the request
- * as it was sent then, so that stays the beginning of each later request, to the byte.
+ * Tests continued answers on every wire: the model generated the continuation after the request as
+ * it was then, so that request must stay the byte-identical beginning of each later one.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -16,14 +16,17 @@ import { geminiFaults } from '../support/gemini-laws.ts'
 import { NO_PARAMS } from '../support/no-params.ts'
 import { talk } from '../support/talk.ts'
 
-interface Way {
+interface Case {
   readonly wire: WireName
   readonly model: string
   readonly effort?: string
-  /** Which answers can be gone on with, if not all. */
+  /** The first answers (see `opening`) that this model can continue; all if missing. */
   readonly openings?: RegExp
   readonly quirks?: JsonObject
-  /** What the user is made to say where an answer ends that is gone on with. */
+  /**
+   * The user line that is added after an answer that is continued; `null` if the model continues
+   * its own message.
+   */
   readonly line: string | null
 }
 
@@ -32,35 +35,36 @@ const GO_ON = 'Go on with your last message exactly where it ends, without repea
 const noPrefix: JsonObject = { prefixCompletion: false, reasoningField: 'reasoning_content' }
 const strict: JsonObject = { ...noPrefix, strictAlternation: true, userAfterTool: false }
 
-const WAYS: readonly Way[] = [
+const CASES: readonly Case[] = [
   { wire: 'anthropic', model: 'claude-opus-4-6', effort: 'low', line: CONTINUE },
   { wire: 'anthropic', model: 'claude-opus-5-5', effort: 'low', line: CONTINUE },
-  // Whether it goes on by itself depends on whether it thinks.
+  // This model continues its own message unless it thinks.
   { wire: 'anthropic', model: 'claude-sonnet-4-5', effort: 'low', openings: /^R/, line: CONTINUE },
   { wire: 'anthropic', model: 'claude-3-5-haiku', line: null },
   { wire: 'anthropic', model: 'kimi-k2', line: null },
   { wire: 'gemini', model: 'gemini-3.8-flash', line: 'Continue.' },
   { wire: 'gemini', model: 'gemini-2.5-pro', line: null },
   { wire: 'chat', model: 'm', quirks: noPrefix, line: GO_ON },
-  // Behind what says nothing, what comes next has to be one with what came before.
+  // With alternating roles, a continuation after an answer without text merges with the message
+  // before it.
   { wire: 'chat', model: 'm', quirks: strict, openings: /[Tc]/, line: GO_ON },
   { wire: 'chat', model: 'm', line: null },
   { wire: 'responses', model: 'gpt-5', line: null },
 ]
 
-const named = ({ wire, model, line, effort = 'no', quirks = {} }: Way): string =>
+const describeCase = ({ wire, model, line, effort = 'no', quirks = {} }: Case): string =>
   `${wire}, ${model}, ${effort} effort, ${Object.keys(quirks).length} quirks, ${line ?? 'no line'}`
 
-interface Sent {
+interface EncodedCase {
   readonly path: string
   readonly body: JsonObject
-  /** Everything that is said in it, piece by piece, each with who says it. */
-  readonly said: readonly string[]
+  /** All parts of the messages in order, each with its role. */
+  readonly pieces: readonly string[]
   readonly notes: readonly Note[]
 }
 
-function send(way: Way, items: readonly Item[]): Sent {
-  const { wire, model, effort = null, quirks = {} } = way
+function encode(testCase: Case, items: readonly Item[]): EncodedCase {
+  const { wire, model, effort = null, quirks = {} } = testCase
   const look = { type: 'function', name: 'look', description: null, parameters: null } as const
   const params: PromptParameters = {
     ...NO_PARAMS,
@@ -81,10 +85,10 @@ function send(way: Way, items: readonly Item[]): Sent {
   }
   const prompt = { items, params, stream: true, source }
   const { path, body, notes } = PROVIDERS[wire].encode(prompt, account)
-  return { path, body, said: saidIn(body), notes }
+  return { path, body, pieces: listPieces(body), notes }
 }
 
-function saidIn({ messages, contents, input }: JsonObject): readonly string[] {
+function listPieces({ messages, contents, input }: JsonObject): readonly string[] {
   const list = (messages ?? contents ?? input) as readonly JsonObject[]
   return list.flatMap((message): readonly string[] => {
     const { role, content, parts } = message
@@ -94,14 +98,14 @@ function saidIn({ messages, contents, input }: JsonObject): readonly string[] {
   })
 }
 
-function faultsIn({ wire }: Way, { path, body }: Sent): readonly string[] {
+function findFaults({ wire }: Case, { path, body }: EncodedCase): readonly string[] {
   if (wire === 'anthropic') return anthropicComplaints(body)
   if (wire === 'gemini') return geminiFaults(path, body)
   return wire === 'chat' ? chatFaults(body) : []
 }
 
-/** An answer as it is read out of the store. `number` tells it from the others. */
-function answer({ wire, model }: Way, number: number, script: string): readonly Item[] {
+/** Returns an answer as the store returns it; `number` makes its texts and ids unique. */
+function createAnswer({ wire, model }: Case, number: number, script: string): readonly Item[] {
   const origin: Origin = { wire, account: wire, model, prefixHash: null }
   return script.split('').flatMap((letter, at): readonly Item[] => {
     const id = `${number}_${at}`
@@ -131,97 +135,117 @@ function answer({ wire, model }: Way, number: number, script: string): readonly 
   })
 }
 
-/** `c` are words of the client's own, `_` is a message without any. */
+/**
+ * T: text, R: reasoning, C: call, O: output, c: text of the client without an origin, _: a message
+ * without text.
+ */
 const opening = fc.constantFrom('T', 'RT', 'RTRT', 'RTT', 'RTR', 'c', 'cc', '_', 'R', 'COT', 'RTCO')
-const going = fc.constantFrom('RT', 'RTRT', 'RTCO', 'RCO', 'RTR')
-const continued = fc.array(fc.tuple(opening, fc.array(going, { maxLength: 3 })), {
+const continuation = fc.constantFrom('RT', 'RTRT', 'RTCO', 'RCO', 'RTR')
+const roundScripts = fc.array(fc.tuple(opening, fc.array(continuation, { maxLength: 3 })), {
   minLength: 1,
   maxLength: 3,
 })
 
-/** `asked` are the places where each of the answers was asked for. */
-function storyOf(way: Way, rounds: readonly (readonly [string, readonly string[]])[]) {
+/** `requestLengths` are the item counts at which each answer was requested. */
+function buildConversation(
+  testCase: Case,
+  rounds: readonly (readonly [string, readonly string[]])[],
+) {
   let number = 0
   const items: Item[] = []
-  const asked: number[] = []
+  const requestLengths: number[] = []
   for (const [first, rest] of rounds) {
     items.push(...talk`user: question ${String(number)}`)
     for (const script of [first, ...rest]) {
-      asked.push(items.length)
-      items.push(...answer(way, (number += 1), script))
+      requestLengths.push(items.length)
+      items.push(...createAnswer(testCase, (number += 1), script))
     }
   }
-  return { items: [...items, ...talk`user: so?`], asked }
+  return { items: [...items, ...talk`user: so?`], requestLengths }
 }
 
-describe.each(WAYS.map((way) => [named(way), way] as const))('%s', (_, way) => {
-  test('what an answer was continued behind stays in front of it', () => {
-    fc.assert(
-      fc.property(continued, (told) => {
-        const rounds = told.filter(([first]) => way.openings?.test(first) ?? true)
-        const { items, asked } = storyOf(way, rounds)
-        const whole = send(way, items)
-        expect(faultsIn(way, whole)).toEqual([])
-        for (const at of asked) {
-          const { said } = send(way, items.slice(0, at))
-          expect(whole.said.slice(0, said.length)).toEqual(said)
-        }
-      }),
-      { numRuns: 60 },
-    )
-  })
+describe.each(CASES.map((testCase) => [describeCase(testCase), testCase] as const))(
+  '%s',
+  (_, testCase) => {
+    test('each former request stays a prefix of the later requests', () => {
+      fc.assert(
+        fc.property(roundScripts, (scripts) => {
+          const rounds = scripts.filter(([first]) => testCase.openings?.test(first) ?? true)
+          const { items, requestLengths } = buildConversation(testCase, rounds)
+          const complete = encode(testCase, items)
+          expect(findFaults(testCase, complete)).toEqual([])
+          for (const at of requestLengths) {
+            const { pieces } = encode(testCase, items.slice(0, at))
+            expect(complete.pieces.slice(0, pieces.length)).toEqual(pieces)
+          }
+        }),
+        { numRuns: 60 },
+      )
+    })
 
-  test('the line stands where it stood, and is noted', () => {
-    const { items } = storyOf(way, [['RT', ['RTCO', 'RT']]])
-    const { said, notes } = send(way, items)
-    const line = JSON.stringify(way.line)
-    const lines = said.filter((piece) => piece.includes(line) && piece.includes('"user"'))
-    const added = notes.filter(({ did }) => did === 'added')
-    // Only one of the two was asked for, for behind an output there is nothing to go on with.
-    expect([lines.length, added.length]).toEqual(way.line === null ? [0, 0] : [1, 1])
-    if (way.line === null) return
-    const at = said.findIndex((piece) => piece.includes(line))
-    expect(said[at - 1]).toContain('Words 1_1')
-    expect(said.slice(0, at).join()).not.toContain('2_')
-    expect(said[at + 1]).toMatch(/2_|"Thoug"/)
-  })
-})
+    test('the continuation line keeps its position and has a note', () => {
+      const { items } = buildConversation(testCase, [['RT', ['RTCO', 'RT']]])
+      const { pieces, notes } = encode(testCase, items)
+      const line = JSON.stringify(testCase.line)
+      const lines = pieces.filter((piece) => piece.includes(line) && piece.includes('"user"'))
+      const added = notes.filter(({ did }) => did === 'added')
+      // Only one of the two continuations gets a line, because after an output the model continues
+      // anyway.
+      expect([lines.length, added.length]).toEqual(testCase.line === null ? [0, 0] : [1, 1])
+      if (testCase.line === null) return
+      const at = pieces.findIndex((piece) => piece.includes(line))
+      expect(pieces[at - 1]).toContain('Words 1_1')
+      expect(pieces.slice(0, at).join()).not.toContain('2_')
+      expect(pieces[at + 1]).toMatch(/2_|"Thoug"/)
+    })
+  },
+)
 
-test('the lines are lawful whatever there is of the answers', () => {
+test('requests with continuation lines are valid for any answers', () => {
   const anything = fc.stringMatching(/^[RT_]{0,3}(CO)?[RT_]{0,2}$/)
-  const way = fc.constantFrom(...WAYS)
+  const testCase = fc.constantFrom(...CASES)
   fc.assert(
-    fc.property(way, fc.array(anything, { maxLength: 4 }), (way, scripts) => {
-      const { items } = storyOf(way, [['', scripts]])
-      expect(faultsIn(way, send(way, items))).toEqual([])
+    fc.property(testCase, fc.array(anything, { maxLength: 4 }), (testCase, scripts) => {
+      const { items } = buildConversation(testCase, [['', scripts]])
+      expect(findFaults(testCase, encode(testCase, items))).toEqual([])
     }),
     { numRuns: 300 },
   )
 })
 
-test('where it did not think, it went on with its own words', () => {
-  const way: Way = { wire: 'anthropic', model: 'claude-sonnet-4-5', effort: 'low', line: null }
-  const { items } = storyOf(way, [
+test('an answer without thinking is continued without a continuation line', () => {
+  const testCase: Case = {
+    wire: 'anthropic',
+    model: 'claude-sonnet-4-5',
+    effort: 'low',
+    line: null,
+  }
+  const { items } = buildConversation(testCase, [
     ['T', ['T']],
     ['RT', []],
   ])
-  const { body, said } = send(way, items)
+  const { body, pieces } = encode(testCase, items)
   expect(body['thinking']).toMatchObject({ type: 'enabled' })
-  expect(said.join()).not.toContain(CONTINUE)
+  expect(pieces.join()).not.toContain(CONTINUE)
 })
 
-test('a call that the service runs itself goes on without being asked', () => {
-  const way: Way = { wire: 'anthropic', model: 'claude-opus-5', line: CONTINUE }
+test('an unfinished server tool call is continued without a continuation line', () => {
+  const testCase: Case = { wire: 'anthropic', model: 'claude-opus-5', line: CONTINUE }
   const block = (raw: JsonObject): Item => ({
     type: 'opaque',
     raw,
-    origin: { wire: 'anthropic', account: 'anthropic', model: way.model, prefixHash: null },
+    origin: { wire: 'anthropic', account: 'anthropic', model: testCase.model, prefixHash: null },
   })
   const asks = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }
   const finds = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] }
-  const asked = [...talk`user: go`, block(asks)]
-  const { said } = send(way, asked)
-  const whole = send(way, [...asked, block(finds), ...answer(way, 1, 'T'), ...talk`user: so?`])
-  expect(whole.said.slice(0, said.length)).toEqual(said)
-  expect(whole.said[said.length]).toContain('web_search_tool_result')
+  const requestLengths = [...talk`user: go`, block(asks)]
+  const { pieces } = encode(testCase, requestLengths)
+  const complete = encode(testCase, [
+    ...requestLengths,
+    block(finds),
+    ...createAnswer(testCase, 1, 'T'),
+    ...talk`user: so?`,
+  ])
+  expect(complete.pieces.slice(0, pieces.length)).toEqual(pieces)
+  expect(complete.pieces[pieces.length]).toContain('web_search_tool_result')
 })

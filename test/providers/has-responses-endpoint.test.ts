@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { hasResponsesEndpoint } from '../../src/providers/has-responses-endpoint.ts'
 import { ACCOUNT, accountWith } from '../support/responses-kit.ts'
 
-test('OpenAI has them all, others say so', () => {
+test('OpenAI has all endpoints, other servers declare them by a quirk', () => {
   const local = { ...ACCOUNT, baseUrl: 'http://127.0.0.1:8000/v1' }
   expect(hasResponsesEndpoint(ACCOUNT, 'compact')).toBe(true)
   expect(hasResponsesEndpoint(accountWith({ compact: false }), 'compact')).toBe(false)
@@ -12,7 +12,7 @@ test('OpenAI has them all, others say so', () => {
   )
 })
 
-test('only who speaks Responses can have them', () => {
+test('only accounts with the Responses wire have the endpoints', () => {
   const chat = { ...ACCOUNT, wire: 'chat' as const, quirks: { compact: true } }
   expect(hasResponsesEndpoint(chat, 'compact')).toBe(false)
 })

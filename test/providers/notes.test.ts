@@ -9,7 +9,7 @@ import { PROVIDERS } from '../../src/providers/registry.ts'
 import { plainAccount } from '../support/account.ts'
 
 const WIRES = Object.values(PROVIDERS).filter(({ wire }) => wire !== 'demo')
-/** Those that are not called like their wire. */
+/** Folders whose name differs from their wire. */
 const FOLDERS: Readonly<Record<string, string>> = {
   chat: 'openai-chat',
   responses: 'openai-responses',
@@ -18,7 +18,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
 describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
   '%s',
   (wire, provider) => {
-    test('has a sentence for every note, and no note that nobody writes', () => {
+    test('has a sentence for every note, and writes every note of its table', () => {
       const folder = new URL(`../../src/providers/${FOLDERS[wire] ?? wire}/`, import.meta.url)
       const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
         .filter((file) => file.endsWith('.ts') && file !== 'encoding-notes.ts')
@@ -36,9 +36,9 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
       ['chat', chatDialect, CHAT],
       ['responses', responsesDialect, RESPONSES],
     ] as const)(
-      'says of all that a %s client asks what became of it, and where',
+      'writes notes with an index or a field for everything a %s request loses',
       (_, dialect, body) => {
-        const { notes } = sent(provider, dialect, body)
+        const { notes } = encode(provider, dialect, body)
         for (const { did, at, field, why, by } of notes) {
           expect([why, did]).toEqual([why, provider.notes[why]?.[0]])
           expect(by).toBe(wire)
@@ -47,14 +47,14 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
       },
     )
 
-    test('takes stop strings in order, each once, and leaves the rest to the gateway', () => {
+    test('sends stop strings in order without duplicates, and leaves the rest to the gateway', () => {
       const stop = ['a', '', 'b', 'a', '\n', 'c', 'd', 'e', 'f']
       const {
         body,
         unsentStopSequences = [],
         notes,
-      } = sent(provider, responsesDialect, { ...ASK, stop })
-      const given = stopsIn(body)
+      } = encode(provider, responsesDialect, { ...QUESTION, stop })
+      const given = readStops(body)
       const unique = ['a', 'b', '\n', 'c', 'd', 'e', 'f']
       expect([...given, ...unsentStopSequences].toSorted()).toEqual(unique.toSorted())
       expect(given).toEqual(unique.filter((each) => given.includes(each)))
@@ -67,8 +67,8 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
       })
     })
 
-    test('says nothing of defaults that it has no word for', () => {
-      const { notes } = sent(provider, chatDialect, {
+    test('writes no notes for unsupported parameters with default values', () => {
+      const { notes } = encode(provider, chatDialect, {
         model: 'm',
         messages: [{ role: 'user', content: 'Hi' }],
         n: 1,
@@ -85,7 +85,7 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
   },
 )
 
-const ASK = { model: 'm', input: 'Hi' }
+const QUESTION = { model: 'm', input: 'Hi' }
 
 const CHAT = {
   model: 'm',
@@ -137,7 +137,7 @@ const RESPONSES = {
   future: 1,
 }
 
-function sent(provider: Provider, dialect: Dialect, body: object) {
+function encode(provider: Provider, dialect: Dialect, body: object) {
   const clientRequest = dialect.parse(body as JsonObject)
   const { items, params, stream } = clientRequest
   const source = {
@@ -150,7 +150,7 @@ function sent(provider: Provider, dialect: Dialect, body: object) {
   return provider.encode({ items, params, stream, source }, plainAccount(provider.wire))
 }
 
-function stopsIn(body: JsonObject): readonly string[] {
+function readStops(body: JsonObject): readonly string[] {
   const config = body['generationConfig'] as JsonObject | undefined
   const stops = body['stop'] ?? body['stop_sequences'] ?? config?.['stopSequences'] ?? []
   return stops as readonly string[]

@@ -1,4 +1,4 @@
-/** What providers and those in front of them say when they do not take reasoning back. */
+/** Tests that errors of providers and routers about reasoning are recognized. */
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import type { Account, WireName } from '../../src/providers/provider-interface.ts'
@@ -23,42 +23,45 @@ const GEMINI = [
   'Function call is missing a thought_signature in functionCall parts: `look`, position 2.',
 ]
 
-function refuses(wire: WireName, status: number, body: JsonObject): boolean | undefined {
+function isRejection(wire: WireName, status: number, body: JsonObject): boolean | undefined {
   const { parseErrorResponse, isReasoningRejection } = PROVIDERS[wire]
   return isReasoningRejection?.(parseErrorResponse(status, body))
 }
 
-function bodyFor(wire: WireName, message: string): JsonObject {
+function createErrorBody(wire: WireName, message: string): JsonObject {
   const error = { message, type: 'invalid_request_error', param: null, code: null }
   return wire === 'anthropic' ? { type: 'error', error } : { error }
 }
 
-const OWN_WORDS = [
+const REJECTIONS = [
   ...ANTHROPIC.map((message) => ['anthropic', message] as const),
   ...OPENAI.map((message) => ['responses', message] as const),
   ...GEMINI.map((message) => ['gemini', message] as const),
 ]
 
-test.each(OWN_WORDS)('%s: %s', (wire, message) => {
-  expect(refuses(wire, 400, bodyFor(wire, message))).toBe(true)
-  // Through a router that speaks chat, plainly or wrapped.
-  expect(refuses('chat', 400, bodyFor('chat', message))).toBe(true)
-  const raw = JSON.stringify(bodyFor(wire, message))
+test.each(REJECTIONS)('%s rejects reasoning with: %s', (wire, message) => {
+  expect(isRejection(wire, 400, createErrorBody(wire, message))).toBe(true)
+  // The same message through a Chat Completions router, plain and wrapped.
+  expect(isRejection('chat', 400, createErrorBody('chat', message))).toBe(true)
+  const raw = JSON.stringify(createErrorBody(wire, message))
   const metadata = { raw, provider_name: 'Somebody' }
   const wrapped = { error: { code: 400, message: 'Provider returned error', metadata } }
-  expect(refuses('chat', 400, wrapped)).toBe(true)
+  expect(isRejection('chat', 400, wrapped)).toBe(true)
 })
 
-test('by its code alone, whatever the words', () => {
+test('an error code for reasoning suffices without a known message', () => {
   const error = { message: 'No.', type: 'invalid_request_error', code: 'invalid_encrypted_content' }
-  expect(refuses('responses', 400, { error })).toBe(true)
-  expect(refuses('chat', 400, { error })).toBe(true)
+  expect(isRejection('responses', 400, { error })).toBe(true)
+  expect(isRejection('chat', 400, { error })).toBe(true)
 })
 
-test.each(OWN_WORDS)('%s does not mean it with another status', (wire, message) => {
-  expect(refuses(wire, 429, bodyFor(wire, message))).toBe(false)
-  expect(refuses(wire, 500, bodyFor(wire, message))).toBe(false)
-})
+test.each(REJECTIONS)(
+  '%s does not reject reasoning with status 429 or 500: %s',
+  (wire, message) => {
+    expect(isRejection(wire, 429, createErrorBody(wire, message))).toBe(false)
+    expect(isRejection(wire, 500, createErrorBody(wire, message))).toBe(false)
+  },
+)
 
 test.each([
   ['anthropic', '"thinking.type.enabled" is not supported for this model.'],
@@ -68,11 +71,11 @@ test.each([
   ['responses', 'Unsupported value: reasoning.encrypted_content is not known to this model.'],
   ['gemini', 'Request contains an invalid argument.'],
   ['chat', 'Missing `reasoning_content` field in the assistant message at index 1.'],
-] as const)('%s says something else with: %s', (wire, message) => {
-  expect(refuses(wire, 400, bodyFor(wire, message))).toBe(false)
+] as const)('%s rejects something else with: %s', (wire, message) => {
+  expect(isRejection(wire, 400, createErrorBody(wire, message))).toBe(false)
 })
 
-function checks(wire: WireName, model: string, quirks: JsonObject = {}): boolean {
+function requiresPrefix(wire: WireName, model: string, quirks: JsonObject = {}): boolean {
   const account: Account = {
     name: 'a',
     wire,
@@ -106,9 +109,9 @@ test.each<[WireName, string, boolean]>([
   ['responses', 'o3', false],
   ['gemini', 'gemini-3.8-flash', false],
   ['chat', 'anthropic/claude-opus-5-5', false],
-])('%s checks the prefix for %s: %s', (wire, model, expected) => {
-  expect(checks(wire, model)).toBe(expected)
-  // The account has the last word.
-  expect(checks(wire, model, { prefixCheck: true })).toBe(true)
-  expect(checks(wire, model, { prefixCheck: false })).toBe(false)
+])('%s requires an unchanged prefix for %s: %s', (wire, model, expected) => {
+  expect(requiresPrefix(wire, model)).toBe(expected)
+  // The account's quirk overrides the model.
+  expect(requiresPrefix(wire, model, { prefixCheck: true })).toBe(true)
+  expect(requiresPrefix(wire, model, { prefixCheck: false })).toBe(false)
 })

@@ -1,6 +1,7 @@
 /**
- * What stands in front of a conversation, on each wire, while what is told beside it moves: its very
- * first turn has nothing between the instructions and what is told in front of the question.
+ * Tests on each wire that the system prompt stays the same while texts are inserted before the
+ * question: in the first turn, no message separates the instructions from such a text, but it must
+ * not become part of them.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -14,7 +15,7 @@ import type { Transform } from '../../src/context/transform-interface.ts'
 import { NO_PARAMS } from '../support/no-params.ts'
 import { talk } from '../support/talk.ts'
 
-interface Wire {
+interface WireCase {
   readonly wire: keyof typeof PROVIDERS
   readonly model?: string
   readonly quirks?: JsonObject
@@ -22,12 +23,12 @@ interface Wire {
 }
 
 const firstOf = (field: string) => (body: JsonObject) => (body[field] as readonly Json[])[0]
-/** Of a model that has no system instruction. */
+/** The first part, for a model without a system instruction. */
 const firstPart = (body: JsonObject) => firstOf('parts')(firstOf('contents')(body) as JsonObject)
 const systemMessages = ({ messages }: JsonObject) =>
   (messages as readonly JsonObject[]).filter(({ role }) => role === 'system')
 
-const WIRES: readonly Wire[] = [
+const WIRES: readonly WireCase[] = [
   { wire: 'anthropic', quirks: { cacheControl: false }, head: ({ system }) => system },
   { wire: 'gemini', head: ({ systemInstruction }) => systemInstruction },
   { wire: 'gemini', model: 'gemma-3-27b-it', head: firstPart },
@@ -42,57 +43,60 @@ const FIRST = talk`
 `
 const SECOND = [...FIRST, ...talk`assistant: 1`, ...talk`user: two`]
 
-const volatile = (text: string) =>
+const facts = (text: string) =>
   insertLayerBlocks([{ name: 'facts', band: 'volatile', text, changes: [] }])
 const STABLE = insertLayerBlocks([{ name: 'memory', band: 'stable', text: 'noted', changes: [] }])
 const note = (depth: number) => insertPolicyTexts([{ text: 'remember', depth, role: 'developer' }])
 
 describe.each(WIRES)('$wire $model $quirks', (wire) => {
   test.each([
-    ['facts that fit the question', [volatile('found')], [volatile('found')]],
-    ['facts, of which there are none any more', [volatile('found')], []],
-    ['a note in front of the question', [note(1)], [note(1)]],
-    ['a note that is deeper than all that was said', [note(3)], [note(3)]],
-    ['a note, behind what is stable', [note(1), STABLE], [note(1), STABLE]],
-  ])('C36, C68: %s never change the head', (_, first, second) => {
-    const before = wire.head(sent(wire, FIRST, first))
+    ['a block of relevant facts', [facts('found')], [facts('found')]],
+    ['the removal of the relevant facts', [facts('found')], []],
+    ['a policy text before the question', [note(1)], [note(1)]],
+    ['a policy text deeper than the conversation', [note(3)], [note(3)]],
+    ['a policy text after a stable block', [note(1), STABLE], [note(1), STABLE]],
+  ])('C36, C68: %s never changes the system prompt', (_, first, second) => {
+    const before = wire.head(encodeBody(wire, FIRST, first))
     expect(JSON.stringify(before)).toContain('be brief')
     expect(JSON.stringify(before)).not.toMatch(/found|remember/)
-    expect(wire.head(sent(wire, SECOND, second))).toEqual(before)
+    expect(wire.head(encodeBody(wire, SECOND, second))).toEqual(before)
   })
 })
 
-test('what is told in its place is told, in a first turn as in all others', () => {
+test('inserted texts are sent once, in the first turn and in later ones', () => {
   for (const wire of WIRES) {
     for (const items of [FIRST, SECOND]) {
-      const body = JSON.stringify(sent(wire, items, [note(1), volatile('found')]))
+      const body = JSON.stringify(encodeBody(wire, items, [note(1), facts('found')]))
       expect(body.match(/remember/g)).toHaveLength(1)
       expect(body.match(/found/g)).toHaveLength(1)
     }
   }
 })
 
-test('what is stable leads, with the instructions', () => {
-  const { system } = sent({ wire: 'anthropic', head: () => null }, FIRST, [volatile('x'), STABLE])
+test('a stable block is part of the system prompt', () => {
+  const { system } = encodeBody({ wire: 'anthropic', head: () => null }, FIRST, [
+    facts('x'),
+    STABLE,
+  ])
   expect(JSON.stringify(system)).toContain('noted')
 })
 
-test('whatever is told, the head is that of the instructions alone', () => {
-  const told = fc.array(fc.oneof(fc.nat(4).map(note), fc.constantFrom('a', 'b').map(volatile)), {
+test('with any inserted texts, the system prompt is that of the instructions alone', () => {
+  const told = fc.array(fc.oneof(fc.nat(4).map(note), fc.constantFrom('a', 'b').map(facts)), {
     maxLength: 3,
   })
   fc.assert(
     fc.property(fc.constantFrom(...WIRES.slice(0, 2)), told, told, (wire, first, second) => {
-      const bare = wire.head(sent(wire, FIRST, []))
-      expect(wire.head(sent(wire, FIRST, first))).toEqual(bare)
-      expect(wire.head(sent(wire, SECOND, second))).toEqual(bare)
+      const bare = wire.head(encodeBody(wire, FIRST, []))
+      expect(wire.head(encodeBody(wire, FIRST, first))).toEqual(bare)
+      expect(wire.head(encodeBody(wire, SECOND, second))).toEqual(bare)
     }),
     { numRuns: 50 },
   )
 })
 
-function sent(
-  { wire, model = 'm', quirks = {} }: Wire,
+function encodeBody(
+  { wire, model = 'm', quirks = {} }: WireCase,
   items: readonly Item[],
   told: readonly Transform[],
 ): JsonObject {

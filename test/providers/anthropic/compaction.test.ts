@@ -1,4 +1,6 @@
-/** Compaction by the API itself: asked for, told as an item, and given back as it came. */
+/**
+ * Tests compaction by the API: how it is requested, decoded into an item, and sent back unchanged.
+ */
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
@@ -7,10 +9,10 @@ import { anthropic } from '../../../src/providers/anthropic/anthropic.ts'
 import { anthropicComplaints } from '../../support/anthropic-laws.ts'
 import {
   accountOf,
-  answerOf,
+  createAnswer,
   assistant,
   block,
-  decoded,
+  decode,
   expectOrdered,
   itemsOf,
   promptOf,
@@ -22,7 +24,7 @@ import {
 const MODEL = 'claude-sonnet-5'
 const HI = textBlock('Hi')
 const BLOCK = { type: 'compaction', content: 'So far: grüezi 🦊.', encrypted_content: 'Xy==' }
-const STREAMED = block(
+const STREAMED_BLOCK = block(
   { type: 'compaction', content: null },
   {
     type: 'compaction_delta',
@@ -34,23 +36,23 @@ const STREAMED = block(
 function encode(items: readonly Item[], more: Partial<Prompt> = {}, headers = {}) {
   const prompt = { ...promptOf(items, { model: MODEL }), ...more }
   const { body, headers: sent, notes } = anthropic.encode(prompt, { ...accountOf(), headers })
-  return { body, headers: sent, why: notes.map(({ why }) => why) }
+  return { body, headers: sent, codes: notes.map(({ why }) => why) }
 }
 
-const editAt = (value: number) => ({
+const contextManagement = (value: number) => ({
   edits: [{ type: 'compact_20260112', trigger: { type: 'input_tokens', value } }],
 })
 
-describe('it is asked for', () => {
-  test('with the beta that it is a word of', () => {
-    const { body, headers, why } = encode([user('Hi')], { compactAbove: 60_000 })
-    expect(body['context_management']).toEqual(editAt(60_000))
+describe('compaction is requested', () => {
+  test('with the header of its beta', () => {
+    const { body, headers, codes } = encode([user('Hi')], { compactAbove: 60_000 })
+    expect(body['context_management']).toEqual(contextManagement(60_000))
     expect(headers).toEqual({ 'anthropic-beta': 'compact-2026-01-12' })
-    expect(why).toEqual(['compaction-asked'])
+    expect(codes).toEqual(['compaction-asked'])
     expect(anthropicComplaints(body)).toEqual([])
   })
 
-  test('beside the betas of the account, and not twice', () => {
+  test('in addition to the betas of the account, without duplicates', () => {
     const headersWith = (headers: object) =>
       encode([user('Hi')], { compactAbove: 60_000 }, headers).headers
     expect(headersWith({ 'Anthropic-Beta': 'a-1,b-2' })).toEqual({
@@ -59,9 +61,9 @@ describe('it is asked for', () => {
     expect(headersWith({ 'anthropic-beta': 'a-1, compact-2026-01-12' })).toEqual({})
   })
 
-  test('of nobody else', () => {
-    const { body, headers, why } = encode([user('Hi')])
-    expect([body['context_management'], headers, why]).toEqual([undefined, undefined, []])
+  test('only with a threshold', () => {
+    const { body, headers, codes } = encode([user('Hi')])
+    expect([body['context_management'], headers, codes]).toEqual([undefined, undefined, []])
   })
 
   test.each([
@@ -72,14 +74,16 @@ describe('it is asked for', () => {
     ['https://claude.example.com/v1', MODEL, { compact: true }, 50_000],
     ['https://other.example.com/v1', 'glm-5', { compact: true }, 50_000],
     ['https://claude.example.com/v1', 'claude-3-5-haiku', { compact: true }, null],
-  ])('who can: %s with %s, %j', (baseUrl, model, quirks, least) => {
-    expect(anthropic.getCompactionThreshold?.({ ...accountOf(quirks), baseUrl }, model)).toBe(least)
+  ])('only where it is supported: %s with %s, %j', (baseUrl, model, quirks, threshold) => {
+    expect(anthropic.getCompactionThreshold?.({ ...accountOf(quirks), baseUrl }, model)).toBe(
+      threshold,
+    )
   })
 })
 
-describe('what comes of it', () => {
-  test('is an item in front of the rest, whether streamed or whole', () => {
-    const events = decoded(answerOf(STREAMED, HI))
+describe('a compaction block', () => {
+  test('becomes an item before the message, streamed or not', () => {
+    const events = decode(createAnswer(STREAMED_BLOCK, HI))
     expectOrdered(events)
     const items = itemsOf(events)
     expect(items).toHaveLength(2)
@@ -94,29 +98,29 @@ describe('what comes of it', () => {
     expect(itemsOf(anthropic.decodeBody(body, accountOf()))).toEqual(items)
   })
 
-  test('goes back byte for byte, also from a client that has given it an id', () => {
-    const [item, answer] = itemsOf(decoded(answerOf(STREAMED, HI)))
+  test('goes back byte for byte, even if a client added an id', () => {
+    const [item, answer] = itemsOf(decode(createAnswer(STREAMED_BLOCK, HI)))
     if (item?.type !== 'opaque' || answer === undefined) throw new Error('There is none.')
-    const brought: Item = { ...item, raw: { id: 'cmp_1', ...item.raw } }
-    for (const one of [item, brought]) {
-      const { body, headers, why } = encode([system('Be brief.'), one, answer, user('And?')])
+    const itemWithId: Item = { ...item, raw: { id: 'cmp_1', ...item.raw } }
+    for (const sentItem of [item, itemWithId]) {
+      const { body, headers, codes } = encode([system('Be brief.'), sentItem, answer, user('And?')])
       expect(JSON.stringify(body['messages'])).toContain(JSON.stringify(BLOCK))
       expect((body['messages'] as JsonObject[])[0]).toMatchObject({ role: 'assistant' })
-      // It has to be named, but is not to be done again.
-      expect(body['context_management']).toEqual(editAt(100_000_000))
+      // The request must name compaction, but with a threshold that never triggers it.
+      expect(body['context_management']).toEqual(contextManagement(100_000_000))
       expect(headers).toEqual({ 'anthropic-beta': 'compact-2026-01-12' })
-      expect(why).toEqual(['compaction-named'])
+      expect(codes).toEqual(['compaction-named'])
       expect(anthropicComplaints(body)).toEqual([])
     }
   })
 
-  test('is understood in the words of the API as well', () => {
+  test('is accepted in the format of the API', () => {
     const item: Item = { type: 'opaque', raw: { id: 'cmp_1', ...BLOCK } }
     const { body } = encode([item, assistant('Hi'), user('And?')])
     expect(JSON.stringify(body['messages'])).toContain(JSON.stringify(BLOCK))
   })
 
-  test('is whole, in however many pieces its fields come', () => {
+  test('is complete in any number of deltas', () => {
     const { content, encrypted_content } = BLOCK
     const pieces = block(
       { type: 'compaction', content: null },
@@ -124,35 +128,37 @@ describe('what comes of it', () => {
       { type: 'compaction_delta', content: content.slice(5) },
       { type: 'compaction_delta', encrypted_content },
     )
-    expect(itemsOf(decoded(answerOf(pieces, HI)))).toEqual(itemsOf(decoded(answerOf(STREAMED, HI))))
+    expect(itemsOf(decode(createAnswer(pieces, HI)))).toEqual(
+      itemsOf(decode(createAnswer(STREAMED_BLOCK, HI))),
+    )
   })
 
   test.each([
-    ['that failed', block({ type: 'compaction', content: null })],
+    ['failed', block({ type: 'compaction', content: null })],
     [
-      'that failed in the end',
+      'failed at its end',
       block({ type: 'compaction', content: 'So' }, { type: 'compaction_delta', content: null }),
     ],
-    ['with nothing in it', block({ type: 'compaction', content: '' })],
-  ])('C52: is nothing of one %s', (_, failed) => {
-    const events = decoded(answerOf(failed, HI))
+    ['is empty', block({ type: 'compaction', content: '' })],
+  ])('C52: becomes no item if it %s', (_, failed) => {
+    const events = decode(createAnswer(failed, HI))
     expectOrdered(events)
     expect(itemsOf(events)).toEqual([assistant('Hi')])
   })
 
-  test('is nothing of one that broke off', () => {
-    const events = decoded(answerOf(STREAMED.slice(0, -1)).slice(0, 3))
+  test('becomes no item if the stream breaks off', () => {
+    const events = decode(createAnswer(STREAMED_BLOCK.slice(0, -1)).slice(0, 3))
     expectOrdered(events)
     expect(itemsOf(events)).toEqual([])
   })
 })
 
 test.each(['anthropic:compaction:%%', 'anthropic:compaction:e30=', 'gAAAAA'])(
-  'what is no compaction of its own is left out (%s)',
+  'a compaction of another provider is left out (%s)',
   (encrypted_content) => {
     const item: Item = { type: 'opaque', raw: { type: 'compaction', encrypted_content } }
-    const { body, why } = encode([user('Hi'), item])
+    const { body, codes } = encode([user('Hi'), item])
     expect(JSON.stringify(body)).not.toContain('compaction')
-    expect(why).toEqual(['item-of-another-provider'])
+    expect(codes).toEqual(['item-of-another-provider'])
   },
 )

@@ -1,4 +1,4 @@
-/** Answers that break off or make no sense. */
+/** Tests answers that break off or contain invalid data. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
@@ -6,9 +6,9 @@ import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { anthropic } from '../../../src/providers/anthropic/anthropic.ts'
 import {
   accountOf,
-  answerOf,
-  decoded,
-  decodedSse,
+  createAnswer,
+  decode,
+  decodeSse,
   expectOrdered,
   itemsOf,
   textBlock,
@@ -16,13 +16,13 @@ import {
 
 const HI = textBlock('Hi', ' there')
 
-function end(events: readonly StreamEvent[]): StreamEvent | undefined {
+function lastEvent(events: readonly StreamEvent[]): StreamEvent | undefined {
   return events.at(-1)
 }
 
 describe('an answer that fails', () => {
-  const begun = [
-    ...answerOf(HI).slice(0, 3),
+  const startedAnswer = [
+    ...createAnswer(HI).slice(0, 3),
     {
       type: 'content_block_start',
       index: 1,
@@ -35,15 +35,15 @@ describe('an answer that fails', () => {
     },
   ]
 
-  test("after a 200 tells the provider's words and keeps what had arrived", () => {
+  test("after status 200 reports the provider's message and keeps the received items", () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' }
-    const events = decoded([...begun, { type: 'error', error, request_id: 'req_1' }])
+    const events = decode([...startedAnswer, { type: 'error', error, request_id: 'req_1' }])
     expectOrdered(events)
     expect(itemsOf(events)).toEqual([
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] },
       expect.objectContaining({ status: 'incomplete', arguments: '{"a' }),
     ])
-    expect(end(events)).toMatchObject({
+    expect(lastEvent(events)).toMatchObject({
       type: 'answer-failed',
       failure: {
         status: 529,
@@ -55,46 +55,46 @@ describe('an answer that fails', () => {
     })
   })
 
-  test('by ending without message_stop has not finished, however complete it looks', () => {
-    const events = decoded(answerOf(HI).slice(0, -1))
+  test('without message_stop has failed, however complete it looks', () => {
+    const events = decode(createAnswer(HI).slice(0, -1))
     expectOrdered(events)
-    expect(end(events)).toMatchObject({
+    expect(lastEvent(events)).toMatchObject({
       type: 'answer-failed',
       failure: { code: 'upstream_broken' },
     })
   })
 
-  test('in the middle of a text keeps the text as incomplete', () => {
-    const events = decoded(begun.slice(0, 3))
+  test('in the middle of a text keeps it as incomplete', () => {
+    const events = decode(startedAnswer.slice(0, 3))
     expectOrdered(events)
     expect(itemsOf(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'Hi' }] }])
   })
 
-  test('by sending nothing at all has failed', () => {
-    const events = decoded([])
+  test('without any event has failed', () => {
+    const events = decode([])
     expectOrdered(events)
-    expect(end(events)).toMatchObject({ failure: { code: 'upstream_broken' } })
+    expect(lastEvent(events)).toMatchObject({ failure: { code: 'upstream_broken' } })
   })
 
-  test.each(['{"type":', 'null', '"text"', '<html>'])('by sending %s has failed once', (data) => {
-    const events = decodedSse([{ data }, { data }, { data: '{"type":"message_stop"}' }])
+  test.each(['{"type":', 'null', '"text"', '<html>'])('with the data %s fails once', (data) => {
+    const events = decodeSse([{ data }, { data }, { data: '{"type":"message_stop"}' }])
     expectOrdered(events)
-    expect(end(events)).toMatchObject({ failure: { code: 'upstream_broken' } })
+    expect(lastEvent(events)).toMatchObject({ failure: { code: 'upstream_broken' } })
   })
 
-  test('in the words of a proxy is understood as well', () => {
-    const events = decodedSse([{ data: '{"error":{"message":"No route."}}' }])
-    expect(end(events)).toMatchObject({ failure: { status: 502, message: 'No route.' } })
+  test('with the error of a proxy reports its message', () => {
+    const events = decodeSse([{ data: '{"error":{"message":"No route."}}' }])
+    expect(lastEvent(events)).toMatchObject({ failure: { status: 502, message: 'No route.' } })
   })
 
-  test('says nothing more afterwards', () => {
+  test('emits nothing after the failure', () => {
     const decoder = anthropic.createDecoder(accountOf())
     decoder.push({ data: '{"type":"error"}' })
-    expect(decoder.push({ data: JSON.stringify(answerOf(HI)[0]) })).toEqual([])
+    expect(decoder.push({ data: JSON.stringify(createAnswer(HI)[0]) })).toEqual([])
     expect(decoder.end()).toEqual([])
   })
 
-  test('whole, with an error in it, has failed', () => {
+  test('without streaming, with an error in the body, has failed', () => {
     const error = { type: 'api_error', message: 'Oops' }
     const events = anthropic.decodeBody({ type: 'error', error }, accountOf())
     expect(events).toMatchObject([{ type: 'answer-started' }, { failure: { message: 'Oops' } }])
@@ -102,7 +102,7 @@ describe('an answer that fails', () => {
   })
 })
 
-test('whatever arrives, the events are in order and nothing is thrown', () => {
+test('any input gives events in order and no exception', () => {
   const value = fc.jsonValue({ maxDepth: 2 })
   const delta = fc.record({
     type: fc.constantFrom(
@@ -150,7 +150,7 @@ test('whatever arrives, the events are in order and nothing is thrown', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 20 }), fc.boolean(), (events, isStopped) => {
       const stop = isStopped ? [{ type: 'message_stop' }] : []
-      expectOrdered(decoded([...(events as JsonObject[]).filter(isObject), ...stop]))
+      expectOrdered(decode([...(events as JsonObject[]).filter(isObject), ...stop]))
     }),
     { numRuns: 300 },
   )

@@ -1,4 +1,7 @@
-/** What the tests of this wire share: prompts, accounts, and short ways to say what came out. */
+/**
+ * Helpers of the tests of this wire: prompts, accounts, items, stream events, and encoding and
+ * decoding in one call.
+ */
 import { expect } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item, Message, Part } from '../../../src/core/item.ts'
@@ -39,29 +42,31 @@ export function accountOf(quirks: JsonObject = {}): Account {
   }
 }
 
-export interface Sent {
+export interface EncodedItems {
   readonly body: JsonObject
-  readonly why: readonly string[]
-  /** Of the notes that are about a setting. */
+  readonly codes: readonly string[]
+  /** The fields of the notes that concern a parameter. */
   readonly fields: readonly string[]
 }
 
-/** The request, and the codes of its notes. Without marks of the cache, unless a test wants them. */
-export function encoded(
+/**
+ * Encodes items into a request and the codes of its notes; without cache breakpoints by default.
+ */
+export function encode(
   items: readonly Item[],
   params: Partial<PromptParameters> = {},
   quirks: JsonObject = { cacheControl: false },
-): Sent {
+): EncodedItems {
   const { body, notes } = anthropic.encode(promptOf(items, params), accountOf(quirks))
   const fields = notes.map(({ field }) => field).filter((field) => field !== undefined)
-  return { body, why: notes.map(({ why }) => why), fields }
+  return { body, codes: notes.map(({ why }) => why), fields }
 }
 
-export function messagesOf(
+export function encodeMessages(
   items: readonly Item[],
   params: Partial<PromptParameters> = {},
 ): unknown {
-  return encoded(items, params).body['messages']
+  return encode(items, params).body['messages']
 }
 
 export function user(...content: readonly (string | Part)[]): Message {
@@ -104,15 +109,15 @@ export function look(name = 'look') {
   return { type: 'function', name, description: null, parameters: null, strict: false } as const
 }
 
-/** Events of a stream, given as the objects that it consists of. */
-export function decoded(events: readonly JsonObject[], prompt?: Prompt): StreamEvent[] {
-  return decodedSse(
+/** Decodes a stream that is given as the JSON objects of its events. */
+export function decode(events: readonly JsonObject[], prompt?: Prompt): StreamEvent[] {
+  return decodeSse(
     events.map((event) => ({ data: JSON.stringify(event) })),
     prompt,
   )
 }
 
-export function decodedSse(messages: readonly SseMessage[], prompt?: Prompt): StreamEvent[] {
+export function decodeSse(messages: readonly SseMessage[], prompt?: Prompt): StreamEvent[] {
   return runStage(anthropic.createDecoder(accountOf(), prompt), messages)
 }
 
@@ -122,8 +127,8 @@ export function itemsOf(events: readonly StreamEvent[]): readonly Item[] {
   return items
 }
 
-/** The blocks between the start and the end of an answer. */
-export function answerOf(...blocks: readonly (readonly JsonObject[])[]): readonly JsonObject[] {
+/** Wraps the events of blocks in the start and the end of an answer. */
+export function createAnswer(...blocks: readonly (readonly JsonObject[])[]): readonly JsonObject[] {
   return [
     {
       type: 'message_start',
@@ -151,7 +156,7 @@ export function textBlock(...texts: readonly string[]): readonly JsonObject[] {
   return block({ type: 'text', text: '' }, ...texts.map((text) => ({ type: 'text_delta', text })))
 }
 
-/** The order that `core/stream-event.ts` promises. */
+/** Expects the order of events that `core/stream-event.ts` promises. */
 export function expectOrdered(events: readonly StreamEvent[]): void {
   expect(events[0]?.type).toBe('answer-started')
   expect(events.filter(({ type }) => type === 'answer-started')).toHaveLength(1)
@@ -166,7 +171,7 @@ export function expectOrdered(events: readonly StreamEvent[]): void {
       expect(index).toBe(started++)
       open.set(index, '')
     } else if (event.type === 'item-ended') {
-      expect(wordsOf(event.item)).toBe(open.get(index))
+      expect(readText(event.item)).toBe(open.get(index))
       open.delete(index)
     } else {
       expect(open.has(index)).toBe(true)
@@ -176,7 +181,7 @@ export function expectOrdered(events: readonly StreamEvent[]): void {
   expect([...open.keys()]).toEqual([])
 }
 
-function wordsOf(item: Item): string {
+function readText(item: Item): string {
   switch (item.type) {
     case 'message':
       return item.content
@@ -193,20 +198,23 @@ function wordsOf(item: Item): string {
   }
 }
 
-/** Blocks without what the client has no part in. */
-export function contentOf(body: JsonObject, at: number): unknown {
+/** Returns the content of a message of the request. */
+export function contentAt(body: JsonObject, at: number): unknown {
   const { messages } = body
   const message: unknown = Array.isArray(messages) ? messages[at] : null
   return isObject(message) ? message['content'] : null
 }
 
-export const ASK = [user('go')]
+export const QUESTION = [user('go')]
 
-/** The named fields of a request, and the codes of the notes. */
-export function sent(
+/**
+ * Encodes a question with the given parameters; returns the named fields of the request, then the
+ * codes of the notes.
+ */
+export function fields(
   params: Partial<PromptParameters>,
   ...names: readonly string[]
 ): readonly unknown[] {
-  const { body, why } = encoded(ASK, params)
-  return [...names.map((name) => body[name]), why]
+  const { body, codes } = encode(QUESTION, params)
+  return [...names.map((name) => body[name]), codes]
 }

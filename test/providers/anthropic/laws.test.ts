@@ -1,4 +1,7 @@
-/** Whatever is asked of it, the encoder sends what the provider accepts, and sends it again the same. */
+/**
+ * Tests with generated conversations and settings that requests are valid, reproducible and only
+ * grow.
+ */
 import fc, { type Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
@@ -6,7 +9,7 @@ import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { PromptParameters } from '../../../src/core/prompt.ts'
 import { anthropicComplaints, anthropicRefusal } from '../../support/anthropic-laws.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
-import { assistant, encoded, look, user } from './kit.ts'
+import { assistant, encode, look, user } from './kit.ts'
 
 const MODELS = [
   'claude-3-5-haiku-20241022',
@@ -22,17 +25,20 @@ const MODELS = [
   'kimi-k2',
 ]
 
-/** Signs some of the reasoning, spoils some ids and arguments, and adds blocks of this provider. */
-function seasoned(items: readonly Item[], salt: readonly number[]): readonly Item[] {
+/**
+ * Signs some reasoning, makes some ids and arguments invalid, and adds blocks of this provider;
+ * `salt` selects the items.
+ */
+function vary(items: readonly Item[], salt: readonly number[]): readonly Item[] {
   return items.flatMap((item, at): readonly Item[] => {
     const grain = salt[at % salt.length] ?? 0
-    if (item.type === 'reasoning' && grain > 3) return [signed(grain)]
+    if (item.type === 'reasoning' && grain > 3) return [createThinking(grain)]
     if (item.type === 'function_call') {
-      return [{ ...item, call_id: spoiled(item.call_id), arguments: ARGUMENTS[grain] ?? '{}' }]
+      return [{ ...item, call_id: changeId(item.call_id), arguments: ARGUMENTS[grain] ?? '{}' }]
     }
-    if (item.type === 'function_call_output') return [{ ...item, call_id: spoiled(item.call_id) }]
+    if (item.type === 'function_call_output') return [{ ...item, call_id: changeId(item.call_id) }]
     if (item.type === 'message' && item.role === 'assistant' && grain > 7)
-      return [...search(grain), item]
+      return [...createSearch(grain), item]
     if (item.type === 'message' && grain === 7)
       return [{ ...item, content: [...item.content, IMAGE] }]
     return [item]
@@ -43,11 +49,11 @@ const IMAGE = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' } a
 
 const ARGUMENTS = ['{}', '', '{"a":', '[1]', '"text"', '{"a":{"b":1}}']
 
-function spoiled(id: string): string {
+function changeId(id: string): string {
   return id === 'call_1' ? 'functions.look:1' : id
 }
 
-function signed(grain: number): Item {
+function createThinking(grain: number): Item {
   const native: JsonObject =
     grain > 8
       ? { type: 'redacted_thinking', data: 'sealed' }
@@ -59,22 +65,22 @@ function signed(grain: number): Item {
   }
 }
 
-function search(grain: number): readonly Item[] {
+function createSearch(grain: number): readonly Item[] {
   const id = `srvtoolu_${grain}`
-  const asked: Item = {
+  const serverCall: Item = {
     type: 'opaque',
     raw: { type: 'server_tool_use', id, name: 'web_search', input: {} },
   }
-  const found: Item = {
+  const serverResult: Item = {
     type: 'opaque',
     raw: { type: 'web_search_tool_result', tool_use_id: id, content: [] },
   }
-  return grain > 8 ? [asked] : [asked, found]
+  return grain > 8 ? [serverCall] : [serverCall, serverResult]
 }
 
-const seasonedConversation = fc
+const specialConversation = fc
   .tuple(conversation, fc.array(fc.nat(9), { minLength: 3, maxLength: 20 }))
-  .map(([items, salt]) => seasoned(items, salt))
+  .map(([items, salt]) => vary(items, salt))
 
 const params: Arbitrary<Partial<PromptParameters>> = fc.record(
   {
@@ -116,13 +122,13 @@ const params: Arbitrary<Partial<PromptParameters>> = fc.record(
   { requiredKeys: ['model'] },
 )
 
-const CACHED: JsonObject = {}
+const WITH_BREAKPOINTS: JsonObject = {}
 
 describe('the encoder', () => {
-  test('sends nothing that the provider refuses, whatever the conversation and the settings', () => {
+  test('sends only valid requests for any conversation and settings', () => {
     fc.assert(
-      fc.property(seasonedConversation, params, (items, params) => {
-        expect(anthropicComplaints(encoded(items, params, CACHED).body)).toEqual([])
+      fc.property(specialConversation, params, (items, params) => {
+        expect(anthropicComplaints(encode(items, params, WITH_BREAKPOINTS).body)).toEqual([])
       }),
       { numRuns: 400 },
     )
@@ -130,17 +136,17 @@ describe('the encoder', () => {
 
   test('sends the same bytes for the same prompt', () => {
     fc.assert(
-      fc.property(seasonedConversation, params, (items, params) => {
+      fc.property(specialConversation, params, (items, params) => {
         const copy = structuredClone(items)
-        const once = JSON.stringify(encoded(items, params, CACHED))
-        expect(JSON.stringify(encoded(copy, params, CACHED))).toBe(once)
+        const once = JSON.stringify(encode(items, params, WITH_BREAKPOINTS))
+        expect(JSON.stringify(encode(copy, params, WITH_BREAKPOINTS))).toBe(once)
         expect(items).toEqual(copy)
       }),
       { numRuns: 50 },
     )
   })
 
-  test('with one more round sends the earlier messages unchanged, but for the marks of the cache', () => {
+  test('sends earlier messages unchanged in later rounds', () => {
     const rounds = fc.tuple(
       tidyConversation,
       tidyConversation,
@@ -148,10 +154,10 @@ describe('the encoder', () => {
     )
     fc.assert(
       fc.property(rounds, params, ([before, more, salt], params) => {
-        const asked = [...seasoned(before, salt), assistant('So.'), user('and then?')]
-        const later = [...asked, ...seasoned(more, salt), assistant('So.'), user('go on')]
-        const first = blocksOf(encoded(asked, params).body)
-        const second = blocksOf(encoded(later, params).body)
+        const earlier = [...vary(before, salt), assistant('So.'), user('and then?')]
+        const later = [...earlier, ...vary(more, salt), assistant('So.'), user('go on')]
+        const first = listBlocks(encode(earlier, params).body)
+        const second = listBlocks(encode(later, params).body)
         expect(second.slice(0, first.length)).toEqual(first)
       }),
       { numRuns: 100 },
@@ -159,56 +165,56 @@ describe('the encoder', () => {
   })
 })
 
-function blocksOf({ messages }: JsonObject): readonly string[] {
+function listBlocks({ messages }: JsonObject): readonly string[] {
   const all = messages as readonly { readonly role: string; readonly content: readonly object[] }[]
   return all.flatMap(({ role, content }) => content.map((block) => JSON.stringify([role, block])))
 }
 
-describe('the checker of laws', () => {
-  const lawful = {
+describe('the request checker', () => {
+  const validRequest = {
     model: 'claude-sonnet-4-5',
     max_tokens: 10,
     messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
   }
   const tools = [{ name: 'look', input_schema: { type: 'object' } }]
-  const asks = { type: 'tool_use', id: 'a', name: 'look', input: {} }
-  const answers = { type: 'tool_result', tool_use_id: 'a', content: 'it' }
-  const said = (role: string, ...content: readonly JsonObject[]) => ({ role, content })
+  const call = { type: 'tool_use', id: 'a', name: 'look', input: {} }
+  const result = { type: 'tool_result', tool_use_id: 'a', content: 'it' }
+  const turn = (role: string, ...content: readonly JsonObject[]) => ({ role, content })
   const text = (text: string) => ({ type: 'text', text })
-  const hi = said('user', text('hi'))
+  const hi = turn('user', text('hi'))
 
-  test('accepts a plain request', () => {
-    expect(anthropicRefusal(lawful)).toBeNull()
+  test('accepts a valid request', () => {
+    expect(anthropicRefusal(validRequest)).toBeNull()
   })
 
   test.each<readonly [string, JsonObject]>([
     [
       'immediately after',
-      { tools, messages: [hi, said('assistant', asks), said('user', text('no'))] },
+      { tools, messages: [hi, turn('assistant', call), turn('user', text('no'))] },
     ],
     [
       'immediately after',
-      { tools, messages: [hi, said('assistant', asks), said('user', text('so'), answers)] },
+      { tools, messages: [hi, turn('assistant', call), turn('user', text('so'), result)] },
     ],
-    ['unexpected `tool_use_id`', { tools, messages: [said('user', answers)] }],
-    ['must define tools', { messages: [hi, said('assistant', asks), said('user', answers)] }],
+    ['unexpected `tool_use_id`', { tools, messages: [turn('user', result)] }],
+    ['must define tools', { messages: [hi, turn('assistant', call), turn('user', result)] }],
     ['must alternate', { messages: [hi, hi] }],
-    ['must alternate', { messages: [said('assistant', text('hi'))] }],
-    ['non-empty', { messages: [said('user', text(''))] }],
-    ['non-whitespace', { messages: [said('user', text(' '))] }],
+    ['must alternate', { messages: [turn('assistant', text('hi'))] }],
+    ['non-empty', { messages: [turn('user', text(''))] }],
+    ['non-whitespace', { messages: [turn('user', text(' '))] }],
     [
       'Invalid `signature`',
-      { messages: [hi, said('assistant', { type: 'thinking', thinking: 'x' }, text('y')), hi] },
+      { messages: [hi, turn('assistant', { type: 'thinking', thinking: 'x' }, text('y')), hi] },
     ],
     [
       'final block',
-      { messages: [hi, said('assistant', { type: 'redacted_thinking', data: 'x' }), hi] },
+      { messages: [hi, turn('assistant', { type: 'redacted_thinking', data: 'x' }), hi] },
     ],
     [
       'bad tool_use',
       {
         tools,
-        messages: [hi, said('assistant', { ...asks, name: 'a b' }), said('user', answers)],
+        messages: [hi, turn('assistant', { ...call, name: 'a b' }), turn('user', result)],
       },
     ],
     [
@@ -217,7 +223,7 @@ describe('the checker of laws', () => {
         tools,
         thinking: { type: 'enabled', budget_tokens: 1024 },
         max_tokens: 2000,
-        messages: [hi, said('assistant', asks), said('user', answers)],
+        messages: [hi, turn('assistant', call), turn('user', result)],
       },
     ],
     [
@@ -241,16 +247,16 @@ describe('the checker of laws', () => {
     ['thinking.type.disabled', { model: 'claude-opus-5-5', thinking: { type: 'disabled' } }],
     ['while providing tools', { tool_choice: { type: 'auto' } }],
     ['deprecated', { model: 'claude-opus-4-8', temperature: 0.5 }],
-    ['prefill', { model: 'claude-opus-4-6', messages: [hi, said('assistant', text('Yes,'))] }],
-    ['trailing whitespace', { messages: [hi, said('assistant', text('Yes, '))] }],
+    ['prefill', { model: 'claude-opus-4-6', messages: [hi, turn('assistant', text('Yes,'))] }],
+    ['trailing whitespace', { messages: [hi, turn('assistant', text('Yes, '))] }],
     [
       'maximum of 4',
       { system: Array.from({ length: 5 }, () => ({ ...text('x'), cache_control: {} })) },
     ],
     ['Extra inputs', { seed: 1 }],
     ['top level', { tools: [{ name: 'look', input_schema: { type: 'object', oneOf: [] } }] }],
-  ])('refuses: %s', (words, change) => {
-    const { error } = anthropicRefusal({ ...lawful, ...change }) ?? {}
-    expect(error).toMatchObject({ message: expect.stringContaining(words) as string })
+  ])('rejects a request with: %s', (message, change) => {
+    const { error } = anthropicRefusal({ ...validRequest, ...change }) ?? {}
+    expect(error).toMatchObject({ message: expect.stringContaining(message) as string })
   })
 })

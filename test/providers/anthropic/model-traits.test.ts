@@ -1,4 +1,4 @@
-/** Model names, with dates, prefixes and versions in either place. */
+/** Tests model names with dates and prefixes, and with the version before or after the family. */
 import { expect, test } from 'vitest'
 import { describeModel } from '../../../src/providers/anthropic/model-traits.ts'
 
@@ -21,7 +21,7 @@ test.each([
   expect(describeModel(model, {})).toMatchObject({ thinking, outputLimit: ceiling })
 })
 
-test('an unsuitable quirk changes nothing', () => {
+test('a quirk with an invalid value changes nothing', () => {
   const quirks = { thinking: 'hard', prefill: 'yes', maxTokens: '1', structuredOutput: null }
   expect(describeModel('claude-sonnet-5', quirks)).toEqual(describeModel('claude-sonnet-5', {}))
 })

@@ -1,4 +1,4 @@
-/** Errors of the provider as OpenAI's clients know them. */
+/** Tests the conversion of the provider's errors to OpenAI's shape. */
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { anthropic } from '../../../src/providers/anthropic/anthropic.ts'
@@ -37,12 +37,12 @@ test.each<readonly [number, JsonObject | string, object]>([
   ],
   [503, 'no healthy upstream', { message: 'no healthy upstream' }],
   [500, {}, { message: 'The upstream answered with status 500 and no explanation.' }],
-])('%i %j', (status, body, expected) => {
+])('status %i with %j', (status, body, expected) => {
   const failure = anthropic.parseErrorResponse(status, body)
   expect(failure).toMatchObject({ status, param: null, ...expected })
 })
 
-test('keeps the words of the provider', () => {
+test('keeps the message of the provider', () => {
   const { message } = anthropic.parseErrorResponse(
     400,
     error('invalid_request_error', 'roles must alternate'),

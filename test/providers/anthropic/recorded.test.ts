@@ -1,6 +1,6 @@
 /**
- * Streams as the provider sent them: the events are in order, and what is decoded goes back to the
- * provider block by block as it came.
+ * Tests recorded streams: their events are in order, and the next request sends each block back
+ * unchanged.
  */
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
@@ -10,7 +10,7 @@ import { createSseDecoder } from '../../../src/core/stream/sse.ts'
 import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
 import { anthropicComplaints } from '../../support/anthropic-laws.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
-import { accountOf, decodedSse, encoded, expectOrdered, itemsOf, output, user } from './kit.ts'
+import { accountOf, decodeSse, encode, expectOrdered, itemsOf, output, user } from './kit.ts'
 
 const STREAMS = [
   'citations',
@@ -28,29 +28,29 @@ const STREAMS = [
   'web-search',
 ]
 
-const WHOLE = ['parallel-tool-use', 'prompt-cache-read', 'prompt-cache-write']
+const BODIES = ['parallel-tool-use', 'prompt-cache-read', 'prompt-cache-write']
 
 describe.skipIf(!sharedExists)('a recorded answer', () => {
   test.each(STREAMS)('%s has its events in order', (name) => {
-    const events = decodedSse(messagesOf(name))
+    const events = decodeSse(readMessages(name))
     expectOrdered(events)
     expect(events.at(-1)?.type).toBe('answer-ended')
   })
 
-  test.each(STREAMS)('%s goes back as it came', (name) => {
-    const messages = messagesOf(name)
-    expect(replayed(itemsOf(decodedSse(messages)))).toEqual(blocksOf(messages))
+  test.each(STREAMS)('%s is sent back unchanged', (name) => {
+    const messages = readMessages(name)
+    expect(encodeAnswer(itemsOf(decodeSse(messages)))).toEqual(joinBlocks(messages))
   })
 
-  test.each(WHOLE)('%s, not streamed, goes back as it came', (name) => {
+  test.each(BODIES)('%s, not streamed, is sent back unchanged', (name) => {
     const body = JSON.parse(readShared(`${FOLDER}${name}.json`).toString()) as JsonObject
     const events = anthropic.decodeBody(body, accountOf())
     expectOrdered(events)
-    expect(replayed(itemsOf(events))).toEqual(body['content'])
+    expect(encodeAnswer(itemsOf(events))).toEqual(body['content'])
   })
 
-  test('says what was read from the cache, with what a compaction cost on the way', () => {
-    expect(decodedSse(messagesOf('compaction-cache-read')).at(-1)).toMatchObject({
+  test('reports cached tokens, including those of a compaction within the answer', () => {
+    expect(decodeSse(readMessages('compaction-cache-read')).at(-1)).toMatchObject({
       usage: {
         inputTokens: 181 + 100 + 55_096,
         cachedTokens: 55_096,
@@ -61,8 +61,8 @@ describe.skipIf(!sharedExists)('a recorded answer', () => {
     })
   })
 
-  test('that was refused says so', () => {
-    const events = decodedSse(messagesOf('refusal'))
+  test('that was refused has a refusal and a finish reason', () => {
+    const events = decodeSse(readMessages('refusal'))
     expect(events.at(-1)).toMatchObject({ finish: 'content-filter' })
     expect(itemsOf(events)).toMatchObject([{ content: [{ type: 'refusal' }] }])
   })
@@ -70,26 +70,26 @@ describe.skipIf(!sharedExists)('a recorded answer', () => {
 
 const FOLDER = 'fixtures/streams/anthropic/'
 
-function messagesOf(name: string): readonly SseMessage[] {
+function readMessages(name: string): readonly SseMessage[] {
   return runStage(createSseDecoder(), [readShared(`${FOLDER}${name}.sse`)])
 }
 
-/** What the next request sends of an answer. */
-function replayed(items: readonly Item[]): readonly unknown[] {
+/** Returns the assistant content with which the next request sends an answer back. */
+function encodeAnswer(items: readonly Item[]): readonly unknown[] {
   const isPaused = items.at(-1)?.type === 'opaque'
   const results = items.flatMap((item) =>
     item.type === 'function_call' ? [output(item.call_id)] : [],
   )
   const next = isPaused ? [] : results.length > 0 ? results : [user('Go on.')]
   const prompt = [user('Hello.'), ...items, ...next]
-  const { body } = encoded(prompt, { model: 'claude-sonnet-4-6', effort: 'high' })
+  const { body } = encode(prompt, { model: 'claude-sonnet-4-6', effort: 'high' })
   expect(anthropicComplaints(body)).toEqual([])
   const messages = body['messages'] as readonly { role: string; content: readonly unknown[] }[]
   return messages.find(({ role }) => role === 'assistant')?.content ?? []
 }
 
-/** The blocks of a stream, put together without our decoder. */
-function blocksOf(messages: readonly SseMessage[]): readonly JsonObject[] {
+/** Joins the blocks of a stream without the decoder under test. */
+function joinBlocks(messages: readonly SseMessage[]): readonly JsonObject[] {
   const blocks: Record<string, unknown>[] = []
   const json: string[] = []
   for (const { data } of messages) {

@@ -1,4 +1,4 @@
-/** What an upstream fails with is the same failure on every wire that tells it the same. */
+/** Tests that equal error responses become equal failures on every wire. */
 import { describe, expect, test } from 'vitest'
 import { PROVIDERS } from '../../../src/providers/registry.ts'
 import { accountWith } from '../../support/responses-kit.ts'
@@ -17,13 +17,13 @@ describe.each([chat, responses, anthropic, gemini])('over $wire', ({ parseErrorR
     [404, PAGE, 'a web page: Sign in', 'invalid_request_error', null],
     [401, '', 'no explanation', 'authentication_error', 'invalid_api_key'],
     [429, '', 'no explanation', 'rate_limit_error', 'rate_limit_exceeded'],
-  ])('%i with %j says nothing of itself', (status, body, what, type, code) => {
+  ])('status %i with body %j is reported as %s', (status, body, what, type, code) => {
     const message = `The upstream answered with status ${status} and ${what}.`
     expect(parseErrorResponse(status, body)).toEqual({ status, type, code, message, param: null })
   })
 })
 
-describe.each([chat, responses])('inside an answer that came with 200, over $wire', (provider) => {
+describe.each([chat, responses])('inside an answer with status 200, over $wire', (provider) => {
   const told = (error: object, status?: string) =>
     provider
       .decodeBody(
@@ -41,18 +41,18 @@ describe.each([chat, responses])('inside an answer that came with 200, over $wir
     [{ message: 'Slow.', code: 'rate_limit_exceeded' }, 429, 'rate_limit_exceeded'],
     [{ message: 'Long.', code: 'context_length_exceeded' }, 400, 'context_length_exceeded'],
     [{ message: 'No.', type: 'invalid_request_error' }, 400, null],
-  ])('%j is %i', (error, status, code) => {
+  ])('%j has status %i', (error, status, code) => {
     for (const said of [undefined, 'failed']) {
       expect(told(error, said)).toMatchObject({
         type: 'answer-failed',
         failure: { status, message: error.message },
       })
     }
-    // One that only repeats the status is left out over one of them.
+    // One of the wires omits a code that only repeats the status.
     if (code !== String(status)) expect(told(error)).toMatchObject({ failure: { code } })
   })
 
-  test.each([{}, { length: 3 }])('%j claims no status', (error) => {
+  test.each([{}, { length: 3 }])('%j has no status of its own', (error) => {
     expect(told(error, 'failed')).toMatchObject({
       type: 'answer-failed',
       failure: {
@@ -65,7 +65,7 @@ describe.each([chat, responses])('inside an answer that came with 200, over $wir
   })
 })
 
-test('a code that is no status is none over Gemini either', () => {
+test('a code outside of the HTTP statuses is ignored over Gemini', () => {
   const error = { code: 1000, message: 'Fire.' }
   expect(gemini.decodeBody({ error }, accountWith({})).at(-1)).toMatchObject({
     failure: { status: 502, message: 'Fire.' },

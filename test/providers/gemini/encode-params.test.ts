@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { OutputFormat, PromptParameters, Tool } from '../../../src/core/prompt.ts'
-import { message, send } from './kit.ts'
+import { message, encode } from './kit.ts'
 
 const hi = [message('user', 'Hi')]
 
@@ -16,12 +16,12 @@ function look(more: Partial<Tool & { type: 'function' }> = {}): Tool {
   }
 }
 
-function config(params: Partial<PromptParameters>): { config: unknown; whys: readonly string[] } {
-  const { body, whys } = send(hi, params)
-  return { config: body['generationConfig'], whys }
+function config(params: Partial<PromptParameters>): { config: unknown; codes: readonly string[] } {
+  const { body, codes } = encode(hi, params)
+  return { config: body['generationConfig'], codes: codes }
 }
 
-test('what Gemini has a word for is sent', () => {
+test('supported parameters are sent', () => {
   const params: Partial<PromptParameters> = {
     model: 'gemini-3-flash-preview',
     maxOutputTokens: 100,
@@ -35,7 +35,7 @@ test('what Gemini has a word for is sent', () => {
     serviceTier: 'flex',
     extra: { top_k: 40, n: 1, safety_settings: [{ category: 'x' }], modalities: ['text', 'image'] },
   }
-  const { body, whys } = send(hi, params)
+  const { body, codes } = encode(hi, params)
   expect(body).toMatchObject({
     generationConfig: {
       maxOutputTokens: 100,
@@ -54,11 +54,11 @@ test('what Gemini has a word for is sent', () => {
     safetySettings: [{ category: 'x' }],
     serviceTier: 'flex',
   })
-  expect(whys).toEqual([])
+  expect(codes).toEqual([])
 })
 
-test('what it has no word for is noted by its field', () => {
-  const { notes } = send(hi, {
+test('unsupported parameters get a note with their field', () => {
+  const { notes } = encode(hi, {
     verbosity: 'low',
     promptCacheKey: 'k',
     safetyIdentifier: 's',
@@ -81,19 +81,19 @@ test('what it has no word for is noted by its field', () => {
 })
 
 test('at most five stop sequences are sent', () => {
-  const { config: sent, whys } = config({ stop: ['1', '2', '3', '4', '5', '6', '7'] })
+  const { config: sent, codes } = config({ stop: ['1', '2', '3', '4', '5', '6', '7'] })
   expect(sent).toMatchObject({ stopSequences: ['1', '2', '3', '4', '5'] })
-  expect(whys).toEqual(['stop-enforced'])
+  expect(codes).toEqual(['stop-enforced'])
 })
 
-test('a model that refuses penalties gets none', () => {
-  const { config: sent, whys } = config({
+test('penalties are not sent to a model that rejects them', () => {
+  const { config: sent, codes } = config({
     model: 'gemini-2.5-flash',
     presencePenalty: 1,
     frequencyPenalty: 1,
   })
   expect(sent).toEqual({ thinkingConfig: { includeThoughts: true } })
-  expect(whys).toEqual(['not-with-this-model', 'not-with-this-model'])
+  expect(codes).toEqual(['not-with-this-model', 'not-with-this-model'])
 })
 
 describe('thinking', () => {
@@ -123,16 +123,16 @@ describe('thinking', () => {
     ['gemini-2.0-flash', 'high', undefined, true],
     ['gemini-2.0-flash', null, undefined, false],
     ['gemma-3-27b-it', null, undefined, false],
-  ])('%s, effort %s', (model, effort, sent, noted) => {
-    const { config: settings, whys } = config({ model, effort })
+  ])('of %s at effort %s', (model, effort, sent, noted) => {
+    const { config: settings, codes } = config({ model, effort })
     expect((settings as JsonObject | undefined)?.['thinkingConfig']).toEqual(sent)
-    expect(whys).toEqual(noted ? ['effort-mapped'] : [])
+    expect(codes).toEqual(noted ? ['effort-mapped'] : [])
   })
 
-  test('an effort that nobody knows is noted', () => {
+  test('an unknown effort gets a note', () => {
     expect(config({ effort: 'heroic' })).toEqual({
       config: { thinkingConfig: { includeThoughts: true } },
-      whys: ['unsupported-parameter'],
+      codes: ['unsupported-parameter'],
     })
   })
 })
@@ -151,8 +151,8 @@ describe('the format of the answer', () => {
     description: null,
   }
 
-  test('a schema is simplified, and keeps the order of its fields', () => {
-    const { config: sent, whys } = config({ format })
+  test('a schema is simplified and keeps the order of its properties', () => {
+    const { config: sent, codes } = config({ format })
     expect(sent).toMatchObject({
       responseMimeType: 'application/json',
       responseSchema: {
@@ -162,11 +162,11 @@ describe('the format of the answer', () => {
         propertyOrdering: ['name', 'area'],
       },
     })
-    expect(whys).toEqual(['schema-simplified'])
+    expect(codes).toEqual(['schema-simplified'])
   })
 
-  test('an upstream that takes JSON Schema is given it as it is', () => {
-    const { body, whys } = send(
+  test('JSON Schema is sent unchanged to an upstream that accepts it', () => {
+    const { body, codes } = encode(
       hi,
       { format, tools: [look({ parameters: format.schema })] },
       { jsonSchema: true },
@@ -175,7 +175,7 @@ describe('the format of the answer', () => {
       tools: [{ functionDeclarations: [{ parametersJsonSchema: format.schema }] }],
       generationConfig: { responseJsonSchema: format.schema },
     })
-    expect(whys).toEqual([])
+    expect(codes).toEqual([])
   })
 
   test('plain JSON needs no schema', () => {
@@ -185,18 +185,18 @@ describe('the format of the answer', () => {
     expect(config({ format: { type: 'text' } }).config).not.toHaveProperty('responseMimeType')
   })
 
-  test('beside tools an older model is asked for it in words', () => {
-    const { body, whys } = send(hi, { model: 'gemini-2.5-pro', format, tools: [look()] })
+  test('together with tools, an instruction requests JSON from an older model', () => {
+    const { body, codes } = encode(hi, { model: 'gemini-2.5-pro', format, tools: [look()] })
     expect(body['generationConfig']).not.toHaveProperty('responseMimeType')
     expect(JSON.stringify(body['systemInstruction'])).toContain('additionalProperties')
-    expect(whys).toEqual(['format-with-tools'])
-    expect(send(hi, { format, tools: [look()] }).whys).toEqual(['schema-simplified'])
+    expect(codes).toEqual(['format-with-tools'])
+    expect(encode(hi, { format, tools: [look()] }).codes).toEqual(['schema-simplified'])
   })
 })
 
 describe('tools', () => {
-  test('functions are declared, tools with free text as functions, hosted ones not at all', () => {
-    const { body, notes } = send(hi, {
+  test('functions and custom tools are declared as functions, hosted tools are left out', () => {
+    const { body, notes } = encode(hi, {
       tools: [
         look({
           description: 'Looks.',
@@ -252,28 +252,30 @@ describe('tools', () => {
       { mode: 'ANY', allowedFunctionNames: ['look'] },
       [],
     ],
-  ])('the choice %j', (toolChoice, sent, whys) => {
-    const { body, whys: noted } = send(hi, { toolChoice, tools: [look(), look({ name: 'wait' })] })
+  ])('the choice %j is sent as %j', (toolChoice, sent, codes) => {
+    const { body, codes: noted } = encode(hi, {
+      toolChoice,
+      tools: [look(), look({ name: 'wait' })],
+    })
     expect((body['toolConfig'] as JsonObject | undefined)?.['functionCallingConfig']).toEqual(sent)
-    expect(noted).toEqual(whys)
+    expect(noted).toEqual(codes)
   })
 
-  test('a free choice among some is made by offering only those', () => {
+  test('a free choice among allowed tools offers only those', () => {
     const toolChoice = { type: 'allowed', mode: 'auto', names: ['wait'] } as const
-    const { body, whys } = send(hi, { toolChoice, tools: [look(), look({ name: 'wait' })] })
+    const { body, codes } = encode(hi, { toolChoice, tools: [look(), look({ name: 'wait' })] })
     expect(body['tools']).toEqual([{ functionDeclarations: [{ name: 'wait' }] }])
-    expect(whys).toEqual(['tools-narrowed'])
+    expect(codes).toEqual(['tools-narrowed'])
   })
 
-  test('without tools there is nothing to choose', () => {
-    expect(send(hi, { toolChoice: { type: 'required' } }).whys).toEqual(['tool-choice-dropped'])
-    expect(send(hi, { toolChoice: { type: 'none' } }).whys).toEqual([])
+  test('a tool choice without tools gets a note', () => {
+    expect(encode(hi, { toolChoice: { type: 'required' } }).codes).toEqual(['tool-choice-dropped'])
+    expect(encode(hi, { toolChoice: { type: 'none' } }).codes).toEqual([])
   })
 
-  test('what is not enforced is noted', () => {
-    expect(send(hi, { tools: [look({ strict: true })], parallelToolCalls: false }).whys).toEqual([
-      'strict-not-enforced',
-      'parallel-not-limited',
-    ])
+  test('settings that are not enforced get a note', () => {
+    expect(encode(hi, { tools: [look({ strict: true })], parallelToolCalls: false }).codes).toEqual(
+      ['strict-not-enforced', 'parallel-not-limited'],
+    )
   })
 })

@@ -1,4 +1,4 @@
-/** What the tests of this wire share: prompts, and short ways to say what comes. */
+/** Helpers of the tests of this wire: prompts, chunks, and encoding and decoding in one call. */
 import { expect } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item, Part, Role } from '../../../src/core/item.ts'
@@ -31,31 +31,31 @@ export function promptOf(items: readonly Item[], params: Partial<PromptParameter
   return { items, params: all, stream: true, source }
 }
 
-export interface Sent {
+export interface EncodedItems {
   readonly path: string
   readonly body: JsonObject
   readonly notes: readonly Note[]
-  /** The codes of the notes. */
-  readonly whys: readonly string[]
+  /** The `why` of each note. */
+  readonly codes: readonly string[]
 }
 
-/** Encodes, and makes sure that Gemini would take it. */
-export function send(
+/** Encodes items, and expects that Gemini would accept the request. */
+export function encode(
   items: readonly Item[],
   params: Partial<PromptParameters> = {},
   quirks: JsonObject = {},
-): Sent {
+): EncodedItems {
   const { path, body, notes } = gemini.encode(promptOf(items, params), { ...ACCOUNT, quirks })
   expect(geminiFaults(path, body)).toEqual([])
-  return { path, body, notes, whys: notes.map(({ why }) => why) }
+  return { path, body, notes, codes: notes.map(({ why }) => why) }
 }
 
-/** The turns that items become. */
-export function turns(
+/** Encodes items, and returns only the turns. */
+export function encodeTurns(
   items: readonly Item[],
   params: Partial<PromptParameters> = {},
 ): Json | undefined {
-  return send(items, params).body['contents']
+  return encode(items, params).body['contents']
 }
 
 export function message(role: Role, ...content: readonly (string | Part)[]): Item {
@@ -85,7 +85,7 @@ export function image(data: string, mimeType = 'image/png'): Part {
   return { type: 'input_image', image_url: `data:${mimeType};base64,${data}` }
 }
 
-/** A chunk with these parts. */
+/** Creates a chunk with the given parts. */
 export function chunk(...parts: readonly JsonObject[]): JsonObject {
   return {
     candidates: [{ content: { parts, role: 'model' }, index: 0 }],
@@ -103,22 +103,22 @@ export function lastChunk(finishReason = 'STOP', more: JsonObject = {}): JsonObj
   }
 }
 
-export function receive(chunks: readonly (JsonObject | string)[], prompt?: Prompt): StreamEvent[] {
+export function decode(chunks: readonly (JsonObject | string)[], prompt?: Prompt): StreamEvent[] {
   const data = chunks.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
   const events = runStage(
     gemini.createDecoder(ACCOUNT, prompt),
     data.map((text) => ({ data: text })),
   )
-  expectLawful(events)
+  expectOrdered(events)
   return events
 }
 
-export function itemsIn(events: readonly StreamEvent[]): Item[] {
+export function itemsOf(events: readonly StreamEvent[]): Item[] {
   const items: Item[] = []
   for (const event of events) if (event.type === 'item-ended') items[event.index] = event.item
   return items
 }
 
-export function expectLawful(events: readonly StreamEvent[]): void {
+export function expectOrdered(events: readonly StreamEvent[]): void {
   expect(eventFaults(events)).toEqual([])
 }

@@ -11,13 +11,13 @@ import {
   call,
   chunk,
   image,
-  itemsIn,
+  itemsOf,
   lastChunk,
   message,
   output,
   promptOf,
-  receive,
-  send,
+  decode,
+  encode,
 } from './kit.ts'
 
 const model = fc.constantFrom(
@@ -37,21 +37,21 @@ const params: fc.Arbitrary<Partial<PromptParameters>> = fc.record({
   instructions: fc.constantFrom(null, '', 'Be brief.'),
 })
 
-/** Rounds with everything that a Gemini conversation can hold, signatures included. */
-const ownRound: fc.Arbitrary<readonly Item[]> = fc
+/** Rounds with all kinds of items of a Gemini conversation, including signatures. */
+const geminiRound: fc.Arbitrary<readonly Item[]> = fc
   .array(
     fc.constantFrom<readonly Item[]>(
       [message('assistant', 'Let me see.')],
-      itemsIn(
-        receive([
+      itemsOf(
+        decode([
           chunk({ text: 'hm', thought: true }),
           chunk({ text: 'So', thoughtSignature: 'T' }),
           lastChunk(),
         ]),
       ),
       [
-        ...itemsIn(
-          receive([
+        ...itemsOf(
+          decode([
             chunk(
               { functionCall: { name: 'look', args: {}, id: 'k' }, thoughtSignature: 'C' },
               { functionCall: { name: 'find', args: { a: 1 } } },
@@ -70,13 +70,13 @@ const ownRound: fc.Arbitrary<readonly Item[]> = fc
   )
   .map((deeds) => [message('user', 'Next?', image('BBBB')), ...deeds.flat()])
 
-const ownConversation = fc.array(ownRound, { maxLength: 4 }).map((rounds) => rounds.flat())
+const geminiConversation = fc.array(geminiRound, { maxLength: 4 }).map((rounds) => rounds.flat())
 
-const anything = fc.oneof(conversation, ownConversation)
+const anyConversation = fc.oneof(conversation, geminiConversation)
 
-test('whatever the conversation, Gemini takes it', () => {
+test('requests are valid for any conversation', () => {
   fc.assert(
-    fc.property(anything, params, (items, some) => {
+    fc.property(anyConversation, params, (items, some) => {
       const { path, body } = gemini.encode(promptOf(items, some), ACCOUNT)
       expect(geminiFaults(path, body)).toEqual([])
     }),
@@ -84,9 +84,9 @@ test('whatever the conversation, Gemini takes it', () => {
   )
 })
 
-test('the same prompt gives the same request, and reading it changes nothing', () => {
+test('equal prompts give equal requests, and encoding does not change the prompt', () => {
   fc.assert(
-    fc.property(anything, params, (items, some) => {
+    fc.property(anyConversation, params, (items, some) => {
       const prompt = promptOf(items, some)
       const before = JSON.stringify(prompt.items)
       const first = JSON.stringify(gemini.encode(prompt, ACCOUNT))
@@ -98,11 +98,11 @@ test('the same prompt gives the same request, and reading it changes nothing', (
   )
 })
 
-test('one more answer and question leave everything before them as it was', () => {
+test('one more answer and question leave everything before them unchanged', () => {
   const question = message('user', 'And now?')
   const answer = message('assistant', 'This.')
   fc.assert(
-    fc.property(fc.oneof(tidyConversation, ownConversation), model, (items, name) => {
+    fc.property(fc.oneof(tidyConversation, geminiConversation), model, (items, name) => {
       const sent = (list: readonly Item[]) =>
         gemini.encode(promptOf(list, { model: name }), ACCOUNT).body
       const { contents: before, ...restBefore } = sent([...items, question])
@@ -115,23 +115,23 @@ test('one more answer and question leave everything before them as it was', () =
   )
 })
 
-test('every call of a tidy conversation is sent, with its output', () => {
+test('every call of a consistent conversation is sent with its output', () => {
   fc.assert(
     fc.property(tidyConversation, (items) => {
-      const { body, whys } = send(items)
+      const { body, codes } = encode(items)
       const sent = JSON.stringify(body).match(/"functionCall":/g)?.length ?? 0
       const calls = items.filter(
         ({ type }) => type === 'function_call' || type === 'custom_tool_call',
       )
       expect(sent).toBe(calls.length)
-      expect(whys).not.toContain('output-without-call')
-      expect(whys).not.toContain('call-without-output')
+      expect(codes).not.toContain('output-without-call')
+      expect(codes).not.toContain('call-without-output')
     }),
     { numRuns: 150 },
   )
 })
 
-test('any stream of chunks is told in lawful order', () => {
+test('any stream of chunks gives events in order and keeps its signatures', () => {
   const part = fc.constantFrom<JsonObject>(
     { text: 'a' },
     { text: '' },
@@ -147,55 +147,63 @@ test('any stream of chunks is told in lawful order', () => {
   )
   fc.assert(
     fc.property(fc.array(fc.array(part, { maxLength: 4 }), { maxLength: 6 }), (chunks) => {
-      const items = itemsIn(receive([...chunks.map((parts) => chunk(...parts)), lastChunk()]))
+      const items = itemsOf(decode([...chunks.map((parts) => chunk(...parts)), lastChunk()]))
       const outputs = items.flatMap((item) =>
         item.type === 'function_call' ? [output(item.call_id, 'done')] : [],
       )
-      // What was told goes back with every signature that it came with, and no other.
-      const { body, whys } = send(
+      // The decoded items are sent back with exactly the signatures that they came with.
+      const { body, codes } = encode(
         [message('user', 'Hi'), ...items, ...outputs, message('user', 'And?')],
         {
           model: 'gemini-2.5-pro',
         },
       )
       const signatures = (value: unknown) => JSON.stringify(value).match(/"S"/g)?.length ?? 0
-      expect(whys).not.toContain('signature-of-edited-text')
+      expect(codes).not.toContain('signature-of-edited-text')
       expect(signatures(body)).toBe(signatures(chunks))
     }),
     { numRuns: 300 },
   )
 })
 
-describe('the checker can tell', () => {
+describe('the request checker', () => {
   const path = '/models/gemini-3.8-flash:generateContent'
   const user = { role: 'user', parts: [{ text: 'Hi' }] }
-  const asks = {
+  const callTurn = {
     role: 'model',
     parts: [{ functionCall: { name: 'f', args: {} }, thoughtSignature: 'S' }],
   }
-  const answers = { role: 'user', parts: [{ functionResponse: { name: 'f', response: {} } }] }
+  const responseTurn = { role: 'user', parts: [{ functionResponse: { name: 'f', response: {} } }] }
 
-  test('a lawful request', () => {
-    expect(geminiRefusal(path, { contents: [user, asks, answers] })).toBeNull()
+  test('accepts a valid request', () => {
+    expect(geminiRefusal(path, { contents: [user, callTurn, responseTurn] })).toBeNull()
   })
 
   test.each<[string, JsonObject, RegExp]>([
     ['no turns', { contents: [] }, /not specified/],
-    ['a model that begins', { contents: [asks, answers] }, /first turn/],
-    ['two of a role', { contents: [user, user] }, /alternate/],
-    ['no parts', { contents: [{ role: 'user', parts: [] }] }, /must not be empty/],
+    ['a model turn at the start', { contents: [callTurn, responseTurn] }, /first turn/],
+    ['two turns of one role', { contents: [user, user] }, /alternate/],
+    ['a turn without parts', { contents: [{ role: 'user', parts: [] }] }, /must not be empty/],
     ['an empty part', { contents: [{ role: 'user', parts: [{ text: '' }] }] }, /not empty/],
-    ['a missing answer', { contents: [user, asks, user] }, /number of function response parts/],
-    ['an answer to nothing', { contents: [{ ...answers }] }, /immediately after/],
     [
-      'no signature',
+      'a call without a response',
+      { contents: [user, callTurn, user] },
+      /number of function response parts/,
+    ],
+    ['a response without a call', { contents: [{ ...responseTurn }] }, /immediately after/],
+    [
+      'a call without a signature',
       {
-        contents: [user, { ...asks, parts: [{ functionCall: { name: 'f', args: {} } }] }, answers],
+        contents: [
+          user,
+          { ...callTurn, parts: [{ functionCall: { name: 'f', args: {} } }] },
+          responseTurn,
+        ],
       },
       /missing a thought_signature/,
     ],
     [
-      'a last word',
+      'a model turn at the end',
       { contents: [user, { role: 'model', parts: [{ text: 'So' }] }] },
       /ending with a model turn/,
     ],
@@ -215,27 +223,27 @@ describe('the checker can tell', () => {
       /additionalProperties/,
     ],
     [
-      'a name that is none',
+      'an invalid function name',
       { contents: [user], tools: [{ functionDeclarations: [{ name: '2' }] }] },
       /Invalid function name/,
     ],
     [
-      'six stops',
+      'six stop sequences',
       { contents: [user], generationConfig: { stopSequences: ['1', '2', '3', '4', '5', '6'] } },
       /at most 5/,
     ],
     [
-      'a choice of nothing',
+      'a tool choice without tools',
       { contents: [user], toolConfig: { functionCallingConfig: { mode: 'ANY' } } },
       /without function_declarations/,
     ],
     [
-      'a level that is unknown',
+      'an unsupported thinking level',
       { contents: [user], generationConfig: { thinkingConfig: { thinkingLevel: 'MINIMAL' } } },
       /MINIMAL is not supported/,
     ],
     [
-      'a picture that moves',
+      'an animated image',
       {
         contents: [
           { role: 'user', parts: [{ inlineData: { mimeType: 'image/gif', data: 'AA' } }] },
@@ -243,10 +251,10 @@ describe('the checker can tell', () => {
       },
       /Unsupported MIME/,
     ],
-  ])('%s', (_, body, words) => {
+  ])('rejects %s', (_, body, pattern) => {
     const refusal = geminiRefusal(path, body) as {
       readonly error: { readonly message: string }
     } | null
-    expect(refusal?.error.message).toMatch(words)
+    expect(refusal?.error.message).toMatch(pattern)
   })
 })

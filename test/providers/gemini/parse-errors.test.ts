@@ -6,7 +6,7 @@ function error(code: number, status: string, message: string, details: object[] 
 }
 
 describe('an error of Google in OpenAI’s shape', () => {
-  test('keeps its status and its words', () => {
+  test('keeps its status and its message', () => {
     expect(
       gemini.parseErrorResponse(404, error(404, 'NOT_FOUND', 'models/x is not found')),
     ).toEqual({
@@ -26,7 +26,7 @@ describe('an error of Google in OpenAI’s shape', () => {
     })
   })
 
-  test('a wrong key is a 401, whatever Google calls it', () => {
+  test('a wrong key has status 401, whatever Google’s status', () => {
     const message = 'API key not valid. Please pass a valid API key.'
     const reason = [
       { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' },
@@ -42,7 +42,7 @@ describe('an error of Google in OpenAI’s shape', () => {
     }
   })
 
-  test('how long to wait is said in words that clients look for', () => {
+  test('the retry delay is in the form that clients parse', () => {
     const details = [
       {
         '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
@@ -61,7 +61,7 @@ describe('an error of Google in OpenAI’s shape', () => {
     })
   })
 
-  test('a conversation that is too long has OpenAI’s code for it', () => {
+  test('a conversation that is too long has OpenAI’s error code', () => {
     const message =
       'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).'
     expect(gemini.parseErrorResponse(400, error(400, 'INVALID_ARGUMENT', message)).code).toBe(
@@ -69,7 +69,7 @@ describe('an error of Google in OpenAI’s shape', () => {
     )
   })
 
-  test('an error in a list, or as text, is read all the same', () => {
+  test('an error in a list or as text is parsed', () => {
     const body = JSON.stringify([error(429, 'RESOURCE_EXHAUSTED', 'Slow down.')])
     expect(gemini.parseErrorResponse(429, body)).toMatchObject({
       status: 429,
@@ -77,7 +77,7 @@ describe('an error of Google in OpenAI’s shape', () => {
     })
   })
 
-  test('what is no error of Google’s still says what happened', () => {
+  test('an error in another format is still reported', () => {
     expect(gemini.parseErrorResponse(502, '<html><body>Bad gateway</body></html>')).toMatchObject({
       status: 502,
       type: 'server_error',

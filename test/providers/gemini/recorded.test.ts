@@ -1,4 +1,6 @@
-/** Recorded answers: told in lawful order, and every signature finds back to its part. */
+/**
+ * Tests recorded answers: their events are in order, and each signature is sent back on its part.
+ */
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item } from '../../../src/core/item.ts'
@@ -7,7 +9,7 @@ import { gemini } from '../../../src/providers/gemini/gemini.ts'
 import { createSseDecoder } from '../../../src/core/stream/sse.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
-import { ACCOUNT, expectLawful, itemsIn, message, output, send } from './kit.ts'
+import { ACCOUNT, expectOrdered, itemsOf, message, output, encode } from './kit.ts'
 
 interface WirePart {
   readonly text?: string
@@ -30,42 +32,44 @@ const FILES = [
 ]
 
 describe.skipIf(!sharedExists)('recorded answers', () => {
-  test.each(FILES)('%s is told in lawful order and ends well', (file) => {
-    const events = told(file)
-    expectLawful(events)
+  test.each(FILES)('%s has its events in order and ends without a failure', (file) => {
+    const events = decodeFile(file)
+    expectOrdered(events)
     expect(events.at(-1)?.type).toBe('answer-ended')
   })
 
-  test.each(FILES)('%s goes back with every signature on its part', (file) => {
-    const chunks = chunksOf(file)
-    const sent = replayed(itemsIn(told(file)), String(chunks[0]?.['modelVersion']))
-    const signed = chunks.flatMap(partsOf).filter((part) => part.thoughtSignature !== undefined)
-    for (const part of signed) expect(sent).toContainEqual(part)
-    expect(sent.filter((part) => part.thoughtSignature !== undefined)).toHaveLength(signed.length)
+  test.each(FILES)('%s is sent back with every signature on its part', (file) => {
+    const chunks = readChunks(file)
+    const sentParts = encodeAnswer(itemsOf(decodeFile(file)), String(chunks[0]?.['modelVersion']))
+    const signed = chunks.flatMap(listParts).filter((part) => part.thoughtSignature !== undefined)
+    for (const part of signed) expect(sentParts).toContainEqual(part)
+    expect(sentParts.filter((part) => part.thoughtSignature !== undefined)).toHaveLength(
+      signed.length,
+    )
   })
 
   test.each(FILES)(
-    '%s goes back with its calls signed, even from a client without memory',
+    '%s is sent back with its calls signed, even by a client without storage',
     (file) => {
       const calls = (parts: readonly WirePart[]) =>
         parts.filter(({ functionCall }) => functionCall !== undefined)
-      const items = itemsIn(told(file)).map(
+      const items = itemsOf(decodeFile(file)).map(
         (item) => ({ ...item, native: undefined }) as unknown as Item,
       )
-      const sent = replayed(items, String(chunksOf(file)[0]?.['modelVersion']))
-      expect(calls(sent)).toEqual(calls(chunksOf(file).flatMap(partsOf)))
+      const sentParts = encodeAnswer(items, String(readChunks(file)[0]?.['modelVersion']))
+      expect(calls(sentParts)).toEqual(calls(readChunks(file).flatMap(listParts)))
     },
   )
 
-  test.each(FILES)('%s goes back word for word', (file) => {
-    const sent = replayed(itemsIn(told(file)), 'gemini-2.5-pro')
-    const words = (parts: readonly WirePart[]) =>
+  test.each(FILES)('%s is sent back with the same text', (file) => {
+    const sentParts = encodeAnswer(itemsOf(decodeFile(file)), 'gemini-2.5-pro')
+    const joinText = (parts: readonly WirePart[]) =>
       parts.map(({ text = '', thought }) => (thought === true ? '' : text)).join('')
-    expect(words(sent)).toBe(words(chunksOf(file).flatMap(partsOf)))
+    expect(joinText(sentParts)).toBe(joinText(readChunks(file).flatMap(listParts)))
   })
 
-  test('the endings are those that were recorded', () => {
-    const endings = FILES.map((file) => told(file).at(-1))
+  test('the finish reasons are those of the recordings', () => {
+    const endings = FILES.map((file) => decodeFile(file).at(-1))
     expect(endings.map((event) => (event?.type === 'answer-ended' ? event.finish : null))).toEqual([
       'stop',
       'stop',
@@ -80,8 +84,8 @@ describe.skipIf(!sharedExists)('recorded answers', () => {
     ])
   })
 
-  test('a grounded answer has its sources at the places that the service meant', () => {
-    const [item] = itemsIn(told('web-search-grounding.sse'))
+  test('a grounded answer has its citations at the right offsets', () => {
+    const [item] = itemsOf(decodeFile('web-search-grounding.sse'))
     const [part] = item?.type === 'message' ? item.content : []
     if (part?.type !== 'output_text') throw new Error('no text')
     const quoted = (part.annotations ?? []).map(({ start_index, end_index }) =>
@@ -93,18 +97,18 @@ describe.skipIf(!sharedExists)('recorded answers', () => {
   })
 })
 
-function told(file: string): readonly StreamEvent[] {
+function decodeFile(file: string): readonly StreamEvent[] {
   if (file.endsWith('.sse')) {
     const messages = runStage(createSseDecoder(), [readShared(`fixtures/streams/gemini/${file}`)])
     return runStage(gemini.createDecoder(ACCOUNT), messages)
   }
-  const chunks = chunksOf(file)
+  const chunks = readChunks(file)
   return chunks.length === 1 && chunks[0] !== undefined
     ? gemini.decodeBody(chunks[0], ACCOUNT)
     : runStage(gemini.createDecoder(ACCOUNT), [{ data: JSON.stringify(chunks) }])
 }
 
-function chunksOf(file: string): readonly JsonObject[] {
+function readChunks(file: string): readonly JsonObject[] {
   const bytes = readShared(`fixtures/streams/gemini/${file}`)
   const texts = file.endsWith('.sse')
     ? runStage(createSseDecoder(), [bytes]).map(({ data }) => data)
@@ -112,20 +116,23 @@ function chunksOf(file: string): readonly JsonObject[] {
   return texts.flatMap((text) => [JSON.parse(text) as JsonObject | readonly JsonObject[]].flat())
 }
 
-function partsOf(chunk: JsonObject): readonly WirePart[] {
+function listParts(chunk: JsonObject): readonly WirePart[] {
   const candidates = (chunk['candidates'] ?? []) as unknown as {
     content?: { parts?: WirePart[] }
   }[]
   return candidates[0]?.content?.parts ?? []
 }
 
-/** The parts of the model's turns when the answer is sent back, its calls answered. */
-function replayed(items: readonly Item[], model: string): readonly WirePart[] {
+/**
+ * Returns the parts of the model's turns when the next request sends the answer back with outputs
+ * for its calls.
+ */
+function encodeAnswer(items: readonly Item[], model: string): readonly WirePart[] {
   const outputs = items.flatMap((item) =>
     item.type === 'function_call' ? [output(item.call_id, 'done')] : [],
   )
   const conversation = [message('user', 'Hi'), ...items, ...outputs, message('user', 'And?')]
-  const contents = send(conversation, { model }).body['contents'] as unknown as {
+  const contents = encode(conversation, { model }).body['contents'] as unknown as {
     role: string
     parts: WirePart[]
   }[]

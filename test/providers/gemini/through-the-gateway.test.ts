@@ -1,4 +1,4 @@
-/** The official SDK in front, a server that answers as Gemini would behind. */
+/** Tests the gateway between the official OpenAI SDK and a server that responds like Gemini. */
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
 import type { ResponseInput } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ let gateway: Awaited<ReturnType<typeof startGateway>>
 let answers: (readonly object[])[] = []
 
 beforeAll(async () => {
-  upstream = await startUpstream(asGemini)
+  upstream = await startUpstream(respondAsGemini)
   const account = {
     name: 'google',
     wire: 'gemini',
@@ -43,7 +43,7 @@ beforeEach(() => {
   ]
 })
 
-const asGemini: Behaviour = (response, received) => {
+const respondAsGemini: Behaviour = (response, received) => {
   const refusal = geminiRefusal(received.path.replace(/^\/v1/, ''), received.json as never)
   if (refusal !== null) return answerJson(400, refusal)(response, received)
   const frames = (answers.shift() ?? []).map((each) => `data: ${JSON.stringify(each)}\r\n\r\n`)
@@ -57,7 +57,7 @@ const LOOK = {
   additionalProperties: false,
 }
 
-test('a tool loop over Responses, from a client that keeps the conversation', async () => {
+test('a tool loop over Responses works for a client that sends all items back', async () => {
   const input: ResponseInput = [{ role: 'user', content: 'Where is it warmer?' }]
   const ask = () =>
     gateway.openai.responses
@@ -87,7 +87,7 @@ test('a tool loop over Responses, from a client that keeps the conversation', as
   )
 })
 
-test('a tool loop over Responses, from a client that does not', async () => {
+test('a tool loop over Responses works for a client with previous_response_id', async () => {
   const tools = [{ type: 'function', name: 'look', parameters: LOOK, strict: true } as const]
   const model = 'gemini-3.8-flash'
   const first = await gateway.openai.responses
@@ -102,9 +102,9 @@ test('a tool loop over Responses, from a client that does not', async () => {
     .stream({ model, previous_response_id: first.id, input: outputs, tools })
     .finalResponse()
   expect(second.output_text).toBe('Rome is warmer.')
-  const [, asked] = upstream.received.map(({ json }) => JSON.stringify(json['contents']))
-  expect(asked).toContain('"thoughtSignature":"SIG"')
-  expect(asked?.match(/"id":"w[12]"/g)).toEqual([
+  const [, request] = upstream.received.map(({ json }) => JSON.stringify(json['contents']))
+  expect(request).toContain('"thoughtSignature":"SIG"')
+  expect(request?.match(/"id":"w[12]"/g)).toEqual([
     '"id":"w1"',
     '"id":"w2"',
     '"id":"w1"',
@@ -112,7 +112,7 @@ test('a tool loop over Responses, from a client that does not', async () => {
   ])
 })
 
-test('a tool loop over Chat Completions', async () => {
+test('a tool loop over Chat Completions works', async () => {
   const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: 'Where is it warmer?' }]
   const runner = gateway.openai.chat.completions.runTools({
     model: 'gemini-3.8-flash',
@@ -135,18 +135,18 @@ test('a tool loop over Chat Completions', async () => {
   expect(upstream.received).toHaveLength(2)
 })
 
-test('a refusal of Gemini’s reaches the client with its status and its words', async () => {
+test('an error of Gemini reaches the client with its message and OpenAI’s status', async () => {
   const error = { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT' }
   upstream.behave = answerJson(400, { error })
-  const asked = gateway.openai.chat.completions.create({
+  const request = gateway.openai.chat.completions.create({
     model: 'gemini-3.8-flash',
     messages: [{ role: 'user', content: 'Hi' }],
     stream: true,
   })
-  await expect(asked).rejects.toMatchObject({
+  await expect(request).rejects.toMatchObject({
     status: 401,
     code: 'invalid_api_key',
     message: '401 API key not valid.',
   })
-  upstream.behave = asGemini
+  upstream.behave = respondAsGemini
 })

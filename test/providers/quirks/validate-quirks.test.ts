@@ -1,4 +1,4 @@
-/** What can be said of an upstream, and what is said to whoever says it wrong. */
+/** Tests the validation of quirks and the tables that define them. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { COMMON_QUIRKS } from '../../../src/providers/quirks/common-quirks.ts'
@@ -7,7 +7,7 @@ import { PROVIDERS } from '../../../src/providers/registry.ts'
 import { validateQuirks } from '../../../src/providers/quirks/validate-quirks.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 
-test('a value that makes no sense, and a quirk of another wire, are faults', () => {
+test('an invalid value and a quirk of another wire are errors', () => {
   const quirks = {
     profile: 'nobody',
     developerRole: 'yes',
@@ -30,7 +30,7 @@ test('a value that makes no sense, and a quirk of another wire, are faults', () 
   ])
 })
 
-test('what makes sense is none', () => {
+test('valid quirks have no errors', () => {
   expect(validateQuirks('chat', { profile: 'groq', callIdPattern: '^a', toolMedia: true })).toEqual(
     [],
   )
@@ -39,7 +39,7 @@ test('what makes sense is none', () => {
   expect(validateQuirks('gemini', { jsonSchema: true, inlineLimitBytes: 1e6 })).toEqual([])
 })
 
-describe('what every wire knows', () => {
+describe('quirks of every wire', () => {
   test.each(Object.values(PROVIDERS).map(({ wire }) => wire))('over %s', (wire) => {
     expect(validateQuirks(wire, { contextWindow: 8192, degrade: true, stop: ['<|end|>'] })).toEqual(
       [],
@@ -57,7 +57,7 @@ describe('what every wire knows', () => {
   })
 })
 
-test('a fault keeps the gateway from starting, and says where it is', () => {
+test('an invalid quirk prevents the start with an error that names it', () => {
   const upstream = {
     name: 'a',
     wire: 'chat',
@@ -69,7 +69,7 @@ test('a fault keeps the gateway from starting, and says where it is', () => {
   )
 })
 
-describe('the tables', () => {
+describe('the quirk tables', () => {
   const tables = [COMMON_QUIRKS, ...Object.values(PROVIDERS).map(({ quirks }) => quirks)]
   const names = new Set(tables.flatMap((table) => Object.keys(table)))
   const src = new URL('../../../src/', import.meta.url)
@@ -77,7 +77,7 @@ describe('the tables', () => {
     .filter((file) => file.endsWith('.ts') && !/(\/|common-|-service-)quirks\.ts$/.test(file))
     .map((file) => readFileSync(new URL(file, src), 'utf8'))
 
-  test('hold every quirk that is read, and none that nobody reads', () => {
+  test('contain exactly the quirks that the code reads', () => {
     const read = sources.flatMap((source) => [
       ...[...source.matchAll(/quirks\['(\w+)'\]/g)].map((match) => match[1] ?? ''),
       ...[...source.matchAll(/\{([^{}]*)\} = (?:\w+\.)*quirks\n/g)].flatMap((match) =>
@@ -85,13 +85,14 @@ describe('the tables', () => {
       ),
     ])
     expect(read.filter((name) => name !== '' && !names.has(name))).toEqual([])
-    // Read by a name of its own: see `quirksOf` of the chat wire, and the other files of this name.
+    // These quirks are read by other means: see `quirksOf` of the chat wire, and `quirks.ts` of the
+    // other wires.
     const gathered = ['profile', 'jsonSchema', 'remoteUrls', 'inlineLimitBytes', 'callIds']
     const words = new Set(sources.flatMap((source) => source.match(/\w+/g) ?? []))
     expect([...names].filter((name) => !gathered.includes(name) && !words.has(name))).toEqual([])
   })
 
-  test('have a sentence for each, and words for its values that a sentence can end with', () => {
+  test('have a sentence and a description of the values for each quirk', () => {
     for (const [name, { what, sentence }] of tables.flatMap((table) => Object.entries(table))) {
       expect([name, sentence]).toEqual([name, expect.stringMatching(/^[A-Z`][^|\n]*\.$/)])
       expect([name, what]).toEqual([name, expect.stringMatching(/^[a-z][^|\n]*[^.]$/)])

@@ -1,4 +1,4 @@
-/** Ids of calls that their upstream left out, whichever wire it speaks. */
+/** Tests ids of calls for which the upstream sends none, on every wire. */
 import { describe, expect, test } from 'vitest'
 import { foldAnswerOutcome } from '../../../src/core/fold-answer-outcome.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
@@ -8,14 +8,14 @@ import { PROVIDERS } from '../../../src/providers/registry.ts'
 import { eventFaults } from '../../support/event-laws.ts'
 import { plainAccount } from '../../support/account.ts'
 
-describe('an id', () => {
-  test('that its service gave stays, the first time', () => {
+describe('the call id generator', () => {
+  test('keeps the first use of an id from the upstream', () => {
     const idFor = createCallIdGenerator(() => 'up-1', [])
     expect([idFor('a'), idFor('b')]).toEqual(['a', 'b'])
     expect(idFor('a')).toMatch(/^call_[0-9a-zA-Z]{9}$/)
   })
 
-  test('is the same each time, another for each call and each answer', () => {
+  test('generates equal ids for the same answer, and different ids for each call and answer', () => {
     const ids = (answer: string) => {
       const idFor = createCallIdGenerator(() => answer, [])
       return [idFor(''), idFor(''), idFor('')]
@@ -24,7 +24,7 @@ describe('an id', () => {
     expect(new Set([...ids('up-1'), ...ids('up-2')]).size).toBe(6)
   })
 
-  test('is asked of the answer only when it is needed', () => {
+  test('reads the id of the answer only when it generates an id', () => {
     const idFor = createCallIdGenerator(() => {
       throw new Error('Nobody knows yet.')
     }, [])
@@ -82,7 +82,7 @@ test.each<readonly [WireName, JsonObject]>([
       ],
     },
   ],
-])('an answer over %s names every call', (wire, body) => {
+])('an answer over %s has a distinct id for every call', (wire, body) => {
   const events = PROVIDERS[wire].decodeBody(body, plainAccount(wire))
   expect(eventFaults(events)).toEqual([])
   const fold = foldAnswerOutcome()

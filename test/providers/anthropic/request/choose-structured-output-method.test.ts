@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ASK, encoded, look, sent, system } from '../kit.ts'
+import { QUESTION, encode, look, fields, system } from '../kit.ts'
 
 describe('a structured answer', () => {
   const schema = {
@@ -15,8 +15,8 @@ describe('a structured answer', () => {
     description: null,
   } as const
 
-  test('is asked for by its schema, without the rules that cannot be enforced', () => {
-    expect(sent({ format }, 'output_config')).toEqual([
+  test('is requested by its schema, without rules that cannot be enforced', () => {
+    expect(fields({ format }, 'output_config')).toEqual([
       {
         format: {
           type: 'json_schema',
@@ -32,9 +32,9 @@ describe('a structured answer', () => {
     ])
   })
 
-  test('is asked for by a tool where the model knows nothing else', () => {
+  test('is requested by a tool if the model supports nothing else', () => {
     const model = 'claude-3-7-sonnet-latest'
-    expect(sent({ format, model }, 'tools', 'tool_choice', 'output_config')).toEqual([
+    expect(fields({ format, model }, 'tools', 'tool_choice', 'output_config')).toEqual([
       [
         {
           name: 'backstory_json_answer',
@@ -46,19 +46,19 @@ describe('a structured answer', () => {
       undefined,
       ['format-as-tool'],
     ])
-    expect(sent({ format, model, tools: [look()] }, 'tool_choice')[0]).toMatchObject({
+    expect(fields({ format, model, tools: [look()] }, 'tool_choice')[0]).toMatchObject({
       type: 'any',
     })
   })
 
-  test('without a schema is asked for in words', () => {
-    const { body, why } = encoded([system('Be brief.'), ...ASK], {
+  test('without a schema is requested by an instruction', () => {
+    const { body, codes } = encode([system('Be brief.'), ...QUESTION], {
       format: { type: 'json_object' },
     })
     expect(body['system']).toMatchObject([
       { text: 'Be brief.' },
       { text: expect.stringContaining('single JSON object') as string },
     ])
-    expect(why).toEqual(['json-object-as-instruction'])
+    expect(codes).toEqual(['json-object-as-instruction'])
   })
 })

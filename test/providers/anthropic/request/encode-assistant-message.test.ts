@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Item, Reasoning } from '../../../../src/core/item.ts'
 import {
-  answerOf,
+  createAnswer,
   assistant,
   block,
-  contentOf,
-  decoded,
-  encoded,
+  contentAt,
+  decode,
+  encode,
   itemsOf,
   thought,
   user,
@@ -15,60 +15,62 @@ import {
 const text = (text: string) => ({ type: 'text', text })
 
 describe('reasoning', () => {
-  const asked = [user('go')]
-  const answered = [assistant('Done.'), user('thanks')]
-  const seal = (items: readonly Item[]) => encoded([...asked, ...items, ...answered])
+  const before = [user('go')]
+  const after = [assistant('Done.'), user('thanks')]
+  const encodeBetween = (items: readonly Item[]) => encode([...before, ...items, ...after])
 
   test('of another provider is left out (C98)', () => {
     const foreign: Reasoning = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
-    expect(seal([foreign]).why).toEqual(['reasoning-of-another-provider'])
+    expect(encodeBetween([foreign]).codes).toEqual(['reasoning-of-another-provider'])
     const origin = { wire: 'gemini', account: 'g', model: 'm', prefixHash: null }
-    expect(seal([{ ...thought('so'), origin }]).why).toEqual(['reasoning-of-another-provider'])
+    expect(encodeBetween([{ ...thought('so'), origin }]).codes).toEqual([
+      'reasoning-of-another-provider',
+    ])
   })
 
   test('without a signature is left out', () => {
-    expect(seal([thought('so', '')]).why).toEqual(['thinking-unsigned'])
+    expect(encodeBetween([thought('so', '')]).codes).toEqual(['thinking-unsigned'])
   })
 
-  test('comes back out of its seal, unless its text was changed (C98)', () => {
+  test('is restored from encrypted_content, unless its text was changed (C98)', () => {
     const thinking = block({ type: 'thinking', thinking: 'so', signature: 'sig' })
     const redacted = block({ type: 'redacted_thinking', data: 'c2VhbGVk' })
-    const kept = itemsOf(decoded(answerOf(thinking, redacted))).map((item) => {
-      // A client without memory sends back what it knows.
+    const kept = itemsOf(decode(createAnswer(thinking, redacted))).map((item) => {
+      // A client without storage sends back only the public fields.
       if (item.type !== 'reasoning') throw new Error('Expected reasoning.')
       const { type, summary, encrypted_content = null } = item
       return { type, summary, encrypted_content }
     })
-    expect(contentOf(seal(kept).body, 1)).toEqual([
+    expect(contentAt(encodeBetween(kept).body, 1)).toEqual([
       { type: 'thinking', thinking: 'so', signature: 'sig' },
       { type: 'redacted_thinking', data: 'c2VhbGVk' },
       text('Done.'),
     ])
     const changed = kept.map((item) => ({ ...item, summary: [] }))
-    expect(seal(changed).why).toEqual(['thinking-changed'])
+    expect(encodeBetween(changed).codes).toEqual(['thinking-changed'])
   })
 
-  test('with nothing behind it is left out', () => {
-    const { body, why } = encoded([user('go'), thought('so'), user('still there?')])
+  test('at the end of a message is left out', () => {
+    const { body, codes } = encode([user('go'), thought('so'), user('still there?')])
     expect(body['messages']).toEqual([
       { role: 'user', content: [text('go'), text('still there?')] },
     ])
-    expect(why).toEqual(['reasoning-without-follower'])
+    expect(codes).toEqual(['reasoning-without-follower'])
   })
 
-  test('is not sent to a model that cannot read it', () => {
-    const items = [...asked, thought('so'), ...answered]
-    expect(encoded(items, { model: 'claude-3-haiku-20240307' }).why).toEqual([
+  test('is left out for a model that cannot read it', () => {
+    const items = [...before, thought('so'), ...after]
+    expect(encode(items, { model: 'claude-3-haiku-20240307' }).codes).toEqual([
       'thinking-unsupported',
     ])
   })
 })
 
 describe('items of other providers', () => {
-  test('are left out, and those of this one are kept as they are', () => {
+  test('are left out, and items of this provider are sent unchanged', () => {
     const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'x' } }
     const found = { type: 'web_search_tool_result', tool_use_id: 's', content: [] }
-    const { body, why } = encoded([
+    const { body, codes } = encode([
       user('go'),
       { type: 'opaque', raw: { type: 'web_search_call', id: 'ws_1' } },
       { type: 'opaque', raw: search },
@@ -77,17 +79,17 @@ describe('items of other providers', () => {
       assistant('Done.'),
       user('thanks'),
     ])
-    expect(contentOf(body, 1)).toEqual([search, found, { type: 'hologram' }, text('Done.')])
-    expect(why).toEqual(['item-of-another-provider'])
+    expect(contentAt(body, 1)).toEqual([search, found, { type: 'hologram' }, text('Done.')])
+    expect(codes).toEqual(['item-of-another-provider'])
   })
 
-  test('a paused turn ends with the unanswered call, a turn that is over does not', () => {
+  test('a server tool call without a result is sent only at the end of a paused turn', () => {
     const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }
     const paused: Item[] = [user('go'), assistant('Hm.'), { type: 'opaque', raw: search }]
-    expect(encoded(paused, { model: 'claude-opus-4-6' })).toMatchObject({
+    expect(encode(paused, { model: 'claude-opus-4-6' })).toMatchObject({
       body: { messages: [{}, { content: [text('Hm.'), search] }] },
-      why: [],
+      codes: [],
     })
-    expect(encoded([...paused, user('well?')]).why).toEqual(['server-tool-without-result'])
+    expect(encode([...paused, user('well?')]).codes).toEqual(['server-tool-without-result'])
   })
 })

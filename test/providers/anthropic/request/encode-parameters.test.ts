@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import type { PromptParameters } from '../../../../src/core/prompt.ts'
-import { ASK, assistant, encoded, sent, thought } from '../kit.ts'
+import { QUESTION, assistant, encode, fields, thought } from '../kit.ts'
 
 describe('sampling', () => {
   test.each<readonly [Partial<PromptParameters>, JsonObject, readonly string[]]>([
@@ -12,41 +12,41 @@ describe('sampling', () => {
     [{ temperature: 0, model: 'claude-opus-4-8' }, {}, ['sampling-unsupported']],
     [{ temperature: 1, model: 'claude-opus-4-8' }, {}, []],
     [{ temperature: 0, topP: 0.5, model: 'kimi-k2' }, { temperature: 0, top_p: 0.5 }, []],
-  ])('%j', (params, expected, expectedWhy) => {
-    const { body, why } = encoded(ASK, params)
+  ])('%j is encoded as %j', (params, expected, expectedWhy) => {
+    const { body, codes } = encode(QUESTION, params)
     const { temperature, top_p, top_k } = body
     expect(JSON.parse(JSON.stringify({ temperature, top_p, top_k }))).toEqual(expected)
-    expect(why).toEqual(expectedWhy)
+    expect(codes).toEqual(expectedWhy)
   })
 })
 
 describe('other settings', () => {
-  test('a limit is sent even if the client names none, and never above what the model can', () => {
+  test('a limit is always sent, and never above the maximum of the model', () => {
     const limits = [
       'claude-3-haiku-20240307',
       'claude-3-5-haiku-latest',
       'claude-opus-4-6',
       'kimi-k2',
     ]
-    expect(limits.map((model) => sent({ model }, 'max_tokens')[0])).toEqual([
+    expect(limits.map((model) => fields({ model }, 'max_tokens')[0])).toEqual([
       4096, 8192, 32_000, 8192,
     ])
-    expect(sent({ model: 'claude-opus-4-1', maxOutputTokens: 64_000 }, 'max_tokens')).toEqual([
+    expect(fields({ model: 'claude-opus-4-1', maxOutputTokens: 64_000 }, 'max_tokens')).toEqual([
       32_000,
       ['max-tokens-lowered'],
     ])
   })
 
   test('a blank stop sequence and a long user id are not sent', () => {
-    expect(sent({ stop: ['\n', 'END'] }, 'stop_sequences')).toEqual([['END'], ['stop-enforced']])
-    expect(sent({ safetyIdentifier: 'x'.repeat(257) }, 'metadata')).toEqual([
+    expect(fields({ stop: ['\n', 'END'] }, 'stop_sequences')).toEqual([['END'], ['stop-enforced']])
+    expect(fields({ safetyIdentifier: 'x'.repeat(257) }, 'metadata')).toEqual([
       undefined,
       ['user-id-too-long'],
     ])
   })
 
-  test('what this wire has no word for is named in a note', () => {
-    const { notes } = noted({
+  test('each unsupported parameter gets a note', () => {
+    const { notes } = encodeNotedFields({
       seed: 1,
       presencePenalty: 0.5,
       frequencyPenalty: 0,
@@ -71,27 +71,29 @@ describe('other settings', () => {
     )
   })
 
-  test('a wish for the usual service is passed on', () => {
-    expect(sent({ serviceTier: 'default' }, 'service_tier')).toEqual(['standard_only', []])
-    expect(sent({ serviceTier: 'auto' }, 'service_tier')).toEqual([undefined, []])
+  test('the default service tier is sent', () => {
+    expect(fields({ serviceTier: 'default' }, 'service_tier')).toEqual(['standard_only', []])
+    expect(fields({ serviceTier: 'auto' }, 'service_tier')).toEqual([undefined, []])
   })
 
-  test('quirks have the last word', () => {
+  test('quirks override the traits of a model', () => {
     const quirks = {
       thinking: 'budget',
       maxTokens: 3000,
       structuredOutput: 'native',
       prefill: false,
     }
-    const items = [...ASK, thought('so'), assistant('Yes')]
-    const { body, why } = encoded(items, { model: 'kimi-k2', effort: 'low' }, quirks)
+    const items = [...QUESTION, thought('so'), assistant('Yes')]
+    const { body, codes } = encode(items, { model: 'kimi-k2', effort: 'low' }, quirks)
     expect(body).toMatchObject({ max_tokens: 3000, thinking: { type: 'enabled' } })
-    expect(why).toEqual(['prefill-as-instruction'])
+    expect(codes).toEqual(['prefill-as-instruction'])
   })
 })
 
-function noted(params: Partial<PromptParameters>): { readonly notes: readonly unknown[] } {
-  const { why, fields } = encoded(ASK, params)
-  expect(new Set(why)).toEqual(new Set(['parameter-unsupported']))
+function encodeNotedFields(params: Partial<PromptParameters>): {
+  readonly notes: readonly unknown[]
+} {
+  const { codes, fields } = encode(QUESTION, params)
+  expect(new Set(codes)).toEqual(new Set(['parameter-unsupported']))
   return { notes: fields.toSorted() }
 }

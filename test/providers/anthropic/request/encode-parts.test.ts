@@ -1,12 +1,12 @@
-/** Media in messages: what is sent, and what a notice stands for. */
+/** Tests which media are sent and which a notice replaces. */
 import { describe, expect, test } from 'vitest'
 import type { Part } from '../../../../src/core/item.ts'
-import { assistant, contentOf, encoded, user } from '../kit.ts'
+import { assistant, contentAt, encode, user } from '../kit.ts'
 
-function sent(part: Part): { readonly block: unknown; readonly why: readonly string[] } {
-  const { body, why } = encoded([user(part)])
-  const [block] = contentOf(body, 0) as readonly unknown[]
-  return { block, why }
+function encodeUserPart(part: Part): { readonly block: unknown; readonly why: readonly string[] } {
+  const { body, codes } = encode([user(part)])
+  const [block] = contentAt(body, 0) as readonly unknown[]
+  return { block, why: codes }
 }
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
@@ -16,8 +16,8 @@ describe('an image', () => {
     ['data:image/png;base64,AAAA', { type: 'base64', media_type: 'image/png', data: 'AAAA' }],
     ['data:image/JPG;base64,AAAA', { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' }],
     ['https://example.com/a.png', { type: 'url', url: 'https://example.com/a.png' }],
-  ])('%s is sent', (image_url, source) => {
-    expect(sent({ type: 'input_image', image_url })).toEqual({
+  ])('with the URL %s is sent', (image_url, source) => {
+    expect(encodeUserPart({ type: 'input_image', image_url })).toEqual({
       block: { type: 'image', source },
       why: [],
     })
@@ -28,8 +28,8 @@ describe('an image', () => {
     { image_url: 'data:image/png,AAAA' },
     { image_url: 'blob:1' },
     {},
-  ])('%j becomes a notice', (image) => {
-    const { block, why } = sent({ type: 'input_image', ...image })
+  ])('such as %j becomes a notice', (image) => {
+    const { block, why } = encodeUserPart({ type: 'input_image', ...image })
     expect(block).toMatchObject({
       type: 'text',
       text: expect.stringContaining('not shown') as string,
@@ -37,30 +37,33 @@ describe('an image', () => {
     expect(why).toEqual(['media-unsupported'])
   })
 
-  test('of a file that was uploaded elsewhere becomes a notice', () => {
-    expect(sent({ type: 'input_image', file_id: 'file-1' }).why).toEqual([
+  test('with the file id of another service becomes a notice', () => {
+    expect(encodeUserPart({ type: 'input_image', file_id: 'file-1' }).why).toEqual([
       'file-of-another-provider',
     ])
   })
 
-  test('loses its detail, unless that says nothing', () => {
+  test('loses its level of detail with a note, unless it is auto', () => {
     const image_url = 'https://example.com/a.png'
-    expect(sent({ type: 'input_image', image_url, detail: 'high' }).why).toEqual([
+    expect(encodeUserPart({ type: 'input_image', image_url, detail: 'high' }).why).toEqual([
       'image-detail-ignored',
     ])
-    expect(sent({ type: 'input_image', image_url, detail: 'auto' }).why).toEqual([])
+    expect(encodeUserPart({ type: 'input_image', image_url, detail: 'auto' }).why).toEqual([])
   })
 
-  test('in an assistant message follows it as user input', () => {
-    const said = assistant('Here:')
+  test('in an assistant message moves to a user message after it', () => {
+    const message = assistant('Here:')
     const image = { type: 'input_image', image_url: 'https://example.com/a.png' } as const
-    const { body, why } = encoded([user('Draw.'), { ...said, content: [...said.content, image] }])
+    const { body, codes } = encode([
+      user('Draw.'),
+      { ...message, content: [...message.content, image] },
+    ])
     expect(body['messages']).toMatchObject([
       { role: 'user' },
       { role: 'assistant', content: [{ text: 'Here:' }] },
       { role: 'user', content: [{ type: 'image' }] },
     ])
-    expect(why).toEqual(['assistant-media-moved'])
+    expect(codes).toEqual(['assistant-media-moved'])
   })
 })
 
@@ -86,8 +89,8 @@ describe('a file', () => {
       { type: 'input_file', file_url: 'https://example.com/a.pdf' },
       { source: { type: 'url', url: 'https://example.com/a.pdf' } },
     ],
-  ])('as %s is a document', (_, part, document) => {
-    expect(sent(part)).toEqual({ block: { type: 'document', ...document }, why: [] })
+  ])('with %s is sent as a document', (_, part, document) => {
+    expect(encodeUserPart(part)).toEqual({ block: { type: 'document', ...document }, why: [] })
   })
 
   test.each<readonly [string, Part, string]>([
@@ -102,20 +105,20 @@ describe('a file', () => {
       'media-unsupported',
     ],
     ['elsewhere', { type: 'input_file', file_id: 'file-1' }, 'file-of-another-provider'],
-  ])('that is %s becomes a notice', (_, part, code) => {
-    expect(sent(part)).toMatchObject({ block: { type: 'text' }, why: [code] })
+  ])('with %s becomes a notice', (_, part, code) => {
+    expect(encodeUserPart(part)).toMatchObject({ block: { type: 'text' }, why: [code] })
   })
 })
 
-test('sound, and what nobody knows, becomes a notice', () => {
+test('audio and unknown parts become notices', () => {
   const audio: Part = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
-  expect(sent(audio)).toMatchObject({
+  expect(encodeUserPart(audio)).toMatchObject({
     block: {
       text: '[Gateway notice: A medium (audio) that was here is not shown: this model cannot read it.]',
     },
     why: ['media-unsupported'],
   })
-  expect(sent({ type: 'opaque', raw: { type: 'input_video' } })).toMatchObject({
+  expect(encodeUserPart({ type: 'opaque', raw: { type: 'input_video' } })).toMatchObject({
     block: {
       text: '[Gateway notice: A medium (input_video) that was here is not shown: this model cannot read it.]',
     },

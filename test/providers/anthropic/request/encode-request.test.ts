@@ -1,4 +1,4 @@
-/** What the provider is sent for a conversation. */
+/** Tests complete requests and the roles of their messages. */
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../../src/core/item.ts'
 import { anthropic } from '../../../../src/providers/anthropic/anthropic.ts'
@@ -7,9 +7,9 @@ import {
   accountOf,
   assistant,
   call,
-  contentOf,
-  encoded,
-  messagesOf,
+  contentAt,
+  encode,
+  encodeMessages,
   output,
   promptOf,
   system,
@@ -19,7 +19,7 @@ import {
 
 const text = (text: string) => ({ type: 'text', text })
 
-test('a request in full', () => {
+test('a request with all fields', () => {
   const { path, body, notes } = anthropic.encode(
     promptOf(
       [
@@ -101,54 +101,56 @@ test('the headers carry the key and the version', () => {
 })
 
 describe('roles', () => {
-  test('neighbours of one role become one message', () => {
-    expect(messagesOf([user('a'), user('b'), assistant('c'), assistant('d'), user('e')])).toEqual([
+  test('adjacent messages of one role become one message', () => {
+    expect(
+      encodeMessages([user('a'), user('b'), assistant('c'), assistant('d'), user('e')]),
+    ).toEqual([
       { role: 'user', content: [text('a'), text('b')] },
       { role: 'assistant', content: [text('c'), text('d')] },
       { role: 'user', content: [text('e')] },
     ])
   })
 
-  test('a conversation that starts with the model gets a line in front', () => {
-    const { body, why } = encoded([assistant('Hello!'), user('Hi')])
-    expect(contentOf(body, 0)).toEqual([text('Let us begin.')])
-    expect(why).toEqual(['first-user-line-added'])
+  test('a conversation that starts with the model gets a user line before it', () => {
+    const { body, codes } = encode([assistant('Hello!'), user('Hi')])
+    expect(contentAt(body, 0)).toEqual([text('Let us begin.')])
+    expect(codes).toEqual(['first-user-line-added'])
   })
 
-  test('later instructions stay in their place, as tagged user text', () => {
-    const { body, why } = encoded([user('a'), assistant('b'), system('Be kind.'), user('c')])
-    expect(contentOf(body, 2)).toEqual([text('<system>\nBe kind.\n</system>'), text('c')])
-    expect(why).toEqual(['system-in-place'])
+  test('later instructions keep their position as tagged user text', () => {
+    const { body, codes } = encode([user('a'), assistant('b'), system('Be kind.'), user('c')])
+    expect(contentAt(body, 2)).toEqual([text('<system>\nBe kind.\n</system>'), text('c')])
+    expect(codes).toEqual(['system-in-place'])
   })
 
-  test('empty text is left out, and blank text where it is all there is', () => {
-    const { body, why } = encoded([user('a', ''), assistant('\n\n'), user('b', ' ')])
+  test('empty text is left out, and blank text only in a message without other text', () => {
+    const { body, codes } = encode([user('a', ''), assistant('\n\n'), user('b', ' ')])
     expect(body['messages']).toEqual([{ role: 'user', content: ['a', 'b', ' '].map(text) }])
-    expect(why).toEqual(['empty-text', 'empty-text'])
+    expect(codes).toEqual(['empty-text', 'empty-text'])
   })
 })
 
 describe('an assistant message at the end', () => {
   const items = [user('Yes or no?'), assistant('My answer is ')]
 
-  test('is continued by a model that can do that, without its trailing space', () => {
-    const { body, why } = encoded(items)
-    expect(contentOf(body, 1)).toEqual([text('My answer is')])
-    expect(why).toEqual([])
+  test('is continued by a model that supports it, without its trailing space', () => {
+    const { body, codes } = encode(items)
+    expect(contentAt(body, 1)).toEqual([text('My answer is')])
+    expect(codes).toEqual([])
   })
 
   test.each<readonly [string, readonly Item[], Partial<PromptParameters>]>([
     ['cannot do that', items, { model: 'claude-opus-4-6' }],
     ['thinks', [user('Yes or no?'), thought('so'), assistant('My answer is ')], { effort: 'low' }],
-  ])('becomes a request to go on where the model %s', (_, items, params) => {
-    const { body, why } = encoded(items, params)
+  ])('is followed by a request to continue if the model %s', (_, items, params) => {
+    const { body, codes } = encode(items, params)
     expect(body['messages']).toMatchObject([{}, {}, { role: 'user', content: [{ type: 'text' }] }])
-    expect(why).toEqual(['prefill-as-instruction'])
+    expect(codes).toEqual(['prefill-as-instruction'])
   })
 
-  test('is continued without thinking where it began without', () => {
-    const { body, why } = encoded(items, { effort: 'low' })
+  test('is continued without thinking if it started without', () => {
+    const { body, codes } = encode(items, { effort: 'low' })
     expect(body['messages']).toHaveLength(2)
-    expect(why).toEqual(['thinking-missing-in-loop'])
+    expect(codes).toEqual(['thinking-missing-in-loop'])
   })
 })

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { PromptParameters, Tool } from '../../../../src/core/prompt.ts'
-import { ASK, call, encoded, look, output, sent } from '../kit.ts'
+import { QUESTION, call, encode, look, output, fields } from '../kit.ts'
 
 describe('tools', () => {
-  test('of every kind', () => {
+  test('of every type are encoded', () => {
     const tools: readonly Tool[] = [
       { ...look(), description: 'Looks.' },
       { type: 'custom', name: 'grep', description: null, format: { type: 'text' } },
       { type: 'opaque', raw: { type: 'web_search_20250305', name: 'web_search' } },
       { type: 'opaque', raw: { type: 'file_search' } },
     ]
-    const [defined, why] = sent({ tools }, 'tools')
+    const [defined, why] = fields({ tools }, 'tools')
     expect(defined).toEqual([
       { name: 'look', description: 'Looks.', input_schema: { type: 'object', properties: {} } },
       {
@@ -27,7 +27,7 @@ describe('tools', () => {
     expect(why).toEqual(['custom-tool-as-function', 'hosted-tool'])
   })
 
-  test('have an object at the root of their schema, without alternatives', () => {
+  test('get a schema that is an object without alternatives', () => {
     const parameters = {
       $defs: {},
       anyOf: [
@@ -35,7 +35,7 @@ describe('tools', () => {
         { type: 'object', properties: { b: { type: 'number' } } },
       ],
     }
-    expect(sent({ tools: [{ ...look(), parameters }] }, 'tools')).toEqual([
+    expect(fields({ tools: [{ ...look(), parameters }] }, 'tools')).toEqual([
       [
         {
           name: 'look',
@@ -50,11 +50,11 @@ describe('tools', () => {
     ])
   })
 
-  test('are held to their schema only if the account wants it', () => {
+  test('are strict only with the quirk strictTools', () => {
     const parameters = { type: 'object', properties: { a: { type: 'number', minimum: 1 } } }
     const tools = [{ ...look(), parameters, strict: true }]
-    expect(encoded(ASK, { tools }).why).toEqual(['strict-not-enforced'])
-    const { body, why } = encoded(ASK, { tools }, { strictTools: true, cacheControl: false })
+    expect(encode(QUESTION, { tools }).codes).toEqual(['strict-not-enforced'])
+    const { body, codes } = encode(QUESTION, { tools }, { strictTools: true, cacheControl: false })
     expect(body['tools']).toEqual([
       {
         name: 'look',
@@ -66,13 +66,13 @@ describe('tools', () => {
         strict: true,
       },
     ])
-    expect(why).toEqual([])
+    expect(codes).toEqual([])
   })
 
-  test('are defined and forbidden when only the history has calls', () => {
-    const { body, why } = encoded([...ASK, call('a'), output('a'), call('b'), output('b')])
+  test('are defined and forbidden if only the history has calls', () => {
+    const { body, codes } = encode([...QUESTION, call('a'), output('a'), call('b'), output('b')])
     expect(body).toMatchObject({ tools: [{ name: 'look' }], tool_choice: { type: 'none' } })
-    expect(why).toEqual(['tools-stubbed'])
+    expect(codes).toEqual(['tools-stubbed'])
   })
 
   test.each<readonly [PromptParameters['toolChoice'], boolean | null, unknown]>([
@@ -84,20 +84,23 @@ describe('tools', () => {
     [{ type: 'required' }, false, { type: 'any', disable_parallel_tool_use: true }],
     [{ type: 'function', name: 'look' }, null, { type: 'tool', name: 'look' }],
     [{ type: 'allowed', mode: 'auto', names: ['look'] }, null, { type: 'auto' }],
-  ])('choice %j with parallel %j', (toolChoice, parallelToolCalls, choice) => {
-    const params = { tools: [look()], toolChoice, parallelToolCalls }
-    expect(sent(params, 'tool_choice')).toEqual([choice, []])
-  })
+  ])(
+    'with the choice %j and parallel calls %j send %j',
+    (toolChoice, parallelToolCalls, choice) => {
+      const params = { tools: [look()], toolChoice, parallelToolCalls }
+      expect(fields(params, 'tool_choice')).toEqual([choice, []])
+    },
+  )
 
-  test('that are not allowed are not sent', () => {
+  test('outside of the allowed tools are not sent', () => {
     const toolChoice = { type: 'allowed', mode: 'required', names: ['b'] } as const
     expect(
-      sent({ tools: [look('a'), look('b')], toolChoice }, 'tools', 'tool_choice'),
+      fields({ tools: [look('a'), look('b')], toolChoice }, 'tools', 'tool_choice'),
     ).toMatchObject([[{ name: 'b' }], { type: 'any' }, ['allowed-tools-filtered']])
   })
 
-  test('that do not exist cannot be chosen', () => {
-    expect(sent({ toolChoice: { type: 'required' } }, 'tool_choice')).toEqual([
+  test('cannot be chosen if there are none', () => {
+    expect(fields({ toolChoice: { type: 'required' } }, 'tool_choice')).toEqual([
       undefined,
       ['tool-choice-without-tools'],
     ])

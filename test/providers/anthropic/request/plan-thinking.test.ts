@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ASK, assistant, call, encoded, look, output, sent, thought, user } from '../kit.ts'
+import { QUESTION, assistant, call, encode, look, output, fields, thought, user } from '../kit.ts'
 
 describe('thinking', () => {
   const adaptive = { type: 'adaptive', display: 'summarized' }
@@ -20,59 +20,59 @@ describe('thinking', () => {
     ['kimi-k2', 'high', undefined, undefined, ['effort-unsupported']],
     ['kimi-k2', null, undefined, undefined, []],
   ])('of %s at effort %s', (model, effort, thinking, config, why) => {
-    expect(sent({ model, effort }, 'thinking', 'output_config')).toEqual([thinking, config, why])
+    expect(fields({ model, effort }, 'thinking', 'output_config')).toEqual([thinking, config, why])
   })
 
-  test('with a budget fits below the limit, which is raised if it has to be', () => {
+  test('with a budget stays below the output limit, which is raised if necessary', () => {
     const thinking = { type: 'enabled', budget_tokens: 2048 }
-    expect(sent({ effort: 'low', maxOutputTokens: 4000 }, 'thinking', 'max_tokens')).toEqual([
+    expect(fields({ effort: 'low', maxOutputTokens: 4000 }, 'thinking', 'max_tokens')).toEqual([
       thinking,
       4000,
       [],
     ])
-    expect(sent({ effort: 'low', maxOutputTokens: 100 }, 'thinking', 'max_tokens')).toEqual([
+    expect(fields({ effort: 'low', maxOutputTokens: 100 }, 'thinking', 'max_tokens')).toEqual([
       thinking,
       2148,
       ['max-tokens-raised'],
     ])
   })
 
-  test('gives way to a forced tool', () => {
+  test('is turned off by a forced tool call', () => {
     const params = { tools: [look()], toolChoice: { type: 'required' } as const }
-    expect(sent({ ...params, effort: 'low' }, 'thinking', 'tool_choice')).toEqual([
+    expect(fields({ ...params, effort: 'low' }, 'thinking', 'tool_choice')).toEqual([
       { type: 'disabled' },
       { type: 'any' },
       ['thinking-with-forced-tool'],
     ])
-    expect(sent({ ...params, model: 'claude-opus-5' }, 'thinking')).toEqual([
+    expect(fields({ ...params, model: 'claude-opus-5' }, 'thinking')).toEqual([
       { type: 'disabled' },
       ['thinking-with-forced-tool'],
     ])
   })
 
-  test('of a model that cannot stop makes the forced tool give way', () => {
+  test('that cannot be turned off replaces a forced tool call by a free choice', () => {
     const params = { tools: [look()], toolChoice: { type: 'function', name: 'look' } as const }
-    expect(sent({ ...params, model: 'claude-fable-5-1' }, 'thinking', 'tool_choice')).toEqual([
+    expect(fields({ ...params, model: 'claude-fable-5-1' }, 'thinking', 'tool_choice')).toEqual([
       adaptive,
       { type: 'auto' },
       ['forced-tool-unsupported'],
     ])
   })
 
-  test('with a budget is off in a tool loop that began without', () => {
-    const loop = [...ASK, call('a'), output('a')]
+  test('with a budget stays off in a tool loop that started without it', () => {
+    const loop = [...QUESTION, call('a'), output('a')]
     const params = { tools: [look()], effort: 'low' }
-    expect(encoded(loop, params).why).toEqual(['thinking-missing-in-loop'])
-    expect(encoded([...ASK, thought('so'), call('a'), output('a')], params).why).toEqual([])
-    const second = [...ASK, thought('so'), call('a'), output('a'), call('b'), output('b')]
-    expect(encoded(second, params).why).toEqual([])
-    expect(encoded(loop, { ...params, model: 'claude-opus-4-6' }).why).toEqual([])
+    expect(encode(loop, params).codes).toEqual(['thinking-missing-in-loop'])
+    expect(encode([...QUESTION, thought('so'), call('a'), output('a')], params).codes).toEqual([])
+    const second = [...QUESTION, thought('so'), call('a'), output('a'), call('b'), output('b')]
+    expect(encode(second, params).codes).toEqual([])
+    expect(encode(loop, { ...params, model: 'claude-opus-4-6' }).codes).toEqual([])
   })
 
-  test('of the running turn is left out while thinking is off, of earlier turns it stays', () => {
+  test('of the open tool loop is left out while thinking is off, thinking of earlier turns stays', () => {
     const loop = [thought('so'), call('a'), output('a')]
     const params = { tools: [look()] }
-    expect(encoded([...ASK, ...loop], params).why).toEqual(['thinking-off'])
-    expect(encoded([...ASK, ...loop, assistant('So.'), user('And?')], params).why).toEqual([])
+    expect(encode([...QUESTION, ...loop], params).codes).toEqual(['thinking-off'])
+    expect(encode([...QUESTION, ...loop, assistant('So.'), user('And?')], params).codes).toEqual([])
   })
 })

@@ -3,10 +3,10 @@ import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import { anthropic } from '../../../../src/providers/anthropic/anthropic.ts'
 import {
   accountOf,
-  answerOf,
+  createAnswer,
   block,
-  decoded,
-  decodedSse,
+  decode,
+  decodeSse,
   expectOrdered,
   itemsOf,
   look,
@@ -16,13 +16,13 @@ import {
 
 const HI = textBlock('Hi', ' there')
 
-function end(events: readonly StreamEvent[]): StreamEvent | undefined {
+function lastEvent(events: readonly StreamEvent[]): StreamEvent | undefined {
   return events.at(-1)
 }
 
 describe('an answer', () => {
-  test('of text is told as it comes', () => {
-    expect(decoded(answerOf(HI))).toEqual([
+  test('of text is emitted as it arrives', () => {
+    expect(decode(createAnswer(HI))).toEqual([
       { type: 'answer-started', upstreamId: 'msg_1', model: 'claude-sonnet-4-5' },
       { type: 'item-started', index: 0, item: { type: 'message', role: 'assistant', content: [] } },
       { type: 'text-delta', index: 0, part: 0, text: 'Hi' },
@@ -51,7 +51,7 @@ describe('an answer', () => {
     ])
   })
 
-  test('keeps thinking readable, and the block itself for the way back', () => {
+  test('has readable thinking and the original block for later requests', () => {
     const thinking = block(
       { type: 'thinking', thinking: '', signature: '' },
       { type: 'thinking_delta', thinking: 'Let me' },
@@ -59,7 +59,7 @@ describe('an answer', () => {
       { type: 'signature_delta', signature: 'c2' },
       { type: 'signature_delta', signature: 'ln' },
     )
-    const events = decoded(answerOf(thinking, HI))
+    const events = decode(createAnswer(thinking, HI))
     expect(events.slice(1, 5)).toEqual([
       { type: 'item-started', index: 0, item: { type: 'reasoning', summary: [] } },
       { type: 'reasoning-delta', index: 0, channel: 'summary', part: 0, text: 'Let me' },
@@ -79,9 +79,9 @@ describe('an answer', () => {
     ])
   })
 
-  test('keeps redacted thinking, of which nothing can be read', () => {
+  test('has redacted thinking without readable text', () => {
     const redacted = { type: 'redacted_thinking', data: 'c2VhbGVk' }
-    expect(itemsOf(decoded(answerOf(block(redacted))))).toEqual([
+    expect(itemsOf(decode(createAnswer(block(redacted))))).toEqual([
       {
         type: 'reasoning',
         summary: [],
@@ -91,7 +91,7 @@ describe('an answer', () => {
     ])
   })
 
-  test('tells the arguments of a call piece by piece', () => {
+  test('emits the arguments of a call as they arrive', () => {
     const use = block(
       { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
       { type: 'input_json_delta', partial_json: '' },
@@ -99,7 +99,7 @@ describe('an answer', () => {
       { type: 'input_json_delta', partial_json: '"it"}' },
     )
     const common = { type: 'function_call', call_id: 'toolu_1', name: 'look' }
-    expect(decoded(answerOf(use)).slice(1, -1)).toEqual([
+    expect(decode(createAnswer(use)).slice(1, -1)).toEqual([
       { type: 'item-started', index: 0, item: { ...common, arguments: '' } },
       { type: 'arguments-delta', index: 0, text: '{"at": ' },
       { type: 'arguments-delta', index: 0, text: '"it"}' },
@@ -107,14 +107,14 @@ describe('an answer', () => {
     ])
   })
 
-  test('gives a call without arguments an empty object', () => {
+  test('has an empty object for a call without arguments', () => {
     const use = block({ type: 'tool_use', id: 'toolu_1', name: 'look', input: {} })
-    const events = decoded(answerOf(use))
+    const events = decode(createAnswer(use))
     expect(events[2]).toEqual({ type: 'arguments-delta', index: 0, text: '{}' })
     expect(itemsOf(events)).toMatchObject([{ arguments: '{}' }])
   })
 
-  test('gives a custom tool the text that is meant, and a tool its own name', () => {
+  test('has the text of a custom tool call, and the original name of a tool', () => {
     const tools = [
       { type: 'custom', name: 'grep', description: null, format: null } as const,
       look('files.read'),
@@ -122,8 +122,8 @@ describe('an answer', () => {
     const { tools: sent } = anthropic.encode(promptOf([], { tools }), accountOf()).body as {
       tools: readonly { name: string }[]
     }
-    const events = decoded(
-      answerOf(
+    const events = decode(
+      createAnswer(
         block(
           { type: 'tool_use', id: 'a', name: 'grep', input: {} },
           { type: 'input_json_delta', partial_json: '{"input":"so\\n' },
@@ -140,21 +140,21 @@ describe('an answer', () => {
     ])
   })
 
-  test('through the tool that stands for structured output is text', () => {
+  test('through the structured-output tool is text', () => {
     const use = block(
       { type: 'tool_use', id: 'a', name: 'backstory_json_answer', input: {} },
       { type: 'input_json_delta', partial_json: '{"a":' },
       { type: 'input_json_delta', partial_json: '1}' },
     )
-    const events = decoded(answerOf(use))
+    const events = decode(createAnswer(use))
     expectOrdered(events)
     expect(itemsOf(events)).toEqual([
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: '{"a":1}' }] },
     ])
   })
 
-  test('has the text blocks of a row as parts of one message, and empty ones nowhere', () => {
-    const events = decoded(answerOf(textBlock('one'), textBlock(''), textBlock(' two')))
+  test('has consecutive text blocks as parts of one message, without empty ones', () => {
+    const events = decode(createAnswer(textBlock('one'), textBlock(''), textBlock(' two')))
     expectOrdered(events)
     expect(itemsOf(events)).toEqual([
       {
@@ -168,7 +168,7 @@ describe('an answer', () => {
     ])
   })
 
-  test('names what it cites when the cited text is known', () => {
+  test('emits citations at the end of their text', () => {
     const citation = {
       type: 'web_search_result_location',
       url: 'https://example.com/a',
@@ -188,7 +188,7 @@ describe('an answer', () => {
       start_index: 0,
       end_index: 9,
     }
-    const events = decoded(answerOf(HI, cited))
+    const events = decode(createAnswer(HI, cited))
     expect(events).toContainEqual({ type: 'annotation-added', index: 0, part: 1, annotation })
     expect(itemsOf(events)).toMatchObject([
       {
@@ -198,11 +198,11 @@ describe('an answer', () => {
     ])
   })
 
-  test("carries blocks of the provider's own tools, with all that their deltas add", () => {
+  test("has blocks of the provider's own tools, complete with their deltas", () => {
     const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }
     const found = { type: 'web_search_tool_result', tool_use_id: 's', content: [{ url: 'u' }] }
-    const events = decoded(
-      answerOf(
+    const events = decode(
+      createAnswer(
         block(search, { type: 'input_json_delta', partial_json: '{"query":"x"}' }),
         block(found),
         block({ type: 'hologram', light: 'a' }, { type: 'light_delta', light: 'b', angle: 3 }),
@@ -216,9 +216,9 @@ describe('an answer', () => {
     ])
   })
 
-  test('that was refused and holds nothing else says why', () => {
+  test('that was refused without content contains the explanation', () => {
     const explanation = 'This request was blocked.'
-    const events = decoded([
+    const events = decode([
       { type: 'message_start', message: {} },
       {
         type: 'message_delta',
@@ -230,7 +230,7 @@ describe('an answer', () => {
     expect(itemsOf(events)).toMatchObject([
       { content: [{ type: 'refusal', refusal: explanation }] },
     ])
-    expect(end(events)).toMatchObject({ finish: 'content-filter' })
+    expect(lastEvent(events)).toMatchObject({ finish: 'content-filter' })
   })
 
   test.each([
@@ -242,28 +242,23 @@ describe('an answer', () => {
     ['model_context_window_exceeded', 'length'],
     ['refusal', 'content-filter'],
     ['something_new', 'stop'],
-  ])('that stopped for %s has finished with %s', (stop_reason, finish) => {
-    const events = decoded([
-      ...answerOf(HI).slice(0, -2),
+  ])('with the stop reason %s ends with %s', (stop_reason, finish) => {
+    const events = decode([
+      ...createAnswer(HI).slice(0, -2),
       { type: 'message_delta', delta: { stop_reason }, usage: null },
       { type: 'message_stop' },
     ])
-    expect(end(events)).toMatchObject({ type: 'answer-ended', finish })
+    expect(lastEvent(events)).toMatchObject({ type: 'answer-ended', finish })
   })
 
-  test('goes on after a ping, an unknown event and an empty line', () => {
-    const [start, ...rest] = answerOf(HI)
-    const events = decoded([
-      start ?? {},
-      { type: 'ping' },
-      { type: 'weather', is: 'fine' },
-      ...rest,
-    ])
-    expect(events).toEqual(decoded(answerOf(HI)))
-    expect(decodedSse([{ data: '' }])).toMatchObject([{}, { type: 'answer-failed' }])
+  test('continues after a ping, an unknown event and an empty line', () => {
+    const [start, ...rest] = createAnswer(HI)
+    const events = decode([start ?? {}, { type: 'ping' }, { type: 'weather', is: 'fine' }, ...rest])
+    expect(events).toEqual(decode(createAnswer(HI)))
+    expect(decodeSse([{ data: '' }])).toMatchObject([{}, { type: 'answer-failed' }])
   })
 
-  test('that was not streamed is told the same', () => {
+  test('that was not streamed gives the same items', () => {
     const body = {
       type: 'message',
       id: 'msg_1',
@@ -279,8 +274,8 @@ describe('an answer', () => {
     const events = anthropic.decodeBody(body, accountOf())
     expectOrdered(events)
     expect(events).toEqual(
-      decoded(
-        answerOf(
+      decode(
+        createAnswer(
           block(
             { type: 'thinking', thinking: '', signature: '' },
             { type: 'thinking_delta', thinking: 'Hm.' },

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../../../src/core/item.ts'
 import { gemini } from '../../../../src/providers/gemini/gemini.ts'
-import { ACCOUNT, call, image, message, output, promptOf, send, turns } from '../kit.ts'
+import { ACCOUNT, call, image, message, output, promptOf, encode, encodeTurns } from '../kit.ts'
 
 const hi = message('user', 'Hi')
 
-test('the address says the model and whether to stream, a header the key', () => {
+test('the path contains the model and the method, a header the key', () => {
   const prompt = promptOf([hi], { model: 'models/gemini-2.5 pro' })
   expect(gemini.encode(prompt, ACCOUNT).path).toBe(
     '/models/gemini-2.5%20pro:streamGenerateContent?alt=sse',
@@ -18,9 +18,9 @@ test('the address says the model and whether to stream, a header the key', () =>
 })
 
 describe('roles', () => {
-  test('leading system text is the system instruction, behind that of the request', () => {
+  test('leading system messages follow the instructions in the system instruction', () => {
     const items = [message('system', 'Be brief.'), message('developer', 'In verse.'), hi]
-    const { body, notes } = send(items, { instructions: 'Today is Monday.' })
+    const { body, notes } = encode(items, { instructions: 'Today is Monday.' })
     expect(body['systemInstruction']).toEqual({
       parts: [{ text: 'Today is Monday.' }, { text: 'Be brief.' }, { text: 'In verse.' }],
     })
@@ -28,14 +28,14 @@ describe('roles', () => {
     expect(notes).toEqual([])
   })
 
-  test('a later system message stands where it stood, marked as such', () => {
+  test('a later system message keeps its position as tagged user text', () => {
     const items = [
       hi,
       message('assistant', 'Hello'),
       message('system', 'No jokes.'),
       message('user', 'So?'),
     ]
-    const { body, notes } = send(items)
+    const { body, notes } = encode(items)
     expect(body['contents']).toEqual([
       { role: 'user', parts: [{ text: 'Hi' }] },
       { role: 'model', parts: [{ text: 'Hello' }] },
@@ -47,15 +47,17 @@ describe('roles', () => {
     expect(notes).toEqual([{ did: 'changed', at: 2, why: 'system-in-place', by: 'gemini' }])
   })
 
-  test('a model without a system instruction is told by the user', () => {
-    const { body, whys } = send([message('system', 'Be brief.'), hi], { model: 'gemma-3-27b-it' })
+  test('a model without a system instruction gets the text in the first user turn', () => {
+    const { body, codes } = encode([message('system', 'Be brief.'), hi], {
+      model: 'gemma-3-27b-it',
+    })
     expect(body).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'Be brief.' }, { text: 'Hi' }] }],
     })
-    expect(whys).toEqual(['system-as-user'])
+    expect(codes).toEqual(['system-as-user'])
   })
 
-  test('neighbours of one role become one turn, and empty parts are left out', () => {
+  test('adjacent messages of one role become one turn, and empty parts are left out', () => {
     const items = [
       hi,
       message('user', '', 'there'),
@@ -64,34 +66,36 @@ describe('roles', () => {
       message('assistant', 'B'),
       hi,
     ]
-    expect(turns(items)).toEqual([
+    expect(encodeTurns(items)).toEqual([
       { role: 'user', parts: [{ text: 'Hi' }, { text: 'there' }] },
       { role: 'model', parts: [{ text: 'A' }, { text: 'B' }] },
       { role: 'user', parts: [{ text: 'Hi' }] },
     ])
   })
 
-  test('the user begins and, where the model demands it, ends', () => {
-    const { body, whys } = send([message('assistant', 'Welcome')])
+  test('the user speaks first and, if the model requires it, last', () => {
+    const { body, codes } = encode([message('assistant', 'Welcome')])
     expect(body['contents']).toEqual([
       { role: 'user', parts: [{ text: '[Gateway notice: The conversation begins.]' }] },
       { role: 'model', parts: [{ text: 'Welcome' }] },
       { role: 'user', parts: [{ text: 'Continue.' }] },
     ])
-    expect(whys).toEqual(['first-turn-added', 'last-turn-added'])
-    const older = send([hi, message('assistant', 'Once upon')], { model: 'gemini-2.5-flash' })
+    expect(codes).toEqual(['first-turn-added', 'last-turn-added'])
+    const older = encode([hi, message('assistant', 'Once upon')], {
+      model: 'gemini-2.5-flash',
+    })
     expect(older.body['contents']).toHaveLength(2)
   })
 
-  test('nothing at all is still a question', () => {
-    expect(turns([])).toEqual([
+  test('an empty conversation is still a valid request', () => {
+    expect(encodeTurns([])).toEqual([
       { role: 'user', parts: [{ text: '[Gateway notice: The conversation begins.]' }] },
     ])
   })
 })
 
 describe('calls and their outputs', () => {
-  test('a batch is one turn, and so are its answers, in the order of the calls', () => {
+  test('parallel calls are one turn, followed by their outputs in one turn in the same order', () => {
     const items = [
       hi,
       call('a', 'look', { at: 1 }, { thoughtSignature: 'S', id: 'x1' }),
@@ -99,7 +103,7 @@ describe('calls and their outputs', () => {
       output('b', '{"found":true}'),
       output('a', '4 degrees'),
     ]
-    const { body, notes } = send(items)
+    const { body, notes } = encode(items)
     expect(body['contents']).toEqual([
       { role: 'user', parts: [{ text: 'Hi' }] },
       {
@@ -120,12 +124,12 @@ describe('calls and their outputs', () => {
     expect(notes).toEqual([])
   })
 
-  test('ids are kept from an upstream that refuses them', () => {
+  test('ids are not sent to an upstream that rejects them', () => {
     const items = [hi, call('a', 'look', {}, { thoughtSignature: 'S', id: 'x1' }), output('a', '')]
-    expect(JSON.stringify(send(items, {}, { callIds: false }).body)).not.toContain('x1')
+    expect(JSON.stringify(encode(items, {}, { callIds: false }).body)).not.toContain('x1')
   })
 
-  test('rounds stay apart, and the words between them where they were', () => {
+  test('tool rounds stay separate, and the text between them keeps its position', () => {
     const items = [
       hi,
       message('assistant', 'Let me see.'),
@@ -136,20 +140,14 @@ describe('calls and their outputs', () => {
       message('assistant', 'Two.'),
       message('user', 'Thanks'),
     ]
-    expect(JSON.stringify(turns(items)).match(/Let me see|S1|"1"|S2|"2"|Two|Thanks/g)).toEqual([
-      'Let me see',
-      'S1',
-      '"1"',
-      'S2',
-      '"2"',
-      'Two',
-      'Thanks',
-    ])
-    expect(turns(items)).toHaveLength(7)
+    expect(
+      JSON.stringify(encodeTurns(items)).match(/Let me see|S1|"1"|S2|"2"|Two|Thanks/g),
+    ).toEqual(['Let me see', 'S1', '"1"', 'S2', '"2"', 'Two', 'Thanks'])
+    expect(encodeTurns(items)).toHaveLength(7)
   })
 
-  test('an output that came late is put behind its call', () => {
-    const { body, notes } = send([
+  test('a late output is moved directly after its call', () => {
+    const { body, notes } = encode([
       hi,
       call('a', 'look', {}, { thoughtSignature: 'S' }),
       message('user', 'And?'),
@@ -163,8 +161,8 @@ describe('calls and their outputs', () => {
     expect(notes).toEqual([{ did: 'moved', at: 3, why: 'output-moved', by: 'gemini' }])
   })
 
-  test('a call without an output is answered, an output without a call is left out', () => {
-    const { body, notes } = send([
+  test('a call without an output gets an error, an output without a call is left out', () => {
+    const { body, notes } = encode([
       hi,
       call('a', 'look', {}, { thoughtSignature: 'S' }),
       output('z', '1'),
@@ -191,17 +189,17 @@ describe('calls and their outputs', () => {
     ])
   })
 
-  test('a call without a name goes, and its output with it', () => {
-    const { body, whys } = send([hi, call('a', '', {}), output('a', '1'), hi])
+  test('a call without a name is left out with its output', () => {
+    const { body, codes } = encode([hi, call('a', '', {}), output('a', '1'), hi])
     expect(body['contents']).toHaveLength(1)
-    expect(whys).toEqual(['call-without-name', 'output-without-call'])
+    expect(codes).toEqual(['call-without-name', 'output-without-call'])
   })
 
-  test('broken arguments and free text travel inside an object', () => {
+  test('invalid arguments and custom input are sent inside an object', () => {
     const broken: Item = { type: 'function_call', call_id: 'a', name: 'look', arguments: '{"at":' }
     const free: Item = { type: 'custom_tool_call', call_id: 'b', name: 'grep', input: 'a b' }
     const freeOutput: Item = { type: 'custom_tool_call_output', call_id: 'b', output: 'c' }
-    const { body, whys } = send([hi, broken, free, output('a', ''), freeOutput], {
+    const { body, codes } = encode([hi, broken, free, output('a', ''), freeOutput], {
       model: 'gemini-2.5-pro',
     })
     expect(body['contents']).toMatchObject([
@@ -214,14 +212,14 @@ describe('calls and their outputs', () => {
       },
       {},
     ])
-    expect(whys).toEqual(['arguments-not-an-object', 'custom-call'])
+    expect(codes).toEqual(['arguments-not-an-object', 'custom-call'])
   })
 
-  test('a result that JSON.parse would change stays text', () => {
-    const answers = ['{"id":12345678901234567890}', '{broken', '[1]', 'plain'].map((text) =>
-      turns([hi, call('a', 'look', {}), output('a', text)], { model: 'gemini-2.5-pro' }),
+  test('an output that JSON.parse would change stays text', () => {
+    const encodedOutputs = ['{"id":12345678901234567890}', '{broken', '[1]', 'plain'].map((text) =>
+      encodeTurns([hi, call('a', 'look', {}), output('a', text)], { model: 'gemini-2.5-pro' }),
     )
-    expect(answers).toMatchObject(
+    expect(encodedOutputs).toMatchObject(
       ['{"id":12345678901234567890}', '{broken', '[1]', 'plain'].map((text) => [
         {},
         {},
@@ -230,9 +228,9 @@ describe('calls and their outputs', () => {
     )
   })
 
-  test('a name that Gemini refuses is changed the same way everywhere', () => {
+  test('an invalid tool name is changed the same way everywhere', () => {
     const tool = { type: 'function', description: null, parameters: null, strict: false } as const
-    const { body } = send([hi, call('a', '2nd/tool', {}), output('a', '')], {
+    const { body } = encode([hi, call('a', '2nd/tool', {}), output('a', '')], {
       tools: [{ ...tool, name: '2nd/tool' }],
       toolChoice: { type: 'function', name: '2nd/tool' },
     })
@@ -241,7 +239,7 @@ describe('calls and their outputs', () => {
     expect(new Set(names).size).toBe(1)
   })
 
-  test('images of a result stand inside it from the third generation on, behind it before', () => {
+  test('images of an output are sent inside it from Gemini 3 on, and after it before', () => {
     const items = [
       hi,
       call('a', 'shoot', {}, { thoughtSignature: 'S' }),
@@ -249,7 +247,7 @@ describe('calls and their outputs', () => {
       output('a', [{ type: 'input_text', text: 'Done.' }, image('AAAA')]),
       output('b', 'x'),
     ]
-    expect(turns(items)).toMatchObject([
+    expect(encodeTurns(items)).toMatchObject([
       {},
       {},
       {
@@ -264,7 +262,7 @@ describe('calls and their outputs', () => {
         ],
       },
     ])
-    expect(turns(items, { model: 'gemini-2.5-flash' })).toMatchObject([
+    expect(encodeTurns(items, { model: 'gemini-2.5-flash' })).toMatchObject([
       {},
       {},
       {
@@ -283,16 +281,16 @@ describe('signatures', () => {
   const STAND_IN = 'skip_thought_signature_validator'
 
   function signedCalls(items: readonly Item[], model = 'gemini-3.8-flash') {
-    const { body, whys } = send(items, { model })
+    const { body, codes } = encode(items, { model })
     const signatures = [
       ...JSON.stringify(body).matchAll(
         /"functionCall":\{[^}]*\}\}(?:,"thoughtSignature":"([^"]*)")?/g,
       ),
     ].map((match) => match[1] ?? null)
-    return { signatures, whys }
+    return { signatures, codes: codes }
   }
 
-  test('a call of another model has the documented stand-in, once in a batch (C98)', () => {
+  test('a call of another model gets the documented stand-in, once in a batch (C98)', () => {
     const items = [
       hi,
       call('a', 'f', {}),
@@ -304,15 +302,15 @@ describe('signatures', () => {
     ]
     expect(signedCalls(items)).toEqual({
       signatures: [STAND_IN, null, STAND_IN],
-      whys: ['signature-stand-in', 'signature-stand-in'],
+      codes: ['signature-stand-in', 'signature-stand-in'],
     })
     expect(signedCalls(items, 'gemini-2.5-pro')).toEqual({
       signatures: [null, null, null],
-      whys: [],
+      codes: [],
     })
   })
 
-  test('a client that keeps the conversation brings the signature back in the reasoning before', () => {
+  test('a signature is restored from the reasoning item before its call', () => {
     const sealed: Item = {
       type: 'reasoning',
       summary: [],
@@ -326,15 +324,15 @@ describe('signatures', () => {
       output('a', ''),
       output('b', ''),
     ]
-    expect(signedCalls(items)).toEqual({ signatures: ['SIG', null], whys: [] })
+    expect(signedCalls(items)).toEqual({ signatures: ['SIG', null], codes: [] })
     expect(signedCalls(items, 'gemini-3.1-flash-preview').signatures).toEqual(['SIG', null])
     expect(signedCalls(items, 'gemini-flash-latest').signatures).toEqual(['SIG', null])
     const elsewhere = signedCalls(items, 'gemini-3.1-pro-preview')
     expect(elsewhere.signatures).toEqual([STAND_IN, null])
-    expect(elsewhere.whys).toEqual(['signature-of-elsewhere', 'signature-stand-in'])
+    expect(elsewhere.codes).toEqual(['signature-of-elsewhere', 'signature-stand-in'])
   })
 
-  test('a signature stays where it was made (C98)', () => {
+  test('a signature is sent only to its own account and kind of model (C98)', () => {
     const origin: Origin = {
       wire: 'gemini',
       account: 'google',
@@ -350,7 +348,7 @@ describe('signatures', () => {
     for (const other of [{ account: 'other' }, { model: 'gemini-4-pro' }, { wire: 'anthropic' }]) {
       expect(signedCalls(from(other))).toEqual({
         signatures: [STAND_IN],
-        whys: ['signature-of-elsewhere', 'signature-stand-in'],
+        codes: ['signature-of-elsewhere', 'signature-stand-in'],
       })
     }
   })
@@ -368,8 +366,8 @@ describe('signatures', () => {
     },
   }
 
-  test('a signed stretch of text is a part of its own again', () => {
-    expect(turns([hi, signed, hi])).toMatchObject([
+  test('a signed span of text becomes a separate part again', () => {
+    expect(encodeTurns([hi, signed, hi])).toMatchObject([
       {},
       {
         parts: [
@@ -382,33 +380,33 @@ describe('signatures', () => {
     ])
   })
 
-  test('a text of another account or model goes without (C98)', () => {
+  test('a text of another account or model is sent without its signature (C98)', () => {
     const here = { wire: 'gemini', account: 'google', model: 'gemini-3.8-flash', prefixHash: null }
     const from = (more: Partial<Origin>): Item => ({ ...signed, origin: { ...here, ...more } })
-    expect(send([hi, from({}), hi]).whys).toEqual([])
+    expect(encode([hi, from({}), hi]).codes).toEqual([])
     for (const other of [{ account: 'other' }, { model: 'gemini-4-pro' }, { wire: 'chat' }]) {
-      const { body, whys } = send([hi, from(other), hi])
+      const { body, codes } = encode([hi, from(other), hi])
       expect(body['contents']).toMatchObject([{}, { parts: [{ text: 'This is it.' }] }, {}])
       expect(JSON.stringify(body)).not.toContain('thoughtSignature')
-      expect(whys).toEqual(['signature-of-elsewhere'])
+      expect(codes).toEqual(['signature-of-elsewhere'])
     }
   })
 
-  test('a text that was edited goes without', () => {
+  test('an edited text is sent without its signature', () => {
     const edited = { ...signed, content: [{ type: 'output_text', text: 'It is.' }] } as Item
-    const { body, whys } = send([hi, edited, hi])
+    const { body, codes } = encode([hi, edited, hi])
     expect(body['contents']).toMatchObject([{}, { parts: [{ text: 'It is.' }] }, {}])
-    expect(whys).toEqual(['signature-of-edited-text'])
+    expect(codes).toEqual(['signature-of-edited-text'])
   })
 
-  test('of a thought only what is signed is sent', () => {
+  test('only the signed spans of a thought are sent', () => {
     const summary = [{ type: 'summary_text', text: 'Hm. So.' }] as const
     const gemini = {
       signatures: [{ start: 4, end: 7, thoughtSignature: 'S' }],
       chars: 7,
       after: ['A'],
     }
-    const { body, whys } = send([
+    const { body, codes } = encode([
       hi,
       { type: 'reasoning', summary },
       { type: 'reasoning', summary, native: { gemini: {} } },
@@ -427,7 +425,7 @@ describe('signatures', () => {
       },
       {},
     ])
-    expect(whys).toEqual(['foreign-reasoning', 'thoughts-not-sent', 'thoughts-not-sent'])
+    expect(codes).toEqual(['foreign-reasoning', 'thoughts-not-sent', 'thoughts-not-sent'])
   })
 })
 
@@ -437,15 +435,15 @@ describe('items of other kinds', () => {
     raw: { type: 'image_generation_call', result: 'AAAA', output_format: 'png' },
   }
 
-  test('an image of its own goes back signed; anybody else’s is shown by the user', () => {
-    const own: Item = { ...picture, native: { gemini: { thoughtSignature: 'S' } } }
+  test('a generated image of Gemini is sent back signed, one of another provider as user input', () => {
+    const geminiPicture: Item = { ...picture, native: { gemini: { thoughtSignature: 'S' } } }
     const blob = { inlineData: { mimeType: 'image/png', data: 'AAAA' } }
-    expect(turns([hi, own, hi])).toMatchObject([
+    expect(encodeTurns([hi, geminiPicture, hi])).toMatchObject([
       {},
       { parts: [{ ...blob, thoughtSignature: 'S' }] },
       {},
     ])
-    const { body, whys } = send([
+    const { body, codes } = encode([
       hi,
       message('assistant', 'Look:'),
       picture,
@@ -462,29 +460,29 @@ describe('items of other kinds', () => {
         ],
       },
     ])
-    expect(whys).toEqual(['media-moved'])
+    expect(codes).toEqual(['media-moved'])
   })
 
-  test('an image in a message of the assistant follows, even if nobody speaks again', () => {
-    expect(turns([hi, message('assistant', 'Look:', image('AAAA'))])).toMatchObject([
+  test('an image in the last assistant message is sent in a user turn after it', () => {
+    expect(encodeTurns([hi, message('assistant', 'Look:', image('AAAA'))])).toMatchObject([
       {},
       { parts: [{ text: 'Look:' }] },
       { role: 'user', parts: [{}, { inlineData: { data: 'AAAA' } }] },
     ])
-    expect(turns([hi, message('assistant', image('AAAA')), hi])).toMatchObject([
+    expect(encodeTurns([hi, message('assistant', image('AAAA')), hi])).toMatchObject([
       { parts: [{ text: 'Hi' }, {}, { inlineData: { data: 'AAAA' } }, { text: 'Hi' }] },
     ])
   })
 
-  test('a part that only Gemini understands goes back as it came', () => {
+  test('a part of an unknown type is sent back unchanged', () => {
     const part = { executableCode: { language: 'PYTHON', code: '1' } }
     const raw = { type: 'gemini:part', part }
-    expect(turns([hi, { type: 'opaque', raw, native: { gemini: {} } }, hi])).toMatchObject([
+    expect(encodeTurns([hi, { type: 'opaque', raw, native: { gemini: {} } }, hi])).toMatchObject([
       {},
       { parts: [part] },
       {},
     ])
-    expect(send([hi, { type: 'opaque', raw: { type: 'web_search_call' } }]).notes).toEqual([
+    expect(encode([hi, { type: 'opaque', raw: { type: 'web_search_call' } }]).notes).toEqual([
       { did: 'dropped', at: 1, why: 'hosted-item', detail: 'web_search_call', by: 'gemini' },
     ])
   })

@@ -3,13 +3,13 @@ import type { JsonObject } from '../../../../src/core/json/json.ts'
 import { simplifySchema } from '../../../../src/providers/gemini/request/simplify-json-schema.ts'
 import { schemaFaults } from '../../../support/gemini-schema-laws.ts'
 
-function simple(schema: JsonObject): JsonObject {
+function simplify(schema: JsonObject): JsonObject {
   const { schema: result } = simplifySchema(schema)
   expect(schemaFaults(result, 'schema')).toEqual([])
   return result
 }
 
-test('what Gemini understands stays as it is', () => {
+test('supported keywords stay unchanged', () => {
   const schema = {
     type: 'object',
     title: 'A city',
@@ -24,7 +24,7 @@ test('what Gemini understands stays as it is', () => {
   expect(simplifySchema(schema)).toEqual({ schema, dropped: [] })
 })
 
-test('what it does not understand is left out and named', () => {
+test('unsupported keywords are left out and reported', () => {
   const { schema, dropped } = simplifySchema({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'x',
@@ -50,8 +50,8 @@ test('what it does not understand is left out and named', () => {
   ])
 })
 
-test('a definition is put in place', () => {
-  const schema = simple({
+test('a reference is replaced by its definition', () => {
+  const schema = simplify({
     type: 'object',
     properties: {
       home: { $ref: '#/$defs/Place', description: 'Where' },
@@ -69,8 +69,8 @@ test('a definition is put in place', () => {
   })
 })
 
-describe('references without an end', () => {
-  test('a schema inside itself is cut after one round', () => {
+describe('endless references', () => {
+  test('a schema inside itself is cut after one level', () => {
     const tree = {
       $ref: '#/$defs/Tree',
       $defs: {
@@ -80,22 +80,22 @@ describe('references without an end', () => {
         },
       },
     }
-    expect(simple(tree)).toEqual({
+    expect(simplify(tree)).toEqual({
       type: 'object',
       properties: { left: { type: 'object' }, value: { type: 'string' } },
     })
     expect(simplifySchema(tree).dropped).toEqual(['$ref'])
   })
 
-  test('the whole schema, allOf and unknown places', () => {
-    simple({
+  test('references to the root, in allOf and to unknown definitions are resolved or cut', () => {
+    simplify({
       type: 'object',
       properties: { me: { $ref: '#' }, who: { $ref: '#/nowhere' }, where: { $ref: 'https://a/b' } },
     })
-    simple({ $defs: { A: { allOf: [{ $ref: '#/$defs/A' }] } }, allOf: [{ $ref: '#/$defs/A' }] })
+    simplify({ $defs: { A: { allOf: [{ $ref: '#/$defs/A' }] } }, allOf: [{ $ref: '#/$defs/A' }] })
   })
 
-  test('doubling at every step costs no more than a limit', () => {
+  test('references that double at every level stop at a limit', () => {
     const $defs: Record<string, JsonObject> = { d40: { type: 'string' } }
     for (let at = 0; at < 40; at++) {
       const next = { $ref: `#/$defs/d${at + 1}` }
@@ -159,7 +159,7 @@ test.each<[string, JsonObject, JsonObject]>([
   ],
   ['an object without fields', { type: 'object', properties: {} }, { type: 'object' }],
 ])('%s', (_, schema, expected) => {
-  const found = simple(schema)
-  // Several times the same keys, in any order.
+  const found = simplify(schema)
+  // The expected schemas have the same keys in any order.
   expect(found).toEqual(expected)
 })

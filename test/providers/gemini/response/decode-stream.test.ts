@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { gemini } from '../../../../src/providers/gemini/gemini.ts'
-import { ACCOUNT, chunk, itemsIn, lastChunk, promptOf, receive } from '../kit.ts'
+import { ACCOUNT, chunk, itemsOf, lastChunk, promptOf, decode } from '../kit.ts'
 
-test('text is one message, however many chunks it comes in', () => {
-  expect(receive([chunk({ text: 'Hel' }), chunk({ text: 'lo.' }), lastChunk()])).toEqual([
+test('text in any number of chunks is one message', () => {
+  expect(decode([chunk({ text: 'Hel' }), chunk({ text: 'lo.' }), lastChunk()])).toEqual([
     { type: 'answer-started', upstreamId: 'answer1', model: 'gemini-3.8-flash' },
     {
       type: 'item-started',
@@ -36,8 +36,8 @@ test('text is one message, however many chunks it comes in', () => {
   ])
 })
 
-test('a thought is a summary, and carries the signature of the call behind it', () => {
-  const events = receive([
+test('a thought has a summary and carries the signature of the call after it', () => {
+  const events = decode([
     chunk({ text: 'I need ', thought: true }),
     chunk(
       { text: 'the weather.', thought: true },
@@ -45,7 +45,7 @@ test('a thought is a summary, and carries the signature of the call behind it', 
     ),
     lastChunk(),
   ])
-  expect(itemsIn(events)).toEqual([
+  expect(itemsOf(events)).toEqual([
     {
       type: 'reasoning',
       summary: [{ type: 'summary_text', text: 'I need the weather.' }],
@@ -62,8 +62,8 @@ test('a thought is a summary, and carries the signature of the call behind it', 
   ])
 })
 
-test('a signed call without a thought gets a reasoning item of its own, the others of a batch none', () => {
-  const events = receive([
+test('only the first signed call of a batch gets a reasoning item, if there is no thought', () => {
+  const events = decode([
     chunk(
       { functionCall: { name: 'look', args: {} }, thoughtSignature: 'S1' },
       { functionCall: { name: 'look', args: { at: 1 } } },
@@ -72,7 +72,7 @@ test('a signed call without a thought gets a reasoning item of its own, the othe
     lastChunk(),
   ])
   expect(
-    itemsIn(events).map((item) => [item.type, 'call_id' in item ? item.call_id : null]),
+    itemsOf(events).map((item) => [item.type, 'call_id' in item ? item.call_id : null]),
   ).toEqual([
     ['reasoning', null],
     ['function_call', 'call_answer1_0'],
@@ -81,10 +81,10 @@ test('a signed call without a thought gets a reasoning item of its own, the othe
   ])
 })
 
-test('call ids are different in every answer and the same at every reading', () => {
-  const asked = (responseId: string | null) =>
-    itemsIn(
-      receive([
+test('call ids differ between answers and are equal when an answer is decoded again', () => {
+  const decodeIds = (responseId: string | null) =>
+    itemsOf(
+      decode([
         {
           ...chunk({ functionCall: { name: 'look' } }, { functionCall: { name: 'look' } }),
           responseId,
@@ -92,38 +92,42 @@ test('call ids are different in every answer and the same at every reading', () 
         lastChunk(),
       ]),
     ).map((item) => (item.type === 'function_call' ? item.call_id : ''))
-  expect(asked('one')).toEqual(asked('one'))
-  expect(new Set([...asked('one'), ...asked('two'), ...asked(null)]).size).toBe(6)
+  expect(decodeIds('one')).toEqual(decodeIds('one'))
+  expect(new Set([...decodeIds('one'), ...decodeIds('two'), ...decodeIds(null)]).size).toBe(6)
 })
 
-test('an id that the upstream gives twice is used once', () => {
+test('a repeated id of the upstream is used once', () => {
   const twice = { functionCall: { name: 'look', id: 'same' } }
-  const calls = itemsIn(receive([chunk(twice, twice), lastChunk()]))
+  const calls = itemsOf(decode([chunk(twice, twice), lastChunk()]))
   expect(calls).toMatchObject([{ call_id: 'same' }, { call_id: 'call_answer1_1' }])
   expect(calls[1]?.native).toEqual({ gemini: { id: 'same' } })
 })
 
-test('a signature behind a text, a batch or a signed call stays with it', () => {
-  const late = { text: '', thoughtSignature: 'LATE' }
-  const [text] = itemsIn(receive([chunk({ text: '4' }), chunk(late), lastChunk()]))
+test('a signature after a text, a batch or a signed call stays with it', () => {
+  const lateSignature = { text: '', thoughtSignature: 'LATE' }
+  const [text] = itemsOf(decode([chunk({ text: '4' }), chunk(lateSignature), lastChunk()]))
   expect(text?.native).toEqual({
     gemini: { signatures: [{ start: 1, end: 1, thoughtSignature: 'LATE' }], chars: 1 },
   })
   const look = { functionCall: { name: 'look' } }
-  const batch = itemsIn(receive([chunk(look, look), chunk(late), lastChunk()]))
+  const batch = itemsOf(decode([chunk(look, look), chunk(lateSignature), lastChunk()]))
   expect(batch.map((item) => item.native)).toEqual([
     { gemini: { thoughtSignature: 'LATE' } },
     { gemini: {} },
   ])
-  const signed = itemsIn(receive([chunk({ ...look, thoughtSignature: 'S' }, late), lastChunk()]))
+  const signed = itemsOf(
+    decode([chunk({ ...look, thoughtSignature: 'S' }, lateSignature), lastChunk()]),
+  )
   expect(signed[1]?.native).toEqual({ gemini: { thoughtSignature: 'S', after: ['LATE'] } })
-  const thought = itemsIn(receive([chunk({ text: 'hm', thought: true }, late), lastChunk()]))
+  const thought = itemsOf(
+    decode([chunk({ text: 'hm', thought: true }, lateSignature), lastChunk()]),
+  )
   expect(thought[0]?.native).toEqual({ gemini: { after: ['LATE'] } })
 })
 
-test('where in a text the signed stretch lies is kept', () => {
-  const [item] = itemsIn(
-    receive([
+test('the position of a signed span in a text is stored', () => {
+  const [item] = itemsOf(
+    decode([
       chunk({ text: 'This is', thoughtSignature: 'S' }),
       chunk({ text: ' an answer' }),
       lastChunk(),
@@ -135,8 +139,8 @@ test('where in a text the signed stretch lies is kept', () => {
   })
 })
 
-test('several kinds of parts in one chunk become items in their order', () => {
-  const events = receive([
+test('parts of several kinds in one chunk become items in order', () => {
+  const events = decode([
     chunk(
       { text: 'Thinking.', thought: true },
       { text: 'Here:' },
@@ -146,7 +150,7 @@ test('several kinds of parts in one chunk become items in their order', () => {
     ),
     lastChunk(),
   ])
-  expect(itemsIn(events)).toMatchObject([
+  expect(itemsOf(events)).toMatchObject([
     { type: 'reasoning' },
     { type: 'message', content: [{ text: 'Here:' }] },
     {
@@ -162,7 +166,7 @@ test('several kinds of parts in one chunk become items in their order', () => {
   ])
 })
 
-test('a call of a tool with free text, or with a changed name, is told in the client’s terms', () => {
+test('calls of custom tools and of renamed tools have the client’s names and formats', () => {
   const prompt = promptOf([], {
     tools: [
       { type: 'custom', name: 'grep', description: null, format: null },
@@ -171,7 +175,7 @@ test('a call of a tool with free text, or with a changed name, is told in the cl
   })
   const { body } = gemini.encode(prompt, ACCOUNT)
   const wireName = /"name":"(_2nd[^"]*)"/.exec(JSON.stringify(body))?.[1]
-  const events = receive(
+  const events = decode(
     [
       chunk(
         { functionCall: { name: 'grep', args: { input: 'a b' } } },
@@ -181,13 +185,13 @@ test('a call of a tool with free text, or with a changed name, is told in the cl
     ],
     prompt,
   )
-  expect(itemsIn(events)).toMatchObject([
+  expect(itemsOf(events)).toMatchObject([
     { type: 'custom_tool_call', name: 'grep', input: 'a b' },
     { type: 'function_call', name: '2nd', arguments: '{}' },
   ])
 })
 
-test('sources become citations, with places in characters', () => {
+test('sources become citations with offsets in UTF-16 units', () => {
   const text = 'Größe 69 °F. 🙂 Sonne.'
   const start = new TextEncoder().encode('Größe 69 °F. 🙂 ').length
   const grounding = {
@@ -199,7 +203,7 @@ test('sources become citations, with places in characters', () => {
       { segment: 3, groundingChunkIndices: 3 },
     ],
   }
-  const events = receive([
+  const events = decode([
     {
       ...lastChunk(),
       candidates: [
@@ -215,10 +219,10 @@ test('sources become citations, with places in characters', () => {
     title: 'A',
   }
   expect(events).toContainEqual({ type: 'annotation-added', index: 0, part: 0, annotation })
-  expect(itemsIn(events)[0]).toMatchObject({ content: [{ annotations: [annotation] }] })
+  expect(itemsOf(events)[0]).toMatchObject({ content: [{ annotations: [annotation] }] })
 })
 
-test('log probabilities come with the text of their chunk', () => {
+test('log probabilities are emitted with the text of their chunk', () => {
   const candidate = {
     content: { parts: [{ text: 'A' }] },
     logprobsResult: {
@@ -228,12 +232,12 @@ test('log probabilities come with the text of their chunk', () => {
   }
   const entry = { token: 'A', logprob: -0.5, bytes: [65] }
   const logprobs = [{ ...entry, top_logprobs: [entry] }]
-  const events = receive([{ candidates: [candidate] }, lastChunk()])
+  const events = decode([{ candidates: [candidate] }, lastChunk()])
   expect(events).toContainEqual({ type: 'text-delta', index: 0, part: 0, text: 'A', logprobs })
-  expect(itemsIn(events)[0]).toMatchObject({ content: [{ logprobs }] })
+  expect(itemsOf(events)[0]).toMatchObject({ content: [{ logprobs }] })
 })
 
-describe('the ending', () => {
+describe('the end of an answer', () => {
   test.each([
     ['STOP', 'stop'],
     ['MAX_TOKENS', 'length'],
@@ -243,8 +247,8 @@ describe('the ending', () => {
     ['PROHIBITED_CONTENT', 'content-filter'],
     ['SPII', 'content-filter'],
     ['IMAGE_SAFETY', 'content-filter'],
-  ])('%s is %s', (reason, finish) => {
-    expect(receive([chunk({ text: 'so' }), lastChunk(reason)]).at(-1)).toMatchObject({
+  ])('with the reason %s is %s', (reason, finish) => {
+    expect(decode([chunk({ text: 'so' }), lastChunk(reason)]).at(-1)).toMatchObject({
       type: 'answer-ended',
       finish,
     })
@@ -253,21 +257,21 @@ describe('the ending', () => {
   test.each(['MALFORMED_FUNCTION_CALL', 'OTHER', 'LANGUAGE', 'A_REASON_OF_NEXT_YEAR'])(
     '%s is a failure, and what had come is kept',
     (reason) => {
-      const events = receive([chunk({ text: 'so far' }), lastChunk(reason)])
+      const events = decode([chunk({ text: 'so far' }), lastChunk(reason)])
       expect(events.at(-1)).toMatchObject({
         type: 'answer-failed',
         failure: { status: 502, type: 'server_error', code: 'upstream_broken' },
         usage: { totalTokens: 7 },
       })
       expect(JSON.stringify(events.at(-1))).toContain(reason)
-      expect(itemsIn(events)).toMatchObject([
+      expect(itemsOf(events)).toMatchObject([
         { status: 'incomplete', content: [{ text: 'so far' }] },
       ])
     },
   )
 
-  test('a refused prompt ends as filtered, with nothing in it', () => {
-    const events = receive([
+  test('a blocked prompt ends with content-filter and no items', () => {
+    const events = decode([
       { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: {}, responseId: 'r' },
     ])
     expect(events).toEqual([
@@ -276,7 +280,7 @@ describe('the ending', () => {
     ])
   })
 
-  test('the last count of tokens is the one that holds, even behind the last word', () => {
+  test('the last token counts apply, even after the finish reason', () => {
     const usage = {
       promptTokenCount: 100,
       cachedContentTokenCount: 60,
@@ -285,7 +289,7 @@ describe('the ending', () => {
       thoughtsTokenCount: 30,
       totalTokenCount: 160,
     }
-    const events = receive([
+    const events = decode([
       { ...chunk({ text: 'so' }), usageMetadata: { trafficType: 'ON_DEMAND' } },
       lastChunk(),
       { usageMetadata: usage, responseId: 'answer1' },
@@ -306,19 +310,19 @@ describe('the ending', () => {
 
   test('a stream that breaks off is a failure', () => {
     for (const chunks of [[], [chunk({ text: 'so' })], [chunk({ functionCall: { name: 'f' } })]]) {
-      expect(receive(chunks).at(-1)).toMatchObject({
+      expect(decode(chunks).at(-1)).toMatchObject({
         type: 'answer-failed',
         failure: { code: 'upstream_broken' },
       })
     }
   })
 
-  test('an error in the stream, bare or in a list, ends it at once in the words of the upstream', () => {
+  test('an error in the stream, bare or in a list, ends it with the upstream’s message', () => {
     const error = {
       error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' },
     }
-    for (const said of [error, [error]]) {
-      const events = receive([chunk({ text: 'so' }), JSON.stringify(said), lastChunk()])
+    for (const data of [error, [error]]) {
+      const events = decode([chunk({ text: 'so' }), JSON.stringify(data), lastChunk()])
       expect(events.at(-1)).toMatchObject({
         type: 'answer-failed',
         failure: { status: 503, type: 'server_error', message: 'The model is overloaded.' },
@@ -327,7 +331,7 @@ describe('the ending', () => {
   })
 })
 
-describe('whatever an upstream sends', () => {
+describe('unexpected data', () => {
   test.each([
     'not json',
     '<html></html>',
@@ -335,8 +339,8 @@ describe('whatever an upstream sends', () => {
     '3',
     '"text"',
     '{"candidates":[{"content":{"parts":[{"functionCall":{}}]}}]}',
-  ])('%s ends the answer as broken', (data) => {
-    expect(receive([chunk({ text: 'so' }), data, lastChunk()]).at(-1)).toMatchObject({
+  ])('%s ends the answer with a failure', (data) => {
+    expect(decode([chunk({ text: 'so' }), data, lastChunk()]).at(-1)).toMatchObject({
       type: 'answer-failed',
       failure: { status: 502 },
     })
@@ -352,14 +356,14 @@ describe('whatever an upstream sends', () => {
     '{"usageMetadata":"many","promptFeedback":null}',
     '[DONE]',
     '',
-  ])('%s is put up with', (data) => {
-    expect(receive([chunk({ text: 'so' }), data, lastChunk()]).at(-1)).toMatchObject({
+  ])('%s is tolerated', (data) => {
+    expect(decode([chunk({ text: 'so' }), data, lastChunk()]).at(-1)).toMatchObject({
       type: 'answer-ended',
       finish: 'stop',
     })
   })
 
-  test('after the terminal event nothing more is told', () => {
+  test('nothing is emitted after the terminal event', () => {
     const decoder = gemini.createDecoder(ACCOUNT)
     expect(decoder.push({ data: 'x' }).at(-1)?.type).toBe('answer-failed')
     expect(decoder.push({ data: 'y' })).toEqual([])
@@ -368,14 +372,14 @@ describe('whatever an upstream sends', () => {
   })
 })
 
-test('an answer that was not streamed tells the same events as one chunk', () => {
+test('an answer that was not streamed gives the same events as one chunk', () => {
   const parts = [{ text: 'hm', thought: true }, { text: 'Hello.' }]
-  const whole = {
+  const body = {
     candidates: [{ content: { parts }, finishReason: 'STOP' }],
     usageMetadata: { promptTokenCount: 1 },
     responseId: 'answer1',
   }
-  const events = gemini.decodeBody(whole, ACCOUNT)
-  expect(events).toEqual(receive([whole]))
-  expect(itemsIn(events)).toMatchObject([{ type: 'reasoning' }, { type: 'message' }])
+  const events = gemini.decodeBody(body, ACCOUNT)
+  expect(events).toEqual(decode([body]))
+  expect(itemsOf(events)).toMatchObject([{ type: 'reasoning' }, { type: 'message' }])
 })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Part } from '../../../../../src/core/item.ts'
-import { call, image, message, output, send } from '../../kit.ts'
+import { call, image, message, output, encode } from '../../kit.ts'
 
-function sent(part: Part, quirks = {}) {
-  const { body, whys } = send([message('user', part)], {}, quirks)
+function encodePart(part: Part, quirks = {}) {
+  const { body, codes } = encode([message('user', part)], {}, quirks)
   const contents = body['contents'] as unknown as { parts: unknown[] }[]
-  return { part: contents[0]?.parts[0], whys }
+  return { part: contents[0]?.parts[0], codes: codes }
 }
 
 test.each<[string, Part, string]>([
@@ -44,23 +44,25 @@ test.each<[string, Part, string]>([
     },
     'video/mp4',
   ],
-])('%s goes inline', (_, part, mimeType) => {
-  expect(sent(part)).toEqual({ part: { inlineData: { mimeType, data: 'AAAA' } }, whys: [] })
+])('%s is sent inline', (_, part, mimeType) => {
+  expect(encodePart(part)).toEqual({ part: { inlineData: { mimeType, data: 'AAAA' } }, codes: [] })
 })
 
-test('an address is sent where Google reads it', () => {
+test('a URL is sent if Google can read it', () => {
   const youtube = 'https://www.youtube.com/watch?v=x'
-  expect(sent({ type: 'opaque', raw: { type: 'video_url', video_url: youtube } }).part).toEqual({
+  expect(
+    encodePart({ type: 'opaque', raw: { type: 'video_url', video_url: youtube } }).part,
+  ).toEqual({
     fileData: { fileUri: youtube },
   })
-  expect(sent({ type: 'input_file', file_url: 'gs://bucket/a.pdf' }).part).toEqual({
+  expect(encodePart({ type: 'input_file', file_url: 'gs://bucket/a.pdf' }).part).toEqual({
     fileData: { fileUri: 'gs://bucket/a.pdf', mimeType: 'application/pdf' },
   })
-  expect(sent({ type: 'input_file', file_id: 'files/abc' }).part).toEqual({
+  expect(encodePart({ type: 'input_file', file_id: 'files/abc' }).part).toEqual({
     fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/abc' },
   })
   const remote: Part = { type: 'input_image', image_url: 'https://example.org/a.png?x=1' }
-  expect(sent(remote, { remoteUrls: true }).part).toEqual({
+  expect(encodePart(remote, { remoteUrls: true }).part).toEqual({
     fileData: { fileUri: 'https://example.org/a.png?x=1', mimeType: 'image/png' },
   })
 })
@@ -83,18 +85,18 @@ test.each<[Part, string, RegExp]>([
   ],
   [{ type: 'input_file', file_data: 'AAAA', filename: 'a.svg' }, 'media-unsupported', /a\.svg/],
   [{ type: 'opaque', raw: { type: 'input_smell' } }, 'unknown-part', /input_smell/],
-])('a notice stands for %j', (part, why, words) => {
-  const { part: notice, whys } = sent(part)
-  expect((notice as { text: string }).text).toMatch(words)
-  expect(whys).toEqual([why])
+])('a notice replaces %j', (part, why, pattern) => {
+  const { part: notice, codes } = encodePart(part)
+  expect((notice as { text: string }).text).toMatch(pattern)
+  expect(codes).toEqual([why])
 })
 
-test('a level of detail is noted, unless it is the ordinary one', () => {
-  expect(sent({ ...image('AAAA'), detail: 'low' } as Part).whys).toEqual(['image-detail'])
-  expect(sent({ ...image('AAAA'), detail: 'auto' } as Part).whys).toEqual([])
+test('a level of detail gets a note, unless it is the default', () => {
+  expect(encodePart({ ...image('AAAA'), detail: 'low' } as Part).codes).toEqual(['image-detail'])
+  expect(encodePart({ ...image('AAAA'), detail: 'auto' } as Part).codes).toEqual([])
 })
 
-test('when it is too much, the newest media stay', () => {
+test('above the size limit, the latest media stay', () => {
   const big = 'A'.repeat(40)
   const items = [
     message('user', image(big)),
@@ -102,7 +104,7 @@ test('when it is too much, the newest media stay', () => {
     output('a', [image(big)]),
     message('user', image(big), image('B'.repeat(10))),
   ]
-  const { body, notes } = send(items, {}, { inlineLimitBytes: 100 })
+  const { body, notes } = encode(items, {}, { inlineLimitBytes: 100 })
   expect(notes).toEqual([
     { did: 'dropped', at: 0, why: 'media-too-large', detail: 'image', by: 'gemini' },
   ])
