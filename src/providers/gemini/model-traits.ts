@@ -16,7 +16,7 @@ export interface ModelTraits {
    * True from Gemini 3 on: calls must be signed, outputs may contain media, and JSON output works
    * together with functions.
    */
-  readonly isGeneration3: boolean
+  readonly isGeneration3OrLater: boolean
   readonly hasSystemInstruction: boolean
   /** True if the model continues a conversation that ends with its own message. */
   readonly supportsPrefill: boolean
@@ -34,7 +34,7 @@ export function describeModel(name: string): ModelTraits {
     generation,
     tier,
     thinking: chooseThinkingMode(bare, generation),
-    isGeneration3: generation !== null && generation >= 3,
+    isGeneration3OrLater: generation !== null && generation >= 3,
     hasSystemInstruction: !/^gemma-[123]/.test(bare),
     supportsPrefill: generation === null || generation <= 3.1 || bare === 'gemini-3.5-flash',
   }

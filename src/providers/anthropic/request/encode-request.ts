@@ -43,7 +43,7 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
   const plan = planThinking(params, requested.choice, thinkingEntries, context)
   const { isOn: isThinkingOn, thinking, effort, maxTokens } = plan
   const entries = fixFirstAndLastMessage(sections, { isThinkingOn, hasFormat, traits }, notes)
-  const offered = addStubTools({ tools: requested.tools, choice: plan.choice }, entries, notes)
+  const offered = addStubTools({ tools: requested.tools, choice: plan.toolChoice }, entries, notes)
   const { tools, system, messages } = addCacheBreakpoints(
     {
       tools: offered.tools,

@@ -18,7 +18,7 @@ export interface ThinkingPlan {
   readonly thinking: JsonObject | null
   readonly effort: string | null
   readonly maxTokens: number
-  readonly choice: EncodedToolChoice | null
+  readonly toolChoice: EncodedToolChoice | null
 }
 
 export function planThinking(
@@ -35,7 +35,7 @@ export function planThinking(
   if (traits.thinking === 'none') {
     const isIgnored = wantsThinking && effort !== null
     if (isIgnored) notes.write('effort-unsupported', { field: 'reasoning.effort' })
-    return { isOn: false, thinking: null, effort: null, maxTokens, choice }
+    return { isOn: false, thinking: null, effort: null, maxTokens, toolChoice: choice }
   }
   const obstacle = wantsThinking ? findObstacle(choice, entries, traits) : null
   if (obstacle !== null) notes.write(obstacle, { field: 'reasoning.effort' })
@@ -46,14 +46,19 @@ export function planThinking(
     const isExplicit = traits.thinksByDefault || effort !== null
     const thinking =
       isExplicit && traits.thinkingOffType !== null ? { type: traits.thinkingOffType } : null
-    return { isOn, thinking, effort: null, maxTokens, choice }
+    return { isOn, thinking, effort: null, maxTokens, toolChoice: choice }
   }
   if (traits.thinking === 'budget') {
-    return { isOn, effort: null, choice, ...planBudget(effort, maxTokens, params, context) }
+    return {
+      isOn,
+      effort: null,
+      toolChoice: choice,
+      ...planBudget(effort, maxTokens, params, context),
+    }
   }
   // The API leaves the text of the thinking out of the answer unless `display` requests it.
   const thinking = { type: 'adaptive', display: 'summarized' }
-  return { isOn, thinking, effort: chooseEffort(effort, context), maxTokens, choice }
+  return { isOn, thinking, effort: chooseEffort(effort, context), maxTokens, toolChoice: choice }
 }
 
 function isEffortOff(effort: string | null): boolean {

@@ -23,7 +23,7 @@ export function encodeStructuredOutput(
   if (format === null || format.type === 'text') return PLAIN_TEXT
   const schema = format.type === 'json_schema' ? format.schema : null
   const { model, notes, quirks } = context
-  if (hasTools && model.generation !== null && !model.isGeneration3) {
+  if (hasTools && model.generation !== null && !model.isGeneration3OrLater) {
     notes.write('format-with-tools', { field: 'text.format' })
     return { config: {}, instruction: describeFormat(schema) }
   }

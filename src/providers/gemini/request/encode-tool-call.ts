@@ -38,7 +38,7 @@ export function encodeToolCall(
     : []
   if (signature !== null) return [{ functionCall, thoughtSignature: signature }, ...after]
   // In a batch only the first call is signed.
-  if (!context.model.isGeneration3 || builder.unansweredCalls.length > 0)
+  if (!context.model.isGeneration3OrLater || builder.unansweredCalls.length > 0)
     return [{ functionCall }, ...after]
   context.notes.write('signature-stand-in', { at })
   return [{ functionCall, thoughtSignature: SIGNATURE_STAND_IN }]
@@ -59,7 +59,7 @@ export function encodeToolResponse(
   }
   const { response, mediaInside, partsAfter } = encodeToolOutput(
     output.output,
-    builder.context.model.isGeneration3,
+    builder.context.model.isGeneration3OrLater,
     (part) => builder.encodeMedia(part, outputIndex),
   )
   const media = mediaInside.length === 0 ? {} : { parts: mediaInside }
