@@ -1,7 +1,6 @@
 /**
  * Collects the notes of one encoding: what a wire changed, moved, added or left out. Each wire has
- * a table with the meaning of its codes, e.g. `'empty-text': ['changed', 'This wire refuses empty
- * text.']`.
+ * a table of its codes, e.g. `'empty-text': ['changed', 'The API rejects empty text.']`.
  */
 import type { Note } from '../core/note.ts'
 
@@ -18,7 +17,10 @@ export interface NoteCollector<Code extends string> {
   readonly notes: readonly Note[]
 }
 
-/** An item's index in the prompt, or the name of a request field. */
+/**
+ * The subject of a note: `at` is an item's index in the prompt, `field` the name of a request
+ * field, e.g. `tools[0]`.
+ */
 interface NotePosition {
   readonly at?: number | null
   readonly field?: string

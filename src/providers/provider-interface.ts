@@ -57,8 +57,8 @@ export interface Provider {
    */
   readonly bindsReasoningToPrefix?: (model: string) => boolean
   /**
-   * The smallest token count above which the upstream can be asked to compact its input, e.g.
-   * 50000; `null` if this account or model cannot compact.
+   * Returns the minimum token count above which the upstream can be asked to compact its input,
+   * e.g. 50000; `null` if this account or model cannot compact.
    */
   readonly getCompactionThreshold?: (account: Account, model: string) => number | null
   /**

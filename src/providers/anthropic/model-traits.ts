@@ -1,7 +1,7 @@
 /**
- * Describes what a Claude model accepts, by family and version. Any other name belongs to another
- * service with this wire and gets cautious defaults. An account's quirks override everything, so a
- * new model needs a setting, not a release.
+ * Describes what a Claude model accepts, by family and version. Models with other names belong to
+ * other services with this wire and get cautious defaults. An account's quirks override everything,
+ * so a new model needs a setting, not a release.
  *
  * https://platform.claude.com/docs/en/about-claude/models/overview
  */
@@ -24,7 +24,9 @@ export interface ModelTraits {
   /** When a request may force a tool call. */
   readonly forcedTools: 'always' | 'without-thinking' | 'never'
   readonly efforts: readonly string[]
-  /** Whether a request may set both temperature and top_p, only one of them, or none. */
+  /**
+   * The sampling parameters that a request may set: temperature and top_p, one of them, or none.
+   */
   readonly sampling: 'both' | 'one' | 'none'
   /** True if a conversation may end with an assistant message, which the model continues. */
   readonly supportsPrefill: boolean

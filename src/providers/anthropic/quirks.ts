@@ -4,7 +4,7 @@ import { countQuirk, flagQuirk, choiceQuirk, type QuirkTable } from '../quirks/q
 export const QUIRKS: QuirkTable = {
   cacheControl: choiceQuirk(
     [true, false, '1h'],
-    'Sends cache breakpoints; `1h` keeps the cache for an hour. Default: true.',
+    'The gateway sends cache breakpoints; `1h` keeps the cache for an hour. Default: true.',
   ),
   compact: flagQuirk(
     'Compacts conversations itself (`compact_20260112`), as Anthropic does with its newer models.',

@@ -42,8 +42,8 @@ export function describeModel(name: string): ModelTraits {
 
 /**
  * True if the model `reader` can read thought signatures of the model `maker`. Only the major
- * version and the size are compared, e.g. 3.1 Pro reads 3 Pro: the service accepts aliases and
- * returns the names of the models behind them.
+ * version and the size count, e.g. 3.1 Pro reads 3 Pro: the service accepts aliases, and its
+ * answers contain the name of the actual model.
  */
 export function canReadSignatures(reader: ModelTraits, maker: string): boolean {
   const made = describeModel(maker)

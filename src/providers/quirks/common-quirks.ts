@@ -17,7 +17,7 @@ const contextWindow: Quirk = {
     return sizes.every((size) => typeof size === 'number' && size > 0) ? value : undefined
   },
   sentence:
-    'Context window of its models. By model as in `{"qwen*": 32768, "*": 8192}`; the first matching pattern applies.',
+    'Context window of its models in tokens. By model as in `{"qwen*": 32768, "*": 8192}`; the first matching pattern applies.',
 }
 
 const sees: Quirk = {
@@ -46,7 +46,7 @@ const speakerGuard: Quirk = {
 export const COMMON_QUIRKS: QuirkTable = {
   contextWindow,
   degrade: flagQuirk(
-    'Sends a request again without an optional parameter that it rejects, up to three times.',
+    'The gateway repeats a request without an optional parameter that the upstream rejects, up to three times.',
   ),
   imageLimitBytes: countQuirk(
     'Maximum base64 characters of one image. A notice replaces a larger image of an earlier message; in the last question it is an error.',

@@ -37,7 +37,7 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
   const start = countLeadingInstructions(items)
   const sections = removeRejectedBlocks(encodeMessages(items, start, context), notes)
   const hasFormat = output.format !== null
-  // Whether the model may think depends on the entries that it would get with thinking on.
+  // The decision to think depends on the entries that a request with thinking would contain.
   const thinkingOptions = { isThinkingOn: true, hasFormat, traits }
   const thinkingEntries = fixFormerLastMessages(sections, thinkingOptions, createNotes())
   const plan = planThinking(params, requested.choice, thinkingEntries, context)
