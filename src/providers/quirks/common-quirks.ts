@@ -46,7 +46,7 @@ const speakerGuard: Quirk = {
 export const COMMON_QUIRKS: QuirkTable = {
   contextWindow,
   degrade: flagQuirk(
-    'The gateway repeats a request without an optional parameter that the upstream rejects, up to three times.',
+    'The gateway repeats a request without an optional parameter that this upstream rejects, up to 3 times.',
   ),
   imageLimitBytes: countQuirk(
     'Maximum base64 characters of one image. A notice replaces a larger image of an earlier message; in the last question it is an error.',
