@@ -8,9 +8,11 @@ import type { Settings } from '../settings/read-settings.ts'
 export function listAccounts(settings: Settings): readonly Account[] {
   const listed = settings.UPSTREAMS
   // Who lists an upstream by the name of a shortcut has said more of it.
-  const short = shortcuts(settings).filter((one) => !listed.some(({ name }) => name === one.name))
+  const short = listShortcutAccounts(settings).filter(
+    (one) => !listed.some(({ name }) => name === one.name),
+  )
   const accounts = [...listed, ...short]
-  return accounts.length > 0 ? accounts : [demo]
+  return accounts.length > 0 ? accounts : [DEMO_ACCOUNT]
 }
 
 /** The upstreams in the order of the settings, and the aliases of models. */
@@ -35,29 +37,32 @@ export function routeModel(
   dialect: DialectName,
 ): readonly [UpstreamTarget, ...UpstreamTarget[]] {
   const aliases = ownValue(settings.MODELS, model) ?? [model]
-  const [first, ...others] = aliases.flatMap((name) => targetFor(accounts, name, dialect) ?? [])
+  const [first, ...others] = aliases.flatMap((name) => findTarget(accounts, name, dialect) ?? [])
   if (first !== undefined) return [first, ...others]
-  throw unknownModel(accounts, model, dialect)
+  throw createUnknownModelError(accounts, model, dialect)
 }
 
-function targetFor(
+function findTarget(
   accounts: readonly Account[],
   model: string,
   dialect: DialectName,
 ): UpstreamTarget | null {
   const slash = model.indexOf('/')
   const [prefix, rest] = [model.slice(0, Math.max(slash, 0)), model.slice(slash + 1)]
-  const named = accounts.find((account) => account.name === prefix && serves(account, rest))
-  if (named !== undefined) return { account: twin(accounts, named, rest, dialect), model: rest }
-  const first = accounts.find((account) => serves(account, model))
-  return first === undefined ? null : { account: twin(accounts, first, model, dialect), model }
+  const named = accounts.find((account) => account.name === prefix && servesModel(account, rest))
+  if (named !== undefined)
+    return { account: preferSameDialect(accounts, named, rest, dialect), model: rest }
+  const first = accounts.find((account) => servesModel(account, model))
+  return first === undefined
+    ? null
+    : { account: preferSameDialect(accounts, first, model, dialect), model }
 }
 
 /**
  * Where the same service is listed for both of OpenAI's APIs, the client's own language is
  * preferred: nothing needs to be translated then.
  */
-function twin(
+function preferSameDialect(
   accounts: readonly Account[],
   first: Account,
   model: string,
@@ -66,7 +71,7 @@ function twin(
   if (first.wire === dialect) return first
   const other = accounts.find(
     ({ wire, baseUrl, ...account }) =>
-      wire === dialect && baseUrl === first.baseUrl && serves(account, model),
+      wire === dialect && baseUrl === first.baseUrl && servesModel(account, model),
   )
   return other ?? first
 }
@@ -76,7 +81,7 @@ export function listNamedModels(account: Account): readonly string[] {
   return account.models.filter((pattern) => !pattern.includes('*'))
 }
 
-function serves({ models }: Pick<Account, 'models'>, model: string): boolean {
+function servesModel({ models }: Pick<Account, 'models'>, model: string): boolean {
   return models.some((pattern) => matchesModelPattern(pattern, model))
 }
 
@@ -98,7 +103,7 @@ export function matchesModelPattern(pattern: string, model: string): boolean {
   return at <= model.length - tail.length
 }
 
-function unknownModel(
+function createUnknownModelError(
   accounts: readonly Account[],
   model: string,
   dialect: DialectName,
@@ -117,9 +122,9 @@ function unknownModel(
       )
 }
 
-const OPENAI = 'https://api.openai.com/v1'
+const OPENAI_BASE_URL = 'https://api.openai.com/v1'
 
-function shortcuts(settings: Settings): readonly Account[] {
+function listShortcutAccounts(settings: Settings): readonly Account[] {
   const accounts: Account[] = []
   const add = (
     name: string,
@@ -146,13 +151,15 @@ function shortcuts(settings: Settings): readonly Account[] {
   if (settings.OPENAI_BASE_URL !== null) {
     add('openai', 'chat', settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY, ['*'])
   } else if (settings.OPENAI_API_KEY !== null) {
-    add('openai', 'responses', OPENAI, settings.OPENAI_API_KEY, ['*'])
-    add('openai-chat', 'chat', OPENAI, settings.OPENAI_API_KEY, ['*'], { profile: 'openai' })
+    add('openai', 'responses', OPENAI_BASE_URL, settings.OPENAI_API_KEY, ['*'])
+    add('openai-chat', 'chat', OPENAI_BASE_URL, settings.OPENAI_API_KEY, ['*'], {
+      profile: 'openai',
+    })
   }
   return accounts
 }
 
-const demo: Account = {
+const DEMO_ACCOUNT: Account = {
   name: 'demo',
   wire: 'demo',
   baseUrl: 'demo://built-in',

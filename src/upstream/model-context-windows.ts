@@ -8,7 +8,7 @@ import { matchesModelPattern } from './accounts-and-model-routing.ts'
 
 const MILLION = 1_000_000
 
-const WINDOWS: readonly (readonly [pattern: string, tokens: number])[] = [
+const CONTEXT_WINDOWS: readonly (readonly [pattern: string, tokens: number])[] = [
   ['claude-3*', 200_000],
   ['claude-haiku-4*', 200_000],
   ['claude-*-4-6*', MILLION],
@@ -46,5 +46,5 @@ const WINDOWS: readonly (readonly [pattern: string, tokens: number])[] = [
 /** `null` for a model that nobody has told of. Routers name the maker in front: `openai/gpt-5`. */
 export function knownContextWindow(model: string): number | null {
   const name = model.slice(model.lastIndexOf('/') + 1)
-  return WINDOWS.find(([pattern]) => matchesModelPattern(pattern, name))?.[1] ?? null
+  return CONTEXT_WINDOWS.find(([pattern]) => matchesModelPattern(pattern, name))?.[1] ?? null
 }

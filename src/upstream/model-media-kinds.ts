@@ -10,30 +10,30 @@ import type { Account } from '../providers/provider-interface.ts'
 import { matchesModelPattern } from './accounts-and-model-routing.ts'
 
 export function resolveMediaKinds({ quirks }: Account, model: string): ReadonlySet<MediaKind> {
-  const said = saidOf(quirks['sees'], model)
+  const said = readSeesQuirk(quirks['sees'], model)
   if (isStringList(said)) return new Set(MEDIA_KINDS.filter((kind) => said.includes(kind)))
-  return isBlind(model) ? FILES_ONLY : EVERYTHING
+  return isTextOnly(model) ? FILES_ONLY : ALL_KINDS
 }
 
-function saidOf(sees: Json | undefined, model: string): Json | undefined {
+function readSeesQuirk(sees: Json | undefined, model: string): Json | undefined {
   if (!isObject(sees)) return sees
   const pattern = Object.keys(sees).find((name) => matchesModelPattern(name, model))
   return pattern === undefined ? undefined : sees[pattern]
 }
 
-const EVERYTHING: ReadonlySet<MediaKind> = new Set(MEDIA_KINDS)
+const ALL_KINDS: ReadonlySet<MediaKind> = new Set(MEDIA_KINDS)
 
 /** Of a document its service may read out the text. */
 const FILES_ONLY: ReadonlySet<MediaKind> = new Set(['file'])
 
 /** By the name alone, without its vendor: `deepseek/deepseek-r1:free` is `deepseek-r1`. */
-function isBlind(model: string): boolean {
+function isTextOnly(model: string): boolean {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
-  return BLIND.test(name) && !SEEING.test(name)
+  return TEXT_ONLY_MODEL.test(name) && !VISION_VARIANT.test(name)
 }
 
-const BLIND =
+const TEXT_ONLY_MODEL =
   /^(?:gpt-3\.5|gpt-oss|o1-mini|o1-preview|o3-mini|deepseek-(?:chat|reasoner|coder|r1|v[23])|llama-?3(?:\.\d)?(?=[:-]|$)|mixtral|mistral-7b|codestral|command-r|qwq|qwen3-coder|qwen2\.5-coder|kimi-k2(?:$|-instruct|-thinking|-0)|glm-4\.[567](?:$|-air|-flash)|phi-?4-?(?:mini|reasoning)?(?=:|$)|minimax-m[12])/
 
 /** Of one family some have eyes. */
-const SEEING = /(?:^|[-_.])(?:vl|vision|omni|multimodal|ocr)(?:$|[-_.:])/
+const VISION_VARIANT = /(?:^|[-_.])(?:vl|vision|omni|multimodal|ocr)(?:$|[-_.:])/

@@ -10,7 +10,7 @@ const OPENAI: ChatQuirks = {
 }
 
 /** Settings by which OpenAI keeps its users apart; strict services refuse a field unheard-of. */
-const HOUSEKEEPING = [
+const OPENAI_ACCOUNT_FIELDS = [
   'prompt_cache_key',
   'prompt_cache_retention',
   'prompt_cache_options',
@@ -29,7 +29,11 @@ export const KNOWN_SERVICE_QUIRKS: Readonly<Record<string, ChatQuirks>> = {
     maxTokensField: 'max_tokens',
   },
   vllm: { reasoningField: 'reasoning_content', reasoningOn: 'calls' },
-  ollama: { reasoningField: 'reasoning', maxTokensField: 'max_tokens', refuses: HOUSEKEEPING },
+  ollama: {
+    reasoningField: 'reasoning',
+    maxTokensField: 'max_tokens',
+    refuses: OPENAI_ACCOUNT_FIELDS,
+  },
   groq: {
     reasoningField: 'reasoning',
     reasoningOn: 'calls',
@@ -53,7 +57,14 @@ export const KNOWN_SERVICE_QUIRKS: Readonly<Record<string, ChatQuirks>> = {
     prefixCompletion: true,
     callIdPattern: /^[a-zA-Z0-9]{9}$/,
     retell: true,
-    refuses: [...HOUSEKEEPING, 'stream_options', 'seed', 'logprobs', 'top_logprobs', 'logit_bias'],
+    refuses: [
+      ...OPENAI_ACCOUNT_FIELDS,
+      'stream_options',
+      'seed',
+      'logprobs',
+      'top_logprobs',
+      'logit_bias',
+    ],
   },
   deepseek: {
     developerRole: false,
@@ -64,6 +75,6 @@ export const KNOWN_SERVICE_QUIRKS: Readonly<Record<string, ChatQuirks>> = {
     maxStops: 16,
     effortField: 'none',
     prefixCompletion: true,
-    refuses: [...HOUSEKEEPING, 'parallel_tool_calls', 'seed', 'logit_bias'],
+    refuses: [...OPENAI_ACCOUNT_FIELDS, 'parallel_tool_calls', 'seed', 'logit_bias'],
   },
 }

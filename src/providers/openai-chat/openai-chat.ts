@@ -19,12 +19,12 @@ export const openaiChat: Provider = {
   // With think tags to take out, or tools that went out in disguise, it must be told anew.
   getPassThroughDialect(prompt, account) {
     if (readChatQuirks(account).retell === true) return null
-    const { thinkTags, wrapped } = decodeOptions(account, prompt)
-    return thinkTags !== undefined || wrapped.size > 0 ? null : 'chat'
+    const { thinkTags, wrappedToolNames } = createDecodeOptions(account, prompt)
+    return thinkTags !== undefined || wrappedToolNames.size > 0 ? null : 'chat'
   },
   encode: encodeRequest,
-  createDecoder: (account, prompt) => decodeStream(decodeOptions(account, prompt)),
-  decodeBody: (body, account, prompt) => decodeBody(body, decodeOptions(account, prompt)),
+  createDecoder: (account, prompt) => decodeStream(createDecodeOptions(account, prompt)),
+  decodeBody: (body, account, prompt) => decodeBody(body, createDecodeOptions(account, prompt)),
   parseErrorResponse: parseErrorResponse,
   isReasoningRejection: refusesReasoning,
   acceptsAuthorNames(account) {
@@ -47,24 +47,25 @@ export const openaiChat: Provider = {
   },
 }
 
-function decodeOptions(account: Account, prompt: Prompt | undefined): DecodeOptions {
+function createDecodeOptions(account: Account, prompt: Prompt | undefined): DecodeOptions {
   const { thinkTags } = readChatQuirks(account)
-  if (prompt === undefined) return { thinkTags, wrapped: NONE, maker: null, asked: [] }
+  if (prompt === undefined)
+    return { thinkTags, wrappedToolNames: NO_TOOL_NAMES, reasoningMaker: null, promptItems: [] }
   const { customTools } = resolveChatOptions(prompt, account)
   const { params, items } = prompt
-  const maker = isKeptByClient(prompt) ? { account: account.name, model: params.model } : null
+  const maker = mustPackReasoning(prompt) ? { account: account.name, model: params.model } : null
   return {
     thinkTags,
-    wrapped: listWrappedToolNames(params.tools, customTools),
-    maker,
-    asked: items,
+    wrappedToolNames: listWrappedToolNames(params.tools, customTools),
+    reasoningMaker: maker,
+    promptItems: items,
   }
 }
 
 /** Whether the client asks for sealed reasoning, or can have it in no other way. */
-function isKeptByClient({ params, source }: Prompt): boolean {
+function mustPackReasoning({ params, source }: Prompt): boolean {
   if (source.dialect !== 'responses') return false
   return source.body['store'] === false || params.include.includes('reasoning.encrypted_content')
 }
 
-const NONE: ReadonlySet<string> = new Set()
+const NO_TOOL_NAMES: ReadonlySet<string> = new Set()

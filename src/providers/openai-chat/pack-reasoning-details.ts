@@ -27,12 +27,12 @@ export function packReasoningDetails(
   details: readonly JsonObject[],
   { account, model }: ReasoningMaker,
 ): string | null {
-  if (!details.some(isBound)) return null
+  if (!details.some(hasSignatureOrData)) return null
   const maker = [account, model].map(encodeURIComponent).join(':')
   return `${PREFIX}${maker}:${JSON.stringify(details)}`
 }
 
-function isBound({ signature, data }: JsonObject): boolean {
+function hasSignatureOrData({ signature, data }: JsonObject): boolean {
   return typeof signature === 'string' || typeof data === 'string'
 }
 

@@ -18,8 +18,8 @@ import {
 
 /** An answer with an error status. */
 export function parseErrorResponse(status: number, body: JsonObject | string): Failure {
-  if (typeof body === 'string') return failureOfText(status, body)
-  return failureOfError(status, body['error'] ?? body)
+  if (typeof body === 'string') return createFailureFromText(status, body)
+  return createFailureFromError(status, body['error'] ?? body)
 }
 
 /** Behind this wire is any of the others, and its refusal comes through in its own words. */
@@ -29,22 +29,22 @@ export function refusesReasoning(failure: Failure): boolean {
 
 /** An error in the middle of a stream, whose HTTP status was 200. */
 export function parseStreamError(error: Json): Failure {
-  return failureOfError(null, error)
+  return createFailureFromError(null, error)
 }
 
 /** Where there is no status, the error may tell one. */
-function failureOfError(status: number | null, error: Json): Failure {
-  if (typeof error === 'string') return failureOfText(status, error)
+function createFailureFromError(status: number | null, error: Json): Failure {
+  if (typeof error === 'string') return createFailureFromText(status, error)
   if (!isObject(error)) return createUnexplainedFailure(status)
   const { message, detail, msg } = error
-  const said = textOrEmpty(message) || textOrEmpty(msg) || detailIn(detail)
-  return failure(status, error, said + causeIn(error) + generationIn(error))
+  const said = textOrEmpty(message) || textOrEmpty(msg) || readDetail(detail)
+  return createFailure(status, error, said + readProviderCause(error) + readFailedGeneration(error))
 }
 
-function failure(status: number | null, error: JsonObject, message: string): Failure {
+function createFailure(status: number | null, error: JsonObject, message: string): Failure {
   const silent = createUnexplainedFailure(status)
-  const known = status ?? statusIn(error) ?? silent.status
-  const code = codeIn(error, known)
+  const known = status ?? readStatus(error) ?? silent.status
+  const code = readCode(error, known)
   const type = textOrEmpty(error['type'])
   if (message === '' && code === null && type === '') return silent
   return {
@@ -56,39 +56,39 @@ function failure(status: number | null, error: JsonObject, message: string): Fai
   }
 }
 
-const MAX_TEXT = 400
+const MAX_TEXT_CHARS = 400
 
-function failureOfText(status: number | null, text: string): Failure {
+function createFailureFromText(status: number | null, text: string): Failure {
   const trimmed = text.trim()
   if (trimmed === '' || isHtmlPage(trimmed)) return createUnexplainedFailure(status, trimmed)
-  return failure(status, {}, shortened(trimmed))
+  return createFailure(status, {}, truncate(trimmed))
 }
 
-function shortened(text: string): string {
-  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}…`
+function truncate(text: string): string {
+  return text.length <= MAX_TEXT_CHARS ? text : `${text.slice(0, MAX_TEXT_CHARS).toWellFormed()}…`
 }
 
 /** FastAPI's: a sentence, or a list of what is wrong where. */
-function detailIn(detail: Json | undefined): string {
+function readDetail(detail: Json | undefined): string {
   if (!Array.isArray(detail)) return textOrEmpty(detail)
   const lines = detail.filter(isObject).map((entry) => {
     const place = Array.isArray(entry['loc']) ? entry['loc'].join('.') : ''
     return place === '' ? textOrEmpty(entry['msg']) : `${place}: ${textOrEmpty(entry['msg'])}`
   })
-  return shortened(lines.filter((line) => line !== '').join('; '))
+  return truncate(lines.filter((line) => line !== '').join('; '))
 }
 
 /** OpenRouter's "Provider returned error" says nothing without what the provider said. */
-function causeIn({ metadata }: JsonObject): string {
+function readProviderCause({ metadata }: JsonObject): string {
   if (!isObject(metadata)) return ''
   const raw = textOrEmpty(metadata['raw'])
   if (raw === '') return ''
   const provider = textOrEmpty(metadata['provider_name'])
-  return ` (${provider === '' ? '' : `${provider}: `}${shortened(innerMessage(raw))})`
+  return ` (${provider === '' ? '' : `${provider}: `}${truncate(readInnerMessage(raw))})`
 }
 
 /** The raw error is often JSON once more. */
-function innerMessage(raw: string): string {
+function readInnerMessage(raw: string): string {
   if (!raw.startsWith('{')) return raw
   try {
     const parsed: unknown = JSON.parse(raw)
@@ -100,13 +100,13 @@ function innerMessage(raw: string): string {
 }
 
 /** What Groq's model wrote instead of a call; without it nobody can tell what went wrong. */
-function generationIn(error: JsonObject): string {
+function readFailedGeneration(error: JsonObject): string {
   const text = textOrEmpty(error['failed_generation'])
-  return text === '' ? '' : ` The model wrote: ${shortened(text)}`
+  return text === '' ? '' : ` The model wrote: ${truncate(text)}`
 }
 
 /** As a number, or by a word that is known to mean one. */
-function statusIn({ status_code, code, status, type }: JsonObject): number | null {
+function readStatus({ status_code, code, status, type }: JsonObject): number | null {
   const said = [status_code, code, status].find(isErrorStatus)
   return said ?? mapErrorCodeToStatus(textOrEmpty(code) || textOrEmpty(type))
 }
@@ -115,7 +115,7 @@ function isErrorStatus(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 400 && (value as number) < 600
 }
 
-function codeIn({ code }: JsonObject, status: number): string | null {
+function readCode({ code }: JsonObject, status: number): string | null {
   if (typeof code === 'string' && code !== '') return code
   // A number that only repeats the HTTP status is none of OpenAI's codes.
   return typeof code === 'number' && code !== status ? String(code) : null

@@ -21,7 +21,7 @@ import {
 } from '../quirks/quirk-value-kinds.ts'
 import { KNOWN_SERVICE_QUIRKS } from './known-service-quirks.ts'
 
-const TABLE = {
+const CHAT_QUIRKS = {
   allowedTools: flagQuirk(
     'Knows `allowed_tools`; otherwise the other tools are left out of the request.',
   ),
@@ -85,7 +85,7 @@ const TABLE = {
 }
 
 export type ChatQuirks = {
-  readonly [Name in keyof typeof TABLE]?: QuirkValue<(typeof TABLE)[Name]>
+  readonly [Name in keyof typeof CHAT_QUIRKS]?: QuirkValue<(typeof CHAT_QUIRKS)[Name]>
 }
 
 export const QUIRKS: QuirkTable = {
@@ -93,21 +93,21 @@ export const QUIRKS: QuirkTable = {
     Object.keys(KNOWN_SERVICE_QUIRKS),
     'A set of these quirks, for a service that is well known.',
   ),
-  ...TABLE,
+  ...CHAT_QUIRKS,
 }
 
 /** As a request asks for them several times, they are read once for each account. */
 export function readChatQuirks({ quirks }: Account): ChatQuirks {
-  return quirksIn(quirks)
+  return parseQuirksOnce(quirks)
 }
 
-const quirksIn = cachePerObject(readQuirks)
+const parseQuirksOnce = cachePerObject(parseQuirks)
 
-function readQuirks(quirks: JsonObject): ChatQuirks {
+function parseQuirks(quirks: JsonObject): ChatQuirks {
   const set: Record<string, unknown> = { ...KNOWN_SERVICE_QUIRKS[textOrEmpty(quirks['profile'])] }
   for (const [name, value] of Object.entries(quirks)) {
-    const read = Object.hasOwn(TABLE, name)
-      ? TABLE[name as keyof ChatQuirks].read(value)
+    const read = Object.hasOwn(CHAT_QUIRKS, name)
+      ? CHAT_QUIRKS[name as keyof ChatQuirks].read(value)
       : undefined
     if (read !== undefined) set[name] = read
   }

@@ -18,11 +18,11 @@ export const openaiResponses: Provider = {
   isReasoningRejection: refusesReasoning,
   bindsReasoningToPrefix: bindsReasoning,
   getCompactionThreshold: (account) =>
-    hasResponsesEndpoint(account, 'compact') ? LEAST_THRESHOLD : null,
+    hasResponsesEndpoint(account, 'compact') ? MIN_COMPACTION_THRESHOLD_TOKENS : null,
   notes: NOTES,
   quirks: QUIRKS,
   createHeaders: ({ apiKey }) => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
 }
 
 /** A lower one is refused. */
-const LEAST_THRESHOLD = 1000
+const MIN_COMPACTION_THRESHOLD_TOKENS = 1000

@@ -29,18 +29,18 @@ export function refusesReasoning({ status, code, message }: Failure): boolean {
   if (code === 'invalid_encrypted_content') return true
   const words = message.toLowerCase()
   if (words.includes('not issued to this caller')) return true
-  return /encrypted[ _]content/.test(words) && SAID_OF_SEALS.test(words)
+  return /encrypted[ _]content/.test(words) && DECRYPTION_FAILED.test(words)
 }
 
-const SAID_OF_SEALS = /could not be|did not match|does not match|invalid|failed to/
+const DECRYPTION_FAILED = /could not be|did not match|does not match|invalid|failed to/
 
 /**
  * An error object, from a body or from a stream. Where there is no status, its code may tell it; an
  * answer that fails without saying how is one of an upstream that is broken.
  */
 export function parseError(error: JsonObject, status: number | null): Failure {
-  const [type, said] = [wordOf(error['type']), wordOf(error['code'])]
-  const message = wordOf(error['message'])
+  const [type, said] = [readString(error['type']), readString(error['code'])]
+  const message = readString(error['message'])
   const silent = createUnexplainedFailure(status)
   if (type === null && said === null && message === null) return silent
   const code = said ?? (status === 429 ? silent.code : null)
@@ -50,12 +50,12 @@ export function parseError(error: JsonObject, status: number | null): Failure {
     type: type ?? (known >= 500 ? 'server_error' : 'invalid_request_error'),
     code,
     message: message ?? silent.message,
-    param: wordOf(error['param']),
+    param: readString(error['param']),
   }
 }
 
 /** Clients expect strings. */
-function wordOf(value: unknown): string | null {
+function readString(value: unknown): string | null {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value !== '' ? value : null
 }

@@ -12,30 +12,30 @@ import type { UpstreamCall, UpstreamReply, Transport } from './transport-interfa
 /** Sends requests to `demo:` addresses to the demo upstream, all others on. */
 export function wrapWithDemoTransport(transport: Transport): Transport {
   return (request) =>
-    request.url.startsWith('demo:') ? played(String(request.body)) : transport(request)
+    request.url.startsWith('demo:') ? callDemo(String(request.body)) : transport(request)
 }
 
-function played(body: string): UpstreamCall {
+function callDemo(body: string): UpstreamCall {
   const request = JSON.parse(body) as DemoRequest
   const steps = scriptAnswer(request)
   const cancelled = new AbortController()
   const first = steps[0]
   const reply: UpstreamReply =
     first?.type === 'status'
-      ? whole(first.status, { message: first.message })
+      ? createJsonReply(first.status, { message: first.message })
       : request.stream
         ? {
             status: 200,
             headers: { 'content-type': 'text/event-stream' },
-            flow: (sink) => rhythm(steps, sink, request.delayMs, cancelled.signal),
+            flow: (sink) => playSteps(steps, sink, request.delayMs, cancelled.signal),
           }
-        : whole(200, {
+        : createJsonReply(200, {
             events: steps.flatMap((step) => (step.type === 'event' ? [step.event] : [])),
           })
   return { reply: Promise.resolve(reply), cancel: () => cancelled.abort() }
 }
 
-function whole(status: number, body: object): UpstreamReply {
+function createJsonReply(status: number, body: object): UpstreamReply {
   return {
     status,
     headers: { 'content-type': 'application/json' },
@@ -52,7 +52,7 @@ function whole(status: number, body: object): UpstreamReply {
 const utf8 = new TextEncoder()
 
 /** One step after the other, a moment apart, as a model would. */
-function rhythm(
+function playSteps(
   steps: readonly DemoStep[],
   sink: PushSink,
   delayMs: number,
@@ -70,13 +70,13 @@ function rhythm(
   const next = (): void => {
     timer = null
     if (isOver) return
-    if (cancelled.aborted) return over(() => sink.failed(broken))
+    if (cancelled.aborted) return over(() => sink.failed(BROKEN_OFF))
     if (paused) return
     const step = steps[at]
     if (step === undefined) return over(sink.end)
     if (step.type === 'hang') return
     at += 1
-    if (step.type === 'break') return over(() => sink.failed(broken))
+    if (step.type === 'break') return over(() => sink.failed(BROKEN_OFF))
     if (step.type === 'event')
       sink.chunk(utf8.encode(formatSseMessage({ data: JSON.stringify(step.event) })))
     nextIn(isDelta(step) ? delayMs : 0)
@@ -92,7 +92,10 @@ function rhythm(
   }
 }
 
-const broken = createFailure('upstream_broken', 'The demo upstream broke off, as it was asked to.')
+const BROKEN_OFF = createFailure(
+  'upstream_broken',
+  'The demo upstream broke off, as it was asked to.',
+)
 
 function isDelta(step: DemoStep): boolean {
   return step.type === 'event' && step.event.type.endsWith('-delta')

@@ -14,9 +14,9 @@ export function createFetchTransport(timeouts: TransportTimeouts): Transport {
       signal: abort.signal,
       redirect: 'manual',
     }).then(
-      (response) => replyOf(response, abort, timeouts.idleMs),
+      (response) => createReply(response, abort, timeouts.idleMs),
       (cause: unknown) => {
-        throw unreachable(abort.signal, cause)
+        throw createUnreachableError(abort.signal, cause)
       },
     )
     return {
@@ -28,22 +28,22 @@ export function createFetchTransport(timeouts: TransportTimeouts): Transport {
 
 const TIMED_OUT = 'timed out'
 
-function replyOf(response: Response, abort: AbortController, idleMs: number): UpstreamReply {
+function createReply(response: Response, abort: AbortController, idleMs: number): UpstreamReply {
   return {
     status: response.status,
-    headers: unpacked(Object.fromEntries(response.headers)),
-    flow: (sink) => pump(response, sink, abort, idleMs),
+    headers: removeEncodingHeaders(Object.fromEntries(response.headers)),
+    flow: (sink) => pumpBody(response, sink, abort, idleMs),
   }
 }
 
 /** `fetch` unpacks a body, but leaves the headers as they came. */
-function unpacked(headers: UpstreamReply['headers']): UpstreamReply['headers'] {
+function removeEncodingHeaders(headers: UpstreamReply['headers']): UpstreamReply['headers'] {
   const { 'content-encoding': encoding, 'content-length': _length, ...rest } = headers
   return encoding === undefined ? headers : rest
 }
 
 /** Reads and pushes until the end; a pause is a promise that the next read waits for. */
-function pump(
+function pumpBody(
   response: Response,
   sink: PushSink,
   abort: AbortController,
@@ -96,7 +96,7 @@ function isTimeout(signal: AbortSignal): boolean {
   return signal.reason instanceof Error && signal.reason.message === TIMED_OUT
 }
 
-function unreachable(signal: AbortSignal, cause: unknown): GatewayError {
+function createUnreachableError(signal: AbortSignal, cause: unknown): GatewayError {
   if (isTimeout(signal)) {
     return new GatewayError('upstream_timeout', 'The upstream did not answer in time.', { cause })
   }

@@ -38,12 +38,12 @@ export async function readErrorReply(
   provider: Provider,
 ): Promise<GatewayError> {
   const bytes = await readBody(getBodySource(call, reply), MAX_ERROR_BYTES)
-  if (reply.status < 400 || reply.status > 599) return neither(reply)
-  const failure = failureIn(reply, bytes, provider)
-  return new GatewayError(failure, failure.message, { headers: retryHeaders(reply.headers) })
+  if (reply.status < 400 || reply.status > 599) return createUnexpectedStatusError(reply)
+  const failure = parseFailure(reply, bytes, provider)
+  return new GatewayError(failure, failure.message, { headers: selectRetryHeaders(reply.headers) })
 }
 
-function failureIn(reply: UpstreamReply, bytes: Uint8Array, provider: Provider): Failure {
+function parseFailure(reply: UpstreamReply, bytes: Uint8Array, provider: Provider): Failure {
   const encoding = readContentEncoding(reply)
   if (encoding !== null) {
     const message = `The upstream answered with status ${reply.status}, and in ${encoding}, which it was not asked for.`
@@ -55,20 +55,20 @@ function failureIn(reply: UpstreamReply, bytes: Uint8Array, provider: Provider):
 }
 
 /** Neither an answer nor an error, as a redirect: its status would mislead a client. */
-function neither({ status, headers }: UpstreamReply): GatewayError {
+function createUnexpectedStatusError({ status, headers }: UpstreamReply): GatewayError {
   // What stands behind the path may be a secret.
   const [place = ''] = (headers['location'] ?? '').split(/[?#]/)
   const what =
     place === ''
       ? 'which is neither an answer nor an error'
-      : `a redirect to ${place.slice(0, MAX_PLACE_CHARS)}, which is not followed`
+      : `a redirect to ${place.slice(0, MAX_LOCATION_CHARS)}, which is not followed`
   return new GatewayError(
     'upstream_broken',
     `The upstream answered with status ${status}, ${what}. Check its baseUrl.`,
   )
 }
 
-const MAX_PLACE_CHARS = 300
+const MAX_LOCATION_CHARS = 300
 
 export function getBodySource(
   { cancel }: UpstreamCall,
@@ -99,6 +99,6 @@ const utf8 = new TextDecoder()
 
 const RETRY_HEADERS = /^(retry-after(-ms)?|x-should-retry|x-ratelimit-.+)$/
 
-function retryHeaders(headers: UpstreamReply['headers']): Readonly<Record<string, string>> {
+function selectRetryHeaders(headers: UpstreamReply['headers']): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => RETRY_HEADERS.test(name)))
 }

@@ -26,11 +26,11 @@ export function createUndiciTransport(timeouts: TransportTimeouts): {
     // As many connections as there are streams: an answer must not wait for another to end.
     pipelining: 1,
     // Whoever reads an answer before asking again is not to wait for TCP and TLS each time.
-    keepAliveTimeout: IDLE_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
   })
   const transport: Transport = (request) => {
     const pathAt = request.url.indexOf('/', 'https://'.length)
-    return dispatched(agent, {
+    return dispatch(agent, {
       origin: request.url.slice(0, pathAt),
       path: request.url.slice(pathAt),
       method: request.method,
@@ -45,14 +45,14 @@ export function createUndiciTransport(timeouts: TransportTimeouts): {
 const MAX_HEADERS_KB = 16
 
 /** For how long a connection is kept that nobody uses, where the upstream does not say for how long. */
-const IDLE_MS = 60_000
+const KEEP_ALIVE_MS = 60_000
 
-function dispatched(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
+function dispatch(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
   let controller: Dispatcher.DispatchController | null = null
   let cancelled = false
   const reply = new Promise<UpstreamReply>((resolve, reject) => {
     const send = (isAgain: boolean): void => {
-      const body = bufferedSink(() => controller)
+      const body = createBufferedSink(() => controller)
       const sentAtMs = performance.now()
       let answered = false
       agent.dispatch(options, {
@@ -64,15 +64,15 @@ function dispatched(agent: Agent, options: Agent.DispatchOptions): UpstreamCall 
           // An interim answer (100 to 199) is not the answer.
           if (status < 200) return
           answered = true
-          resolve({ status, headers: flatHeaders(headers), flow: body.flow })
+          resolve({ status, headers: joinHeaderValues(headers), flow: body.flow })
         },
         onResponseData: (_, chunk) => body.chunk(chunk),
         onResponseEnd: () => body.end(),
         onResponseError(_, error) {
-          if (answered) return body.failed(brokenBy(error))
-          if (cancelled) return reject(cancelledError())
-          if (!isAgain && wasStale(error, performance.now() - sentAtMs)) return send(true)
-          reject(unreachable(error))
+          if (answered) return body.failed(createBrokenFailure(error))
+          if (cancelled) return reject(createCancelledError())
+          if (!isAgain && wasStaleConnection(error, performance.now() - sentAtMs)) return send(true)
+          reject(createUnreachableError(error))
         },
       })
     }
@@ -91,23 +91,23 @@ function dispatched(agent: Agent, options: Agent.DispatchOptions): UpstreamCall 
  * An upstream may close a connection that was idle in the very moment in which it is asked again. Then
  * it has not heard the question, which is sent once more.
  */
-function wasStale(error: Error, afterMs: number): boolean {
+function wasStaleConnection(error: Error, afterMs: number): boolean {
   const { code, socket } = error as {
     readonly code?: unknown
     readonly socket?: { readonly bytesRead?: number }
   }
   // It is told at once; who breaks off later may have thought about the question.
-  if (afterMs > STALE_MS) return false
+  if (afterMs > MAX_STALE_FAILURE_MS) return false
   // Of this question nothing was answered, so what was read answered one before.
   if (code === 'UND_ERR_SOCKET') return (socket?.bytesRead ?? 0) > 0
   // These do not say what they know of their connection.
   return code === 'ECONNRESET' || code === 'EPIPE'
 }
 
-const STALE_MS = 1000
+const MAX_STALE_FAILURE_MS = 1000
 
 /** Keeps what arrives before anybody listens, and holds the sender back meanwhile. */
-function bufferedSink(controller: () => Dispatcher.DispatchController | null) {
+function createBufferedSink(controller: () => Dispatcher.DispatchController | null) {
   let sink: PushSink | null = null
   let isPaused = false
   const early: ((sink: PushSink) => void)[] = []
@@ -143,7 +143,7 @@ function bufferedSink(controller: () => Dispatcher.DispatchController | null) {
   }
 }
 
-function flatHeaders(
+function joinHeaderValues(
   headers: Record<string, string | string[] | undefined>,
 ): Readonly<Record<string, string>> {
   const flat: Record<string, string> = {}
@@ -154,17 +154,17 @@ function flatHeaders(
   return flat
 }
 
-function codeOf(error: Error): string {
+function readErrorCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 
 /** All of them are let go when the process ends. */
-const STOPPED = 'UND_ERR_DESTROYED'
-const ASK_AGAIN = 'The gateway was stopped before this answer was complete. Ask again.'
+const AGENT_DESTROYED = 'UND_ERR_DESTROYED'
+const STOPPED_MESSAGE = 'The gateway was stopped before this answer was complete. Ask again.'
 
-function brokenBy(error: Error): Failure {
-  const code = codeOf(error)
-  if (code === STOPPED) return createFailure('gateway_stopped', ASK_AGAIN)
+function createBrokenFailure(error: Error): Failure {
+  const code = readErrorCode(error)
+  if (code === AGENT_DESTROYED) return createFailure('gateway_stopped', STOPPED_MESSAGE)
   return code === 'UND_ERR_BODY_TIMEOUT'
     ? createFailure('upstream_timeout', 'The upstream stopped sending in the middle of its answer.')
     : createFailure(
@@ -173,15 +173,16 @@ function brokenBy(error: Error): Failure {
       )
 }
 
-function unreachable(error: Error): GatewayError {
-  const code = codeOf(error)
-  if (code === STOPPED) return new GatewayError('gateway_stopped', ASK_AGAIN, { cause: error })
+function createUnreachableError(error: Error): GatewayError {
+  const code = readErrorCode(error)
+  if (code === AGENT_DESTROYED)
+    return new GatewayError('gateway_stopped', STOPPED_MESSAGE, { cause: error })
   if (code === 'UND_ERR_HEADERS_TIMEOUT') {
     return new GatewayError('upstream_timeout', 'The upstream did not answer in time.', {
       cause: error,
     })
   }
-  const why = WITHOUT_ANSWER[code]
+  const why = MESSAGES_BY_CODE[code]
   if (why !== undefined) return new GatewayError('upstream_broken', why, { cause: error })
   return new GatewayError(
     'upstream_unreachable',
@@ -191,13 +192,13 @@ function unreachable(error: Error): GatewayError {
 }
 
 /** What has nothing to do with where an upstream is, nor with whether it runs. */
-const WITHOUT_ANSWER: Readonly<Partial<Record<string, string>>> = {
+const MESSAGES_BY_CODE: Readonly<Partial<Record<string, string>>> = {
   UND_ERR_HEADERS_OVERFLOW: `The upstream's answer has more than ${MAX_HEADERS_KB} KB of headers, which is more than is read here.`,
   UND_ERR_INVALID_ARG:
     'The upstream cannot be asked: what its request would have as address or headers is not allowed in HTTP.',
 }
 
-function cancelledError(): GatewayError {
+function createCancelledError(): GatewayError {
   return new GatewayError(
     'upstream_unreachable',
     'The client went away before the upstream answered.',

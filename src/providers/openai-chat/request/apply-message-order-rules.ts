@@ -7,7 +7,10 @@ import type { NoteCollector } from '../encoding-notes.ts'
 import type { ChatQuirks } from '../quirks.ts'
 import type { ChatMessage } from '../api-types.ts'
 
-type Rule = (messages: readonly ChatMessage[], notebook: NoteCollector) => readonly ChatMessage[]
+type OrderRule = (
+  messages: readonly ChatMessage[],
+  notebook: NoteCollector,
+) => readonly ChatMessage[]
 
 /** Those `toldInPlace` are not taken for instructions, also where they stand behind nothing else. */
 export function applyMessageOrderRules(
@@ -16,26 +19,26 @@ export function applyMessageOrderRules(
   quirks: ChatQuirks,
   notebook: NoteCollector,
 ): readonly ChatMessage[] {
-  const rules: Rule[] = []
-  if (quirks.systemRole === false) rules.push(withoutSystem)
-  if (quirks.strictAlternation === true) rules.push(takingTurns(toldInPlace))
-  if (quirks.userAfterTool === false) rules.push(withAssistantBehindTools)
+  const rules: OrderRule[] = []
+  if (quirks.systemRole === false) rules.push(replaceSystemRole)
+  if (quirks.strictAlternation === true) rules.push(alternateRoles(toldInPlace))
+  if (quirks.userAfterTool === false) rules.push(insertAssistantAfterTools)
   if (quirks.prefixCompletion !== undefined) {
-    rules.push(quirks.prefixCompletion ? markPrefix(quirks) : withUserLast(quirks))
+    rules.push(quirks.prefixCompletion ? markPrefix(quirks) : appendContinuationRequest(quirks))
   }
   return rules.reduce((so, rule) => rule(so, notebook), messages)
 }
 
-const withoutSystem: Rule = (messages, notebook) =>
+const replaceSystemRole: OrderRule = (messages, notebook) =>
   messages.map((message) => {
     if (!isSystem(message)) return message
     notebook.write('system-as-user')
     const lead = 'These instructions hold for the whole conversation:\n'
-    return { ...message, role: 'user', content: `${lead}${textOf(message.content)}` }
+    return { ...message, role: 'user', content: `${lead}${readText(message.content)}` }
   })
 
 /** Text of the system in front becomes one message; further in it is said by the user. */
-function takingTurns(toldInPlace: ReadonlySet<ChatMessage>): Rule {
+function alternateRoles(toldInPlace: ReadonlySet<ChatMessage>): OrderRule {
   return (messages, notebook) => {
     const out: ChatMessage[] = []
     for (const message of messages) {
@@ -51,7 +54,7 @@ function takingTurns(toldInPlace: ReadonlySet<ChatMessage>): Rule {
           ...last,
           ...next,
           role,
-          content: together(last.content, next.content),
+          content: mergeContent(last.content, next.content),
         }
       } else out.push(next)
     }
@@ -62,16 +65,16 @@ function takingTurns(toldInPlace: ReadonlySet<ChatMessage>): Rule {
   }
 }
 
-const withAssistantBehindTools: Rule = (messages, notebook) =>
+const insertAssistantAfterTools: OrderRule = (messages, notebook) =>
   messages.flatMap((message, at) => {
     if (message.role !== 'user' || messages[at - 1]?.role !== 'tool') return [message]
     notebook.write('assistant-line-added')
     return [{ role: 'assistant', content: 'I have the output.' }, message]
   })
 
-function markPrefix({ reasoningField }: ChatQuirks): Rule {
+function markPrefix({ reasoningField }: ChatQuirks): OrderRule {
   return (messages, notebook) => {
-    const last = openEnded(messages)
+    const last = findTrailingAssistantText(messages)
     if (last === null) return messages
     notebook.write('prefix-marked')
     // A thinking model wants to hear that there was no reasoning.
@@ -83,7 +86,7 @@ function markPrefix({ reasoningField }: ChatQuirks): Rule {
   }
 }
 
-function withUserLast(quirks: ChatQuirks): Rule {
+function appendContinuationRequest(quirks: ChatQuirks): OrderRule {
   return (messages, notebook) => {
     const request = createContinuationRequest(messages, quirks, notebook)
     return request.length === 0 ? messages : [...messages, ...request]
@@ -99,16 +102,16 @@ export function createContinuationRequest(
   { prefixCompletion }: ChatQuirks,
   notebook: NoteCollector,
 ): readonly ChatMessage[] {
-  if (prefixCompletion !== false || openEnded(messages) === null) return []
+  if (prefixCompletion !== false || findTrailingAssistantText(messages) === null) return []
   notebook.write('prefill-as-request')
   const content = 'Go on with your last message exactly where it ends, without repeating any of it.'
   return [{ role: 'user', content }]
 }
 
 /** The assistant's message that the model is to go on with, if the conversation ends in one. */
-function openEnded(messages: readonly ChatMessage[]): ChatMessage | null {
+function findTrailingAssistantText(messages: readonly ChatMessage[]): ChatMessage | null {
   const last = messages.at(-1)
-  if (last?.role !== 'assistant' || callsIn(last) || textOf(last.content) === '') return null
+  if (last?.role !== 'assistant' || hasCalls(last) || readText(last.content) === '') return null
   return last
 }
 
@@ -116,7 +119,7 @@ function isSystem({ role }: ChatMessage): boolean {
   return role === 'system' || role === 'developer'
 }
 
-function callsIn(message: ChatMessage): boolean {
+function hasCalls(message: ChatMessage): boolean {
   return message['tool_calls'] !== undefined || message['function_call'] !== undefined
 }
 
@@ -127,24 +130,24 @@ function callsIn(message: ChatMessage): boolean {
 function canMerge(one: ChatMessage, other: ChatMessage): boolean {
   const isOutput = one.role === 'tool' || one.role === 'function'
   const isSameRole = one.role === other.role || (isSystem(one) && isSystem(other))
-  return isSameRole && one['name'] === other['name'] && !isOutput && !callsIn(one)
+  return isSameRole && one['name'] === other['name'] && !isOutput && !hasCalls(one)
 }
 
-function together(one: Json | undefined, other: Json | undefined): Json {
+function mergeContent(one: Json | undefined, other: Json | undefined): Json {
   if (other === null || other === undefined) return one ?? null
   if (typeof one === 'string' && typeof other === 'string') return `${one}\n${other}`
-  return [...partsIn(one), ...partsIn(other)]
+  return [...listParts(one), ...listParts(other)]
 }
 
-function partsIn(content: Json | undefined): readonly Json[] {
+function listParts(content: Json | undefined): readonly Json[] {
   if (Array.isArray(content)) return content as readonly Json[]
   return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
 }
 
-function textOf(content: Json | undefined): string {
+function readText(content: Json | undefined): string {
   if (typeof content === 'string') return content
   let text = ''
-  for (const part of partsIn(content)) {
+  for (const part of listParts(content)) {
     if (isObject(part)) text += textOrEmpty(part['text'])
   }
   return text

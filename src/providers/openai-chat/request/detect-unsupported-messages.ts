@@ -18,12 +18,12 @@ export function mustRewriteMessages(
 ): boolean {
   const { strictAlternation, userAfterTool, prefixCompletion, reasoningDemanded } = options.quirks
   if (strictAlternation === true) return true
-  if (reasoningDemanded === true && callsUnreasoned(messages, options.quirks)) return true
-  if (userAfterTool === false && items.some((item, at) => isAnswered(item, items[at + 1]))) {
+  if (reasoningDemanded === true && hasCallsWithoutReasoning(messages, options.quirks)) return true
+  if (userAfterTool === false && items.some((item, at) => isUserAfterTool(item, items[at + 1]))) {
     return true
   }
   if (prefixCompletion !== undefined && endsWithAssistant(items)) return true
-  return items.some((item) => cannotTake(item, options))
+  return items.some((item) => isUnsupportedItem(item, options))
 }
 
 function endsWithAssistant(items: readonly Item[]): boolean {
@@ -32,7 +32,7 @@ function endsWithAssistant(items: readonly Item[]): boolean {
 }
 
 /** Whether there are calls in a message that has no reasoning where this upstream looks for it. */
-function callsUnreasoned(
+function hasCallsWithoutReasoning(
   messages: Json | undefined,
   { reasoningField = 'none' }: ChatQuirks,
 ): boolean {
@@ -44,11 +44,11 @@ function callsUnreasoned(
 }
 
 /** Whether a user speaks right behind a tool. */
-function isAnswered(item: Item, next: Item | undefined): boolean {
+function isUserAfterTool(item: Item, next: Item | undefined): boolean {
   return isToolOutput(item) && next?.type === 'message' && next.role === 'user'
 }
 
-function cannotTake(item: Item, options: ChatOptions): boolean {
+function isUnsupportedItem(item: Item, options: ChatOptions): boolean {
   const { customTools, callIdPattern, toolMedia, developerRole, quirks } = options
   switch (item.type) {
     case 'message':

@@ -21,15 +21,15 @@ import type { CallWithOutput, PositionedItem, MessageGroup } from './group-items
 import type { ChatMessage } from '../api-types.ts'
 import { wrapInput } from '../custom-tool-as-function.ts'
 
-type AssistantTurn = Extract<MessageGroup, { readonly type: 'assistant' }>
+type AssistantGroup = Extract<MessageGroup, { readonly type: 'assistant' }>
 
 export function encodeAssistantMessage(
-  turn: AssistantTurn,
+  turn: AssistantGroup,
   encoding: EncodingContext,
 ): readonly ChatMessage[] {
   const { calls, message } = turn
   const ids = normalizeCallIds(calls, encoding)
-  const messages: ChatMessage[] = isOnlyMedia(turn) ? [] : [encodeSpoken(turn, ids, encoding)]
+  const messages: ChatMessage[] = isOnlyMedia(turn) ? [] : [encodeTextAndCalls(turn, ids, encoding)]
   const media: JsonObject[] = []
   for (const [place, call] of calls.entries()) {
     const output = encodeToolOutput(call, ids[place] ?? '', encoding)
@@ -37,13 +37,13 @@ export function encodeAssistantMessage(
     messages.push(output.message)
     media.push(...output.media)
   }
-  if (message !== null) media.push(...shownByAssistant(message, encoding))
+  if (message !== null) media.push(...encodeAssistantMedia(message, encoding))
   if (media.length > 0) messages.push({ role: 'user', content: media })
   return messages
 }
 
 /** An assistant's message that would be empty without its images is not sent. */
-function isOnlyMedia({ message, calls }: AssistantTurn): boolean {
+function isOnlyMedia({ message, calls }: AssistantGroup): boolean {
   return calls.length === 0 && message !== null && hasOnly(isMediaPart, message.item.content)
 }
 
@@ -51,8 +51,8 @@ function hasOnly(is: (part: Part) => boolean, parts: readonly Part[]): boolean {
   return parts.length > 0 && parts.every(is)
 }
 
-function encodeSpoken(
-  { message, calls, reasoning }: AssistantTurn,
+function encodeTextAndCalls(
+  { message, calls, reasoning }: AssistantGroup,
   ids: readonly string[],
   encoding: EncodingContext,
 ): ChatMessage {
@@ -66,7 +66,7 @@ function encodeSpoken(
   const details = [fields, ofMessage, ofCall].flatMap((from) =>
     filterObjects(from?.['reasoning_details']),
   )
-  const { content, refusal } = encodeWords(message, encoding)
+  const { content, refusal } = encodeText(message, encoding)
   return {
     role: 'assistant',
     ...ofCall,
@@ -74,25 +74,25 @@ function encodeSpoken(
     ...fields,
     ...(details.length > 0 ? { reasoning_details: details } : {}),
     content:
-      part !== null ? withThinking(part, content) : calls.length > 0 ? content || null : content,
+      part !== null ? prependThinking(part, content) : calls.length > 0 ? content || null : content,
     ...(refusal === '' ? {} : { refusal }),
     ...encodeCalls(calls, ids, encoding),
   }
 }
 
-function encodeWords(message: PositionedItem<Message> | null, { notebook }: EncodingContext) {
+function encodeText(message: PositionedItem<Message> | null, { notes }: EncodingContext) {
   if (message === null) return { content: null, refusal: '' }
   const { at, item } = message
   if (item.content.some((part) => part.type === 'output_text' && part.annotations?.length)) {
-    notebook.write('annotations-not-sent', { at })
+    notes.write('annotations-not-sent', { at })
   }
   const texts = item.content.filter((part) => isText(part) && part.type !== 'refusal')
   const refusal = item.content.map((part) => (part.type === 'refusal' ? part.refusal : '')).join('')
-  const content = encodeContent(texts, { at, notebook, extras: readChatOnlyFields(item).$parts })
+  const content = encodeContent(texts, { at, notes, partFields: readChatOnlyFields(item).$parts })
   return { content: content === '' && refusal !== '' ? null : content, refusal }
 }
 
-function withThinking(part: JsonObject, content: Json): Json {
+function prependThinking(part: JsonObject, content: Json): Json {
   if (Array.isArray(content)) return [part, ...(content as readonly Json[])]
   const text = textOrEmpty(content)
   return text === '' ? [part] : [part, { type: 'text', text }]
@@ -101,7 +101,7 @@ function withThinking(part: JsonObject, content: Json): Json {
 function encodeCalls(
   calls: readonly CallWithOutput[],
   ids: readonly string[],
-  { options, notebook }: EncodingContext,
+  { options, notes }: EncodingContext,
 ): JsonObject | undefined {
   const only = calls.length === 1 ? calls[0]?.item : undefined
   if (calls.length === 0) return undefined
@@ -117,22 +117,22 @@ function encodeCalls(
     }
     const { name, input } = item
     if (options.customTools) return { ...base, type: 'custom', custom: { name, input } }
-    notebook.write('custom-call-as-function', { at })
+    notes.write('custom-call-as-function', { at })
     return { ...base, type: 'function', function: { name, arguments: wrapInput(input) } }
   })
   return { tool_calls: entries }
 }
 
-function shownByAssistant(
+function encodeAssistantMedia(
   { at, item }: PositionedItem<Message>,
-  { notebook }: EncodingContext,
+  { notes }: EncodingContext,
 ): readonly JsonObject[] {
   const shown = item.content.filter(isMediaPart)
   if (shown.length === 0) return []
-  notebook.write('assistant-media-moved', { at })
+  notes.write('assistant-media-moved', { at })
   const who = textOrEmpty(readChatOnlyFields(item)['name']) || 'the assistant'
   return [
     encodeNotice(`What follows was shown by ${sanitizeNoticeName(who)}.`),
-    ...shown.map((part) => encodePart(part, { at, notebook })),
+    ...shown.map((part) => encodePart(part, { at, notes })),
   ]
 }

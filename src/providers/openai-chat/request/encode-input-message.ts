@@ -12,34 +12,34 @@ export function encodeInputMessage(
   encoding: EncodingContext,
 ): ChatMessage {
   const { at, item } = said
-  const { notebook } = encoding
+  const { notes } = encoding
   const content =
     item.role === 'user' ? item.content : item.content.filter((part) => !isMediaPart(part))
-  if (content.length < item.content.length) notebook.write('media-in-system', { at })
+  if (content.length < item.content.length) notes.write('media-in-system', { at })
   return {
-    role: roleOf(said, encoding),
+    role: chooseRole(said, encoding),
     ...selectMessageFields(said, encoding),
-    content: encodeContent(content, { at, notebook, extras: readChatOnlyFields(item).$parts }),
+    content: encodeContent(content, { at, notes, partFields: readChatOnlyFields(item).$parts }),
   }
 }
 
 /** What chat has to say of a message beyond the waist, as far as the upstream takes it. */
 export function selectMessageFields(
   { at, item }: PositionedItem<Message>,
-  { options, notebook }: EncodingContext,
+  { options, notes }: EncodingContext,
 ): JsonObject | undefined {
   const fields = readChatMessageFields(item)
   if (fields?.['name'] === undefined || options.quirks.messageNames !== false) return fields
-  notebook.write('name-not-sent', { at })
+  notes.write('name-not-sent', { at })
   const { name: _name, ...rest } = fields
   return rest
 }
 
-function roleOf(
+function chooseRole(
   { at, item }: PositionedItem<Message>,
-  { options, notebook }: EncodingContext,
+  { options, notes }: EncodingContext,
 ): string {
   if (item.role !== 'developer' || options.developerRole) return item.role
-  notebook.write('developer-as-system', { at })
+  notes.write('developer-as-system', { at })
   return 'system'
 }

@@ -22,18 +22,22 @@ export function encodeMessages(
   const toldInPlace = new Set<ChatMessage>()
   if (instructions !== null) messages.push({ role: 'system', content: instructions })
   const { quirks } = encoding.options
-  for (const turn of groupItemsIntoMessages(items, bordersIn(items, quirks), encoding.notebook)) {
+  for (const turn of groupItemsIntoMessages(
+    items,
+    findAnswerBorders(items, quirks),
+    encoding.notes,
+  )) {
     if (turn.type === 'said') {
       const message = encodeInputMessage(turn, encoding)
       messages.push(message)
       if (isInsertedInstruction(turn.item)) toldInPlace.add(message)
     } else if (turn.type === 'assistant') messages.push(...encodeAssistantMessage(turn, encoding))
-    else messages.push(...createContinuationRequest(messages, quirks, encoding.notebook))
+    else messages.push(...createContinuationRequest(messages, quirks, encoding.notes))
   }
-  return applyMessageOrderRules(messages, toldInPlace, quirks, encoding.notebook)
+  return applyMessageOrderRules(messages, toldInPlace, quirks, encoding.notes)
 }
 
 /** A marked message and what its upstream went on with are one. */
-function bordersIn(items: readonly Item[], quirks: ChatQuirks): ReadonlySet<number> {
+function findAnswerBorders(items: readonly Item[], quirks: ChatQuirks): ReadonlySet<number> {
   return new Set(quirks.prefixCompletion === true ? [] : findConsecutiveAnswers(items))
 }

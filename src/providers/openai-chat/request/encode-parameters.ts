@@ -9,9 +9,9 @@ import { isDefaultValue } from '../../request/is-default-value.ts'
 import { splitStopSequences, type SplitStopSequences } from '../../request/split-stop-sequences.ts'
 import type { ChatOptions, EncodingContext } from './encoding-context.ts'
 
-type Write = (params: PromptParameters, encoding: EncodingContext) => JsonObject
+type ParameterEncoder = (params: PromptParameters, encoding: EncodingContext) => JsonObject
 
-export const PARAMETER_ENCODERS: { readonly [Name in keyof PromptParameters]: Write } = {
+export const PARAMETER_ENCODERS: { readonly [Name in keyof PromptParameters]: ParameterEncoder } = {
   model: ({ model }) => ({ model }),
   // In front of the messages.
   instructions: () => ({}),
@@ -20,59 +20,65 @@ export const PARAMETER_ENCODERS: { readonly [Name in keyof PromptParameters]: Wr
     tool_choice: encodeToolChoice(params, encoding),
     function_call: undefined,
   }),
-  parallelToolCalls: ({ parallelToolCalls }) => said('parallel_tool_calls', parallelToolCalls),
-  temperature: ({ temperature }) => said('temperature', temperature),
-  topP: ({ topP }) => said('top_p', topP),
+  parallelToolCalls: ({ parallelToolCalls }) =>
+    createField('parallel_tool_calls', parallelToolCalls),
+  temperature: ({ temperature }) => createField('temperature', temperature),
+  topP: ({ topP }) => createField('top_p', topP),
   maxOutputTokens: ({ maxOutputTokens }, { options }) => {
     const field = options.quirks.maxTokensField ?? 'max_completion_tokens'
     return {
       max_completion_tokens: undefined,
       max_tokens: undefined,
-      ...said(field, maxOutputTokens),
+      ...createField(field, maxOutputTokens),
     }
   },
-  stop: (params, { options, notebook }) => {
+  stop: (params, { options, notes }) => {
     const { sent, unsent } = planStopSequences(params, options)
-    if (unsent.length > 0) notebook.write('stop-enforced', { field: 'stop' })
+    if (unsent.length > 0) notes.write('stop-enforced', { field: 'stop' })
     return { stop: sent.length > 0 ? sent : undefined }
   },
-  seed: ({ seed }) => said('seed', seed),
-  presencePenalty: ({ presencePenalty }) => said('presence_penalty', presencePenalty),
-  frequencyPenalty: ({ frequencyPenalty }) => said('frequency_penalty', frequencyPenalty),
-  topLogprobs: (params) => logprobs(params),
-  format: ({ format }) => ({ response_format: format === null ? undefined : nested(format) }),
-  verbosity: ({ verbosity }) => said('verbosity', verbosity),
-  effort: ({ effort }, { options, notebook }) => {
+  seed: ({ seed }) => createField('seed', seed),
+  presencePenalty: ({ presencePenalty }) => createField('presence_penalty', presencePenalty),
+  frequencyPenalty: ({ frequencyPenalty }) => createField('frequency_penalty', frequencyPenalty),
+  topLogprobs: (params) => encodeLogprobs(params),
+  format: ({ format }) => ({
+    response_format: format === null ? undefined : encodeResponseFormat(format),
+  }),
+  verbosity: ({ verbosity }) => createField('verbosity', verbosity),
+  effort: ({ effort }, { options, notes }) => {
     const field = options.quirks.effortField ?? 'reasoning_effort'
     if (effort === null) return { reasoning_effort: undefined }
     if (field === 'reasoning') return { reasoning: { effort } }
     if (field === 'reasoning_effort') return { reasoning_effort: effort }
-    notebook.write('parameter-refused', { field: 'reasoning_effort' })
+    notes.write('parameter-refused', { field: 'reasoning_effort' })
     return { reasoning_effort: undefined }
   },
-  reasoningSummary: ({ reasoningSummary }, { notebook }) => {
+  reasoningSummary: ({ reasoningSummary }, { notes }) => {
     if (reasoningSummary !== null) {
-      notebook.write('parameter-unsupported', { field: 'reasoning.summary' })
+      notes.write('parameter-unsupported', { field: 'reasoning.summary' })
     }
     return {}
   },
-  serviceTier: ({ serviceTier }) => said('service_tier', serviceTier),
-  promptCacheKey: ({ promptCacheKey }) => said('prompt_cache_key', promptCacheKey),
-  safetyIdentifier: ({ safetyIdentifier }) => said('safety_identifier', safetyIdentifier),
-  user: ({ user }) => said('user', user),
-  include: (params, { notebook }) => {
-    const unknown = params.include.filter((name) => name !== LOGPROBS && name !== SEALED)
-    if (params.include.includes(SEALED)) notebook.write('reasoning-unsealed', { field: 'include' })
+  serviceTier: ({ serviceTier }) => createField('service_tier', serviceTier),
+  promptCacheKey: ({ promptCacheKey }) => createField('prompt_cache_key', promptCacheKey),
+  safetyIdentifier: ({ safetyIdentifier }) => createField('safety_identifier', safetyIdentifier),
+  user: ({ user }) => createField('user', user),
+  include: (params, { notes }) => {
+    const unknown = params.include.filter(
+      (name) => name !== LOGPROBS && name !== ENCRYPTED_REASONING,
+    )
+    if (params.include.includes(ENCRYPTED_REASONING))
+      notes.write('reasoning-unsealed', { field: 'include' })
     if (unknown.length > 0) {
-      notebook.write('parameter-unsupported', { field: 'include', detail: unknown.join(', ') })
+      notes.write('parameter-unsupported', { field: 'include', detail: unknown.join(', ') })
     }
-    return logprobs(params)
+    return encodeLogprobs(params)
   },
-  extra: ({ extra }, { options, notebook }) => {
+  extra: ({ extra }, { options, notes }) => {
     const known = Object.entries(extra).filter(([name]) => {
-      const isKnown = options.isOwn || CHAT_FIELDS.has(name)
+      const isKnown = options.isChatClient || CHAT_FIELDS.has(name)
       if (!isKnown && !isDefaultValue(name, extra[name])) {
-        notebook.write('parameter-unsupported', { field: name })
+        notes.write('parameter-unsupported', { field: name })
       }
       return isKnown
     })
@@ -81,20 +87,20 @@ export const PARAMETER_ENCODERS: { readonly [Name in keyof PromptParameters]: Wr
 }
 
 /** As many as OpenAI takes; who speaks chat itself is told by its upstream what is too many. */
-const MAX_STOPS = 4
+const MAX_STOP_SEQUENCES = 4
 
 export function planStopSequences(
   { stop, extra }: PromptParameters,
-  { quirks, isOwn }: ChatOptions,
+  { quirks, isChatClient }: ChatOptions,
 ): SplitStopSequences {
   // An answer that is watched is told anew, which can be done with one choice only.
-  if (isOwn && !isDefaultValue('n', extra['n'])) return { sent: stop, unsent: [] }
-  const limit = quirks.maxStops ?? (isOwn ? Infinity : MAX_STOPS)
+  if (isChatClient && !isDefaultValue('n', extra['n'])) return { sent: stop, unsent: [] }
+  const limit = quirks.maxStops ?? (isChatClient ? Infinity : MAX_STOP_SEQUENCES)
   return splitStopSequences(stop, quirks.refuses?.includes('stop') === true ? 0 : limit)
 }
 
 const LOGPROBS = 'message.output_text.logprobs'
-const SEALED = 'reasoning.encrypted_content'
+const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
 /** Fields of chat services that clients of another language send along for them. */
 const CHAT_FIELDS: ReadonlySet<string> = new Set([
@@ -137,11 +143,11 @@ const CHAT_FIELDS: ReadonlySet<string> = new Set([
   'web_search_options',
 ])
 
-function said(field: string, value: Json): JsonObject {
+function createField(field: string, value: Json): JsonObject {
   return { [field]: value ?? undefined }
 }
 
-function logprobs({ topLogprobs, include }: PromptParameters): JsonObject {
+function encodeLogprobs({ topLogprobs, include }: PromptParameters): JsonObject {
   const isAsked = topLogprobs !== null || include.includes(LOGPROBS)
   return {
     logprobs: isAsked ? true : undefined,
@@ -149,7 +155,7 @@ function logprobs({ topLogprobs, include }: PromptParameters): JsonObject {
   }
 }
 
-function nested(format: OutputFormat): Json {
+function encodeResponseFormat(format: OutputFormat): Json {
   if (format.type !== 'json_schema') return { type: format.type }
   const { name, schema, strict, description } = format
   return {

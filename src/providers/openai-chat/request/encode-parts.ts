@@ -9,15 +9,15 @@ import type { NoteCollector } from '../encoding-notes.ts'
 
 export interface PartEncodingContext {
   readonly at: number
-  readonly notebook: NoteCollector
+  readonly notes: NoteCollector
   /** What chat says of the parts beyond the waist, by place. It keeps several texts apart. */
-  readonly extras?: readonly (JsonObject | null)[] | undefined
+  readonly partFields?: readonly (JsonObject | null)[] | undefined
 }
 
 export function encodeContent(parts: readonly Part[], context: PartEncodingContext): Json {
   // Fields of parts belong to them only while nobody has added a part or taken one away.
-  const extras = context.extras?.length === parts.length ? context.extras : undefined
-  if (extras === undefined && parts.every(isText)) return joinedText(parts, context)
+  const extras = context.partFields?.length === parts.length ? context.partFields : undefined
+  if (extras === undefined && parts.every(isText)) return joinText(parts, context)
   return parts.map((part, place) => ({ ...encodePart(part, context), ...extras?.[place] }))
 }
 
@@ -27,14 +27,14 @@ export function isMediaPart(part: Part): boolean {
 }
 
 /** What a model said is one text, however it was cut; what it is told may be several. */
-function joinedText(parts: readonly Part[], { at, notebook }: PartEncodingContext): string {
+function joinText(parts: readonly Part[], { at, notes }: PartEncodingContext): string {
   const texts = parts.map(textOfPart)
   if (texts.length < 2 || parts[0]?.type !== 'input_text') return texts.join('')
-  notebook.write('text-joined', { at })
+  notes.write('text-joined', { at })
   return texts.join('\n')
 }
 
-export function encodePart(part: Part, { at, notebook }: PartEncodingContext): JsonObject {
+export function encodePart(part: Part, { at, notes }: PartEncodingContext): JsonObject {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -44,19 +44,19 @@ export function encodePart(part: Part, { at, notebook }: PartEncodingContext): J
     case 'input_image': {
       const { image_url: url, detail } = part
       if (typeof url !== 'string' || url === '') {
-        notebook.write('image-without-url', { at })
+        notes.write('image-without-url', { at })
         return encodeNotice('An image was here, which cannot be shown.')
       }
-      if (detail === undefined || KNOWN_DETAIL.has(detail)) {
+      if (detail === undefined || KNOWN_DETAIL_LEVELS.has(detail)) {
         return { type: 'image_url', image_url: detail === undefined ? { url } : { url, detail } }
       }
-      notebook.write('image-detail-changed', { at, detail })
+      notes.write('image-detail-changed', { at, detail })
       return { type: 'image_url', image_url: { url } }
     }
     case 'input_file': {
       const { file_data, file_id, filename } = part
       if (file_data === undefined && typeof file_id !== 'string') {
-        notebook.write('file-by-url', { at })
+        notes.write('file-by-url', { at })
         const name = sanitizeNoticeName(filename ?? part.file_url ?? '?')
         return encodeNotice(`A file (${name}) was here, which cannot be shown.`)
       }
@@ -74,7 +74,7 @@ export function encodePart(part: Part, { at, notebook }: PartEncodingContext): J
     case 'opaque': {
       const kind = textOrEmpty(part.raw['type'])
       if (isChatPart(part.raw)) return part.raw
-      notebook.write('unknown-part', { at, detail: kind })
+      notes.write('unknown-part', { at, detail: kind })
       return encodeNotice(
         `Something (${sanitizeNoticeName(kind)}) was here, which cannot be shown.`,
       )
@@ -82,7 +82,7 @@ export function encodePart(part: Part, { at, notebook }: PartEncodingContext): J
   }
 }
 
-const KNOWN_DETAIL: ReadonlySet<string> = new Set(['auto', 'low', 'high'])
+const KNOWN_DETAIL_LEVELS: ReadonlySet<string> = new Set(['auto', 'low', 'high'])
 
 /** Chat's parts hold what they are under their own name: `{ type: 'video_url', video_url: … }`. */
 function isChatPart(raw: JsonObject): boolean {

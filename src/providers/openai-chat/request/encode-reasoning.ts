@@ -15,7 +15,7 @@ export interface EncodedReasoning {
   readonly part: JsonObject | null
 }
 
-const NONE: EncodedReasoning = { fields: {}, part: null }
+const NO_REASONING: EncodedReasoning = { fields: {}, part: null }
 
 /** `firstCall` is the place of the first call that it led to, `null` if it led to none. */
 export function encodeReasoning(
@@ -23,37 +23,40 @@ export function encodeReasoning(
   firstCall: number | null,
   encoding: EncodingContext,
 ): EncodedReasoning {
-  const known = reasoning.length === 0 ? NONE : encodeKnown(reasoning, firstCall !== null, encoding)
-  return firstCall === null ? known : withStandIn(known, firstCall, encoding)
+  const known =
+    reasoning.length === 0
+      ? NO_REASONING
+      : encodeReasoningItems(reasoning, firstCall !== null, encoding)
+  return firstCall === null ? known : addEmptyReasoning(known, firstCall, encoding)
 }
 
 /** Empty reasoning, for a service that wants to see the field whatever it holds. */
-function withStandIn(
+function addEmptyReasoning(
   known: EncodedReasoning,
   at: number,
-  { options, notebook }: EncodingContext,
+  { options, notes }: EncodingContext,
 ): EncodedReasoning {
   const { reasoningDemanded, reasoningField = 'none' } = options.quirks
-  if (reasoningDemanded !== true || !STAND_INS.has(reasoningField)) return known
+  if (reasoningDemanded !== true || !TEXT_FIELDS.has(reasoningField)) return known
   if (known.fields[reasoningField] !== undefined) return known
-  notebook.write('reasoning-stand-in', { at })
+  notes.write('reasoning-stand-in', { at })
   return { ...known, fields: { ...known.fields, [reasoningField]: '' } }
 }
 
-const STAND_INS: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning'])
+const TEXT_FIELDS: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning'])
 
-function encodeKnown(
+function encodeReasoningItems(
   reasoning: readonly PositionedItem<Reasoning>[],
   hasCalls: boolean,
-  { options, notebook }: EncodingContext,
+  { options, notes }: EncodingContext,
 ): EncodedReasoning {
   const { reasoningOn, reasoningField } = options.quirks
   const texts = new Map<string, string>()
   const details: JsonObject[] = []
   for (const { at, item } of reasoning) {
     const sealed = unpackReasoningDetails(item.encrypted_content)
-    if (isFromOtherUpstream(item, options) || (sealed !== null && isElsewhere(sealed, options))) {
-      notebook.write('reasoning-of-elsewhere', { at })
+    if (isFromOtherUpstream(item, options) || (sealed !== null && isOtherMaker(sealed, options))) {
+      notes.write('reasoning-of-elsewhere', { at })
       continue
     }
     const native = readChatOnlyFields(item)
@@ -63,17 +66,17 @@ function encodeKnown(
     if (hasDetails) details.push(...own)
     // Details say the text themselves, unless it came under a name of its own beside them.
     if (hasDetails && native.$field === undefined) continue
-    const text = textOf(item)
-    const field = fieldFor(reasoningField, native.$field)
-    if (text === '') notebook.write('reasoning-sealed', { at })
+    const text = readText(item)
+    const field = chooseTextField(reasoningField, native.$field)
+    if (text === '') notes.write('reasoning-sealed', { at })
     else if (field === 'none' || (reasoningOn === 'calls' && !hasCalls)) {
-      notebook.write('reasoning-not-sent', { at })
+      notes.write('reasoning-not-sent', { at })
     } else texts.set(field, texts.has(field) ? `${texts.get(field)}\n\n${text}` : text)
   }
-  return encoded(texts, details)
+  return buildReasoning(texts, details)
 }
 
-function encoded(
+function buildReasoning(
   texts: ReadonlyMap<string, string>,
   details: readonly JsonObject[],
 ): EncodedReasoning {
@@ -89,12 +92,15 @@ function encoded(
 }
 
 /** Plain text among services of details goes in the field that they have for it. */
-function fieldFor(quirk: ChatOptions['quirks']['reasoningField'], own: string | undefined): string {
+function chooseTextField(
+  quirk: ChatOptions['quirks']['reasoningField'],
+  own: string | undefined,
+): string {
   if (quirk === undefined) return own ?? 'none'
   return quirk === 'reasoning_details' ? 'reasoning' : quirk
 }
 
-function textOf({ summary, content = [] }: Reasoning): string {
+function readText({ summary, content = [] }: Reasoning): string {
   const parts = content.length > 0 ? content : summary
   return parts.map((part) => part.text).join('\n\n')
 }
@@ -104,9 +110,9 @@ export function isFromOtherUpstream(
   { origin }: Pick<Reasoning, 'origin'>,
   options: ChatOptions,
 ): boolean {
-  return origin !== undefined && isElsewhere(origin, options)
+  return origin !== undefined && isOtherMaker(origin, options)
 }
 
-function isElsewhere(maker: ReasoningMaker, { account, model }: ChatOptions): boolean {
+function isOtherMaker(maker: ReasoningMaker, { account, model }: ChatOptions): boolean {
   return maker.account !== account.name || maker.model !== model
 }

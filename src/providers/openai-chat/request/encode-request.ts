@@ -16,56 +16,59 @@ import { removeJsonField } from './remove-json-field.ts'
 export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
   const options = resolveChatOptions(prompt, account)
   const notebook = createNoteCollector()
-  const encoding: EncodingContext = { options, notebook }
-  const said = options.isOwn
-    ? ownBody(prompt, encoding)
-    : { body: translatedBody(prompt, encoding) }
+  const encoding: EncodingContext = { options, notes: notebook }
+  const said = options.isChatClient
+    ? editClientBody(prompt, encoding)
+    : { body: buildBody(prompt, encoding) }
   const { query } = options.quirks
   const path = query === undefined ? '/chat/completions' : `/chat/completions?${query}`
   const { unsent } = planStopSequences(prompt.params, options)
   return { ...said, path, notes: notebook.notes, unsentStopSequences: unsent }
 }
 
-function translatedBody(prompt: Prompt, encoding: EncodingContext): JsonObject {
+function buildBody(prompt: Prompt, encoding: EncodingContext): JsonObject {
   const { params, stream, items } = prompt
   let fields: JsonObject = {}
   for (const write of Object.values(PARAMETER_ENCODERS))
     fields = { ...fields, ...write(params, encoding) }
-  if (stream) fields = { ...fields, stream, ...askedForUsage(encoding) }
+  if (stream) fields = { ...fields, stream, ...requestUsage(encoding) }
   const messages = encodeMessages(items, params.instructions, encoding)
   // Last, so that with one more turn the body only grows at its end.
-  return { ...settled(fields, encoding), messages }
+  return { ...removeUnsendableFields(fields, encoding), messages }
 }
 
-function askedForUsage({ options: { quirks } }: EncodingContext): JsonObject {
+function requestUsage({ options: { quirks } }: EncodingContext): JsonObject {
   if (quirks.refuses?.includes('stream_options')) return {}
   return { stream_options: { include_usage: true } }
 }
 
 /** What the client wrote, with as little of it changed as can be. */
-function ownBody(
+function editClientBody(
   prompt: Prompt,
   encoding: EncodingContext,
 ): Pick<EncodedRequest, 'body' | 'bytes'> {
   const { source } = prompt
   const changes = {
-    ...changedParams(prompt, encoding),
-    ...withoutOurs(prompt),
-    ...ownMessages(prompt, encoding),
+    ...encodeChangedParameters(prompt, encoding),
+    ...overrideGatewayFields(prompt),
+    ...replaceMessages(prompt, encoding),
   }
   const changed = Object.entries(changes).filter(([name, value]) => source.body[name] !== value)
   const own = changed.length === 0 ? source.body : { ...source.body, ...changes }
-  const body = settled(own, encoding)
-  const bytes = body === source.body ? source.bytes() : bytesWithoutStore(body, source)
+  const body = removeUnsendableFields(own, encoding)
+  const bytes = body === source.body ? source.bytes() : removeStoreFromBytes(body, source)
   return bytes === null ? { body } : { body, bytes }
 }
 
 /** If that is all that they have to lack. */
-function bytesWithoutStore(sent: JsonObject, { body, bytes }: Prompt['source']): Uint8Array | null {
-  return lacksOnlyStore(sent, body) ? removeJsonField(bytes(), 'store') : null
+function removeStoreFromBytes(
+  sent: JsonObject,
+  { body, bytes }: Prompt['source'],
+): Uint8Array | null {
+  return differsOnlyInStore(sent, body) ? removeJsonField(bytes(), 'store') : null
 }
 
-function lacksOnlyStore(sent: JsonObject, written: JsonObject): boolean {
+function differsOnlyInStore(sent: JsonObject, written: JsonObject): boolean {
   const names = new Set([...Object.keys(sent), ...Object.keys(written)])
   return (
     [...names].every((name) => sent[name] === written[name] || name === 'store') &&
@@ -73,7 +76,10 @@ function lacksOnlyStore(sent: JsonObject, written: JsonObject): boolean {
   )
 }
 
-function changedParams({ params, source }: Prompt, encoding: EncodingContext): JsonObject {
+function encodeChangedParameters(
+  { params, source }: Prompt,
+  encoding: EncodingContext,
+): JsonObject {
   const { quirks, customTools } = encoding.options
   const names = Object.keys(PARAMETER_ENCODERS) as (keyof PromptParameters)[]
   const isChanged = (name: keyof PromptParameters): boolean => params[name] !== source.params[name]
@@ -83,7 +89,7 @@ function changedParams({ params, source }: Prompt, encoding: EncodingContext): J
   const otherLimit = maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   if (maxTokensField !== undefined && (source.body[otherLimit] ?? null) !== null) {
     changed.add('maxOutputTokens')
-    encoding.notebook.write('parameter-renamed', { field: otherLimit })
+    encoding.notes.write('parameter-renamed', { field: otherLimit })
   }
   if (planStopSequences(params, encoding.options).unsent.length > 0) changed.add('stop')
   if (!customTools && params.tools.some((tool) => tool.type === 'custom')) {
@@ -91,26 +97,30 @@ function changedParams({ params, source }: Prompt, encoding: EncodingContext): J
   }
   // A choice among functions is refused beside tools, and the other way round.
   if (changed.has('tools') || changed.has('toolChoice')) {
-    if (isOld(source.body)) changed.add('tools').add('toolChoice')
+    if (usesLegacyFunctions(source.body)) changed.add('tools').add('toolChoice')
   }
   let fields: JsonObject = {}
   for (const name of changed) {
-    if (name === 'extra') fields = { ...gone(source.params.extra), ...fields }
+    if (name === 'extra') fields = { ...clearFields(source.params.extra), ...fields }
     fields = { ...fields, ...PARAMETER_ENCODERS[name](params, encoding) }
   }
   return fields
 }
 
-function isOld(body: JsonObject): boolean {
+function usesLegacyFunctions(body: JsonObject): boolean {
   return (body['functions'] ?? body['function_call'] ?? null) !== null
 }
 
-function gone(fields: JsonObject): JsonObject {
+function clearFields(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.keys(fields).map((name) => [name, undefined]))
 }
 
 /** Storing is what the client asks of the gateway; no upstream shall do it as well. */
-function withoutOurs({ stream, wantsUsage = false, source: { body } }: Prompt): JsonObject {
+function overrideGatewayFields({
+  stream,
+  wantsUsage = false,
+  source: { body },
+}: Prompt): JsonObject {
   const fields: Record<string, Json | undefined> = {}
   if (body['store'] !== undefined) fields['store'] = undefined
   if (body['store'] === true) fields['metadata'] = undefined
@@ -128,7 +138,7 @@ function withoutOurs({ stream, wantsUsage = false, source: { body } }: Prompt): 
 }
 
 /** The client's own messages, unless the conversation changed or the upstream could not take them. */
-function ownMessages(prompt: Prompt, encoding: EncodingContext): JsonObject {
+function replaceMessages(prompt: Prompt, encoding: EncodingContext): JsonObject {
   const { items, params, source } = prompt
   const { instructions } = params
   if (
@@ -143,17 +153,17 @@ function ownMessages(prompt: Prompt, encoding: EncodingContext): JsonObject {
 }
 
 /** Without what is not there, what is refused, and a choice among tools that are not there. */
-function settled(body: JsonObject, { options, notebook }: EncodingContext): JsonObject {
+function removeUnsendableFields(body: JsonObject, { options, notes }: EncodingContext): JsonObject {
   const { refuses = [] } = options.quirks
   const hasTools = (body['tools'] ?? body['functions']) !== undefined
   const isSent = (name: string, value: Json | undefined): boolean => {
     if (value === undefined) return false
     if (refuses.includes(name)) {
-      if (!isDefaultValue(name, value)) notebook.write('parameter-refused', { field: name })
+      if (!isDefaultValue(name, value)) notes.write('parameter-refused', { field: name })
       return false
     }
-    if (hasTools || options.isOwn || !OF_TOOLS.has(name)) return true
-    if (!isDefaultValue(name, value)) notebook.write('tool-choice-without-tools', { field: name })
+    if (hasTools || options.isChatClient || !TOOL_CHOICE_FIELDS.has(name)) return true
+    if (!isDefaultValue(name, value)) notes.write('tool-choice-without-tools', { field: name })
     return false
   }
   const entries = Object.entries(body)
@@ -161,4 +171,4 @@ function settled(body: JsonObject, { options, notebook }: EncodingContext): Json
   return sent.length === entries.length ? body : Object.fromEntries(sent)
 }
 
-const OF_TOOLS: ReadonlySet<string> = new Set(['tool_choice', 'parallel_tool_calls'])
+const TOOL_CHOICE_FIELDS: ReadonlySet<string> = new Set(['tool_choice', 'parallel_tool_calls'])

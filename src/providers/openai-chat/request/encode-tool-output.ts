@@ -26,7 +26,7 @@ export function encodeToolOutput(
   encoding: EncodingContext,
 ): EncodedOutput | null {
   if (output === null) return null
-  const { content, media } = encodeParts(output, call.name, encoding)
+  const { content, media } = encodeOutputParts(output, call.name, encoding)
   const message: ChatMessage = isLegacyFunctionCall(call)
     ? { role: 'function', name: call.name, content }
     : { role: 'tool', ...readChatMessageFields(output.item), tool_call_id: id, content }
@@ -43,19 +43,19 @@ interface EncodedParts {
   readonly media: readonly JsonObject[]
 }
 
-function encodeParts(
+function encodeOutputParts(
   { at, item }: PositionedItem<ToolOutput>,
   name: string,
-  { options, notebook }: EncodingContext,
+  { options, notes }: EncodingContext,
 ): EncodedParts {
   const { output } = item
   if (typeof output === 'string') return { content: output, media: [] }
-  const context = { at, notebook, extras: readChatOnlyFields(item).$parts }
+  const context = { at, notes, partFields: readChatOnlyFields(item).$parts }
   // A client that writes in this language knows what its upstream takes, but not what the house says.
   const takesMedia = isGatewayToolItem(item) ? options.quirks.toolMedia === true : options.toolMedia
   const moved = takesMedia ? [] : output.filter(isMediaPart)
   if (moved.length === 0) return { content: encodeContent(output, context), media: [] }
-  notebook.write('tool-media-moved', { at })
+  notes.write('tool-media-moved', { at })
   const texts = output.filter(isText)
   return {
     content:

@@ -4,11 +4,14 @@ import type { CustomTool, FunctionTool, PromptParameters, Tool } from '../../../
 import type { EncodingContext } from './encoding-context.ts'
 import { WRAPPED_INPUT_SCHEMA } from '../custom-tool-as-function.ts'
 
-type Asked = Pick<PromptParameters, 'tools' | 'toolChoice'>
+type ToolParameters = Pick<PromptParameters, 'tools' | 'toolChoice'>
 
 /** `undefined`: there is nothing to be offered. */
-export function encodeTools(asked: Asked, encoding: EncodingContext): readonly Json[] | undefined {
-  const tools = offered(asked, encoding).flatMap((tool): readonly JsonObject[] => {
+export function encodeTools(
+  asked: ToolParameters,
+  encoding: EncodingContext,
+): readonly Json[] | undefined {
+  const tools = selectOfferedTools(asked, encoding).flatMap((tool): readonly JsonObject[] => {
     const encoded = encodeTool(tool, `tools[${asked.tools.indexOf(tool)}]`, encoding)
     return encoded === undefined ? [] : [encoded]
   })
@@ -16,8 +19,8 @@ export function encodeTools(asked: Asked, encoding: EncodingContext): readonly J
 }
 
 export function encodeToolChoice(
-  { toolChoice }: Asked,
-  { options, notebook }: EncodingContext,
+  { toolChoice }: ToolParameters,
+  { options, notes }: EncodingContext,
 ): Json | undefined {
   if (toolChoice === null) return undefined
   switch (toolChoice.type) {
@@ -38,8 +41,8 @@ export function encodeToolChoice(
       return { type: 'allowed_tools', allowed_tools: { mode, tools } }
     }
     case 'opaque':
-      if (options.isOwn) return toolChoice.raw
-      notebook.write('tool-choice-unsupported', { field: 'tool_choice' })
+      if (options.isChatClient) return toolChoice.raw
+      notes.write('tool-choice-unsupported', { field: 'tool_choice' })
   }
   return undefined
 }
@@ -49,40 +52,40 @@ export function listWrappedToolNames(
   tools: readonly Tool[],
   customTools: boolean,
 ): ReadonlySet<string> {
-  if (customTools) return NOBODY
+  if (customTools) return NO_TOOL_NAMES
   return new Set(tools.flatMap((tool) => (tool.type === 'custom' ? tool.name : [])))
 }
 
-const NOBODY: ReadonlySet<string> = new Set()
+const NO_TOOL_NAMES: ReadonlySet<string> = new Set()
 
 /** Where a tool cannot be shown and forbidden at once, a forbidden one is not shown. */
-function offered(
-  { tools, toolChoice }: Asked,
-  { options, notebook }: EncodingContext,
+function selectOfferedTools(
+  { tools, toolChoice }: ToolParameters,
+  { options, notes }: EncodingContext,
 ): readonly Tool[] {
   if (toolChoice?.type !== 'allowed' || options.allowedTools) return tools
   const allowed = tools.filter(
     (tool) => tool.type !== 'opaque' && toolChoice.names.includes(tool.name),
   )
-  if (allowed.length < tools.length) notebook.write('allowed-tools-filtered', { field: 'tools' })
+  if (allowed.length < tools.length) notes.write('allowed-tools-filtered', { field: 'tools' })
   return allowed
 }
 
 function encodeTool(
   tool: Tool,
   field: string,
-  { options, notebook }: EncodingContext,
+  { options, notes }: EncodingContext,
 ): JsonObject | undefined {
   switch (tool.type) {
     case 'function':
       return { type: 'function', function: encodeFunction(tool) }
     case 'custom':
       if (options.customTools) return { type: 'custom', custom: encodeCustom(tool) }
-      notebook.write('custom-tool-as-function', { field, detail: tool.name })
-      return { type: 'function', function: disguised(tool) }
+      notes.write('custom-tool-as-function', { field, detail: tool.name })
+      return { type: 'function', function: wrapCustomTool(tool) }
     case 'opaque':
-      if (options.isOwn) return tool.raw
-      notebook.write('hosted-tool', { field, detail: textOrEmpty(tool.raw['type']) })
+      if (options.isChatClient) return tool.raw
+      notes.write('hosted-tool', { field, detail: textOrEmpty(tool.raw['type']) })
   }
   return undefined
 }
@@ -101,17 +104,17 @@ function encodeCustom({ name, description, format }: CustomTool): JsonObject {
   return {
     name,
     ...(description === null ? {} : { description }),
-    ...(format === null ? {} : { format: nestedFormat(format) }),
+    ...(format === null ? {} : { format: nestFormat(format) }),
   }
 }
 
-function nestedFormat(format: Json): Json {
+function nestFormat(format: Json): Json {
   if (!isObject(format) || format['type'] !== 'grammar') return format
   const { type, definition, syntax, ...rest } = format
   return definition === undefined ? format : { ...rest, type, grammar: { definition, syntax } }
 }
 
-function disguised({ name, description, format }: CustomTool): JsonObject {
+function wrapCustomTool({ name, description, format }: CustomTool): JsonObject {
   const grammar = isObject(format) && format['type'] === 'grammar' ? format : null
   const rule =
     grammar === null

@@ -12,7 +12,7 @@ export interface ChatOptions {
   /** As they are set, for the few places where "not set" has a meaning of its own. */
   readonly quirks: ChatQuirks
   /** Whether the client speaks chat itself. */
-  readonly isOwn: boolean
+  readonly isChatClient: boolean
   readonly developerRole: boolean
   readonly customTools: boolean
   readonly allowedTools: boolean
@@ -25,11 +25,11 @@ export interface ChatOptions {
 /** What everything that encodes a part of a request needs. */
 export interface EncodingContext {
   readonly options: ChatOptions
-  readonly notebook: NoteCollector
+  readonly notes: NoteCollector
 }
 
 /** OpenAI's limit, the shortest there is beside Mistral's. */
-const ORDINARY_ID = /^.{1,40}$/s
+const DEFAULT_CALL_ID_PATTERN = /^.{1,40}$/s
 
 export function resolveChatOptions(prompt: Prompt, account: Account): ChatOptions {
   const quirks = readChatQuirks(account)
@@ -37,12 +37,12 @@ export function resolveChatOptions(prompt: Prompt, account: Account): ChatOption
   return {
     account,
     quirks,
-    isOwn,
+    isChatClient: isOwn,
     developerRole: quirks.developerRole ?? isOwn,
     customTools: quirks.customTools ?? isOwn,
     allowedTools: quirks.allowedTools ?? isOwn,
     toolMedia: quirks.toolMedia ?? isOwn,
-    callIdPattern: quirks.callIdPattern ?? (isOwn ? null : ORDINARY_ID),
+    callIdPattern: quirks.callIdPattern ?? (isOwn ? null : DEFAULT_CALL_ID_PATTERN),
     model: prompt.params.model,
   }
 }

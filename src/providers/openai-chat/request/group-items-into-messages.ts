@@ -29,7 +29,7 @@ export type MessageGroup =
   /** The answer before it was gone on with. */
   | { readonly type: 'continued' }
 
-interface Open {
+interface OpenGroup {
   readonly type: 'assistant'
   readonly reasoning: PositionedItem<Reasoning>[]
   message: PositionedItem<Message> | null
@@ -44,11 +44,11 @@ export function groupItemsIntoMessages(
 ): readonly MessageGroup[] {
   const partners = findToolCallPairs(items)
   const turns: MessageGroup[] = []
-  let open: Open | null = null
-  const opened = (): Open =>
+  let open: OpenGroup | null = null
+  const opened = (): OpenGroup =>
     (open ??= { type: 'assistant', reasoning: [], message: null, calls: [] })
   const close = (): void => {
-    if (open !== null) closeTurn(open, turns, notebook)
+    if (open !== null) closeGroup(open, turns, notebook)
     open = null
   }
 
@@ -69,18 +69,18 @@ export function groupItemsIntoMessages(
         opened().message = { at, item }
         break
       case 'reasoning':
-        if (startsAnother(open, items, borders, at)) close()
+        if (startsNextMessage(open, items, borders, at)) close()
         opened().reasoning.push({ at, item })
         break
       case 'function_call':
       case 'custom_tool_call':
-        opened().calls.push({ at, item, output: outputOf(items, partners[at] ?? UNPAIRED) })
+        opened().calls.push({ at, item, output: findOutput(items, partners[at] ?? UNPAIRED) })
         break
       case 'function_call_output':
       case 'custom_tool_call_output':
         close()
         if (partners[at] === UNPAIRED) notebook.write('output-without-call', { at })
-        else if (isBehindOthers(items, partners[at] ?? UNPAIRED, at)) {
+        else if (hasInputMessageBetween(items, partners[at] ?? UNPAIRED, at)) {
           notebook.write('output-moved', { at })
         }
         break
@@ -92,14 +92,14 @@ export function groupItemsIntoMessages(
   return turns
 }
 
-function closeTurn(open: Open, turns: MessageGroup[], notebook: NoteCollector): void {
+function closeGroup(open: OpenGroup, turns: MessageGroup[], notebook: NoteCollector): void {
   if (open.message !== null || open.calls.length > 0) turns.push(open)
   else for (const { at } of open.reasoning) notebook.write('reasoning-without-follower', { at })
 }
 
 /** Reasoning behind a message begins the next one, unless it is only calls that follow. */
-function startsAnother(
-  open: Open | null,
+function startsNextMessage(
+  open: OpenGroup | null,
   items: readonly Item[],
   borders: ReadonlySet<number>,
   at: number,
@@ -113,14 +113,14 @@ function startsAnother(
   return false
 }
 
-function outputOf(items: readonly Item[], at: number): PositionedItem<ToolOutput> | null {
+function findOutput(items: readonly Item[], at: number): PositionedItem<ToolOutput> | null {
   const item = items[at]
   if (item?.type !== 'function_call_output' && item?.type !== 'custom_tool_call_output') return null
   return { at, item }
 }
 
 /** Whether somebody else spoke between a call and its output. */
-function isBehindOthers(items: readonly Item[], call: number, output: number): boolean {
+function hasInputMessageBetween(items: readonly Item[], call: number, output: number): boolean {
   for (let at = call + 1; at < output; at++) {
     const item = items[at]
     if (item?.type === 'message' && item.role !== 'assistant') return true

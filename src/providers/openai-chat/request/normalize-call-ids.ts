@@ -9,7 +9,7 @@ import type { PositionedItem } from './group-items-into-messages.ts'
 
 export function normalizeCallIds(
   calls: readonly PositionedItem<ToolCall>[],
-  { options: { callIdPattern }, notebook }: EncodingContext,
+  { options: { callIdPattern }, notes }: EncodingContext,
 ): readonly string[] {
   const taken = new Set<string>()
   return calls.map(({ at, item }, place) => {
@@ -17,7 +17,7 @@ export function normalizeCallIds(
     let id = given !== '' && isAcceptedCallId(given, callIdPattern) ? given : shortHash(given)
     while (taken.has(id)) id = shortHash(`${id} ${place}`)
     taken.add(id)
-    if (id !== given) notebook.write('call-id-changed', { at })
+    if (id !== given) notes.write('call-id-changed', { at })
     return id
   })
 }

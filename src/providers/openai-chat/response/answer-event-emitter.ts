@@ -12,26 +12,26 @@ import { createReasoningBuilder, type ReasoningBuilder } from './reasoning-build
 import type { ToolCallOptions } from './tool-call-builder.ts'
 
 export interface AnswerEventEmitter {
-  readonly reasoning: (text: string, channel: 'summary' | 'content') => void
-  readonly detail: (piece: JsonObject) => void
-  readonly text: (text: string, logprobs?: readonly Json[]) => void
-  readonly refusal: (text: string) => void
-  readonly annotation: (annotation: JsonObject) => void
-  readonly media: (raw: JsonObject) => void
-  readonly call: (fragment: ToolCallFragment) => void
+  readonly addReasoning: (text: string, channel: 'summary' | 'content') => void
+  readonly addReasoningDetail: (piece: JsonObject) => void
+  readonly addText: (text: string, logprobs?: readonly Json[]) => void
+  readonly addRefusal: (text: string) => void
+  readonly addAnnotation: (annotation: JsonObject) => void
+  readonly addMedia: (raw: JsonObject) => void
+  readonly addCallFragment: (fragment: ToolCallFragment) => void
   /** A field of the whole message that its upstream wants back. */
-  readonly field: (name: string, value: JsonObject) => void
+  readonly setMessageField: (name: string, value: JsonObject) => void
   readonly hasNamelessCall: () => boolean
   /** Ends what is open; what broke off is marked as incomplete. */
   readonly end: (isWhole: boolean) => void
 }
 
 export interface AnswerEventOptions extends Omit<ToolCallOptions, 'nextIndex'> {
-  readonly maker: ReasoningMaker | null
+  readonly reasoningMaker: ReasoningMaker | null
 }
 
 export function createAnswerEventEmitter({
-  maker,
+  reasoningMaker,
   ...options
 }: AnswerEventOptions): AnswerEventEmitter {
   const { emit } = options
@@ -52,7 +52,7 @@ export function createAnswerEventEmitter({
   }
   const thinking = (): ReasoningBuilder => {
     endMessage()
-    return (reasoning ??= createReasoningBuilder(nextIndex(), emit, maker))
+    return (reasoning ??= createReasoningBuilder(nextIndex(), emit, reasoningMaker))
   }
   const speaking = (): MessageBuilder => {
     endReasoning()
@@ -60,27 +60,27 @@ export function createAnswerEventEmitter({
   }
 
   return {
-    reasoning: (text, channel) => thinking().text(text, channel),
-    detail(piece) {
+    addReasoning: (text, channel) => thinking().addText(text, channel),
+    addReasoningDetail(piece) {
       if (!hasDetailContent(piece)) return
       const isLate = reasoning === null && (message !== null || calls.count() > 0)
       if (isLate) native.lateDetail(piece)
-      else thinking().detail(piece)
+      else thinking().addDetail(piece)
     },
-    text(text, logprobs) {
+    addText(text, logprobs) {
       // Blank lines behind a call are no message.
       if (message === null && calls.count() > 0 && text.trim() === '') return
-      speaking().text(text, logprobs)
+      speaking().addText(text, logprobs)
     },
-    refusal: (text) => speaking().refusal(text),
-    annotation: (annotation) => speaking().annotation(annotation),
-    media: (raw) => speaking().media(raw),
-    call(fragment) {
+    addRefusal: (text) => speaking().addRefusal(text),
+    addAnnotation: (annotation) => speaking().addAnnotation(annotation),
+    addMedia: (raw) => speaking().addMedia(raw),
+    addCallFragment(fragment) {
       endReasoning()
       endMessage()
-      calls.fragment(fragment)
+      calls.addFragment(fragment)
     },
-    field: native.field,
+    setMessageField: native.field,
     hasNamelessCall: calls.hasNameless,
     end(isWhole) {
       endReasoning(isWhole)

@@ -20,37 +20,37 @@ import type { ChatChoice, ChatChunk } from '../api-types.ts'
 export interface DecodeOptions {
   readonly thinkTags: true | 'unopened' | undefined
   /** Names of custom tools that went out disguised as functions. */
-  readonly wrapped: ReadonlySet<string>
+  readonly wrappedToolNames: ReadonlySet<string>
   /** Whose the answer is, where the client is to keep what must come back of it. */
-  readonly maker: ReasoningMaker | null
+  readonly reasoningMaker: ReasoningMaker | null
   /** The conversation that is answered. */
-  readonly asked: readonly Item[]
+  readonly promptItems: readonly Item[]
 }
 
 export interface ChunkReader {
-  readonly chunk: (chunk: ChatChunk) => readonly StreamEvent[]
+  readonly readChunk: (chunk: ChatChunk) => readonly StreamEvent[]
   /** The upstream says that it is done. */
-  readonly done: () => readonly StreamEvent[]
+  readonly endAnswer: () => readonly StreamEvent[]
   /** The body is over, whether the upstream was done or not. */
-  readonly bodyOver: () => readonly StreamEvent[]
-  readonly failed: (failure: Failure) => readonly StreamEvent[]
+  readonly endBody: () => readonly StreamEvent[]
+  readonly fail: (failure: Failure) => readonly StreamEvent[]
   readonly isOver: () => boolean
 }
 
 export function createChunkReader({
   thinkTags,
-  wrapped,
-  maker,
-  asked,
+  wrappedToolNames,
+  reasoningMaker,
+  promptItems,
 }: DecodeOptions): ChunkReader {
   let events: StreamEvent[] = []
   let isOver = false
   const emit = (event: StreamEvent): void => void events.push(event)
   const head = createAnswerStarter(emit)
   const ending = createAnswerEndTracker()
-  const callIdFor = createCallIdGenerator(head.identity, asked)
+  const callIdFor = createCallIdGenerator(head.getIdentity, promptItems)
   const answer = extractThinkTags(
-    createAnswerEventEmitter({ emit, callIdFor, wrapped, maker }),
+    createAnswerEventEmitter({ emit, createCallId: callIdFor, wrappedToolNames, reasoningMaker }),
     thinkTags,
   )
 
@@ -64,40 +64,43 @@ export function createChunkReader({
     isOver = true
     head.start()
     answer.end(false)
-    emit({ type: 'answer-failed', failure, usage: ending.usage() })
+    emit({ type: 'answer-failed', failure, usage: ending.getUsage() })
     return taken()
   }
-  const ended = (how: ReturnType<typeof ending.whenDone>): readonly StreamEvent[] => {
+  const ended = (how: ReturnType<typeof ending.decideAtDone>): readonly StreamEvent[] => {
     if (typeof how !== 'string') return failed(how)
-    if (answer.hasNamelessCall()) return failed(NAMELESS)
+    if (answer.hasNamelessCall()) return failed(NAMELESS_CALL)
     isOver = true
     head.start()
     answer.end(true)
-    emit({ type: 'answer-ended', finish: how, usage: ending.usage() })
+    emit({ type: 'answer-ended', finish: how, usage: ending.getUsage() })
     return taken()
   }
 
   return {
-    chunk(chunk) {
-      const choice = firstChoice(chunk.choices)
-      head.read(chunk, choice)
-      ending.read(chunk, choice)
-      const error = errorIn(chunk)
+    readChunk(chunk) {
+      const choice = findFirstChoice(chunk.choices)
+      head.readChunk(chunk, choice)
+      ending.readChunk(chunk, choice)
+      const error = readError(chunk)
       if (error !== null) return failed(parseStreamError(error))
       if (isObject(choice?.delta)) readDelta(choice.delta, choice.logprobs, answer)
       return taken()
     },
-    done: () => ended(ending.whenDone()),
-    bodyOver: () => ended(ending.whenOver()),
-    failed,
+    endAnswer: () => ended(ending.decideAtDone()),
+    endBody: () => ended(ending.decideAtBodyEnd()),
+    fail: failed,
     isOver: () => isOver,
   }
 }
 
-const NAMELESS = createFailure('upstream_broken', 'The upstream made a tool call without a name.')
+const NAMELESS_CALL = createFailure(
+  'upstream_broken',
+  'The upstream made a tool call without a name.',
+)
 
 /** There may be several choices; the answer is the first. */
-function firstChoice(choices: Json | undefined): ChatChoice | null {
+function findFirstChoice(choices: Json | undefined): ChatChoice | null {
   if (!Array.isArray(choices)) return null
   for (const choice of choices as readonly Json[]) {
     if (isObject(choice) && isFirst(choice)) return choice
@@ -109,7 +112,7 @@ function isFirst({ index }: JsonObject): boolean {
   return index === 0 || index === undefined || index === null
 }
 
-function errorIn(chunk: ChatChunk): Json | null {
+function readError(chunk: ChatChunk): Json | null {
   if (chunk.object === 'error') return chunk.error ?? (chunk as JsonObject)
   return chunk.error ? chunk.error : null
 }

@@ -10,15 +10,18 @@ import { parseUsage } from './usage.ts'
 import type { ChatChoice, ChatChunk } from '../api-types.ts'
 
 export interface AnswerEndTracker {
-  readonly read: (chunk: ChatChunk, choice: ChatChoice | null) => void
-  readonly usage: () => TokenUsage | null
+  readonly readChunk: (chunk: ChatChunk, choice: ChatChoice | null) => void
+  readonly getUsage: () => TokenUsage | null
   /** How it ends if its upstream says that it is done. */
-  readonly whenDone: () => AnswerFinishReason | Failure
+  readonly decideAtDone: () => AnswerFinishReason | Failure
   /** How it ends if there is nothing more to read, whether the upstream was done or not. */
-  readonly whenOver: () => AnswerFinishReason | Failure
+  readonly decideAtBodyEnd: () => AnswerFinishReason | Failure
 }
 
-const CUT = createFailure('upstream_broken', 'The upstream broke off in the middle of its answer.')
+const CUT_OFF = createFailure(
+  'upstream_broken',
+  'The upstream broke off in the middle of its answer.',
+)
 const EMPTY = createFailure('upstream_broken', 'The upstream ended its stream without an answer.')
 
 export function createAnswerEndTracker(): AnswerEndTracker {
@@ -30,23 +33,23 @@ export function createAnswerEndTracker(): AnswerEndTracker {
   const whenDone = (): AnswerFinishReason | Failure => {
     if (isEmpty) return EMPTY
     const finish = parseFinishReason(reason)
-    return finish === 'broken' ? CUT : finish
+    return finish === 'broken' ? CUT_OFF : finish
   }
   return {
-    read(chunk, choice) {
+    readChunk(chunk, choice) {
       isEmpty = false
-      const cost = parseUsage(chunk.usage ?? groqUsage(chunk))
+      const cost = parseUsage(chunk.usage ?? readGroqUsage(chunk))
       if (cost !== null) usage = cost
       if (choice !== null) reason = textOrEmpty(choice.finish_reason) || reason
       // Usage alone is the last that OpenAI's form has to say.
       else if (cost !== null) hasFinalUsage = true
     },
-    usage: () => usage,
-    whenDone,
-    whenOver: () => (isEmpty || reason !== '' || hasFinalUsage ? whenDone() : CUT),
+    getUsage: () => usage,
+    decideAtDone: whenDone,
+    decideAtBodyEnd: () => (isEmpty || reason !== '' || hasFinalUsage ? whenDone() : CUT_OFF),
   }
 }
 
-function groqUsage({ x_groq: groq }: ChatChunk): Json | undefined {
+function readGroqUsage({ x_groq: groq }: ChatChunk): Json | undefined {
   return isObject(groq) ? groq['usage'] : undefined
 }

@@ -7,15 +7,15 @@ import { createChunkReader, type DecodeOptions } from './chunk-reader.ts'
 
 export function decodeBody(body: JsonObject, options: DecodeOptions): readonly StreamEvent[] {
   const reader = createChunkReader(options)
-  const choices = filterObjects(body['choices']).map(asDelta)
-  const events = reader.chunk({ ...body, choices })
+  const choices = filterObjects(body['choices']).map(convertMessageToDelta)
+  const events = reader.readChunk({ ...body, choices })
   if (reader.isOver()) return events
-  return [...events, ...(choices.length > 0 ? reader.done() : reader.failed(NO_CHOICES))]
+  return [...events, ...(choices.length > 0 ? reader.endAnswer() : reader.fail(NO_CHOICES))]
 }
 
 const NO_CHOICES = createFailure('upstream_broken', 'The upstream sent an answer without choices.')
 
-function asDelta(choice: JsonObject): JsonObject {
+function convertMessageToDelta(choice: JsonObject): JsonObject {
   const { message, ...rest } = choice
   if (!isObject(message) || !Array.isArray(message['tool_calls']))
     return { ...rest, delta: message }

@@ -16,16 +16,16 @@ export function decodeStream(options: DecodeOptions): Decoder {
   return {
     push({ event, data }) {
       if (reader.isOver() || data === '') return NO_OUTPUT
-      if (data.startsWith('[DONE]')) return reader.done()
+      if (data.startsWith('[DONE]')) return reader.endAnswer()
       let json: unknown
       try {
         json = JSON.parse(data)
       } catch {
-        return reader.failed(event === 'error' ? parseStreamError(data) : BROKEN_JSON)
+        return reader.fail(event === 'error' ? parseStreamError(data) : BROKEN_JSON)
       }
-      return isObject(json) ? reader.chunk(json) : NO_OUTPUT
+      return isObject(json) ? reader.readChunk(json) : NO_OUTPUT
     },
-    end: () => (reader.isOver() ? NO_OUTPUT : reader.bodyOver()),
+    end: () => (reader.isOver() ? NO_OUTPUT : reader.endBody()),
   }
 }
 

@@ -4,11 +4,11 @@ import { textOrEmpty } from '../../../core/json/json.ts'
 import type { ChatChoice, ChatChunk } from '../api-types.ts'
 
 export interface AnswerStarter {
-  readonly read: (chunk: ChatChunk, choice: ChatChoice | null) => void
+  readonly readChunk: (chunk: ChatChunk, choice: ChatChoice | null) => void
   /** Starts the answer, if it has not started: nobody will say any more who it is. */
   readonly start: () => void
   /** What tells this answer from others, as far as its service says it. */
-  readonly identity: () => string
+  readonly getIdentity: () => string
 }
 
 export function createAnswerStarter(emit: (event: StreamEvent) => void): AnswerStarter {
@@ -25,7 +25,7 @@ export function createAnswerStarter(emit: (event: StreamEvent) => void): AnswerS
     })
   }
   return {
-    read(chunk, choice) {
+    readChunk(chunk, choice) {
       if (isStarted) return
       id = textOrEmpty(chunk.id)
       if (typeof chunk.created === 'number') created = chunk.created
@@ -33,6 +33,6 @@ export function createAnswerStarter(emit: (event: StreamEvent) => void): AnswerS
       if (id !== '' || choice !== null) start(textOrEmpty(chunk.model))
     },
     start: () => start(''),
-    identity: () => `${id} ${created}`,
+    getIdentity: () => `${id} ${created}`,
   }
 }

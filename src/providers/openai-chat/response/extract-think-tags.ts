@@ -10,10 +10,10 @@ export function extractThinkTags(
   kind: true | 'unopened' | undefined,
 ): AnswerEventEmitter {
   if (kind === undefined) return answer
-  const tags = thinkTags(kind, answer.text, (text) => answer.reasoning(text, 'content'))
+  const tags = createTagParser(kind, answer.addText, (text) => answer.addReasoning(text, 'content'))
   return {
     ...answer,
-    text: tags.push,
+    addText: tags.push,
     end(isWhole) {
       tags.end()
       answer.end(isWhole)
@@ -21,33 +21,33 @@ export function extractThinkTags(
   }
 }
 
-interface ThinkTags {
+interface TagParser {
   readonly push: (text: string) => void
   /** Gives out what was held back while it might still have become a tag. */
   readonly end: () => void
 }
 
-const TAGS = ['think', 'thinking', 'reasoning', 'thought'] as const
+const TAG_NAMES = ['think', 'thinking', 'reasoning', 'thought'] as const
 
 /** `unopened`: the template has written the opening tag, so that the answer begins inside. */
-function thinkTags(
+function createTagParser(
   kind: true | 'unopened',
   said: (text: string) => void,
   thought: (text: string) => void,
-): ThinkTags {
+): TagParser {
   let state: 'start' | 'thinking' | 'gap' | 'text' = kind === 'unopened' ? 'thinking' : 'start'
-  let closing = `</${TAGS[0]}>`
+  let closing = `</${TAG_NAMES[0]}>`
   let held = ''
 
   const atStart = (): void => {
     const begun = held.trimStart()
-    const tag = TAGS.find((name) => begun.startsWith(`<${name}>`))
+    const tag = TAG_NAMES.find((name) => begun.startsWith(`<${name}>`))
     if (tag !== undefined) {
       closing = `</${tag}>`
       held = begun.slice(tag.length + 2)
       state = 'thinking'
       inThinking()
-    } else if (!TAGS.some((name) => `<${name}>`.startsWith(begun))) {
+    } else if (!TAG_NAMES.some((name) => `<${name}>`.startsWith(begun))) {
       state = 'text'
       release(said)
     }
@@ -55,7 +55,7 @@ function thinkTags(
   const inThinking = (): void => {
     const end = held.indexOf(closing)
     if (end < 0) {
-      const keep = endsLikeStartOf(held, closing)
+      const keep = countPartialTagChars(held, closing)
       const ready = held.slice(0, held.length - keep)
       if (ready !== '') thought(ready)
       held = held.slice(held.length - keep)
@@ -92,7 +92,7 @@ function thinkTags(
 }
 
 /** How many characters at the end of `text` are the beginning of `word`. */
-function endsLikeStartOf(text: string, word: string): number {
+function countPartialTagChars(text: string, word: string): number {
   for (let length = Math.min(text.length, word.length - 1); length > 0; length--) {
     if (text.endsWith(word.slice(0, length))) return length
   }

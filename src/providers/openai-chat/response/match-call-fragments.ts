@@ -13,7 +13,7 @@ import {
 import type { ToolCallFragment } from '../api-types.ts'
 
 export interface CallFragmentMatcher {
-  readonly fragment: (fragment: ToolCallFragment) => void
+  readonly addFragment: (fragment: ToolCallFragment) => void
   readonly count: () => number
   /** Whether some call never got a name, so that nobody could answer it. */
   readonly hasNameless: () => boolean
@@ -24,11 +24,11 @@ export interface CallFragmentMatcher {
 export function createCallFragmentMatcher(options: ToolCallOptions): CallFragmentMatcher {
   const calls: ToolCallBuilder[] = []
   return {
-    fragment(fragment) {
+    addFragment(fragment) {
       const piece = parseCallFragment(fragment)
-      let call = owner(calls, piece)
+      let call = findCall(calls, piece)
       if (call === undefined) calls.push((call = createToolCallBuilder(piece, options)))
-      call.add(piece)
+      call.addFragment(piece)
     },
     count: () => calls.length,
     hasNameless: () => calls.some((call) => call.name() === ''),
@@ -41,29 +41,32 @@ export function createCallFragmentMatcher(options: ToolCallOptions): CallFragmen
 }
 
 /** The call that a fragment goes on with; `undefined` if it begins a new one. */
-function owner(
+function findCall(
   calls: readonly ToolCallBuilder[],
   piece: ParsedCallFragment,
 ): ToolCallBuilder | undefined {
-  const { number, id } = piece
+  const { index, id } = piece
   const call =
-    number !== null
-      ? calls.findLast((one) => one.number === number)
+    index !== null
+      ? calls.findLast((one) => one.upstreamIndex === index)
       : id !== ''
-        ? calls.find((one) => one.givenId === id)
+        ? calls.find((one) => one.upstreamId === id)
         : calls.at(-1)
-  return call === undefined || beginsAnother(call, piece) ? undefined : call
+  return call === undefined || startsNewCall(call, piece) ? undefined : call
 }
 
 /** Some services put every call under one number, or under none. */
-function beginsAnother(call: ToolCallBuilder, { id, name, text }: ParsedCallFragment): boolean {
+function startsNewCall(
+  call: ToolCallBuilder,
+  { id, name, inputText }: ParsedCallFragment,
+): boolean {
   // Others repeat the name in every fragment, so that a name alone says nothing.
   if (name === '' || call.name() === '') return false
-  if (id !== '' && call.givenId !== '') return id !== call.givenId
-  return text.startsWith('{') && isWholeJson(call.text())
+  if (id !== '' && call.upstreamId !== '') return id !== call.upstreamId
+  return inputText.startsWith('{') && isJsonObject(call.inputText())
 }
 
-function isWholeJson(text: string): boolean {
+function isJsonObject(text: string): boolean {
   try {
     return isObject(JSON.parse(text))
   } catch {

@@ -10,13 +10,13 @@ export function addReasoningDetail(blocks: JsonObject[], piece: JsonObject): voi
   const at = blocks.findLastIndex((block) => isSameBlock(block, piece))
   const block = blocks[at]
   if (block === undefined) blocks.push(piece)
-  else blocks[at] = merged(block, piece)
+  else blocks[at] = mergeBlock(block, piece)
 }
 
 /** Services announce a block with a piece that says nothing yet. */
 export function hasDetailContent(piece: JsonObject): boolean {
   return (
-    CONTENT.some((name) => textOrEmpty(piece[name]) !== '') ||
+    CONTENT_FIELDS.some((name) => textOrEmpty(piece[name]) !== '') ||
     textOrEmpty(piece['signature']) !== ''
   )
 }
@@ -30,24 +30,24 @@ export function isSummaryDetail(block: JsonObject): boolean {
   return block['type'] === 'reasoning.summary'
 }
 
-const CONTENT = ['text', 'summary', 'data'] as const
+const CONTENT_FIELDS = ['text', 'summary', 'data'] as const
 
 function isSameBlock(block: JsonObject, piece: JsonObject): boolean {
   if (block['type'] !== piece['type']) return false
-  const sameId = same(block['id'], piece['id'])
+  const sameId = isSameOrMissing(block['id'], piece['id'])
   // Without a number a piece goes on with the block in front of it.
-  return sameId && same(block['index'], piece['index'])
+  return sameId && isSameOrMissing(block['index'], piece['index'])
 }
 
 /** A piece may leave out what its block has said already. */
-function same(one: Json | undefined, other: Json | undefined): boolean {
+function isSameOrMissing(one: Json | undefined, other: Json | undefined): boolean {
   return one === other || one === undefined || one === null || other === undefined || other === null
 }
 
-function merged(block: JsonObject, piece: JsonObject): JsonObject {
+function mergeBlock(block: JsonObject, piece: JsonObject): JsonObject {
   const out: Record<string, Json | undefined> = { ...block }
   for (const [name, value] of Object.entries(piece)) {
-    const isContent = CONTENT.some((known) => known === name)
+    const isContent = CONTENT_FIELDS.some((known) => known === name)
     if (isContent) out[name] = textOrEmpty(block[name]) + textOrEmpty(value)
     else if (value !== null && value !== '') out[name] = value
   }

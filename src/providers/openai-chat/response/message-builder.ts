@@ -6,16 +6,16 @@ import type { Json, JsonObject } from '../../../core/json/json.ts'
 type Emit = (event: StreamEvent) => void
 
 export interface MessageBuilder {
-  readonly text: (text: string, logprobs: readonly Json[] | undefined) => void
-  readonly refusal: (text: string) => void
-  readonly annotation: (annotation: JsonObject) => void
+  readonly addText: (text: string, logprobs: readonly Json[] | undefined) => void
+  readonly addRefusal: (text: string) => void
+  readonly addAnnotation: (annotation: JsonObject) => void
   /** An image in the answer: carried, not understood. */
-  readonly media: (raw: JsonObject) => void
+  readonly addMedia: (raw: JsonObject) => void
   /** What broke off is marked as incomplete. */
   readonly end: (isWhole: boolean, native: JsonObject | undefined) => void
 }
 
-interface OpenText {
+interface OpenTextPart {
   readonly type: 'output_text'
   text: string
   annotations?: JsonObject[]
@@ -23,7 +23,7 @@ interface OpenText {
 }
 
 export function createMessageBuilder(index: number, emit: Emit): MessageBuilder {
-  const parts: (OpenText | { readonly type: 'refusal'; refusal: string } | OpaquePart)[] = []
+  const parts: (OpenTextPart | { readonly type: 'refusal'; refusal: string } | OpaquePart)[] = []
   // Annotations can come in front of the text that they are about.
   const waiting: JsonObject[] = []
   emit({
@@ -34,15 +34,15 @@ export function createMessageBuilder(index: number, emit: Emit): MessageBuilder 
 
   const place = (type: string): number => parts.findIndex((part) => part.type === type)
   const annotate = (part: number, annotation: JsonObject): void => {
-    const text = parts[part] as OpenText
+    const text = parts[part] as OpenTextPart
     text.annotations = [...(text.annotations ?? []), annotation]
     emit({ type: 'annotation-added', index, part, annotation })
   }
   const self: MessageBuilder = {
-    text(text, logprobs) {
+    addText(text, logprobs) {
       let part = place('output_text')
       if (part < 0) part = parts.push({ type: 'output_text', text: '' }) - 1
-      const open = parts[part] as OpenText
+      const open = parts[part] as OpenTextPart
       open.text += text
       if (logprobs === undefined) emit({ type: 'text-delta', index, part, text })
       else {
@@ -52,23 +52,23 @@ export function createMessageBuilder(index: number, emit: Emit): MessageBuilder 
       }
       if (waiting.length > 0) for (const one of waiting.splice(0)) annotate(part, one)
     },
-    refusal(text) {
+    addRefusal(text) {
       let part = place('refusal')
       if (part < 0) part = parts.push({ type: 'refusal', refusal: '' }) - 1
       const open = parts[part] as { refusal: string }
       open.refusal += text
       emit({ type: 'refusal-delta', index, part, text })
     },
-    annotation(annotation) {
+    addAnnotation(annotation) {
       const part = place('output_text')
       if (part < 0) waiting.push(annotation)
       else annotate(part, annotation)
     },
-    media(raw) {
+    addMedia(raw) {
       parts.push({ type: 'opaque', raw })
     },
     end(isWhole, native) {
-      if (waiting.length > 0) self.text('', undefined)
+      if (waiting.length > 0) self.addText('', undefined)
       const item: Message = {
         type: 'message',
         role: 'assistant',

@@ -4,13 +4,13 @@ import type { ToolCallFragment } from '../api-types.ts'
 
 export interface ParsedCallFragment {
   /** The service's own number and id, as far as it gave any. */
-  readonly number: number | null
+  readonly index: number | null
   readonly id: string
   readonly name: string
-  readonly text: string
+  readonly inputText: string
   readonly isCustom: boolean
   /** Google's, which stands on the entry and not on the message. */
-  readonly extra: JsonObject | null
+  readonly extraContent: JsonObject | null
 }
 
 export function parseCallFragment(fragment: ToolCallFragment): ParsedCallFragment {
@@ -18,16 +18,16 @@ export function parseCallFragment(fragment: ToolCallFragment): ParsedCallFragmen
   const isCustom = isObject(custom) || (type === 'custom' && !isObject(made))
   const body: JsonObject = isObject(custom) ? custom : isObject(made) ? made : {}
   return {
-    number: Number.isInteger(index) ? (index as number) : null,
+    index: Number.isInteger(index) ? (index as number) : null,
     id: typeof id === 'number' ? String(id) : textOrEmpty(id),
     name: textOrEmpty(body['name']),
-    text: inputIn(isCustom ? body['input'] : body['arguments']),
+    inputText: readInput(isCustom ? body['input'] : body['arguments']),
     isCustom,
-    extra: isObject(extra) ? extra : null,
+    extraContent: isObject(extra) ? extra : null,
   }
 }
 
 /** Some servers send the arguments as the object they are. */
-function inputIn(value: Json | undefined): string {
+function readInput(value: Json | undefined): string {
   return isObject(value) ? JSON.stringify(value) : textOrEmpty(value)
 }

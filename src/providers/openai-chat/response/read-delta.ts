@@ -13,19 +13,20 @@ export function readDelta(
   readReasoning(delta, answer)
   readContent(delta.content, logprobs, answer)
   const refusal = textOrEmpty(delta.refusal)
-  if (refusal !== '') answer.refusal(refusal)
+  if (refusal !== '') answer.addRefusal(refusal)
   if (delta.annotations !== undefined) readAnnotations(delta.annotations, answer)
-  if (delta.images !== undefined) for (const raw of filterObjects(delta.images)) answer.media(raw)
+  if (delta.images !== undefined)
+    for (const raw of filterObjects(delta.images)) answer.addMedia(raw)
   // What a model that speaks aloud has said. The sound itself is not kept.
   if (isObject(delta.audio)) {
     const transcript = textOrEmpty(delta.audio['transcript'])
-    if (transcript !== '') answer.text(transcript)
+    if (transcript !== '') answer.addText(transcript)
   }
   if (delta.tool_calls !== undefined) {
-    for (const fragment of filterObjects(delta.tool_calls)) answer.call(fragment)
+    for (const fragment of filterObjects(delta.tool_calls)) answer.addCallFragment(fragment)
   }
-  if (isObject(delta.function_call)) answer.call({ function: delta.function_call })
-  if (isObject(delta.extra_content)) answer.field('extra_content', delta.extra_content)
+  if (isObject(delta.function_call)) answer.addCallFragment({ function: delta.function_call })
+  if (isObject(delta.extra_content)) answer.setMessageField('extra_content', delta.extra_content)
 }
 
 /** One text under up to four names; some servers say it under two at once. */
@@ -36,11 +37,11 @@ function readReasoning(delta: ChatDelta, answer: AnswerEventEmitter): void {
     textOrEmpty(delta.reasoning_content) ||
     textOrEmpty(delta.reasoning) ||
     textOrEmpty(delta.thinking)
-  if (text !== '') answer.reasoning(text, details.some(isSummaryDetail) ? 'summary' : 'content')
+  if (text !== '') answer.addReasoning(text, details.some(isSummaryDetail) ? 'summary' : 'content')
   for (const piece of details) {
     const shown = text === '' ? readDetailText(piece) : ''
-    if (shown !== '') answer.reasoning(shown, isSummaryDetail(piece) ? 'summary' : 'content')
-    answer.detail(piece)
+    if (shown !== '') answer.addReasoning(shown, isSummaryDetail(piece) ? 'summary' : 'content')
+    answer.addReasoningDetail(piece)
   }
 }
 
@@ -52,8 +53,8 @@ function readContent(
   if (typeof content === 'string') {
     if (content === '') return
     const tokens = isObject(logprobs) ? logprobs['content'] : undefined
-    if (Array.isArray(tokens) && tokens.length > 0) answer.text(content, tokens)
-    else answer.text(content)
+    if (Array.isArray(tokens) && tokens.length > 0) answer.addText(content, tokens)
+    else answer.addText(content)
   } else if (Array.isArray(content)) {
     for (const part of filterObjects(content)) readPart(part, answer)
   }
@@ -64,14 +65,14 @@ function readPart(part: JsonObject, answer: AnswerEventEmitter): void {
   const { type, thinking } = part
   if (type === 'text' || type === 'output_text') {
     const text = textOrEmpty(part['text'])
-    if (text !== '') answer.text(text)
+    if (text !== '') answer.addText(text)
   } else if (type === 'thinking') {
     const pieces = Array.isArray(thinking) ? filterObjects(thinking) : [{ text: thinking }]
     for (const piece of pieces) {
       const text = textOrEmpty(piece['text'])
-      if (text !== '') answer.reasoning(text, 'content')
+      if (text !== '') answer.addReasoning(text, 'content')
     }
-  } else if (type === 'image_url') answer.media(part)
+  } else if (type === 'image_url') answer.addMedia(part)
 }
 
 /** Chat nests a citation under its type; the waist has it flat. */
@@ -79,6 +80,6 @@ function readAnnotations(list: Json, answer: AnswerEventEmitter): void {
   for (const annotation of filterObjects(list)) {
     const nested = annotation['url_citation']
     const flat = isObject(nested) ? { type: 'url_citation', ...nested } : annotation
-    answer.annotation(flat)
+    answer.addAnnotation(flat)
   }
 }

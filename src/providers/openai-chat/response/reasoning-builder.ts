@@ -6,8 +6,8 @@ import { addReasoningDetail } from './merge-reasoning-details.ts'
 import { packReasoningDetails, type ReasoningMaker } from '../pack-reasoning-details.ts'
 
 export interface ReasoningBuilder {
-  readonly text: (text: string, channel: 'summary' | 'content') => void
-  readonly detail: (piece: JsonObject) => void
+  readonly addText: (text: string, channel: 'summary' | 'content') => void
+  readonly addDetail: (piece: JsonObject) => void
   /** What broke off is marked as incomplete. */
   readonly end: (isWhole: boolean) => void
 }
@@ -23,12 +23,12 @@ export function createReasoningBuilder(
   const details: JsonObject[] = []
   emit({ type: 'item-started', index, item: { type: 'reasoning', summary: [] } })
   return {
-    text(text, channel) {
+    addText(text, channel) {
       if (channel === 'summary') summary += text
       else content += text
       emit({ type: 'reasoning-delta', index, channel, part: 0, text })
     },
-    detail: (piece) => addReasoningDetail(details, piece),
+    addDetail: (piece) => addReasoningDetail(details, piece),
     end(isWhole) {
       const sealed = maker === null ? null : packReasoningDetails(details, maker)
       const item: Reasoning = {

@@ -10,12 +10,12 @@ import { unwrapInput } from '../custom-tool-as-function.ts'
 
 export interface ToolCallBuilder {
   /** As its service first named it. */
-  readonly number: number | null
-  readonly givenId: string
+  readonly upstreamIndex: number | null
+  readonly upstreamId: string
   readonly name: () => string
   /** What has come of its input. */
-  readonly text: () => string
-  readonly add: (piece: ParsedCallFragment) => void
+  readonly inputText: () => string
+  readonly addFragment: (piece: ParsedCallFragment) => void
   /** What broke off is marked as incomplete. */
   readonly end: (isWhole: boolean, native: JsonObject | undefined) => void
 }
@@ -25,33 +25,33 @@ export interface ToolCallOptions {
   /** The next free place among the items. */
   readonly nextIndex: () => number
   /** The id that a call goes by, from the one that its service gave it. */
-  readonly callIdFor: (givenId: string) => string
+  readonly createCallId: (givenId: string) => string
   /** Names of custom tools that went out disguised as functions. */
-  readonly wrapped: ReadonlySet<string>
+  readonly wrappedToolNames: ReadonlySet<string>
 }
 
 export function createToolCallBuilder(
-  { number, id: givenId }: ParsedCallFragment,
+  { index: number, id: givenId }: ParsedCallFragment,
   options: ToolCallOptions,
 ): ToolCallBuilder {
   const { emit } = options
-  let begun: Begun | null = null
+  let begun: StartedCall | null = null
   let text = ''
   let entry: JsonObject | null = null
 
   return {
-    number,
-    givenId,
+    upstreamIndex: number,
+    upstreamId: givenId,
     name: () => begun?.name ?? '',
-    text: () => text,
-    add(piece) {
-      if (piece.extra !== null) entry = { ...entry, extra_content: piece.extra }
-      text += piece.text
-      let told = piece.text
+    inputText: () => text,
+    addFragment(piece) {
+      if (piece.extraContent !== null) entry = { ...entry, extra_content: piece.extraContent }
+      text += piece.inputText
+      let told = piece.inputText
       if (begun === null) {
         if (piece.name === '') return
-        begun = beginning(piece, givenId, options)
-        emit({ type: 'item-started', index: begun.index, item: itemOf(begun, '') })
+        begun = startCall(piece, givenId, options)
+        emit({ type: 'item-started', index: begun.index, item: createItem(begun, '') })
         told = text
       }
       // The input of a disguised call is known only when its JSON is whole.
@@ -65,7 +65,7 @@ export function createToolCallBuilder(
       if (kind === 'wrapped' && input !== '') emit({ type: 'arguments-delta', index, text: input })
       const chat = entry === null ? native : { ...native, $entry: entry }
       const item = {
-        ...itemOf(begun, input),
+        ...createItem(begun, input),
         ...(isWhole ? {} : { status: 'incomplete' }),
         ...(chat === undefined ? {} : { native: { chat } }),
       }
@@ -74,23 +74,23 @@ export function createToolCallBuilder(
   }
 }
 
-interface Begun {
+interface StartedCall {
   readonly index: number
   readonly callId: string
   readonly name: string
   readonly kind: 'function' | 'custom' | 'wrapped'
 }
 
-function beginning(
+function startCall(
   { name, isCustom }: ParsedCallFragment,
   givenId: string,
-  { nextIndex, callIdFor, wrapped }: ToolCallOptions,
-): Begun {
-  const kind = isCustom ? 'custom' : wrapped.has(name) ? 'wrapped' : 'function'
-  return { index: nextIndex(), callId: callIdFor(givenId), name, kind }
+  { nextIndex, createCallId, wrappedToolNames }: ToolCallOptions,
+): StartedCall {
+  const kind = isCustom ? 'custom' : wrappedToolNames.has(name) ? 'wrapped' : 'function'
+  return { index: nextIndex(), callId: createCallId(givenId), name, kind }
 }
 
-function itemOf({ callId, name, kind }: Begun, text: string): ToolCall {
+function createItem({ callId, name, kind }: StartedCall, text: string): ToolCall {
   return kind === 'function'
     ? { type: 'function_call', call_id: callId, name, arguments: text }
     : { type: 'custom_tool_call', call_id: callId, name, input: text }

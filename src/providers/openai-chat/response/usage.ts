@@ -5,28 +5,29 @@ import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts
 /** `null` if there is no usage in this, or none with a number. */
 export function parseUsage(value: Json | undefined): TokenUsage | null {
   if (!isObject(value)) return null
-  const input = count(value['prompt_tokens'])
-  const output = count(value['completion_tokens'])
+  const input = readCount(value['prompt_tokens'])
+  const output = readCount(value['completion_tokens'])
   if (input === null && output === null) return null
-  const details = objectAt(value, 'prompt_tokens_details')
+  const details = readObject(value, 'prompt_tokens_details')
   return {
     inputTokens: input ?? 0,
     // DeepSeek's own name, from before it knew of the details.
-    cachedTokens: count(details['cached_tokens']) ?? count(value['prompt_cache_hit_tokens']),
-    cacheWriteTokens: count(details['cache_write_tokens']),
+    cachedTokens:
+      readCount(details['cached_tokens']) ?? readCount(value['prompt_cache_hit_tokens']),
+    cacheWriteTokens: readCount(details['cache_write_tokens']),
     outputTokens: output ?? 0,
-    reasoningTokens: count(objectAt(value, 'completion_tokens_details')['reasoning_tokens']),
-    totalTokens: count(value['total_tokens']) ?? (input ?? 0) + (output ?? 0),
+    reasoningTokens: readCount(readObject(value, 'completion_tokens_details')['reasoning_tokens']),
+    totalTokens: readCount(value['total_tokens']) ?? (input ?? 0) + (output ?? 0),
   }
 }
 
 const EMPTY: JsonObject = {}
 
-function objectAt(value: JsonObject, name: string): JsonObject {
+function readObject(value: JsonObject, name: string): JsonObject {
   const found = value[name]
   return isObject(found) ? found : EMPTY
 }
 
-function count(value: Json | undefined): number | null {
+function readCount(value: Json | undefined): number | null {
   return typeof value === 'number' && value >= 0 ? value : null
 }

@@ -27,19 +27,19 @@ import { shortenCallId } from './normalize-call-ids.ts'
 import { encodeParts } from './encode-parts.ts'
 import type { NoteCollector, NoteCode } from '../encoding-notes.ts'
 
-export function encodeMessages(
+export function encodeInputItems(
   { items, source }: Prompt,
   account: Account,
   notebook: NoteCollector,
 ): readonly JsonObject[] {
   const { dialect, body } = source
   const own = new Set(dialect === 'responses' && body['store'] === false ? source.items : [])
-  const target: Target = {
+  const target: ItemTarget = {
     account: account.name,
     takesRawReasoning: account.quirks['rawReasoning'] === true,
     dialect,
-    own,
-    keepsIds: keepsAll([...own], items),
+    statelessClientItems: own,
+    keepsIds: includesAllReasoning([...own], items),
   }
   const input: JsonObject[] = []
   for (const [at, item] of items.entries()) {
@@ -51,36 +51,36 @@ export function encodeMessages(
   return input
 }
 
-interface Target {
+interface ItemTarget {
   readonly account: string
   readonly takesRawReasoning: boolean
   readonly dialect: Prompt['source']['dialect']
   /** What a client that stores nothing upstream brings along itself. */
-  readonly own: ReadonlySet<Item>
+  readonly statelessClientItems: ReadonlySet<Item>
   readonly keepsIds: boolean
 }
 
 /** An id whose reasoning is gone asks for it back. */
-function keepsAll(own: readonly Item[], items: readonly Item[]): boolean {
+function includesAllReasoning(own: readonly Item[], items: readonly Item[]): boolean {
   const reasoning = own.filter(({ type }) => type === 'reasoning')
   if (reasoning.length === 0) return true
   const sent = new Set(items)
   return reasoning.every((item) => sent.has(item))
 }
 
-function keepsId(item: Item, { own, keepsIds }: Target): boolean {
-  return keepsIds && own.has(item)
+function keepsId(item: Item, { statelessClientItems, keepsIds }: ItemTarget): boolean {
+  return keepsIds && statelessClientItems.has(item)
 }
 
-type Write = (why: NoteCode) => void
-type Changes = Record<string, Json | undefined>
+type WriteNote = (why: NoteCode) => void
+type FieldChanges = Record<string, Json | undefined>
 
 /** `null` for what must not be sent. */
-function encodeItem(item: Item, target: Target, note: Write): JsonObject | null {
-  const changes: Changes = { native: undefined, origin: undefined }
+function encodeItem(item: Item, target: ItemTarget, note: WriteNote): JsonObject | null {
+  const changes: FieldChanges = { native: undefined, origin: undefined }
   if (item.type === 'opaque') return encodeOpaque(item, target, note)
   if (item.type === 'reasoning') {
-    const why = whyLeftOut(item, target)
+    const why = explainReasoningDrop(item, target)
     if (why !== null) {
       note(why)
       return null
@@ -105,7 +105,7 @@ function encodeItem(item: Item, target: Target, note: Write): JsonObject | null 
   return patchObject(item as unknown as JsonObject, changes)
 }
 
-function whyLeftOut(item: Reasoning, target: Target): NoteCode | null {
+function explainReasoningDrop(item: Reasoning, target: ItemTarget): NoteCode | null {
   const { origin, encrypted_content: sealed, content = [] } = item
   const isForeign =
     origin !== undefined && (origin.wire !== 'responses' || origin.account !== target.account)
@@ -113,29 +113,29 @@ function whyLeftOut(item: Reasoning, target: Target): NoteCode | null {
     return isForeign || detectEncryptedContentWire(sealed) !== null
       ? 'reasoning-made-elsewhere'
       : null
-  const isFromHere = target.own.has(item) || (origin !== undefined && !isForeign)
+  const isFromHere = target.statelessClientItems.has(item) || (origin !== undefined && !isForeign)
   const isReadable = content.length > 0 && (target.takesRawReasoning || isFromHere)
   return isReadable ? null : 'reasoning-not-sealed'
 }
 
 /** Those types that the API accepts without an id. The others need it, if only to be well-formed. */
-const NEEDS_NO_ID: ReadonlySet<Json | undefined> = new Set(
+const TYPES_WITHOUT_ID: ReadonlySet<Json | undefined> = new Set(
   `compaction web_search_call shell_call shell_call_output apply_patch_call
   apply_patch_call_output tool_search_call tool_search_output`.split(/\s+/),
 )
 
 /** Types that other wires of this gateway have made up for what only they understand. */
-const OTHER_WIRES = /^(?:anthropic|gemini|chat|demo):/
+const OTHER_WIRE_TYPE = /^(?:anthropic|gemini|chat|demo):/
 
-function encodeOpaque(item: OpaqueItem, target: Target, note: Write): JsonObject | null {
+function encodeOpaque(item: OpaqueItem, target: ItemTarget, note: WriteNote): JsonObject | null {
   const { raw, origin } = item
   const { type } = raw
-  const isOthers = typeof type === 'string' && OTHER_WIRES.test(type)
+  const isOthers = typeof type === 'string' && OTHER_WIRE_TYPE.test(type)
   if (isOthers || (origin !== undefined && origin.wire !== 'responses')) {
     note('item-of-another-wire')
     return null
   }
-  if (raw['id'] === undefined || keepsId(item, target) || !NEEDS_NO_ID.has(type)) return raw
+  if (raw['id'] === undefined || keepsId(item, target) || !TYPES_WITHOUT_ID.has(type)) return raw
   note('id-of-stored-item')
   return patchObject(raw, { id: undefined })
 }

@@ -27,7 +27,7 @@ export function encodeParts(
     changed ||= sent !== (part as unknown)
   }
   // Whoever said something that cannot be told here has still said something.
-  if (encoded.length === 0 && changed) return [textOf('', speaker)]
+  if (encoded.length === 0 && changed) return [createTextPart('', speaker)]
   return changed ? encoded : (parts as readonly unknown[] as readonly JsonObject[])
 }
 
@@ -39,37 +39,37 @@ function encodePart(
   switch (part.type) {
     case 'input_text':
     case 'output_text':
-      if ((part.type === 'output_text') === speaker.isAssistant) return asIs(part)
+      if ((part.type === 'output_text') === speaker.isAssistant) return castPart(part)
       note('part-renamed')
-      return textOf(part.text, speaker)
+      return createTextPart(part.text, speaker)
     case 'refusal':
-      if (speaker.isAssistant) return asIs(part)
+      if (speaker.isAssistant) return castPart(part)
       note('part-renamed')
-      return textOf(part.refusal, speaker)
+      return createTextPart(part.refusal, speaker)
     case 'input_image':
     case 'input_file':
     case 'input_audio':
-      if (!speaker.isAssistant) return asIs(part)
+      if (!speaker.isAssistant) return castPart(part)
       note('media-of-assistant')
       return null
     case 'opaque':
       if (speaker.dialect === 'responses') return part.raw
       note('part-without-word')
-      return speaker.isAssistant ? null : noticeOf(part.raw)
+      return speaker.isAssistant ? null : createNotice(part.raw)
   }
 }
 
 /** The model is told that there was something; an assistant would say it itself. */
-function noticeOf({ type }: JsonObject): JsonObject {
+function createNotice({ type }: JsonObject): JsonObject {
   const what = sanitizeNoticeName(typeof type === 'string' ? type : '?')
   const text = formatNotice(`Something (${what}) was here, which cannot be shown.`)
   return { type: 'input_text', text }
 }
 
-function textOf(text: string, { isAssistant }: PartSource): JsonObject {
+function createTextPart(text: string, { isAssistant }: PartSource): JsonObject {
   return { type: isAssistant ? 'output_text' : 'input_text', text }
 }
 
-function asIs(part: Part): JsonObject {
+function castPart(part: Part): JsonObject {
   return part as unknown as JsonObject
 }

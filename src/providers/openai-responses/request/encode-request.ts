@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Account, EncodedRequest } from '../../provider-interface.ts'
-import { encodeMessages } from './encode-input-items.ts'
+import { encodeInputItems } from './encode-input-items.ts'
 import { encodeParameters } from './merge-parameters-into-body.ts'
 import { createNoteCollector } from '../encoding-notes.ts'
 import { planStopSequences } from './accepts-stop-sequences.ts'
@@ -14,7 +14,7 @@ import { planStopSequences } from './accepts-stop-sequences.ts'
 export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
   const notebook = createNoteCollector()
   const { notes } = notebook
-  const input = encodeMessages(prompt, account, notebook)
+  const input = encodeInputItems(prompt, account, notebook)
   const fields = encodeParameters(prompt, account, notebook)
   const unsentStops = planStopSequences(prompt, account).unsent
   const { source, stream, params, items } = prompt
@@ -28,7 +28,7 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
     return { path, body: source.body, bytes: source.bytes(), notes }
   }
   const { include, ...rest } = fields
-  const included = withSealedReasoning(include, params.model, account)
+  const included = includeEncryptedReasoning(include, params.model, account)
   return {
     path,
     body: {
@@ -51,19 +51,20 @@ function wantsStream(body: JsonObject): boolean {
   return body['stream'] === true
 }
 
-const SEALED = 'reasoning.encrypted_content'
+const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
 /** The models that OpenAI made before all of them could reason. They refuse the question as such. */
-const NEVER_REASONS = /^(?:.*\/)?(?:ft:)?(?:chatgpt-|gpt-3|gpt-4|gpt-5[^/]*-chat)/
+const NON_REASONING_MODEL = /^(?:.*\/)?(?:ft:)?(?:chatgpt-|gpt-3|gpt-4|gpt-5[^/]*-chat)/
 
-function withSealedReasoning(
+function includeEncryptedReasoning(
   include: JsonObject[string],
   model: string,
   { quirks }: Account,
 ): JsonObject[string] {
   const { sealedReasoning } = quirks
-  const asks = typeof sealedReasoning === 'boolean' ? sealedReasoning : !NEVER_REASONS.test(model)
+  const asks =
+    typeof sealedReasoning === 'boolean' ? sealedReasoning : !NON_REASONING_MODEL.test(model)
   const list: readonly unknown[] = Array.isArray(include) ? include : []
-  if (!asks || list.includes(SEALED)) return include
-  return [...(list as readonly string[]), SEALED]
+  if (!asks || list.includes(ENCRYPTED_REASONING)) return include
+  return [...(list as readonly string[]), ENCRYPTED_REASONING]
 }

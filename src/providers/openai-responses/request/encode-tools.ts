@@ -15,13 +15,13 @@ export function encodeTools(
     const at = source.params.tools.indexOf(tool)
     const raw: unknown = Array.isArray(written) ? written[at] : undefined
     const encoded = raw === undefined ? encodeTool(tool, source.dialect) : (raw as JsonObject)
-    if (encoded === null) note(place, 'tool-without-word', typeOf(tool))
+    if (encoded === null) note(place, 'tool-without-word', readType(tool))
     else sent.push(encoded)
   }
   return sent
 }
 
-function typeOf(tool: Tool): string {
+function readType(tool: Tool): string {
   const type = tool.type === 'opaque' ? tool.raw['type'] : tool.type
   return typeof type === 'string' ? type : '?'
 }

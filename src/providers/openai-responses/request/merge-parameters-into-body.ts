@@ -30,14 +30,16 @@ export function encodeParameters(
   const fields = Object.assign(
     {},
     ...PARAMETER_ENCODERS.map((word) => word(prompt, { account, body, note })),
-    isOwn ? withoutOthers(body, mayPass, note) : withOthers(prompt, mayPass, note),
-    contextManagement(prompt, account, body, note),
+    isOwn
+      ? clearUnsupportedFields(body, mayPass, note)
+      : encodeExtraParameters(prompt, mayPass, note),
+    encodeContextManagement(prompt, account, body, note),
   ) as BodyFields
   return patchObject(body, fields)
 }
 
 /** Who makes no compactions is spared the word: the gateway makes them. What its client says stands. */
-function contextManagement(
+function encodeContextManagement(
   { compactAbove }: Prompt,
   account: Account,
   { context_management: said = null }: JsonObject,
@@ -50,20 +52,20 @@ function contextManagement(
 }
 
 /** What the gateway has done already, and what only Chat Completions has a word for. */
-function withoutOthers(
+function clearUnsupportedFields(
   body: JsonObject,
   mayPass: (field: string) => boolean,
   note: NoteFieldChange,
 ): BodyFields {
-  const others = CHAT_ONLY.filter((field) => field in body && !mayPass(field))
+  const others = CHAT_FIELDS.filter((field) => field in body && !mayPass(field))
   for (const field of others) {
     if (!isDefaultValue(field, body[field])) note(field, 'parameter-without-word')
   }
-  return Object.fromEntries([...GATEWAY_ONLY, ...others].map((field) => [field, undefined]))
+  return Object.fromEntries([...GATEWAY_FIELDS, ...others].map((field) => [field, undefined]))
 }
 
-const GATEWAY_ONLY = ['previous_response_id', 'conversation', 'background', 'generate'] as const
-const CHAT_ONLY = [
+const GATEWAY_FIELDS = ['previous_response_id', 'conversation', 'background', 'generate'] as const
+const CHAT_FIELDS = [
   'seed',
   'presence_penalty',
   'frequency_penalty',
@@ -73,7 +75,7 @@ const CHAT_ONLY = [
 ] as const
 
 /** What a client of another language has set beyond the words that both have. */
-function withOthers(
+function encodeExtraParameters(
   { params }: Prompt,
   mayPass: (field: string) => boolean,
   note: NoteFieldChange,
@@ -92,9 +94,12 @@ function withOthers(
   return Object.fromEntries(known)
 
   function isKnown([field]: readonly [string, unknown]): boolean {
-    return SHARED.has(field) || mayPass(field)
+    return FIELDS_OF_BOTH_APIS.has(field) || mayPass(field)
   }
 }
 
 /** Called the same in both of OpenAI's APIs. */
-const SHARED: ReadonlySet<string> = new Set(['prompt_cache_options', 'prompt_cache_retention'])
+const FIELDS_OF_BOTH_APIS: ReadonlySet<string> = new Set([
+  'prompt_cache_options',
+  'prompt_cache_retention',
+])

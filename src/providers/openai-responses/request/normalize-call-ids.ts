@@ -3,10 +3,12 @@
  * a hash of the whole, so that a call and its output, shortened on their own, still match.
  */
 export function shortenCallId(callId: string): string {
-  return callId.length <= LONGEST ? callId : `${callId.slice(0, LONGEST - 15)}_${hash(callId)}`
+  return callId.length <= MAX_CALL_ID_CHARS
+    ? callId
+    : `${callId.slice(0, MAX_CALL_ID_CHARS - 15)}_${hash(callId)}`
 }
 
-const LONGEST = 64
+const MAX_CALL_ID_CHARS = 64
 
 /** 64 bits of FNV-1a, in two halves with different beginnings; 14 characters. */
 function hash(text: string): string {
@@ -17,9 +19,9 @@ function hash(text: string): string {
     low = Math.imul(low ^ code, 0x01000193)
     high = Math.imul(high ^ (code + at), 0x01000193)
   }
-  return base36(low) + base36(high)
+  return toBase36(low) + toBase36(high)
 }
 
-function base36(value: number): string {
+function toBase36(value: number): string {
   return (value >>> 0).toString(36).padStart(7, '0')
 }

@@ -11,64 +11,67 @@ import { decodeItem } from './decode-item.ts'
 import { createItemBuilder, type ItemBuilder } from './item-builder.ts'
 
 export interface AnswerEventEmitter {
-  readonly begin: (response: unknown) => void
+  readonly startAnswer: (response: unknown) => void
   /** Announces an item, unless it is announced already. */
-  readonly open: (outputIndex: number, raw: JsonObject) => ItemBuilder
-  readonly item: (outputIndex: number) => ItemBuilder | null
-  readonly end: (outputIndex: number, raw: JsonObject) => void
+  readonly openItem: (outputIndex: number, raw: JsonObject) => ItemBuilder
+  readonly getItem: (outputIndex: number) => ItemBuilder | null
+  readonly endItem: (outputIndex: number, raw: JsonObject) => void
   /** The place of the item that was announced last, for events that name none. */
-  readonly latest: () => number
+  readonly getLatestIndex: () => number
   /** An error that the end of the answer will have to tell of. */
-  readonly tell: (failure: Failure) => void
+  readonly recordError: (failure: Failure) => void
   /** The answer is over, and this is what the upstream says came of it. */
-  readonly finish: (response: JsonObject) => void
+  readonly finishAnswer: (response: JsonObject) => void
   /** The answer is over, and nothing more is known. */
-  readonly fail: (failure: Failure) => void
+  readonly failAnswer: (failure: Failure) => void
   readonly isOver: () => boolean
-  readonly taken: () => readonly StreamEvent[]
+  readonly takeEvents: () => readonly StreamEvent[]
 }
 
 export function createAnswerEventEmitter(): AnswerEventEmitter {
-  const { emit, taken } = outbox()
-  const { begin, items, open, end, latest } = opening(emit)
+  const { emit, taken } = createEventQueue()
+  const { begin, items, open, end, latest } = createItemOpener(emit)
   let isOver = false
   let told: Failure | null = null
 
   const closeAll = (status: 'completed' | 'incomplete'): void => {
-    for (const item of items.values()) item.endAsSaid(status)
+    for (const item of items.values()) item.endWithReceivedText(status)
   }
   return {
-    begin,
-    open,
-    item: (outputIndex) => items.get(outputIndex) ?? null,
-    end,
-    latest,
-    tell(failure) {
+    startAnswer: begin,
+    openItem: open,
+    getItem: (outputIndex) => items.get(outputIndex) ?? null,
+    endItem: end,
+    getLatestIndex: latest,
+    recordError(failure) {
       told ??= failure
     },
-    finish(response) {
+    finishAnswer(response) {
       begin(response)
-      for (const [at, raw] of unfinished(response['output'], items)) end(at, raw)
+      for (const [at, raw] of listUnfinishedItems(response['output'], items)) end(at, raw)
       const ending = createAnswerEndEvent(response, told)
       const isWhole = ending.type === 'answer-ended' && ending.finish === 'stop'
       closeAll(isWhole ? 'completed' : 'incomplete')
       emit(ending)
       isOver = true
     },
-    fail(failure) {
+    failAnswer(failure) {
       begin(null)
       closeAll('incomplete')
       emit({ type: 'answer-failed', failure: told ?? failure })
       isOver = true
     },
     isOver: () => isOver,
-    taken,
+    takeEvents: taken,
   }
 }
 
 type Emit = (event: StreamEvent) => void
 
-function outbox(): { readonly emit: Emit; readonly taken: AnswerEventEmitter['taken'] } {
+function createEventQueue(): {
+  readonly emit: Emit
+  readonly taken: AnswerEventEmitter['takeEvents']
+} {
   let events: StreamEvent[] = []
   return {
     emit: (event) => void events.push(event),
@@ -81,13 +84,13 @@ function outbox(): { readonly emit: Emit; readonly taken: AnswerEventEmitter['ta
   }
 }
 
-function opening(emit: Emit) {
+function createItemOpener(emit: Emit) {
   const items = new Map<number, ItemBuilder>()
   let hasBegun = false
   let upstreamId: string | null = null
   let latest = -1
 
-  const begin: AnswerEventEmitter['begin'] = (response) => {
+  const begin: AnswerEventEmitter['startAnswer'] = (response) => {
     if (hasBegun) return
     hasBegun = true
     const { id, model } = isObject(response) ? response : {}
@@ -96,7 +99,7 @@ function opening(emit: Emit) {
   }
   const read = (raw: JsonObject, outputIndex: number): Item =>
     decodeItem(raw, `call_${(upstreamId ?? '').slice(-40)}_${outputIndex}`)
-  const open: AnswerEventEmitter['open'] = (outputIndex, raw) => {
+  const open: AnswerEventEmitter['openItem'] = (outputIndex, raw) => {
     begin(null)
     latest = outputIndex
     const known = items.get(outputIndex)
@@ -105,7 +108,7 @@ function opening(emit: Emit) {
     items.set(outputIndex, item)
     return item
   }
-  const end: AnswerEventEmitter['end'] = (outputIndex, raw) => {
+  const end: AnswerEventEmitter['endItem'] = (outputIndex, raw) => {
     open(outputIndex, raw).end(read(raw, outputIndex))
   }
   return { begin, items, open, end, latest: () => latest }
@@ -115,7 +118,7 @@ function opening(emit: Emit) {
  * Items of the finished response that were never finished in the stream, or not even announced. The
  * list is only to be trusted as far as it goes with what was announced: some servers leave items out.
  */
-function unfinished(
+function listUnfinishedItems(
   output: unknown,
   items: ReadonlyMap<number, ItemBuilder>,
 ): readonly (readonly [number, JsonObject])[] {
@@ -125,11 +128,12 @@ function unfinished(
   return [...list.entries()].flatMap(([at, raw]) => {
     if (!isObject(raw)) return []
     const item = items.get(at)
-    const isMissing = item === undefined ? isWhole : !item.isEnded() && item.type === typeOf(raw)
+    const isMissing =
+      item === undefined ? isWhole : !item.isEnded() && item.type === readItemType(raw)
     return isMissing ? [[at, raw] as const] : []
   })
 }
 
-function typeOf(raw: JsonObject): string {
+function readItemType(raw: JsonObject): string {
   return decodeItem(raw, '').type
 }

@@ -16,49 +16,49 @@ export function createAnswerEndEvent(
   told: Failure | null,
 ): AnswerEnded | AnswerFailed {
   const { status, error, incomplete_details: details } = response
-  const usage = usageOf(response['usage'])
+  const usage = parseUsage(response['usage'])
   if (told !== null) return { type: 'answer-failed', failure: told, usage }
   if (isObject(error)) return { type: 'answer-failed', failure: parseError(error, null), usage }
   if (status === 'incomplete') {
-    return { type: 'answer-ended', finish: finishOf(details), usage }
+    return { type: 'answer-ended', finish: parseFinishReason(details), usage }
   }
   if (status === undefined || status === 'completed') {
     return { type: 'answer-ended', finish: 'stop', usage }
   }
-  return { type: 'answer-failed', failure: unfinished(status), usage }
+  return { type: 'answer-failed', failure: createUnfinishedFailure(status), usage }
 }
 
 /** Whatever the limit was that the answer ran into, it is cut off. */
-function finishOf(details: Json | undefined): AnswerFinishReason {
+function parseFinishReason(details: Json | undefined): AnswerFinishReason {
   return isObject(details) && details['reason'] === 'content_filter' ? 'content-filter' : 'length'
 }
 
-function unfinished(status: Json): Failure {
+function createUnfinishedFailure(status: Json): Failure {
   const words = typeof status === 'string' ? status : 'without a status'
   return createFailure('upstream_broken', `The upstream ended its answer as ${words}.`)
 }
 
-function usageOf(usage: Json | undefined): TokenUsage | null {
+function parseUsage(usage: Json | undefined): TokenUsage | null {
   if (!isObject(usage)) return null
   const { input_tokens: input, output_tokens: output, total_tokens: total } = usage
-  const inputTokens = countOr(0, input)
-  const outputTokens = countOr(0, output)
+  const inputTokens = readCountOr(0, input)
+  const outputTokens = readCountOr(0, output)
   const inputDetails = usage['input_tokens_details']
   const outputDetails = usage['output_tokens_details']
   return {
     inputTokens,
-    cachedTokens: detail(inputDetails, 'cached_tokens'),
-    cacheWriteTokens: detail(inputDetails, 'cache_write_tokens'),
+    cachedTokens: readDetail(inputDetails, 'cached_tokens'),
+    cacheWriteTokens: readDetail(inputDetails, 'cache_write_tokens'),
     outputTokens,
-    reasoningTokens: detail(outputDetails, 'reasoning_tokens'),
-    totalTokens: countOr(inputTokens + outputTokens, total),
+    reasoningTokens: readDetail(outputDetails, 'reasoning_tokens'),
+    totalTokens: readCountOr(inputTokens + outputTokens, total),
   }
 }
 
-function detail(details: Json | undefined, name: string): number | null {
-  return isObject(details) ? countOr(null, details[name]) : null
+function readDetail(details: Json | undefined, name: string): number | null {
+  return isObject(details) ? readCountOr(null, details[name]) : null
 }
 
-function countOr<Other>(other: Other, value: Json | undefined): number | Other {
+function readCountOr<Other>(other: Other, value: Json | undefined): number | Other {
   return typeof value === 'number' && Number.isFinite(value) ? value : other
 }

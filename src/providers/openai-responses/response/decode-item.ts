@@ -9,28 +9,31 @@ import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts
 /** `callId` stands in where a call came without one. */
 export function decodeItem(raw: JsonObject, callId: string): Item {
   const { type } = raw
-  const mend = typeof type === 'string' ? MENDERS.get(type) : undefined
+  const mend = typeof type === 'string' ? NORMALIZERS.get(type) : undefined
   if (mend === undefined) return { type: 'opaque', raw }
-  return patchObject(raw, { ...mend(raw, callId), ...commonOf(raw) }) as unknown as Item
+  return patchObject(raw, {
+    ...mend(raw, callId),
+    ...normalizeCommonFields(raw),
+  }) as unknown as Item
 }
 
-type Fields = Readonly<Record<string, Json | undefined>>
-type Mender = (raw: JsonObject, callId: string) => Fields
+type ItemFields = Readonly<Record<string, Json | undefined>>
+type Normalizer = (raw: JsonObject, callId: string) => ItemFields
 
-const MENDERS: ReadonlyMap<string, Mender> = new Map<string, Mender>([
-  ['message', message],
-  ['reasoning', reasoning],
-  ['function_call', call('arguments')],
-  ['custom_tool_call', call('input')],
-  ['function_call_output', callOutput],
-  ['custom_tool_call_output', callOutput],
+const NORMALIZERS: ReadonlyMap<string, Normalizer> = new Map<string, Normalizer>([
+  ['message', normalizeMessage],
+  ['reasoning', normalizeReasoning],
+  ['function_call', normalizeCall('arguments')],
+  ['custom_tool_call', normalizeCall('input')],
+  ['function_call_output', normalizeCallOutput],
+  ['custom_tool_call_output', normalizeCallOutput],
 ])
 
 /** `native` and `origin` are words of ours, and not for an upstream to say. */
-function commonOf({ id, status }: JsonObject): Fields {
+function normalizeCommonFields({ id, status }: JsonObject): ItemFields {
   return {
-    id: stringOr(undefined, id),
-    status: stringOr(undefined, status),
+    id: readStringOr(undefined, id),
+    status: readStringOr(undefined, status),
     native: undefined,
     origin: undefined,
   }
@@ -38,45 +41,52 @@ function commonOf({ id, status }: JsonObject): Fields {
 
 const ROLES: ReadonlySet<Json | undefined> = new Set(['assistant', 'user', 'system', 'developer'])
 
-function message({ role, content, phase }: JsonObject): Fields {
+function normalizeMessage({ role, content, phase }: JsonObject): ItemFields {
   return {
     role: ROLES.has(role) ? role : 'assistant',
-    content: typeof content === 'string' ? [outputText(content)] : listOf(content, partOf),
-    phase: stringOr(undefined, phase),
+    content:
+      typeof content === 'string'
+        ? [createOutputText(content)]
+        : normalizeList(content, normalizePart),
+    phase: readStringOr(undefined, phase),
   }
 }
 
-function reasoning({ summary, content, encrypted_content: sealed }: JsonObject): Fields {
+function normalizeReasoning({
+  summary,
+  content,
+  encrypted_content: sealed,
+}: JsonObject): ItemFields {
   return {
-    summary: listOf(summary, (part) => thoughtOf(part, 'summary_text')),
+    summary: normalizeList(summary, (part) => normalizeReasoningPart(part, 'summary_text')),
     content: Array.isArray(content)
-      ? listOf(content, (part) => thoughtOf(part, 'reasoning_text'))
+      ? normalizeList(content, (part) => normalizeReasoningPart(part, 'reasoning_text'))
       : undefined,
-    encrypted_content: sealed === null ? null : stringOr(undefined, sealed),
+    encrypted_content: sealed === null ? null : readStringOr(undefined, sealed),
   }
 }
 
-function call(given: 'arguments' | 'input'): Mender {
+function normalizeCall(given: 'arguments' | 'input'): Normalizer {
   return (raw, callId) => {
     const text = raw[given]
     return {
-      call_id: stringOr('', raw['call_id']) || callId,
-      name: stringOr('', raw['name']),
+      call_id: readStringOr('', raw['call_id']) || callId,
+      name: readStringOr('', raw['name']),
       // Some servers send the object that the JSON should be.
-      [given]: isObject(text) ? JSON.stringify(text) : stringOr('', text),
+      [given]: isObject(text) ? JSON.stringify(text) : readStringOr('', text),
     }
   }
 }
 
-function callOutput({ call_id: callId, output }: JsonObject, standIn: string): Fields {
+function normalizeCallOutput({ call_id: callId, output }: JsonObject, standIn: string): ItemFields {
   return {
-    call_id: stringOr('', callId) || standIn,
-    output: Array.isArray(output) ? listOf(output, partOf) : stringOr('', output),
+    call_id: readStringOr('', callId) || standIn,
+    output: Array.isArray(output) ? normalizeList(output, normalizePart) : readStringOr('', output),
   }
 }
 
 /** The very list, if every entry is fine. */
-function listOf(
+function normalizeList(
   value: unknown,
   entryOf: (entry: unknown) => JsonObject | null,
 ): readonly JsonObject[] {
@@ -87,19 +97,19 @@ function listOf(
   return isSame ? (list as readonly JsonObject[]) : entries
 }
 
-function partOf(part: unknown): JsonObject | null {
-  if (typeof part === 'string') return outputText(part)
+function normalizePart(part: unknown): JsonObject | null {
+  if (typeof part === 'string') return createOutputText(part)
   if (!isObject(part)) return null
   switch (part['type']) {
     case 'output_text':
     case 'input_text':
       return patchObject(part, {
-        text: stringOr('', part['text']),
-        annotations: listOrNone(part['annotations']),
-        logprobs: listOrNone(part['logprobs']),
+        text: readStringOr('', part['text']),
+        annotations: readList(part['annotations']),
+        logprobs: readList(part['logprobs']),
       })
     case 'refusal':
-      return patchObject(part, { refusal: stringOr('', part['refusal']) })
+      return patchObject(part, { refusal: readStringOr('', part['refusal']) })
     case 'input_image':
     case 'input_file':
       return part
@@ -108,20 +118,20 @@ function partOf(part: unknown): JsonObject | null {
   }
 }
 
-function thoughtOf(part: unknown, type: string): JsonObject | null {
+function normalizeReasoningPart(part: unknown, type: string): JsonObject | null {
   if (typeof part === 'string') return { type, text: part }
-  return isObject(part) ? patchObject(part, { type, text: stringOr('', part['text']) }) : null
+  return isObject(part) ? patchObject(part, { type, text: readStringOr('', part['text']) }) : null
 }
 
-function outputText(text: string): JsonObject {
+function createOutputText(text: string): JsonObject {
   return { type: 'output_text', text, annotations: [] }
 }
 
-function listOrNone(value: Json | undefined): Json | undefined {
+function readList(value: Json | undefined): Json | undefined {
   return Array.isArray(value) ? value : undefined
 }
 
-function stringOr<Other extends string | undefined>(
+function readStringOr<Other extends string | undefined>(
   other: Other,
   value: Json | undefined,
 ): string | Other {

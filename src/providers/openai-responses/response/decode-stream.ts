@@ -27,13 +27,13 @@ export function decodeStream(): Decoder {
       if (answer.isOver() || data === '[DONE]') return NO_OUTPUT
       const event = tryParseJsonObject(data)
       const type = event?.['type'] ?? name
-      if (event === null) answer.fail(NOT_JSON)
-      else if (typeof type === 'string') BY_NAME.get(type)?.(answer, event)
-      return answer.taken()
+      if (event === null) answer.failAnswer(NOT_JSON)
+      else if (typeof type === 'string') HANDLERS_BY_NAME.get(type)?.(answer, event)
+      return answer.takeEvents()
     },
     end() {
-      if (!answer.isOver()) answer.fail(CUT_OFF)
-      return answer.taken()
+      if (!answer.isOver()) answer.failAnswer(CUT_OFF)
+      return answer.takeEvents()
     },
   }
 }
@@ -41,9 +41,9 @@ export function decodeStream(): Decoder {
 /** An answer in one piece is the last event of a stream without those before. */
 export function decodeBody(body: JsonObject): readonly StreamEvent[] {
   const answer = createAnswerEventEmitter()
-  if (Array.isArray(body['output']) || isObject(body['error'])) answer.finish(body)
-  else answer.fail(NO_RESPONSE)
-  return answer.taken()
+  if (Array.isArray(body['output']) || isObject(body['error'])) answer.finishAnswer(body)
+  else answer.failAnswer(NO_RESPONSE)
+  return answer.takeEvents()
 }
 
 const NOT_JSON = createFailure('upstream_broken', 'The upstream sent an event that is not JSON.')
@@ -51,7 +51,7 @@ const NO_RESPONSE = createFailure(
   'upstream_broken',
   'The upstream sent something that is no response.',
 )
-const NO_OUTCOME = createFailure(
+const NO_FINAL_RESPONSE = createFailure(
   'upstream_broken',
   'The upstream ended its answer without the response that it came to.',
 )
@@ -63,171 +63,185 @@ const CUT_OFF = createFailure(
 type Handler = (answer: AnswerEventEmitter, event: JsonObject) => void
 
 const HANDLERS: ResponsesEventHandlers<AnswerEventEmitter> = {
-  'response.created': begun,
-  'response.queued': begun,
-  'response.in_progress': begun,
-  'response.completed': over('completed'),
-  'response.incomplete': over('incomplete'),
-  'response.failed': over('failed'),
-  error: (answer, event) => answer.tell(parseError(errorIn(event), null)),
+  'response.created': handleStart,
+  'response.queued': handleStart,
+  'response.in_progress': handleStart,
+  'response.completed': handleEnd('completed'),
+  'response.incomplete': handleEnd('incomplete'),
+  'response.failed': handleEnd('failed'),
+  error: (answer, event) => answer.recordError(parseError(readError(event), null)),
 
   'response.output_item.added': (answer, event) => {
     const { output_index: at, item } = event
-    if (isObject(item)) answer.open(typeof at === 'number' ? at : answer.latest() + 1, item)
+    if (isObject(item))
+      answer.openItem(typeof at === 'number' ? at : answer.getLatestIndex() + 1, item)
   },
   'response.output_item.done': (answer, event) => {
-    if (isObject(event['item'])) answer.end(placeOf(answer, event), event['item'])
+    if (isObject(event['item'])) answer.endItem(readOutputIndex(answer, event), event['item'])
   },
 
-  'response.content_part.added': ignored,
-  'response.content_part.done': partDone,
-  'response.output_text.delta': delta('text'),
-  'response.output_text.done': done('text', 'text'),
+  'response.content_part.added': ignoreEvent,
+  'response.content_part.done': handlePartDone,
+  'response.output_text.delta': handleDelta('text'),
+  'response.output_text.done': handleFullText('text', 'text'),
   'response.output_text.annotation.added': (answer, event) => {
     const { annotation, content_index: part } = event
-    if (isObject(annotation)) itemFor(answer, event, MESSAGE)?.annotate(indexOf(part), annotation)
+    if (isObject(annotation))
+      findOrOpenItem(answer, event, EMPTY_MESSAGE)?.addAnnotation(readIndex(part), annotation)
   },
-  'response.refusal.delta': delta('refusal'),
-  'response.refusal.done': done('refusal', 'refusal'),
+  'response.refusal.delta': handleDelta('refusal'),
+  'response.refusal.done': handleFullText('refusal', 'refusal'),
 
-  'response.reasoning_summary_part.added': ignored,
-  'response.reasoning_summary_part.done': partDone,
-  'response.reasoning_summary_text.delta': delta('summary'),
-  'response.reasoning_summary_text.done': done('summary', 'text'),
-  'response.reasoning_text.delta': delta('content'),
-  'response.reasoning_text.done': done('content', 'text'),
-  'response.reasoning.delta': delta('content'),
-  'response.reasoning.done': done('content', 'text'),
+  'response.reasoning_summary_part.added': ignoreEvent,
+  'response.reasoning_summary_part.done': handlePartDone,
+  'response.reasoning_summary_text.delta': handleDelta('summary'),
+  'response.reasoning_summary_text.done': handleFullText('summary', 'text'),
+  'response.reasoning_text.delta': handleDelta('content'),
+  'response.reasoning_text.done': handleFullText('content', 'text'),
+  'response.reasoning.delta': handleDelta('content'),
+  'response.reasoning.done': handleFullText('content', 'text'),
 
-  'response.function_call_arguments.delta': delta('arguments'),
-  'response.function_call_arguments.done': done('arguments', 'arguments'),
-  'response.custom_tool_call_input.delta': delta('arguments'),
-  'response.custom_tool_call_input.done': done('arguments', 'input'),
+  'response.function_call_arguments.delta': handleDelta('arguments'),
+  'response.function_call_arguments.done': handleFullText('arguments', 'arguments'),
+  'response.custom_tool_call_input.delta': handleDelta('arguments'),
+  'response.custom_tool_call_input.done': handleFullText('arguments', 'input'),
 
   // What a hosted tool does on the way is told by its finished item.
-  'response.web_search_call.in_progress': ignored,
-  'response.web_search_call.searching': ignored,
-  'response.web_search_call.completed': ignored,
-  'response.file_search_call.in_progress': ignored,
-  'response.file_search_call.searching': ignored,
-  'response.file_search_call.completed': ignored,
-  'response.code_interpreter_call.in_progress': ignored,
-  'response.code_interpreter_call.interpreting': ignored,
-  'response.code_interpreter_call.completed': ignored,
-  'response.code_interpreter_call_code.delta': ignored,
-  'response.code_interpreter_call_code.done': ignored,
-  'response.image_generation_call.in_progress': ignored,
-  'response.image_generation_call.generating': ignored,
-  'response.image_generation_call.partial_image': ignored,
-  'response.image_generation_call.completed': ignored,
-  'response.mcp_list_tools.in_progress': ignored,
-  'response.mcp_list_tools.completed': ignored,
-  'response.mcp_list_tools.failed': ignored,
-  'response.mcp_call.in_progress': ignored,
-  'response.mcp_call.completed': ignored,
-  'response.mcp_call.failed': ignored,
-  'response.mcp_call_arguments.delta': ignored,
-  'response.mcp_call_arguments.done': ignored,
-  'response.shell_call_command.added': ignored,
-  'response.shell_call_command.delta': ignored,
-  'response.shell_call_command.done': ignored,
-  'response.shell_call_output_content.delta': ignored,
-  'response.shell_call_output_content.done': ignored,
-  'response.compaction.compacting': ignored,
-  'response.audio.delta': ignored,
-  'response.audio.done': ignored,
-  'response.audio.transcript.delta': ignored,
-  'response.audio.transcript.done': ignored,
+  'response.web_search_call.in_progress': ignoreEvent,
+  'response.web_search_call.searching': ignoreEvent,
+  'response.web_search_call.completed': ignoreEvent,
+  'response.file_search_call.in_progress': ignoreEvent,
+  'response.file_search_call.searching': ignoreEvent,
+  'response.file_search_call.completed': ignoreEvent,
+  'response.code_interpreter_call.in_progress': ignoreEvent,
+  'response.code_interpreter_call.interpreting': ignoreEvent,
+  'response.code_interpreter_call.completed': ignoreEvent,
+  'response.code_interpreter_call_code.delta': ignoreEvent,
+  'response.code_interpreter_call_code.done': ignoreEvent,
+  'response.image_generation_call.in_progress': ignoreEvent,
+  'response.image_generation_call.generating': ignoreEvent,
+  'response.image_generation_call.partial_image': ignoreEvent,
+  'response.image_generation_call.completed': ignoreEvent,
+  'response.mcp_list_tools.in_progress': ignoreEvent,
+  'response.mcp_list_tools.completed': ignoreEvent,
+  'response.mcp_list_tools.failed': ignoreEvent,
+  'response.mcp_call.in_progress': ignoreEvent,
+  'response.mcp_call.completed': ignoreEvent,
+  'response.mcp_call.failed': ignoreEvent,
+  'response.mcp_call_arguments.delta': ignoreEvent,
+  'response.mcp_call_arguments.done': ignoreEvent,
+  'response.shell_call_command.added': ignoreEvent,
+  'response.shell_call_command.delta': ignoreEvent,
+  'response.shell_call_command.done': ignoreEvent,
+  'response.shell_call_output_content.delta': ignoreEvent,
+  'response.shell_call_output_content.done': ignoreEvent,
+  'response.compaction.compacting': ignoreEvent,
+  'response.audio.delta': ignoreEvent,
+  'response.audio.done': ignoreEvent,
+  'response.audio.transcript.delta': ignoreEvent,
+  'response.audio.transcript.done': ignoreEvent,
 }
 
 /** A name that nobody knows is not found here, and the event is left out. */
-const BY_NAME: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
+const HANDLERS_BY_NAME: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
 
-function ignored(): void {}
+function ignoreEvent(): void {}
 
-function begun(answer: AnswerEventEmitter, event: JsonObject): void {
-  answer.begin(event['response'])
+function handleStart(answer: AnswerEventEmitter, event: JsonObject): void {
+  answer.startAnswer(event['response'])
 }
 
 /** The response may know better than the event that it did not come to a good end. */
-function over(status: 'completed' | 'incomplete' | 'failed'): Handler {
+function handleEnd(status: 'completed' | 'incomplete' | 'failed'): Handler {
   return (answer, { response }) => {
-    if (!isObject(response)) answer.fail(NO_OUTCOME)
-    else answer.finish(status === 'completed' ? { status, ...response } : { ...response, status })
+    if (!isObject(response)) answer.failAnswer(NO_FINAL_RESPONSE)
+    else
+      answer.finishAnswer(
+        status === 'completed' ? { status, ...response } : { ...response, status },
+      )
   }
 }
 
 /** Nested as OpenAI sends it, or flat as OpenAI documents it. */
-function errorIn(event: JsonObject): JsonObject {
+function readError(event: JsonObject): JsonObject {
   if (isObject(event['error'])) return event['error']
   const { code, message, param } = event
   return { code, message, param }
 }
 
-const MESSAGE: JsonObject = { type: 'message', role: 'assistant', content: [] }
-const REASONING: JsonObject = { type: 'reasoning', summary: [] }
+const EMPTY_MESSAGE: JsonObject = { type: 'message', role: 'assistant', content: [] }
+const EMPTY_REASONING: JsonObject = { type: 'reasoning', summary: [] }
 
 /** What an item must be that was never announced; a call cannot be without a name. */
-const BY_CHANNEL: Readonly<Record<DeltaChannel, JsonObject | null>> = {
-  text: MESSAGE,
-  refusal: MESSAGE,
-  summary: REASONING,
-  content: REASONING,
+const EMPTY_ITEM_BY_CHANNEL: Readonly<Record<DeltaChannel, JsonObject | null>> = {
+  text: EMPTY_MESSAGE,
+  refusal: EMPTY_MESSAGE,
+  summary: EMPTY_REASONING,
+  content: EMPTY_REASONING,
   arguments: null,
 }
 
-function delta(channel: DeltaChannel): Handler {
+function handleDelta(channel: DeltaChannel): Handler {
   return (answer, event) => {
     const { delta: text, logprobs } = event
     if (typeof text !== 'string') return
     const told = Array.isArray(logprobs) && logprobs.length > 0 ? (logprobs as Json[]) : undefined
-    itemFor(answer, event, BY_CHANNEL[channel])?.say(channel, partOf(channel, event), text, told)
+    findOrOpenItem(answer, event, EMPTY_ITEM_BY_CHANNEL[channel])?.addText(
+      channel,
+      readPartIndex(channel, event),
+      text,
+      told,
+    )
   }
 }
 
-function done(channel: DeltaChannel, field: string): Handler {
+function handleFullText(channel: DeltaChannel, field: string): Handler {
   return (answer, event) => {
     const text = event[field]
     if (typeof text !== 'string') return
-    itemFor(answer, event, BY_CHANNEL[channel])?.sayRest(channel, partOf(channel, event), text)
+    findOrOpenItem(answer, event, EMPTY_ITEM_BY_CHANNEL[channel])?.addRemainingText(
+      channel,
+      readPartIndex(channel, event),
+      text,
+    )
   }
 }
 
-const CHANNELS: ReadonlyMap<unknown, DeltaChannel> = new Map<unknown, DeltaChannel>([
+const CHANNEL_BY_PART_TYPE: ReadonlyMap<unknown, DeltaChannel> = new Map<unknown, DeltaChannel>([
   ['output_text', 'text'],
   ['refusal', 'refusal'],
   ['reasoning_text', 'content'],
   ['summary_text', 'summary'],
 ])
 
-function partDone(answer: AnswerEventEmitter, event: JsonObject): void {
+function handlePartDone(answer: AnswerEventEmitter, event: JsonObject): void {
   const { part } = event
   if (!isObject(part)) return
-  const channel = CHANNELS.get(part['type'])
+  const channel = CHANNEL_BY_PART_TYPE.get(part['type'])
   if (channel === undefined) return
-  done(channel, 'text')(answer, { ...event, text: part['text'] ?? part['refusal'] })
+  handleFullText(channel, 'text')(answer, { ...event, text: part['text'] ?? part['refusal'] })
 }
 
-function itemFor(
+function findOrOpenItem(
   answer: AnswerEventEmitter,
   event: JsonObject,
   stub: JsonObject | null,
 ): ItemBuilder | null {
-  const at = placeOf(answer, event)
-  return answer.item(at) ?? (stub === null ? null : answer.open(at, stub))
+  const at = readOutputIndex(answer, event)
+  return answer.getItem(at) ?? (stub === null ? null : answer.openItem(at, stub))
 }
 
-function placeOf(answer: AnswerEventEmitter, { output_index: at }: JsonObject): number {
-  return typeof at === 'number' ? at : answer.latest()
+function readOutputIndex(answer: AnswerEventEmitter, { output_index: at }: JsonObject): number {
+  return typeof at === 'number' ? at : answer.getLatestIndex()
 }
 
-function partOf(channel: DeltaChannel, event: JsonObject): number {
+function readPartIndex(channel: DeltaChannel, event: JsonObject): number {
   if (channel === 'arguments') return 0
-  return indexOf(channel === 'summary' ? event['summary_index'] : event['content_index'])
+  return readIndex(channel === 'summary' ? event['summary_index'] : event['content_index'])
 }
 
 /** Counted from 0, and never so high that it could be meant to hurt. */
-function indexOf(value: Json | undefined): number {
+function readIndex(value: Json | undefined): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 10_000
     ? value
     : 0

@@ -12,18 +12,18 @@ export type DeltaChannel = 'text' | 'refusal' | 'summary' | 'content' | 'argumen
 export interface ItemBuilder {
   readonly type: Item['type']
   readonly isEnded: () => boolean
-  readonly say: (
+  readonly addText: (
     channel: DeltaChannel,
     part: number,
     text: string,
     logprobs?: readonly Json[],
   ) => void
   /** Says the rest of a text of which the whole is known. What contradicts it cannot be unsaid. */
-  readonly sayRest: (channel: DeltaChannel, part: number, whole: string) => void
-  readonly annotate: (part: number, annotation: JsonObject) => void
+  readonly addRemainingText: (channel: DeltaChannel, part: number, whole: string) => void
+  readonly addAnnotation: (part: number, annotation: JsonObject) => void
   readonly end: (item: Item) => void
   /** Ends an item that nobody finished, with what was said of it. */
-  readonly endAsSaid: (status: 'completed' | 'incomplete') => void
+  readonly endWithReceivedText: (status: 'completed' | 'incomplete') => void
 }
 
 export function createItemBuilder(
@@ -31,8 +31,8 @@ export function createItemBuilder(
   index: number,
   emit: (event: StreamEvent) => void,
 ): ItemBuilder {
-  const item = unsaid(given)
-  const said: Said = {
+  const item = removeContent(given)
+  const said: ReceivedText = {
     text: [],
     refusal: [],
     summary: [],
@@ -43,18 +43,18 @@ export function createItemBuilder(
   let isEnded = false
   emit({ type: 'item-started', index, item })
 
-  const say: ItemBuilder['say'] = (channel, part, text, logprobs) => {
+  const say: ItemBuilder['addText'] = (channel, part, text, logprobs) => {
     if (isEnded || text === '' || !hasChannel(item, channel)) return
     said[channel][part] = (said[channel][part] ?? '') + text
-    emit(deltaOf(channel, index, part, text, logprobs))
+    emit(createDelta(channel, index, part, text, logprobs))
   }
-  const sayRest: ItemBuilder['sayRest'] = (channel, part, whole) => {
+  const sayRest: ItemBuilder['addRemainingText'] = (channel, part, whole) => {
     const before = said[channel][part] ?? ''
     if (whole.length > before.length && whole.startsWith(before)) {
       say(channel, part, whole.slice(before.length))
     }
   }
-  const annotate: ItemBuilder['annotate'] = (part, annotation) => {
+  const annotate: ItemBuilder['addAnnotation'] = (part, annotation) => {
     if (isEnded || item.type !== 'message') return
     ;(said.annotations[part] ??= []).push(annotation)
     emit({ type: 'annotation-added', index, part, annotation })
@@ -66,28 +66,28 @@ export function createItemBuilder(
   return {
     type: item.type,
     isEnded: () => isEnded,
-    say,
-    sayRest,
-    annotate,
+    addText: say,
+    addRemainingText: sayRest,
+    addAnnotation: annotate,
     end(final) {
       if (isEnded) return
-      sayAll(final, sayRest)
-      for (const [part, annotations] of annotationsOf(final).entries()) {
+      addRemainingTexts(final, sayRest)
+      for (const [part, annotations] of listAnnotations(final).entries()) {
         const before = said.annotations[part]?.length ?? 0
         for (const annotation of annotations.slice(before)) annotate(part, annotation)
       }
-      end(withIdOf(item, final))
+      end(keepStartedId(item, final))
     },
-    endAsSaid(status) {
-      if (!isEnded) end(asSaid(item, said, status))
+    endWithReceivedText(status) {
+      if (!isEnded) end(createItemFromReceived(item, said, status))
     },
   }
 }
 
-type Said = Record<DeltaChannel, string[]> & { annotations: JsonObject[][] }
+type ReceivedText = Record<DeltaChannel, string[]> & { annotations: JsonObject[][] }
 
 /** What an item is announced with is not yet final, and may be said again. */
-function unsaid(item: Item): Item {
+function removeContent(item: Item): Item {
   switch (item.type) {
     case 'message':
       return item.content.length === 0 ? item : { ...item, content: [] }
@@ -119,7 +119,7 @@ function hasChannel({ type }: Item, channel: DeltaChannel): boolean {
   }
 }
 
-function deltaOf(
+function createDelta(
   channel: DeltaChannel,
   index: number,
   part: number,
@@ -141,7 +141,7 @@ function deltaOf(
   }
 }
 
-function sayAll(item: Item, sayRest: ItemBuilder['sayRest']): void {
+function addRemainingTexts(item: Item, sayRest: ItemBuilder['addRemainingText']): void {
   switch (item.type) {
     case 'message':
       item.content.forEach((part, at) => {
@@ -166,24 +166,24 @@ function sayAll(item: Item, sayRest: ItemBuilder['sayRest']): void {
   }
 }
 
-function annotationsOf(item: Item): readonly (readonly JsonObject[])[] {
+function listAnnotations(item: Item): readonly (readonly JsonObject[])[] {
   if (item.type !== 'message') return []
   return item.content.map((part) => ('annotations' in part ? (part.annotations ?? []) : []))
 }
 
 /** Copilot names an item anew in every event. It keeps the name that the client has heard. */
-function withIdOf(started: Item, final: Item): Item {
+function keepStartedId(started: Item, final: Item): Item {
   if (started.id === undefined || started.id === final.id || final.type !== started.type)
     return final
   return { ...final, id: started.id }
 }
 
-function asSaid(item: Item, said: Said, status: string): Item {
+function createItemFromReceived(item: Item, said: ReceivedText, status: string): Item {
   switch (item.type) {
     case 'message':
-      return { ...item, status, content: partsAsSaid(said) } satisfies Message
+      return { ...item, status, content: createParts(said) } satisfies Message
     case 'reasoning':
-      return reasoningAsSaid(item, said, status)
+      return createReasoning(item, said, status)
     case 'function_call':
       return { ...item, status, arguments: said.arguments[0] ?? '' }
     case 'custom_tool_call':
@@ -196,7 +196,7 @@ function asSaid(item: Item, said: Said, status: string): Item {
   }
 }
 
-function partsAsSaid({ text, refusal, annotations }: Said): readonly Part[] {
+function createParts({ text, refusal, annotations }: ReceivedText): readonly Part[] {
   const parts: Part[] = []
   for (let at = 0; at < Math.max(text.length, refusal.length); at++) {
     const [words, refused] = [text[at], refusal[at]]
@@ -208,19 +208,23 @@ function partsAsSaid({ text, refusal, annotations }: Said): readonly Part[] {
   return parts
 }
 
-function reasoningAsSaid(item: Reasoning, { summary, content }: Said, status: string): Reasoning {
+function createReasoning(
+  item: Reasoning,
+  { summary, content }: ReceivedText,
+  status: string,
+): Reasoning {
   const own = {
     ...item,
     status,
-    summary: dense(summary).map((text) => ({ type: 'summary_text' as const, text })),
+    summary: removeGaps(summary).map((text) => ({ type: 'summary_text' as const, text })),
   }
   if (content.length === 0) return own
   return {
     ...own,
-    content: dense(content).map((text) => ({ type: 'reasoning_text' as const, text })),
+    content: removeGaps(content).map((text) => ({ type: 'reasoning_text' as const, text })),
   }
 }
 
-function dense(texts: readonly string[]): readonly string[] {
+function removeGaps(texts: readonly string[]): readonly string[] {
   return texts.filter((text) => text !== undefined)
 }
