@@ -1,6 +1,6 @@
 /**
- * What services that speak Chat Completions send, with only the fields we use. So many of them
- * bend the format that a field's value is plain JSON here, and is looked at where it is read.
+ * Types of what Chat Completions services send, with only the fields that the decoder reads. Every
+ * field is plain JSON and is checked where it is read, because services deviate from the format.
  * https://platform.openai.com/docs/api-reference/chat-streaming
  */
 import type { Json, JsonObject } from '../../core/json/json.ts'
@@ -11,25 +11,25 @@ export interface ChatChunk {
   readonly model?: Json
   readonly choices?: Json
   readonly usage?: Json
-  /** In the middle of a stream, alone or next to `choices`. */
+  /** An error in the middle of a stream, alone or next to `choices`. */
   readonly error?: Json
-  /** `error` where a service sends a bare error object instead of wrapping it. */
+  /** `'error'` if the chunk is itself an error object instead of holding one in `error`. */
   readonly object?: Json
-  /** Groq's; older models report the usage in here only. */
+  /** Groq only: older models report usage as `x_groq.usage` and nowhere else. */
   readonly x_groq?: Json
 }
 
 export interface ChatChoice {
   readonly index?: Json
   readonly delta?: Json
-  /** In an answer that was not streamed, in place of `delta`. */
+  /** Replaces `delta` in an answer that was not streamed. */
   readonly message?: Json
   readonly logprobs?: Json
   readonly finish_reason?: Json
 }
 
 export interface ChatDelta {
-  /** Text, or with Mistral a list of text and thinking parts. */
+  /** A string, or from Mistral a list of text and thinking parts. */
   readonly content?: Json
   readonly refusal?: Json
   readonly reasoning_content?: Json
@@ -41,7 +41,7 @@ export interface ChatDelta {
   readonly annotations?: Json
   readonly images?: Json
   readonly audio?: Json
-  /** Google's: thought signatures that it wants back. */
+  /** Google only: thought signatures that must be sent back with the message. */
   readonly extra_content?: Json
 }
 
@@ -54,7 +54,7 @@ export interface ToolCallFragment {
   readonly extra_content?: Json
 }
 
-/** A message of a request. */
+/** A message of a request, e.g. `{ role: 'user', content: 'Hi' }`. */
 export interface ChatMessage extends JsonObject {
   readonly role: string
   readonly content?: Json

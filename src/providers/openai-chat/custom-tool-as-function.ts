@@ -1,22 +1,17 @@
 /**
- * A call with free text, disguised as a function with one string for an upstream that knows
- * nothing else. What goes out wrapped comes back unwrapped.
+ * Wraps the free text of a custom tool call as function arguments, `ls` → `{"input":"ls"}`, for
+ * upstreams that know only function tools, and unwraps it in the answer.
  */
-import { isObject, type JsonObject } from '../../core/json/json.ts'
+import { tryParseJsonObject, type JsonObject } from '../../core/json/json.ts'
 
 export function wrapInput(input: string): string {
   return JSON.stringify({ input })
 }
 
-/** The input; the arguments as they are, if the model did not keep to the form. */
-export function unwrapInput(text: string): string {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    const input = isObject(parsed) ? parsed['input'] : undefined
-    return typeof input === 'string' ? input : text
-  } catch {
-    return text
-  }
+/** Returns the text in `input`, or the arguments unchanged if the model ignored the schema. */
+export function unwrapInput(argumentsText: string): string {
+  const input = tryParseJsonObject(argumentsText)?.['input']
+  return typeof input === 'string' ? input : argumentsText
 }
 
 export const WRAPPED_INPUT_SCHEMA: JsonObject = {

@@ -1,4 +1,4 @@
-/** Services that speak Chat Completions and are well known, each as the set of its quirks. */
+/** The quirks of well-known Chat Completions services, by the name used as `quirks.profile`. */
 import type { ChatQuirks } from './quirks.ts'
 
 const OPENAI: ChatQuirks = {
@@ -9,7 +9,7 @@ const OPENAI: ChatQuirks = {
   callIdPattern: /^.{1,40}$/s,
 }
 
-/** Settings by which OpenAI keeps its users apart; strict services refuse a field unheard-of. */
+/** Fields that configure OpenAI's own caching, tiers and abuse checks; stricter services reject them. */
 const OPENAI_ACCOUNT_FIELDS = [
   'prompt_cache_key',
   'prompt_cache_retention',

@@ -1,6 +1,6 @@
 /**
- * The wire that most of the world speaks: OpenAI's Chat Completions, and what OpenRouter, Azure,
- * vLLM, Ollama, Groq, Mistral, DeepSeek and many others make of it.
+ * The provider for OpenAI's Chat Completions API, which OpenRouter, Azure, vLLM, Ollama, Groq,
+ * Mistral, DeepSeek and many others serve with deviations (`quirks.ts`).
  */
 import type { Prompt } from '../../core/prompt.ts'
 import type { Account, Provider } from '../provider-interface.ts'
@@ -16,56 +16,55 @@ import { QUIRKS, readChatQuirks } from './quirks.ts'
 
 export const openaiChat: Provider = {
   wire: 'chat',
-  // With think tags to take out, or tools that went out in disguise, it must be told anew.
   getPassThroughDialect(prompt, account) {
     if (readChatQuirks(account).retell === true) return null
+    // Think tags are removed and wrapped custom tools unwrapped, which needs a decoded answer.
     const { thinkTags, wrappedToolNames } = createDecodeOptions(account, prompt)
     return thinkTags !== undefined || wrappedToolNames.size > 0 ? null : 'chat'
   },
   encode: encodeRequest,
   createDecoder: (account, prompt) => decodeStream(createDecodeOptions(account, prompt)),
   decodeBody: (body, account, prompt) => decodeBody(body, createDecodeOptions(account, prompt)),
-  parseErrorResponse: parseErrorResponse,
+  parseErrorResponse,
   isReasoningRejection: refusesReasoning,
   acceptsAuthorNames(account) {
     const { messageNames, strictAlternation } = readChatQuirks(account)
-    // Where the roles must alternate, messages of two names could not be joined.
+    // Strict alternation merges consecutive user messages, and different names prevent that.
     return messageNames !== false && strictAlternation !== true
   },
   getMediaSupport({ quirks }) {
-    const loadsAny = quirks['profile'] !== 'ollama' || quirks['mediaUrls'] === true
-    // There is no word for the address of a file.
-    return { loadsUrl: ({ type }) => loadsAny && type !== 'input_file' }
+    const loadsUrls = quirks['profile'] !== 'ollama' || quirks['mediaUrls'] === true
+    // Chat Completions has no field for the URL of a file.
+    return { loadsUrl: ({ type }) => loadsUrls && type !== 'input_file' }
   },
   notes: NOTES,
   quirks: QUIRKS,
   createHeaders(account) {
     const { apiKey } = account
     if (apiKey === null) return {}
-    const isBare = readChatQuirks(account).keyHeader === 'api-key'
-    return isBare ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` }
+    const isApiKeyHeader = readChatQuirks(account).keyHeader === 'api-key'
+    return isApiKeyHeader ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` }
   },
 }
 
 function createDecodeOptions(account: Account, prompt: Prompt | undefined): DecodeOptions {
   const { thinkTags } = readChatQuirks(account)
   if (prompt === undefined)
-    return { thinkTags, wrappedToolNames: NO_TOOL_NAMES, reasoningMaker: null, promptItems: [] }
-  const { customTools } = resolveChatOptions(prompt, account)
+    return { thinkTags, wrappedToolNames: new Set(), reasoningMaker: null, promptItems: [] }
   const { params, items } = prompt
-  const maker = mustPackReasoning(prompt) ? { account: account.name, model: params.model } : null
+  const { customTools } = resolveChatOptions(prompt, account)
   return {
     thinkTags,
     wrappedToolNames: listWrappedToolNames(params.tools, customTools),
-    reasoningMaker: maker,
+    reasoningMaker: mustPackReasoning(prompt)
+      ? { account: account.name, model: params.model }
+      : null,
     promptItems: items,
   }
 }
 
-/** Whether the client asks for sealed reasoning, or can have it in no other way. */
+/** True if the client stores nothing here (`store: false`) or includes encrypted reasoning. */
 function mustPackReasoning({ params, source }: Prompt): boolean {
   if (source.dialect !== 'responses') return false
   return source.body['store'] === false || params.include.includes('reasoning.encrypted_content')
 }
-
-const NO_TOOL_NAMES: ReadonlySet<string> = new Set()

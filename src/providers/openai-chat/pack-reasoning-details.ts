@@ -1,12 +1,12 @@
 /**
- * Reasoning details for clients that keep the conversation themselves. What such a client is given
- * of reasoning in OpenAI's shape has one place for what only its maker can read, and there the
- * details go, signatures and all:
+ * Packs `reasoning_details` into `encrypted_content` for Responses clients that store the
+ * conversation themselves, and unpacks them. The account and the model go along, because only the
+ * maker accepts the signatures:
  *
- *     chat:1:<account>:<model>:<the details as JSON>
+ *     chat:1:openrouter:anthropic%2Fclaude-sonnet-4:[{"type":"reasoning.text","signature":"…"}]
  *
- * Nothing is encrypted: what must not be read is so by itself. No other wire may send what starts
- * with `chat:`.
+ * The gateway encrypts nothing here: details that must stay secret are already encrypted by their
+ * maker. The other wires do not send `encrypted_content` that begins with `chat:`.
  */
 import { filterObjects } from '../../core/items/chat-only-fields.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -22,7 +22,7 @@ export interface ReasoningDetailsWithMaker extends ReasoningMaker {
 
 const PREFIX = 'chat:1:'
 
-/** `null` for details that say nothing beyond their text. */
+/** Returns null for details that hold only text, which is in the item already. */
 export function packReasoningDetails(
   details: readonly JsonObject[],
   { account, model }: ReasoningMaker,
@@ -36,18 +36,18 @@ function hasSignatureOrData({ signature, data }: JsonObject): boolean {
   return typeof signature === 'string' || typeof data === 'string'
 }
 
-/** `null` for what was not sealed here. */
+/** Returns null for text that `packReasoningDetails` did not produce. */
 export function unpackReasoningDetails(
   text: string | null | undefined,
 ): ReasoningDetailsWithMaker | null {
   if (text?.startsWith(PREFIX) !== true) return null
-  const afterAccount = text.indexOf(':', PREFIX.length)
-  const afterModel = text.indexOf(':', afterAccount + 1)
-  if (afterAccount < 0 || afterModel < 0) return null
+  const accountEnd = text.indexOf(':', PREFIX.length)
+  const modelEnd = text.indexOf(':', accountEnd + 1)
+  if (accountEnd < 0 || modelEnd < 0) return null
   try {
-    const account = decodeURIComponent(text.slice(PREFIX.length, afterAccount))
-    const model = decodeURIComponent(text.slice(afterAccount + 1, afterModel))
-    return { account, model, details: filterObjects(JSON.parse(text.slice(afterModel + 1))) }
+    const account = decodeURIComponent(text.slice(PREFIX.length, accountEnd))
+    const model = decodeURIComponent(text.slice(accountEnd + 1, modelEnd))
+    return { account, model, details: filterObjects(JSON.parse(text.slice(modelEnd + 1))) }
   } catch {
     return null
   }

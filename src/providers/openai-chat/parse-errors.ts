@@ -1,10 +1,16 @@
 /**
- * What an upstream's error means, in OpenAI's shape with its four keys. Services wrap errors in many
- * ways: OpenRouter counts codes and hides the cause in `metadata.raw`, Groq adds what the model
- * wrote, older servers send the error bare or as `detail`, and proxies send a web page.
+ * Parses an upstream's error into `type`, `code`, `message` and `param`. Services wrap errors in many
+ * ways: OpenRouter uses numeric codes and puts the cause in `metadata.raw`, Groq adds the text that the
+ * model wrote, older servers send a bare error or `detail`, and proxies send an HTML page.
  */
 import type { Failure } from '../../core/stream-event.ts'
-import { isObject, textOrEmpty, type Json, type JsonObject } from '../../core/json/json.ts'
+import {
+  isObject,
+  textOrEmpty,
+  tryParseJsonObject,
+  type Json,
+  type JsonObject,
+} from '../../core/json/json.ts'
 import { refusesReasoning as anthropicRefuses } from '../anthropic/parse-errors.ts'
 import { refusesReasoning as geminiRefuses } from '../gemini/parse-errors.ts'
 import { refusesReasoning as openaiRefuses } from '../openai-responses/parse-errors.ts'
@@ -16,49 +22,49 @@ import {
   createUnexplainedFailure,
 } from '../errors/create-unexplained-failure.ts'
 
-/** An answer with an error status. */
 export function parseErrorResponse(status: number, body: JsonObject | string): Failure {
-  if (typeof body === 'string') return createFailureFromText(status, body)
-  return createFailureFromError(status, body['error'] ?? body)
+  if (typeof body === 'string') return parseErrorText(status, body)
+  return parseError(status, body['error'] ?? body)
 }
 
-/** Behind this wire is any of the others, and its refusal comes through in its own words. */
+/** Chat services often relay another provider's error, so that provider's wording is tried too. */
 export function refusesReasoning(failure: Failure): boolean {
   return [anthropicRefuses, openaiRefuses, geminiRefuses].some((refuses) => refuses(failure))
 }
 
-/** An error in the middle of a stream, whose HTTP status was 200. */
+/** Parses an error in the middle of a stream, whose HTTP status was 200. */
 export function parseStreamError(error: Json): Failure {
-  return createFailureFromError(null, error)
+  return parseError(null, error)
 }
 
-/** Where there is no status, the error may tell one. */
-function createFailureFromError(status: number | null, error: Json): Failure {
-  if (typeof error === 'string') return createFailureFromText(status, error)
+function parseError(status: number | null, error: Json): Failure {
+  if (typeof error === 'string') return parseErrorText(status, error)
   if (!isObject(error)) return createUnexplainedFailure(status)
   const { message, detail, msg } = error
-  const said = textOrEmpty(message) || textOrEmpty(msg) || readDetail(detail)
-  return createFailure(status, error, said + readProviderCause(error) + readFailedGeneration(error))
+  const text = textOrEmpty(message) || textOrEmpty(msg) || readDetail(detail)
+  const explanation = text + readProviderCause(error) + readFailedGeneration(error)
+  return createFailure(status, error, explanation)
 }
 
-function createFailure(status: number | null, error: JsonObject, message: string): Failure {
-  const silent = createUnexplainedFailure(status)
-  const known = status ?? readStatus(error) ?? silent.status
-  const code = readCode(error, known)
+/** Without an HTTP status, derives one from the error's own fields. */
+function createFailure(httpStatus: number | null, error: JsonObject, message: string): Failure {
+  const fallback = createUnexplainedFailure(httpStatus)
+  const status = httpStatus ?? readStatus(error) ?? fallback.status
+  const code = readCode(error, status)
   const type = textOrEmpty(error['type'])
-  if (message === '' && code === null && type === '') return silent
+  if (message === '' && code === null && type === '') return fallback
   return {
-    status: known,
-    type: type === '' ? errorTypeForStatus(known) : type,
-    code: code ?? errorCodeForStatus(known),
-    message: message === '' ? silent.message : message,
+    status,
+    type: type === '' ? errorTypeForStatus(status) : type,
+    code: code ?? errorCodeForStatus(status),
+    message: message === '' ? fallback.message : message,
     param: typeof error['param'] === 'string' ? error['param'] : null,
   }
 }
 
 const MAX_TEXT_CHARS = 400
 
-function createFailureFromText(status: number | null, text: string): Failure {
+function parseErrorText(status: number | null, text: string): Failure {
   const trimmed = text.trim()
   if (trimmed === '' || isHtmlPage(trimmed)) return createUnexplainedFailure(status, trimmed)
   return createFailure(status, {}, truncate(trimmed))
@@ -68,17 +74,17 @@ function truncate(text: string): string {
   return text.length <= MAX_TEXT_CHARS ? text : `${text.slice(0, MAX_TEXT_CHARS).toWellFormed()}…`
 }
 
-/** FastAPI's: a sentence, or a list of what is wrong where. */
+/** Reads FastAPI's `detail`: a sentence, or a list such as `[{ loc: ['body', 'n'], msg: 'too big' }]`. */
 function readDetail(detail: Json | undefined): string {
   if (!Array.isArray(detail)) return textOrEmpty(detail)
   const lines = detail.filter(isObject).map((entry) => {
-    const place = Array.isArray(entry['loc']) ? entry['loc'].join('.') : ''
-    return place === '' ? textOrEmpty(entry['msg']) : `${place}: ${textOrEmpty(entry['msg'])}`
+    const path = Array.isArray(entry['loc']) ? entry['loc'].join('.') : ''
+    return path === '' ? textOrEmpty(entry['msg']) : `${path}: ${textOrEmpty(entry['msg'])}`
   })
   return truncate(lines.filter((line) => line !== '').join('; '))
 }
 
-/** OpenRouter's "Provider returned error" says nothing without what the provider said. */
+/** Adds the provider's message to OpenRouter's "Provider returned error", e.g. ` (Groq: too long)`. */
 function readProviderCause({ metadata }: JsonObject): string {
   if (!isObject(metadata)) return ''
   const raw = textOrEmpty(metadata['raw'])
@@ -87,28 +93,23 @@ function readProviderCause({ metadata }: JsonObject): string {
   return ` (${provider === '' ? '' : `${provider}: `}${truncate(readInnerMessage(raw))})`
 }
 
-/** The raw error is often JSON once more. */
+/** Reads the message of a raw error that is often JSON itself: `{"error":{"message":"…"}}`. */
 function readInnerMessage(raw: string): string {
-  if (!raw.startsWith('{')) return raw
-  try {
-    const parsed: unknown = JSON.parse(raw)
-    const inner = isObject(parsed) ? (parsed['error'] ?? parsed) : null
-    return (isObject(inner) && textOrEmpty(inner['message'])) || raw
-  } catch {
-    return raw
-  }
+  const parsed = raw.startsWith('{') ? tryParseJsonObject(raw) : null
+  const inner = parsed?.['error'] ?? parsed
+  return (isObject(inner) && textOrEmpty(inner['message'])) || raw
 }
 
-/** What Groq's model wrote instead of a call; without it nobody can tell what went wrong. */
+/** Reads the text that Groq's model wrote instead of a valid call, which is the only explanation. */
 function readFailedGeneration(error: JsonObject): string {
   const text = textOrEmpty(error['failed_generation'])
   return text === '' ? '' : ` The model wrote: ${truncate(text)}`
 }
 
-/** As a number, or by a word that is known to mean one. */
+/** Reads a numeric status (e.g. 429), or maps a code such as `rate_limit_exceeded` to one. */
 function readStatus({ status_code, code, status, type }: JsonObject): number | null {
-  const said = [status_code, code, status].find(isErrorStatus)
-  return said ?? mapErrorCodeToStatus(textOrEmpty(code) || textOrEmpty(type))
+  const numeric = [status_code, code, status].find(isErrorStatus)
+  return numeric ?? mapErrorCodeToStatus(textOrEmpty(code) || textOrEmpty(type))
 }
 
 function isErrorStatus(value: unknown): value is number {
@@ -117,6 +118,6 @@ function isErrorStatus(value: unknown): value is number {
 
 function readCode({ code }: JsonObject, status: number): string | null {
   if (typeof code === 'string' && code !== '') return code
-  // A number that only repeats the HTTP status is none of OpenAI's codes.
+  // A number that repeats the HTTP status is not one of OpenAI's codes.
   return typeof code === 'number' && code !== status ? String(code) : null
 }

@@ -1,10 +1,10 @@
 /**
- * How services that speak Chat Completions differ. An account picks a set of these with
- * `quirks.profile`, and overrides any of it by naming the quirk beside it.
+ * The quirks of Chat Completions services. An account picks a set with `quirks.profile` and overrides
+ * single ones: `{ profile: 'groq', maxStops: 2 }`.
  *
- * Where a quirk is not set, a client that speaks chat itself gets its own way, and what is
- * translated from another language takes the form that the most services accept. A value that makes
- * no sense is passed over here, so that no request fails on it.
+ * Without a quirk, the request of a Chat Completions client is forwarded as the client wrote it, and a
+ * translated request takes the form that most services accept. Invalid values are ignored here, so
+ * that no request fails on them; the settings report them at start.
  */
 import { textOrEmpty, type JsonObject } from '../../core/json/json.ts'
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'
@@ -23,65 +23,68 @@ import { KNOWN_SERVICE_QUIRKS } from './known-service-quirks.ts'
 
 const CHAT_QUIRKS = {
   allowedTools: flagQuirk(
-    'Knows `allowed_tools`; otherwise the other tools are left out of the request.',
+    'Accepts a tool choice of type `allowed_tools`. If not, only the allowed tools are sent.',
   ),
   callIdPattern: patternQuirk(
-    "What a call's id must look like; one that does not becomes nine letters and digits.",
+    'The format of call ids, such as `^[a-zA-Z0-9]{9}$`. Other ids are replaced by nine letters and digits.',
   ),
   customTools: flagQuirk(
-    'Knows tools with free text as input; otherwise they become functions with one parameter.',
+    'Accepts custom tools, whose input is free text. If not, they are sent as functions with one string parameter.',
   ),
-  developerRole: flagQuirk('Takes the role `developer`; otherwise such messages become `system`.'),
+  developerRole: flagQuirk(
+    'Accepts the role `developer`. If not, such messages are sent as `system`.',
+  ),
   effortField: choiceQuirk(
     ['reasoning_effort', 'reasoning', 'none'],
-    '`reasoning` stands for `reasoning: { effort }`. `none`: there is no such setting.',
+    'The field for the reasoning effort; `reasoning` means `reasoning: { effort }`. `none`: the effort is not sent.',
   ),
   keyHeader: choiceQuirk(
     ['authorization', 'api-key'],
-    'The header that carries the key: `authorization` as a bearer token, `api-key` bare.',
+    'The header for the API key: `authorization: Bearer …` or `api-key: …`.',
   ),
   maxStops: countQuirk(
-    'As many stop sequences are sent; the gateway ends the answer at the others itself.',
+    'The maximum number of stop sequences to send. The gateway ends the answer at the others itself.',
   ),
   maxTokensField: choiceQuirk(
     ['max_completion_tokens', 'max_tokens'],
-    'What the limit of an answer is called.',
+    'The field for the maximum number of output tokens.',
   ),
-  messageNames: flagQuirk("Takes a message's `name`."),
+  messageNames: flagQuirk("Accepts a message's `name`. If not, names are left out."),
   prefixCompletion: flagQuirk(
-    '`true`: a last message of the assistant is marked `prefix: true`, to be gone on with. `false`: it is refused as the last message, so that the user asks for the continuation.',
+    '`true`: continues a final assistant message that is marked `prefix: true`. `false`: rejects an assistant message at the end, so a user message that asks for the continuation is added.',
   ),
-  query: textQuirk('Put behind the path, as in `api-version=2024-10-21`.'),
+  query: textQuirk('The query string of every request, such as `api-version=2024-10-21`.'),
   reasoningDemanded: flagQuirk(
-    'Refuses calls without the reasoning in front of them. Where it is not known, it is sent empty.',
+    'Rejects tool calls without the reasoning that led to them. Unknown reasoning is sent as an empty string.',
   ),
   reasoningField: choiceQuirk(
     ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part', 'none'],
-    'The field that reasoning goes back in. `none`: reasoning is not sent.',
+    'The message field in which earlier reasoning is sent back. `none`: it is not sent.',
   ),
   reasoningOn: choiceQuirk(
     ['all', 'calls'],
-    "Which of the assistant's messages reasoning is sent on.",
+    'Whether reasoning is sent back with every assistant message or only with those that call tools.',
   ),
-  refuses: listQuirk(
-    'a list of field names',
-    'Fields of a request that are refused, and hence left out.',
-  ),
+  refuses: listQuirk('a list of field names', 'Request fields that it rejects; they are left out.'),
   retell: flagQuirk(
-    "Its answers are told anew even to clients that speak chat: it sends what OpenAI's clients cannot read, as calls without an index.",
+    "Decodes and rewrites its answers even for Chat Completions clients, because it sends what OpenAI's SDKs cannot read, such as calls without an index.",
   ),
   strictAlternation: flagQuirk(
-    'User and assistant must take turns, the user first, with system text only in front.',
+    'Requires user and assistant messages to alternate, user first, with system messages only at the start.',
   ),
   systemRole: flagQuirk(
-    'Takes the role `system`; otherwise instructions become the first user turn.',
+    'Accepts the role `system`. If not, instructions are sent as user messages.',
   ),
   thinkTags: choiceQuirk(
     [true, 'unopened'],
-    'Thinking comes as `<think>…</think>` in the text; `unopened`: without the opening tag.',
+    'Sends reasoning as `<think>…</think>` at the start of the text; `unopened`: without the opening tag.',
   ),
-  toolMedia: flagQuirk("Takes images in a tool's output; otherwise they follow in a user message."),
-  userAfterTool: flagQuirk("Takes a user message directly behind a tool's output."),
+  toolMedia: flagQuirk(
+    'Accepts images in tool outputs. If not, they are sent in a user message after the outputs.',
+  ),
+  userAfterTool: flagQuirk(
+    'Accepts a user message directly after a tool output. If not, a short assistant message is inserted.',
+  ),
 }
 
 export type ChatQuirks = {
@@ -91,12 +94,12 @@ export type ChatQuirks = {
 export const QUIRKS: QuirkTable = {
   profile: choiceQuirk(
     Object.keys(KNOWN_SERVICE_QUIRKS),
-    'A set of these quirks, for a service that is well known.',
+    'The quirks of a well-known service; single quirks override them.',
   ),
   ...CHAT_QUIRKS,
 }
 
-/** As a request asks for them several times, they are read once for each account. */
+/** Parses an account's quirks once, because each request reads them several times. */
 export function readChatQuirks({ quirks }: Account): ChatQuirks {
   return parseQuirksOnce(quirks)
 }
@@ -104,12 +107,12 @@ export function readChatQuirks({ quirks }: Account): ChatQuirks {
 const parseQuirksOnce = cachePerObject(parseQuirks)
 
 function parseQuirks(quirks: JsonObject): ChatQuirks {
-  const set: Record<string, unknown> = { ...KNOWN_SERVICE_QUIRKS[textOrEmpty(quirks['profile'])] }
-  for (const [name, value] of Object.entries(quirks)) {
-    const read = Object.hasOwn(CHAT_QUIRKS, name)
-      ? CHAT_QUIRKS[name as keyof ChatQuirks].read(value)
-      : undefined
-    if (read !== undefined) set[name] = read
+  const parsed: Record<string, unknown> = {
+    ...KNOWN_SERVICE_QUIRKS[textOrEmpty(quirks['profile'])],
   }
-  return set
+  for (const [name, quirk] of Object.entries(CHAT_QUIRKS)) {
+    const value = quirk.read(quirks[name])
+    if (value !== undefined) parsed[name] = value
+  }
+  return parsed
 }

@@ -1,68 +1,77 @@
-/** Every reason that this wire gives for not passing something on as it was, and what it did. */
+/**
+ * The codes of the notes that the Responses encoder writes when it drops, changes or adds something,
+ * each with a sentence for users.
+ */
 import {
-  createNoteCollector as open,
-  type NoteCollector as Gathering,
+  createNoteCollector as createCollector,
+  type NoteCollector as Collector,
   type NoteTable,
 } from '../note-collector.ts'
 
 export const NOTES = {
   'id-of-stored-item': [
     'changed',
-    'The id of the item was left out: nothing is stored upstream, so it could only be looked up in vain.',
+    'The id of the item was left out: requests have `store: false`, so the upstream could not find the item by it.',
   ],
   'reasoning-not-sealed': [
     'dropped',
-    'Reasoning without `encrypted_content` was left out: this upstream can read reasoning only by that or by an id of its own.',
+    'Reasoning without `encrypted_content` was left out: this upstream cannot read it without.',
   ],
   'reasoning-made-elsewhere': [
     'dropped',
-    'Reasoning that another upstream or another account had made was left out: only its maker can read it.',
+    'Reasoning made by another upstream or account was left out: only its maker can read it.',
   ],
   'item-of-another-wire': [
     'dropped',
-    'An item that only the upstream understands that made it was left out.',
+    'An item that only the upstream that made it can read was left out.',
   ],
   'call-id-shortened': [
     'changed',
-    'A `call_id` of more than 64 characters was shortened, in the call and in its output alike.',
+    'A `call_id` of more than 64 characters was shortened, in the call and in its output.',
   ],
   'part-renamed': [
     'changed',
-    'Text was sent under the name that its role demands: `output_text` for an assistant, `input_text` for anybody else.',
+    'The type of a text part was changed to the one for its role: `output_text` for an assistant, `input_text` for all others.',
   ],
   'media-of-assistant': [
     'dropped',
-    'A part that is neither text nor refusal was left out of an assistant message, which cannot hold one.',
+    'Media were left out of an assistant message, which can hold only text and refusals.',
   ],
   'part-without-word': [
     'dropped',
-    'A part of a message was left out, because this API has no word for it. A notice stands for it, but in what an assistant said.',
+    'A message part that this API does not have was left out. A notice replaces it, except in assistant messages.',
   ],
-  'tool-without-word': ['dropped', 'A tool was left out, because this API has no word for it.'],
+  'tool-without-word': [
+    'dropped',
+    'A tool was left out, because this API has no tools of its type.',
+  ],
   'tool-choice-without-tools': [
     'dropped',
-    '`tool_choice` was left out, because no tools are left to choose from.',
+    '`tool_choice` was left out, because there are no tools.',
   ],
-  'stop-enforced': ['changed', 'This API has no stop sequences; they are enforced in the stream.'],
+  'stop-enforced': [
+    'changed',
+    'This API has no stop sequences; the gateway ends the answer at them.',
+  ],
   'parameter-without-word': [
     'dropped',
-    'A parameter was left out, because this API has no word for it.',
+    'A parameter was left out, because this API does not have it.',
   ],
-  'parameter-moved': ['changed', 'A parameter was sent under the name that this API has for it.'],
+  'parameter-moved': ['changed', 'A parameter was sent under the name that this API uses.'],
   'compaction-asked': [
     'added',
-    'The upstream is asked to compact the conversation by itself, in `context_management`.',
+    '`context_management` was added, so that the upstream compacts a long conversation itself.',
   ],
   'below-minimum': [
     'changed',
-    '`max_output_tokens` was raised to the least that this upstream accepts.',
+    '`max_output_tokens` was raised to the minimum that this upstream accepts.',
   ],
 } as const satisfies NoteTable
 
 export type NoteCode = keyof typeof NOTES
 
-export type NoteCollector = Gathering<NoteCode>
+export type NoteCollector = Collector<NoteCode>
 
 export function createNoteCollector(): NoteCollector {
-  return open('responses', NOTES)
+  return createCollector('responses', NOTES)
 }

@@ -1,17 +1,21 @@
-/** What can be said of a server of the Responses API that is not OpenAI's. */
+/** The quirks of servers other than OpenAI's that serve the Responses API. */
 import { countQuirk, flagQuirk, listQuirk, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
 
 export const QUIRKS: QuirkTable = {
   compact: flagQuirk(
-    'Compacts conversations itself, by `context_management` and at `/responses/compact`, as OpenAI does.',
+    'Compacts conversations itself, with `context_management` and `/responses/compact`, as OpenAI does.',
   ),
   inputTokens: flagQuirk('Has the endpoint `/responses/input_tokens`, as OpenAI does.'),
-  minOutputTokens: countQuirk('The smallest `max_output_tokens` that it accepts; 16 if not said.'),
+  minOutputTokens: countQuirk('The smallest `max_output_tokens` that it accepts; 16 by default.'),
   passes: listQuirk(
     'a list of field names',
-    "Fields beyond OpenAI's that it understands, such as `seed` and `stop`.",
+    "Request fields that it accepts beyond OpenAI's, such as `seed` and `stop`.",
   ),
-  rawReasoning: flagQuirk('Takes reasoning back as plain text, whoever made it.'),
-  retell: flagQuirk('Its streams break the rules: its answers are told anew, in our words.'),
-  sealedReasoning: flagQuirk('Whether to ask it for `reasoning.encrypted_content`.'),
+  rawReasoning: flagQuirk('Accepts earlier reasoning as plain text, also of other models.'),
+  retell: flagQuirk(
+    'Decodes and rewrites its answers even for Responses clients, because its streams deviate from the API.',
+  ),
+  sealedReasoning: flagQuirk(
+    'Whether `include` requests `reasoning.encrypted_content`. By default, unless the model is known not to reason.',
+  ),
 }

@@ -1,83 +1,80 @@
 /**
- * Rules about the order of messages that only some services have. Each takes the messages as they
- * are and returns them lawful; without a quirk that asks for it none runs.
+ * Applies the rules about the order of messages that only some services have. Each rule runs only if
+ * the account's quirks ask for it.
  */
 import { isObject, textOrEmpty, type Json } from '../../../core/json/json.ts'
 import type { NoteCollector } from '../encoding-notes.ts'
 import type { ChatQuirks } from '../quirks.ts'
 import type { ChatMessage } from '../api-types.ts'
 
-type OrderRule = (
-  messages: readonly ChatMessage[],
-  notebook: NoteCollector,
-) => readonly ChatMessage[]
+type OrderRule = (messages: readonly ChatMessage[], notes: NoteCollector) => readonly ChatMessage[]
 
-/** Those `toldInPlace` are not taken for instructions, also where they stand behind nothing else. */
+/**
+ * `insertedInstructions` are system messages that the gateway put in the middle of a conversation. They
+ * do not count as leading instructions, even if all messages before them are system messages.
+ */
 export function applyMessageOrderRules(
   messages: readonly ChatMessage[],
-  toldInPlace: ReadonlySet<ChatMessage>,
+  insertedInstructions: ReadonlySet<ChatMessage>,
   quirks: ChatQuirks,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): readonly ChatMessage[] {
   const rules: OrderRule[] = []
   if (quirks.systemRole === false) rules.push(replaceSystemRole)
-  if (quirks.strictAlternation === true) rules.push(alternateRoles(toldInPlace))
+  if (quirks.strictAlternation === true) rules.push(alternateRoles(insertedInstructions))
   if (quirks.userAfterTool === false) rules.push(insertAssistantAfterTools)
-  if (quirks.prefixCompletion !== undefined) {
-    rules.push(quirks.prefixCompletion ? markPrefix(quirks) : appendContinuationRequest(quirks))
+  if (quirks.prefixCompletion === true) rules.push(markPrefix(quirks))
+  if (quirks.prefixCompletion === false) {
+    rules.push((all) => [...all, ...createContinuationRequest(all, quirks, notes)])
   }
-  return rules.reduce((so, rule) => rule(so, notebook), messages)
+  return rules.reduce((result, rule) => rule(result, notes), messages)
 }
 
-const replaceSystemRole: OrderRule = (messages, notebook) =>
+const replaceSystemRole: OrderRule = (messages, notes) =>
   messages.map((message) => {
     if (!isSystem(message)) return message
-    notebook.write('system-as-user')
-    const lead = 'These instructions hold for the whole conversation:\n'
-    return { ...message, role: 'user', content: `${lead}${readText(message.content)}` }
+    notes.write('system-as-user')
+    const heading = 'These instructions hold for the whole conversation:\n'
+    return { ...message, role: 'user', content: `${heading}${readText(message.content)}` }
   })
 
-/** Text of the system in front becomes one message; further in it is said by the user. */
-function alternateRoles(toldInPlace: ReadonlySet<ChatMessage>): OrderRule {
-  return (messages, notebook) => {
+/** Merges consecutive messages of one role. System messages after the first others become user messages. */
+function alternateRoles(insertedInstructions: ReadonlySet<ChatMessage>): OrderRule {
+  return (messages, notes) => {
     const out: ChatMessage[] = []
     for (const message of messages) {
-      const leads = !toldInPlace.has(message) && out.every(isSystem)
-      const isInPlace = !isSystem(message) || leads
-      if (!isInPlace) notebook.write('system-as-user')
-      const next = isInPlace ? message : { ...message, role: 'user' }
-      const last = out.at(-1)
-      if (last !== undefined && canMerge(last, next)) {
-        notebook.write('messages-merged')
-        const { role } = last
-        out[out.length - 1] = {
-          ...last,
-          ...next,
-          role,
-          content: mergeContent(last.content, next.content),
-        }
+      const isLeading = !insertedInstructions.has(message) && out.every(isSystem)
+      const keepsRole = !isSystem(message) || isLeading
+      if (!keepsRole) notes.write('system-as-user')
+      const next = keepsRole ? message : { ...message, role: 'user' }
+      const previous = out.at(-1)
+      if (previous !== undefined && canMerge(previous, next)) {
+        notes.write('messages-merged')
+        const { role } = previous
+        const content = mergeContent(previous.content, next.content)
+        out[out.length - 1] = { ...previous, ...next, role, content }
       } else out.push(next)
     }
     const first = out.findIndex((message) => !isSystem(message))
     if (first < 0 || out[first]?.role === 'user') return out
-    notebook.write('first-user-line-added')
+    notes.write('first-user-line-added')
     return out.toSpliced(first, 0, { role: 'user', content: '(The conversation begins.)' })
   }
 }
 
-const insertAssistantAfterTools: OrderRule = (messages, notebook) =>
-  messages.flatMap((message, at) => {
-    if (message.role !== 'user' || messages[at - 1]?.role !== 'tool') return [message]
-    notebook.write('assistant-line-added')
+const insertAssistantAfterTools: OrderRule = (messages, notes) =>
+  messages.flatMap((message, index) => {
+    if (message.role !== 'user' || messages[index - 1]?.role !== 'tool') return [message]
+    notes.write('assistant-line-added')
     return [{ role: 'assistant', content: 'I have the output.' }, message]
   })
 
 function markPrefix({ reasoningField }: ChatQuirks): OrderRule {
-  return (messages, notebook) => {
+  return (messages, notes) => {
     const last = findTrailingAssistantText(messages)
     if (last === null) return messages
-    notebook.write('prefix-marked')
-    // A thinking model wants to hear that there was no reasoning.
+    notes.write('prefix-marked')
+    // A thinking model expects the field on a prefix message, even if it is empty.
     const reasoning =
       reasoningField === 'reasoning_content' && last['reasoning_content'] === undefined
         ? { reasoning_content: '' }
@@ -86,29 +83,22 @@ function markPrefix({ reasoningField }: ChatQuirks): OrderRule {
   }
 }
 
-function appendContinuationRequest(quirks: ChatQuirks): OrderRule {
-  return (messages, notebook) => {
-    const request = createContinuationRequest(messages, quirks, notebook)
-    return request.length === 0 ? messages : [...messages, ...request]
-  }
-}
-
 /**
- * What the user says behind messages that end with the assistant's own, where the upstream does not
- * go on with these.
+ * Returns a user message that asks for the continuation, if the messages end with an assistant text
+ * that the upstream does not continue (`prefixCompletion: false`); otherwise an empty list.
  */
 export function createContinuationRequest(
   messages: readonly ChatMessage[],
   { prefixCompletion }: ChatQuirks,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): readonly ChatMessage[] {
   if (prefixCompletion !== false || findTrailingAssistantText(messages) === null) return []
-  notebook.write('prefill-as-request')
+  notes.write('prefill-as-request')
   const content = 'Go on with your last message exactly where it ends, without repeating any of it.'
   return [{ role: 'user', content }]
 }
 
-/** The assistant's message that the model is to go on with, if the conversation ends in one. */
+/** Returns the last message if it is an assistant message with text and without calls. */
 function findTrailingAssistantText(messages: readonly ChatMessage[]): ChatMessage | null {
   const last = messages.at(-1)
   if (last?.role !== 'assistant' || hasCalls(last) || readText(last.content) === '') return null
@@ -124,19 +114,19 @@ function hasCalls(message: ChatMessage): boolean {
 }
 
 /**
- * A name would be lost, or given to what another said. Behind calls come their outputs, and nothing
- * else; in front of them there may be words.
+ * True for two messages of one role and name. Tool outputs stay apart, because each answers one call,
+ * and nothing is merged into a message with calls, because its outputs must follow it.
  */
-function canMerge(one: ChatMessage, other: ChatMessage): boolean {
-  const isOutput = one.role === 'tool' || one.role === 'function'
-  const isSameRole = one.role === other.role || (isSystem(one) && isSystem(other))
-  return isSameRole && one['name'] === other['name'] && !isOutput && !hasCalls(one)
+function canMerge(first: ChatMessage, second: ChatMessage): boolean {
+  const isOutput = first.role === 'tool' || first.role === 'function'
+  const isSameRole = first.role === second.role || (isSystem(first) && isSystem(second))
+  return isSameRole && first['name'] === second['name'] && !isOutput && !hasCalls(first)
 }
 
-function mergeContent(one: Json | undefined, other: Json | undefined): Json {
-  if (other === null || other === undefined) return one ?? null
-  if (typeof one === 'string' && typeof other === 'string') return `${one}\n${other}`
-  return [...listParts(one), ...listParts(other)]
+function mergeContent(first: Json | undefined, second: Json | undefined): Json {
+  if (second === null || second === undefined) return first ?? null
+  if (typeof first === 'string' && typeof second === 'string') return `${first}\n${second}`
+  return [...listParts(first), ...listParts(second)]
 }
 
 function listParts(content: Json | undefined): readonly Json[] {
@@ -145,10 +135,7 @@ function listParts(content: Json | undefined): readonly Json[] {
 }
 
 function readText(content: Json | undefined): string {
-  if (typeof content === 'string') return content
-  let text = ''
-  for (const part of listParts(content)) {
-    if (isObject(part)) text += textOrEmpty(part['text'])
-  }
-  return text
+  return listParts(content)
+    .map((part) => (isObject(part) ? textOrEmpty(part['text']) : ''))
+    .join('')
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a client's own messages have to be written anew for this upstream although nobody changed
- * the conversation: only where the account says outright that it cannot take them.
+ * Decides whether the messages of a Chat Completions client are encoded again although the
+ * conversation is unchanged: only if a quirk of the account says that it rejects them as they are.
  */
 import { filterObjects } from '../../../core/items/chat-only-fields.ts'
 import { isToolOutput, type Item } from '../../../core/item.ts'
@@ -10,7 +10,7 @@ import { isMediaPart } from './encode-parts.ts'
 import type { ChatOptions } from './encoding-context.ts'
 import type { ChatQuirks } from '../quirks.ts'
 
-/** `messages` is what the client wrote, `items` what it means. */
+/** `messages` is the client's JSON, `items` the same conversation parsed. */
 export function mustRewriteMessages(
   items: readonly Item[],
   messages: Json | undefined,
@@ -19,9 +19,11 @@ export function mustRewriteMessages(
   const { strictAlternation, userAfterTool, prefixCompletion, reasoningDemanded } = options.quirks
   if (strictAlternation === true) return true
   if (reasoningDemanded === true && hasCallsWithoutReasoning(messages, options.quirks)) return true
-  if (userAfterTool === false && items.some((item, at) => isUserAfterTool(item, items[at + 1]))) {
+  if (
+    userAfterTool === false &&
+    items.some((item, index) => isUserAfterTool(items[index + 1], item))
+  )
     return true
-  }
   if (prefixCompletion !== undefined && endsWithAssistant(items)) return true
   return items.some((item) => isUnsupportedItem(item, options))
 }
@@ -31,7 +33,6 @@ function endsWithAssistant(items: readonly Item[]): boolean {
   return last?.type === 'message' && last.role === 'assistant'
 }
 
-/** Whether there are calls in a message that has no reasoning where this upstream looks for it. */
 function hasCallsWithoutReasoning(
   messages: Json | undefined,
   { reasoningField = 'none' }: ChatQuirks,
@@ -43,9 +44,8 @@ function hasCallsWithoutReasoning(
   )
 }
 
-/** Whether a user speaks right behind a tool. */
-function isUserAfterTool(item: Item, next: Item | undefined): boolean {
-  return isToolOutput(item) && next?.type === 'message' && next.role === 'user'
+function isUserAfterTool(item: Item | undefined, previous: Item): boolean {
+  return isToolOutput(previous) && item?.type === 'message' && item.role === 'user'
 }
 
 function isUnsupportedItem(item: Item, options: ChatOptions): boolean {

@@ -1,7 +1,7 @@
 /**
- * What the assistant said and called, as ONE message, with the outputs of its calls directly behind
- * it. Services refuse a batch of calls that is torn apart, and images from an assistant or a tool:
- * these follow in a message of the user.
+ * Encodes an assistant's reasoning, text and tool calls as one chat message, directly followed by the
+ * outputs of the calls, because services reject calls and outputs that are apart. Media of the
+ * assistant or of a tool follow in a user message, because services reject them elsewhere.
  */
 import {
   readChatOnlyFields,
@@ -9,7 +9,7 @@ import {
   filterObjects,
 } from '../../../core/items/chat-only-fields.ts'
 import { sanitizeNoticeName } from '../../../core/text/gateway-notice.ts'
-import { isText, type Message, type Part } from '../../../core/item.ts'
+import { isText, type Message } from '../../../core/item.ts'
 import { textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { normalizeCallIds } from './normalize-call-ids.ts'
 import { encodeToolOutput, isLegacyFunctionCall } from './encode-tool-output.ts'
@@ -24,15 +24,15 @@ import { wrapInput } from '../custom-tool-as-function.ts'
 type AssistantGroup = Extract<MessageGroup, { readonly type: 'assistant' }>
 
 export function encodeAssistantMessage(
-  turn: AssistantGroup,
+  group: AssistantGroup,
   encoding: EncodingContext,
 ): readonly ChatMessage[] {
-  const { calls, message } = turn
+  const { calls, message } = group
   const ids = normalizeCallIds(calls, encoding)
-  const messages: ChatMessage[] = isOnlyMedia(turn) ? [] : [encodeTextAndCalls(turn, ids, encoding)]
+  const messages: ChatMessage[] = isOnlyMedia(group) ? [] : [encodeMessage(group, ids, encoding)]
   const media: JsonObject[] = []
-  for (const [place, call] of calls.entries()) {
-    const output = encodeToolOutput(call, ids[place] ?? '', encoding)
+  for (const [index, call] of calls.entries()) {
+    const output = encodeToolOutput(call, ids[index] ?? '', encoding)
     if (output === null) continue
     messages.push(output.message)
     media.push(...output.media)
@@ -42,35 +42,32 @@ export function encodeAssistantMessage(
   return messages
 }
 
-/** An assistant's message that would be empty without its images is not sent. */
+/** True if the message would be empty without its media; then only the media are sent. */
 function isOnlyMedia({ message, calls }: AssistantGroup): boolean {
-  return calls.length === 0 && message !== null && hasOnly(isMediaPart, message.item.content)
+  const parts = message?.item.content ?? []
+  return calls.length === 0 && parts.length > 0 && parts.every(isMediaPart)
 }
 
-function hasOnly(is: (part: Part) => boolean, parts: readonly Part[]): boolean {
-  return parts.length > 0 && parts.every(is)
-}
-
-function encodeTextAndCalls(
+function encodeMessage(
   { message, calls, reasoning }: AssistantGroup,
   ids: readonly string[],
   encoding: EncodingContext,
 ): ChatMessage {
-  const first = calls[0]?.item
+  const firstCall = calls[0]?.item
   const { fields, part } = encodeReasoning(reasoning, calls[0]?.at ?? null, encoding)
-  const ofCall =
-    first === undefined || isFromOtherUpstream(first, encoding.options)
+  const callFields =
+    firstCall === undefined || isFromOtherUpstream(firstCall, encoding.options)
       ? undefined
-      : readChatMessageFields(first)
-  const ofMessage = message === null ? undefined : selectMessageFields(message, encoding)
-  const details = [fields, ofMessage, ofCall].flatMap((from) =>
-    filterObjects(from?.['reasoning_details']),
+      : readChatMessageFields(firstCall)
+  const messageFields = message === null ? undefined : selectMessageFields(message, encoding)
+  const details = [fields, messageFields, callFields].flatMap((source) =>
+    filterObjects(source?.['reasoning_details']),
   )
   const { content, refusal } = encodeText(message, encoding)
   return {
     role: 'assistant',
-    ...ofCall,
-    ...ofMessage,
+    ...callFields,
+    ...messageFields,
     ...fields,
     ...(details.length > 0 ? { reasoning_details: details } : {}),
     content:
@@ -103,19 +100,19 @@ function encodeCalls(
   ids: readonly string[],
   { options, notes }: EncodingContext,
 ): JsonObject | undefined {
-  const only = calls.length === 1 ? calls[0]?.item : undefined
   if (calls.length === 0) return undefined
-  if (only?.type === 'function_call' && isLegacyFunctionCall(only)) {
-    return { function_call: { name: only.name, arguments: only.arguments } }
+  const onlyCall = calls.length === 1 ? calls[0]?.item : undefined
+  if (onlyCall?.type === 'function_call' && isLegacyFunctionCall(onlyCall)) {
+    return { function_call: { name: onlyCall.name, arguments: onlyCall.arguments } }
   }
-  const entries = calls.map(({ at, item }, place): JsonObject => {
+  const entries = calls.map(({ at, item }, index): JsonObject => {
     const entry = isFromOtherUpstream(item, options) ? undefined : readChatOnlyFields(item).$entry
-    const base = { ...entry, id: ids[place] ?? '' }
+    const base = { ...entry, id: ids[index] ?? '' }
+    const { name } = item
     if (item.type === 'function_call') {
-      const made = { name: item.name, arguments: item.arguments }
-      return { ...base, type: 'function', function: made }
+      return { ...base, type: 'function', function: { name, arguments: item.arguments } }
     }
-    const { name, input } = item
+    const { input } = item
     if (options.customTools) return { ...base, type: 'custom', custom: { name, input } }
     notes.write('custom-call-as-function', { at })
     return { ...base, type: 'function', function: { name, arguments: wrapInput(input) } }
@@ -127,12 +124,12 @@ function encodeAssistantMedia(
   { at, item }: PositionedItem<Message>,
   { notes }: EncodingContext,
 ): readonly JsonObject[] {
-  const shown = item.content.filter(isMediaPart)
-  if (shown.length === 0) return []
+  const media = item.content.filter(isMediaPart)
+  if (media.length === 0) return []
   notes.write('assistant-media-moved', { at })
-  const who = textOrEmpty(readChatOnlyFields(item)['name']) || 'the assistant'
+  const author = textOrEmpty(readChatOnlyFields(item)['name']) || 'the assistant'
   return [
-    encodeNotice(`What follows was shown by ${sanitizeNoticeName(who)}.`),
-    ...shown.map((part) => encodePart(part, { at, notes })),
+    encodeNotice(`What follows was shown by ${sanitizeNoticeName(author)}.`),
+    ...media.map((part) => encodePart(part, { at, notes })),
   ]
 }

@@ -1,4 +1,4 @@
-/** A message of the system, the developer or the user. */
+/** Encodes a system, developer or user message. */
 import { readChatOnlyFields, readChatMessageFields } from '../../../core/items/chat-only-fields.ts'
 import type { Message } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
@@ -8,22 +8,22 @@ import type { PositionedItem } from './group-items-into-messages.ts'
 import type { ChatMessage } from '../api-types.ts'
 
 export function encodeInputMessage(
-  said: PositionedItem<Message>,
+  message: PositionedItem<Message>,
   encoding: EncodingContext,
 ): ChatMessage {
-  const { at, item } = said
+  const { at, item } = message
   const { notes } = encoding
   const content =
     item.role === 'user' ? item.content : item.content.filter((part) => !isMediaPart(part))
   if (content.length < item.content.length) notes.write('media-in-system', { at })
   return {
-    role: chooseRole(said, encoding),
-    ...selectMessageFields(said, encoding),
+    role: chooseRole(message, encoding),
+    ...selectMessageFields(message, encoding),
     content: encodeContent(content, { at, notes, partFields: readChatOnlyFields(item).$parts }),
   }
 }
 
-/** What chat has to say of a message beyond the waist, as far as the upstream takes it. */
+/** Returns the fields that only Chat Completions messages have, such as `name`, if accepted. */
 export function selectMessageFields(
   { at, item }: PositionedItem<Message>,
   { options, notes }: EncodingContext,

@@ -1,6 +1,7 @@
 /**
- * A conversation as chat messages, instructions in front. An answer that was continued stays a message
- * of its own, as it was sent then, with what the user was made to say behind it.
+ * Encodes a conversation as chat messages, instructions first. An answer that continued another stays
+ * a message of its own, with the request for the continuation before it, so that the messages stay
+ * the same as in the request that it answered.
  */
 import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { isInsertedInstruction } from '../../../core/items/leading-instructions.ts'
@@ -9,7 +10,6 @@ import { encodeAssistantMessage } from './encode-assistant-message.ts'
 import { encodeInputMessage } from './encode-input-message.ts'
 import { applyMessageOrderRules, createContinuationRequest } from './apply-message-order-rules.ts'
 import type { EncodingContext } from './encoding-context.ts'
-import type { ChatQuirks } from '../quirks.ts'
 import { groupItemsIntoMessages } from './group-items-into-messages.ts'
 import type { ChatMessage } from '../api-types.ts'
 
@@ -18,26 +18,20 @@ export function encodeMessages(
   instructions: string | null,
   encoding: EncodingContext,
 ): readonly ChatMessage[] {
-  const messages: ChatMessage[] = []
-  const toldInPlace = new Set<ChatMessage>()
-  if (instructions !== null) messages.push({ role: 'system', content: instructions })
+  const { notes } = encoding
   const { quirks } = encoding.options
-  for (const turn of groupItemsIntoMessages(
-    items,
-    findAnswerBorders(items, quirks),
-    encoding.notes,
-  )) {
-    if (turn.type === 'said') {
-      const message = encodeInputMessage(turn, encoding)
+  const messages: ChatMessage[] = []
+  const insertedInstructions = new Set<ChatMessage>()
+  if (instructions !== null) messages.push({ role: 'system', content: instructions })
+  // An upstream that continues marked messages has written both answers as one message.
+  const continuations = quirks.prefixCompletion === true ? [] : findConsecutiveAnswers(items)
+  for (const group of groupItemsIntoMessages(items, new Set(continuations), notes)) {
+    if (group.type === 'input') {
+      const message = encodeInputMessage(group, encoding)
       messages.push(message)
-      if (isInsertedInstruction(turn.item)) toldInPlace.add(message)
-    } else if (turn.type === 'assistant') messages.push(...encodeAssistantMessage(turn, encoding))
-    else messages.push(...createContinuationRequest(messages, quirks, encoding.notes))
+      if (isInsertedInstruction(group.item)) insertedInstructions.add(message)
+    } else if (group.type === 'assistant') messages.push(...encodeAssistantMessage(group, encoding))
+    else messages.push(...createContinuationRequest(messages, quirks, notes))
   }
-  return applyMessageOrderRules(messages, toldInPlace, quirks, encoding.notes)
-}
-
-/** A marked message and what its upstream went on with are one. */
-function findAnswerBorders(items: readonly Item[], quirks: ChatQuirks): ReadonlySet<number> {
-  return new Set(quirks.prefixCompletion === true ? [] : findConsecutiveAnswers(items))
+  return applyMessageOrderRules(messages, insertedInstructions, quirks, notes)
 }

@@ -1,6 +1,6 @@
 /**
- * The settings of a request as chat's fields: one small function for each, so that a setting that
- * changed can be written anew without the others. A field that is `undefined` is not to be there.
+ * Encodes each parameter of a prompt as Chat Completions fields, with one function per parameter, so
+ * that a changed parameter can be encoded alone. Fields with the value `undefined` are removed later.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { OutputFormat, PromptParameters } from '../../../core/prompt.ts'
@@ -13,7 +13,7 @@ type ParameterEncoder = (params: PromptParameters, encoding: EncodingContext) =>
 
 export const PARAMETER_ENCODERS: { readonly [Name in keyof PromptParameters]: ParameterEncoder } = {
   model: ({ model }) => ({ model }),
-  // In front of the messages.
+  // Instructions are encoded as the first message.
   instructions: () => ({}),
   tools: (params, encoding) => ({ tools: encodeTools(params, encoding), functions: undefined }),
   toolChoice: (params, encoding) => ({
@@ -75,25 +75,23 @@ export const PARAMETER_ENCODERS: { readonly [Name in keyof PromptParameters]: Pa
     return encodeLogprobs(params)
   },
   extra: ({ extra }, { options, notes }) => {
-    const known = Object.entries(extra).filter(([name]) => {
-      const isKnown = options.isChatClient || CHAT_FIELDS.has(name)
-      if (!isKnown && !isDefaultValue(name, extra[name])) {
-        notes.write('parameter-unsupported', { field: name })
-      }
-      return isKnown
+    const sent = Object.entries(extra).filter(([name, value]) => {
+      if (options.isChatClient || CHAT_FIELDS.has(name)) return true
+      if (!isDefaultValue(name, value)) notes.write('parameter-unsupported', { field: name })
+      return false
     })
-    return Object.fromEntries(known)
+    return Object.fromEntries(sent)
   },
 }
 
-/** As many as OpenAI takes; who speaks chat itself is told by its upstream what is too many. */
+/** OpenAI's limit. For a Chat Completions client the upstream itself rejects longer lists. */
 const MAX_STOP_SEQUENCES = 4
 
 export function planStopSequences(
   { stop, extra }: PromptParameters,
   { quirks, isChatClient }: ChatOptions,
 ): SplitStopSequences {
-  // An answer that is watched is told anew, which can be done with one choice only.
+  // To stop an answer the gateway decodes and rewrites it, which works with one choice only.
   if (isChatClient && !isDefaultValue('n', extra['n'])) return { sent: stop, unsent: [] }
   const limit = quirks.maxStops ?? (isChatClient ? Infinity : MAX_STOP_SEQUENCES)
   return splitStopSequences(stop, quirks.refuses?.includes('stop') === true ? 0 : limit)
@@ -102,7 +100,7 @@ export function planStopSequences(
 const LOGPROBS = 'message.output_text.logprobs'
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
-/** Fields of chat services that clients of another language send along for them. */
+/** Fields of Chat Completions services that Responses clients may send to them, too. */
 const CHAT_FIELDS: ReadonlySet<string> = new Set([
   'chat_template_kwargs',
   'guided_choice',
@@ -148,9 +146,9 @@ function createField(field: string, value: Json): JsonObject {
 }
 
 function encodeLogprobs({ topLogprobs, include }: PromptParameters): JsonObject {
-  const isAsked = topLogprobs !== null || include.includes(LOGPROBS)
+  const isRequested = topLogprobs !== null || include.includes(LOGPROBS)
   return {
-    logprobs: isAsked ? true : undefined,
+    logprobs: isRequested ? true : undefined,
     top_logprobs: topLogprobs === null || topLogprobs === 0 ? undefined : topLogprobs,
   }
 }

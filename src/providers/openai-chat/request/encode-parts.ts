@@ -1,6 +1,6 @@
 /**
- * The parts of a message in chat's form. Text alone becomes a plain string, because many services
- * take nothing else.
+ * Encodes the parts of a message or tool output. Content that is only text becomes one string,
+ * because many services accept nothing else.
  */
 import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
 import { isText, textOfPart, type Part } from '../../../core/item.ts'
@@ -10,23 +10,23 @@ import type { NoteCollector } from '../encoding-notes.ts'
 export interface PartEncodingContext {
   readonly at: number
   readonly notes: NoteCollector
-  /** What chat says of the parts beyond the waist, by place. It keeps several texts apart. */
+  /** Fields that only chat parts have, by part index; if present, text parts are not joined. */
   readonly partFields?: readonly (JsonObject | null)[] | undefined
 }
 
 export function encodeContent(parts: readonly Part[], context: PartEncodingContext): Json {
-  // Fields of parts belong to them only while nobody has added a part or taken one away.
-  const extras = context.partFields?.length === parts.length ? context.partFields : undefined
-  if (extras === undefined && parts.every(isText)) return joinText(parts, context)
-  return parts.map((part, place) => ({ ...encodePart(part, context), ...extras?.[place] }))
+  // Another number of parts means that some were added or removed, so the indexes do not match.
+  const partFields = context.partFields?.length === parts.length ? context.partFields : undefined
+  if (partFields === undefined && parts.every(isText)) return joinText(parts, context)
+  return parts.map((part, index) => ({ ...encodePart(part, context), ...partFields?.[index] }))
 }
 
-/** What can be looked at or listened to, or is at least no text. */
+/** True for images, files, audio and unknown parts. */
 export function isMediaPart(part: Part): boolean {
   return !isText(part)
 }
 
-/** What a model said is one text, however it was cut; what it is told may be several. */
+/** Joins a model's parts without a separator, because they are one text, and input parts by lines. */
 function joinText(parts: readonly Part[], { at, notes }: PartEncodingContext): string {
   const texts = parts.map(textOfPart)
   if (texts.length < 2 || parts[0]?.type !== 'input_text') return texts.join('')
@@ -47,11 +47,10 @@ export function encodePart(part: Part, { at, notes }: PartEncodingContext): Json
         notes.write('image-without-url', { at })
         return encodeNotice('An image was here, which cannot be shown.')
       }
-      if (detail === undefined || KNOWN_DETAIL_LEVELS.has(detail)) {
-        return { type: 'image_url', image_url: detail === undefined ? { url } : { url, detail } }
-      }
-      notes.write('image-detail-changed', { at, detail })
-      return { type: 'image_url', image_url: { url } }
+      const isKnownDetail = detail === undefined || KNOWN_DETAIL_LEVELS.has(detail)
+      if (!isKnownDetail) notes.write('image-detail-changed', { at, detail })
+      const image = detail === undefined || !isKnownDetail ? { url } : { url, detail }
+      return { type: 'image_url', image_url: image }
     }
     case 'input_file': {
       const { file_data, file_id, filename } = part
@@ -72,11 +71,11 @@ export function encodePart(part: Part, { at, notes }: PartEncodingContext): Json
     case 'input_audio':
       return { type: 'input_audio', input_audio: { ...part.input_audio } }
     case 'opaque': {
-      const kind = textOrEmpty(part.raw['type'])
       if (isChatPart(part.raw)) return part.raw
-      notes.write('unknown-part', { at, detail: kind })
+      const type = textOrEmpty(part.raw['type'])
+      notes.write('unknown-part', { at, detail: type })
       return encodeNotice(
-        `Something (${sanitizeNoticeName(kind)}) was here, which cannot be shown.`,
+        `Something (${sanitizeNoticeName(type)}) was here, which cannot be shown.`,
       )
     }
   }
@@ -84,13 +83,13 @@ export function encodePart(part: Part, { at, notes }: PartEncodingContext): Json
 
 const KNOWN_DETAIL_LEVELS: ReadonlySet<string> = new Set(['auto', 'low', 'high'])
 
-/** Chat's parts hold what they are under their own name: `{ type: 'video_url', video_url: … }`. */
+/** True for a part with a field named like its type: `{ type: 'video_url', video_url: … }`. */
 function isChatPart(raw: JsonObject): boolean {
   const { type } = raw
   return typeof type === 'string' && (isObject(raw[type]) || typeof raw[type] === 'string')
 }
 
-/** A part of its own; what it tells may follow. */
+/** Encodes a gateway-generated text that describes a missing part or introduces the next one. */
 export function encodeNotice(text: string): JsonObject {
   return { type: 'text', text: formatNotice(text) }
 }

@@ -1,6 +1,7 @@
 /**
- * Reasoning on the assistant message that it led to. Services disagree on the field, and many refuse
- * any: what is not known to be wanted is not sent, except for what came in chat's own words.
+ * Encodes reasoning as fields of the assistant message that it led to. Services disagree on the field,
+ * and many reject all of them, so reasoning is sent only if a quirk names the field or the item was
+ * received in a field of Chat Completions.
  */
 import { readChatOnlyFields, filterObjects } from '../../../core/items/chat-only-fields.ts'
 import type { Reasoning } from '../../../core/item.ts'
@@ -11,36 +12,23 @@ import type { PositionedItem } from './group-items-into-messages.ts'
 
 export interface EncodedReasoning {
   readonly fields: JsonObject
-  /** Mistral's form: a part in front of the content. */
+  /** Mistral's form: a `thinking` part that precedes the content. */
   readonly part: JsonObject | null
 }
 
-const NO_REASONING: EncodedReasoning = { fields: {}, part: null }
-
-/** `firstCall` is the place of the first call that it led to, `null` if it led to none. */
+/** `firstCallAt` is the position of the message's first tool call, or null if it has none. */
 export function encodeReasoning(
   reasoning: readonly PositionedItem<Reasoning>[],
-  firstCall: number | null,
-  encoding: EncodingContext,
-): EncodedReasoning {
-  const known =
-    reasoning.length === 0
-      ? NO_REASONING
-      : encodeReasoningItems(reasoning, firstCall !== null, encoding)
-  return firstCall === null ? known : addEmptyReasoning(known, firstCall, encoding)
-}
-
-/** Empty reasoning, for a service that wants to see the field whatever it holds. */
-function addEmptyReasoning(
-  known: EncodedReasoning,
-  at: number,
+  firstCallAt: number | null,
   { options, notes }: EncodingContext,
 ): EncodedReasoning {
+  const encoded = encodeReasoningItems(reasoning, firstCallAt !== null, { options, notes })
   const { reasoningDemanded, reasoningField = 'none' } = options.quirks
-  if (reasoningDemanded !== true || !TEXT_FIELDS.has(reasoningField)) return known
-  if (known.fields[reasoningField] !== undefined) return known
-  notes.write('reasoning-stand-in', { at })
-  return { ...known, fields: { ...known.fields, [reasoningField]: '' } }
+  if (firstCallAt === null || reasoningDemanded !== true) return encoded
+  if (!TEXT_FIELDS.has(reasoningField) || encoded.fields[reasoningField] !== undefined)
+    return encoded
+  notes.write('reasoning-stand-in', { at: firstCallAt })
+  return { ...encoded, fields: { ...encoded.fields, [reasoningField]: '' } }
 }
 
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning'])
@@ -54,20 +42,20 @@ function encodeReasoningItems(
   const texts = new Map<string, string>()
   const details: JsonObject[] = []
   for (const { at, item } of reasoning) {
-    const sealed = unpackReasoningDetails(item.encrypted_content)
-    if (isFromOtherUpstream(item, options) || (sealed !== null && isOtherMaker(sealed, options))) {
+    const packed = unpackReasoningDetails(item.encrypted_content)
+    if (isFromOtherUpstream(item, options) || (packed !== null && isOtherMaker(packed, options))) {
       notes.write('reasoning-of-elsewhere', { at })
       continue
     }
-    const native = readChatOnlyFields(item)
-    const given = filterObjects(native.reasoning_details)
-    const own = given.length > 0 ? given : (sealed?.details ?? [])
-    const hasDetails = own.length > 0 && reasoningField !== 'none'
-    if (hasDetails) details.push(...own)
-    // Details say the text themselves, unless it came under a name of its own beside them.
-    if (hasDetails && native.$field === undefined) continue
+    const chatFields = readChatOnlyFields(item)
+    const recorded = filterObjects(chatFields.reasoning_details)
+    const itemDetails = recorded.length > 0 ? recorded : (packed?.details ?? [])
+    const sendsDetails = itemDetails.length > 0 && reasoningField !== 'none'
+    if (sendsDetails) details.push(...itemDetails)
+    // The details contain the text, unless the client sent it in a field of its own as well.
+    if (sendsDetails && chatFields.$field === undefined) continue
     const text = readText(item)
-    const field = chooseTextField(reasoningField, native.$field)
+    const field = chooseTextField(reasoningField, chatFields.$field)
     if (text === '') notes.write('reasoning-sealed', { at })
     else if (field === 'none' || (reasoningOn === 'calls' && !hasCalls)) {
       notes.write('reasoning-not-sent', { at })
@@ -91,12 +79,12 @@ function buildReasoning(
   return { fields, part }
 }
 
-/** Plain text among services of details goes in the field that they have for it. */
+/** For services with `reasoning_details`, plain text goes into their text field `reasoning`. */
 function chooseTextField(
   quirk: ChatOptions['quirks']['reasoningField'],
-  own: string | undefined,
+  clientField: string | undefined,
 ): string {
-  if (quirk === undefined) return own ?? 'none'
+  if (quirk === undefined) return clientField ?? 'none'
   return quirk === 'reasoning_details' ? 'reasoning' : quirk
 }
 
@@ -105,7 +93,7 @@ function readText({ summary, content = [] }: Reasoning): string {
   return parts.map((part) => part.text).join('\n\n')
 }
 
-/** Known only of what comes from the store; what a client sends is taken as it is. */
+/** False for items without a recorded origin, which the client itself sent. */
 export function isFromOtherUpstream(
   { origin }: Pick<Reasoning, 'origin'>,
   options: ChatOptions,

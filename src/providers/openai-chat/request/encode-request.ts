@@ -1,6 +1,6 @@
 /**
- * A prompt as a request to /chat/completions. What a client of the same language wrote is sent on
- * as it is, to the byte where nothing had to change; anything else is told in chat's words.
+ * Encodes a prompt as a request to /chat/completions. The JSON of a Chat Completions client is sent
+ * with as few edits as possible, byte for byte if there are none; other requests are built from items.
  */
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters, Prompt } from '../../../core/prompt.ts'
@@ -15,90 +15,81 @@ import { removeJsonField } from './remove-json-field.ts'
 
 export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
   const options = resolveChatOptions(prompt, account)
-  const notebook = createNoteCollector()
-  const encoding: EncodingContext = { options, notes: notebook }
-  const said = options.isChatClient
+  const collector = createNoteCollector()
+  const encoding: EncodingContext = { options, notes: collector }
+  const encoded = options.isChatClient
     ? editClientBody(prompt, encoding)
     : { body: buildBody(prompt, encoding) }
   const { query } = options.quirks
   const path = query === undefined ? '/chat/completions' : `/chat/completions?${query}`
   const { unsent } = planStopSequences(prompt.params, options)
-  return { ...said, path, notes: notebook.notes, unsentStopSequences: unsent }
+  return { ...encoded, path, notes: collector.notes, unsentStopSequences: unsent }
 }
 
-function buildBody(prompt: Prompt, encoding: EncodingContext): JsonObject {
-  const { params, stream, items } = prompt
-  let fields: JsonObject = {}
-  for (const write of Object.values(PARAMETER_ENCODERS))
-    fields = { ...fields, ...write(params, encoding) }
-  if (stream) fields = { ...fields, stream, ...requestUsage(encoding) }
+function buildBody({ params, stream, items }: Prompt, encoding: EncodingContext): JsonObject {
+  const encoders = Object.values(PARAMETER_ENCODERS)
+  const fields = Object.assign(
+    {},
+    ...encoders.map((encode) => encode(params, encoding)),
+  ) as JsonObject
+  const takesStreamOptions = encoding.options.quirks.refuses?.includes('stream_options') !== true
+  const usageField = takesStreamOptions ? { stream_options: { include_usage: true } } : {}
+  const streamFields = stream ? { stream, ...usageField } : {}
   const messages = encodeMessages(items, params.instructions, encoding)
-  // Last, so that with one more turn the body only grows at its end.
-  return { ...removeUnsendableFields(fields, encoding), messages }
+  // Messages come last, so that the next turn's body is this one plus text at the end.
+  return { ...removeUnsendableFields({ ...fields, ...streamFields }, encoding), messages }
 }
 
-function requestUsage({ options: { quirks } }: EncodingContext): JsonObject {
-  if (quirks.refuses?.includes('stream_options')) return {}
-  return { stream_options: { include_usage: true } }
-}
-
-/** What the client wrote, with as little of it changed as can be. */
 function editClientBody(
   prompt: Prompt,
   encoding: EncodingContext,
 ): Pick<EncodedRequest, 'body' | 'bytes'> {
   const { source } = prompt
-  const changes = {
+  const changes: JsonObject = {
     ...encodeChangedParameters(prompt, encoding),
     ...overrideGatewayFields(prompt),
     ...replaceMessages(prompt, encoding),
   }
-  const changed = Object.entries(changes).filter(([name, value]) => source.body[name] !== value)
-  const own = changed.length === 0 ? source.body : { ...source.body, ...changes }
-  const body = removeUnsendableFields(own, encoding)
+  const isChanged = Object.keys(changes).some((name) => source.body[name] !== changes[name])
+  const body = removeUnsendableFields(
+    isChanged ? { ...source.body, ...changes } : source.body,
+    encoding,
+  )
   const bytes = body === source.body ? source.bytes() : removeStoreFromBytes(body, source)
   return bytes === null ? { body } : { body, bytes }
 }
 
-/** If that is all that they have to lack. */
+/** Returns null if the body differs from the client's in more than the missing `store`. */
 function removeStoreFromBytes(
-  sent: JsonObject,
-  { body, bytes }: Prompt['source'],
+  body: JsonObject,
+  { body: clientBody, bytes }: Prompt['source'],
 ): Uint8Array | null {
-  return differsOnlyInStore(sent, body) ? removeJsonField(bytes(), 'store') : null
+  const names = Object.keys({ ...body, ...clientBody })
+  const isSame = (name: string): boolean => name === 'store' || body[name] === clientBody[name]
+  return !('store' in body) && names.every(isSame) ? removeJsonField(bytes(), 'store') : null
 }
 
-function differsOnlyInStore(sent: JsonObject, written: JsonObject): boolean {
-  const names = new Set([...Object.keys(sent), ...Object.keys(written)])
-  return (
-    [...names].every((name) => sent[name] === written[name] || name === 'store') &&
-    !('store' in sent)
-  )
-}
-
+/** Encodes the parameters that a transform changed or that the account's quirks require otherwise. */
 function encodeChangedParameters(
   { params, source }: Prompt,
   encoding: EncodingContext,
 ): JsonObject {
   const { quirks, customTools } = encoding.options
   const names = Object.keys(PARAMETER_ENCODERS) as (keyof PromptParameters)[]
-  const isChanged = (name: keyof PromptParameters): boolean => params[name] !== source.params[name]
-  const changed = new Set(names.filter(isChanged))
-  // What the account says of its upstream holds for what a client wrote as well.
+  const changed = new Set(names.filter((name) => params[name] !== source.params[name]))
   const { maxTokensField } = quirks
-  const otherLimit = maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
-  if (maxTokensField !== undefined && (source.body[otherLimit] ?? null) !== null) {
+  const otherField = maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  if (maxTokensField !== undefined && (source.body[otherField] ?? null) !== null) {
     changed.add('maxOutputTokens')
-    encoding.notes.write('parameter-renamed', { field: otherLimit })
+    encoding.notes.write('parameter-renamed', { field: otherField })
   }
   if (planStopSequences(params, encoding.options).unsent.length > 0) changed.add('stop')
   if (!customTools && params.tools.some((tool) => tool.type === 'custom')) {
     changed.add('tools').add('toolChoice')
   }
-  // A choice among functions is refused beside tools, and the other way round.
-  if (changed.has('tools') || changed.has('toolChoice')) {
-    if (usesLegacyFunctions(source.body)) changed.add('tools').add('toolChoice')
-  }
+  // Upstreams reject `tools` beside `function_call` and `functions` beside `tool_choice`.
+  const changesTools = changed.has('tools') || changed.has('toolChoice')
+  if (changesTools && usesLegacyFunctions(source.body)) changed.add('tools').add('toolChoice')
   let fields: JsonObject = {}
   for (const name of changed) {
     if (name === 'extra') fields = { ...clearFields(source.params.extra), ...fields }
@@ -115,7 +106,7 @@ function clearFields(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.keys(fields).map((name) => [name, undefined]))
 }
 
-/** Storing is what the client asks of the gateway; no upstream shall do it as well. */
+/** Removes `store` (the gateway stores the answer, not the upstream) and sets the stream's fields. */
 function overrideGatewayFields({
   stream,
   wantsUsage = false,
@@ -129,15 +120,14 @@ function overrideGatewayFields({
     if (!stream) fields['stream_options'] = undefined
   }
   if (stream && wantsUsage) {
-    const { stream_options: options } = body
-    const isAsked = isObject(options) && options['include_usage'] === true
-    if (!isAsked)
-      fields['stream_options'] = { ...(isObject(options) ? options : {}), include_usage: true }
+    const options = isObject(body['stream_options']) ? body['stream_options'] : {}
+    if (options['include_usage'] !== true)
+      fields['stream_options'] = { ...options, include_usage: true }
   }
   return fields
 }
 
-/** The client's own messages, unless the conversation changed or the upstream could not take them. */
+/** Returns no field if the client's own messages can be sent. */
 function replaceMessages(prompt: Prompt, encoding: EncodingContext): JsonObject {
   const { items, params, source } = prompt
   const { instructions } = params
@@ -152,7 +142,7 @@ function replaceMessages(prompt: Prompt, encoding: EncodingContext): JsonObject 
   return { messages: [{ role: 'system', content: instructions }, ...messages] }
 }
 
-/** Without what is not there, what is refused, and a choice among tools that are not there. */
+/** Removes undefined fields, fields that the upstream rejects, and a tool choice without tools. */
 function removeUnsendableFields(body: JsonObject, { options, notes }: EncodingContext): JsonObject {
   const { refuses = [] } = options.quirks
   const hasTools = (body['tools'] ?? body['functions']) !== undefined

@@ -1,4 +1,4 @@
-/** The output of a tool, as the message that answers its call. */
+/** Encodes the output of a tool as the message that answers its call. */
 import { readChatOnlyFields, readChatMessageFields } from '../../../core/items/chat-only-fields.ts'
 import {
   sanitizeNoticeName,
@@ -15,11 +15,11 @@ import type { ChatMessage } from '../api-types.ts'
 
 interface EncodedOutput {
   readonly message: ChatMessage
-  /** What the upstream does not take from a tool, to be shown by the user. */
+  /** Media that the upstream does not accept in a tool message; the caller sends them as the user. */
   readonly media: readonly JsonObject[]
 }
 
-/** `null` for a call that nobody answered. */
+/** Returns null for a call without an output. */
 export function encodeToolOutput(
   { item: call, output }: CallWithOutput,
   id: string,
@@ -33,28 +33,23 @@ export function encodeToolOutput(
   return { message, media }
 }
 
-/** Made in the way of `functions`, where one call is answered by name and has no id. */
+/** True for a call in the deprecated `function_call` form, which has no id and is answered by name. */
 export function isLegacyFunctionCall(call: ToolCall): boolean {
   return readChatOnlyFields(call).$legacy === true
-}
-
-interface EncodedParts {
-  readonly content: Json
-  readonly media: readonly JsonObject[]
 }
 
 function encodeOutputParts(
   { at, item }: PositionedItem<ToolOutput>,
   name: string,
   { options, notes }: EncodingContext,
-): EncodedParts {
+): { readonly content: Json; readonly media: readonly JsonObject[] } {
   const { output } = item
   if (typeof output === 'string') return { content: output, media: [] }
   const context = { at, notes, partFields: readChatOnlyFields(item).$parts }
-  // A client that writes in this language knows what its upstream takes, but not what the house says.
+  // A Chat Completions client knows what its upstream accepts, but did not write a gateway tool's output.
   const takesMedia = isGatewayToolItem(item) ? options.quirks.toolMedia === true : options.toolMedia
-  const moved = takesMedia ? [] : output.filter(isMediaPart)
-  if (moved.length === 0) return { content: encodeContent(output, context), media: [] }
+  const movedMedia = takesMedia ? [] : output.filter(isMediaPart)
+  if (movedMedia.length === 0) return { content: encodeContent(output, context), media: [] }
   notes.write('tool-media-moved', { at })
   const texts = output.filter(isText)
   return {
@@ -64,7 +59,7 @@ function encodeOutputParts(
         : formatNotice('The output follows in the next message.'),
     media: [
       encodeNotice(`What follows is output of the tool ${sanitizeNoticeName(name)}.`),
-      ...moved.map((part) => encodePart(part, context)),
+      ...movedMedia.map((part) => encodePart(part, context)),
     ],
   }
 }

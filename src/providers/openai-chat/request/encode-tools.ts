@@ -1,4 +1,4 @@
-/** Tools, and the choice among them, in chat's nested form. */
+/** Encodes tools and the tool choice in nested form: `{ type: 'function', function: { name } }`. */
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { CustomTool, FunctionTool, PromptParameters, Tool } from '../../../core/prompt.ts'
 import type { EncodingContext } from './encoding-context.ts'
@@ -6,13 +6,13 @@ import { WRAPPED_INPUT_SCHEMA } from '../custom-tool-as-function.ts'
 
 type ToolParameters = Pick<PromptParameters, 'tools' | 'toolChoice'>
 
-/** `undefined`: there is nothing to be offered. */
+/** Returns undefined if no tool can be sent. */
 export function encodeTools(
-  asked: ToolParameters,
+  params: ToolParameters,
   encoding: EncodingContext,
 ): readonly Json[] | undefined {
-  const tools = selectOfferedTools(asked, encoding).flatMap((tool): readonly JsonObject[] => {
-    const encoded = encodeTool(tool, `tools[${asked.tools.indexOf(tool)}]`, encoding)
+  const tools = selectOfferedTools(params, encoding).flatMap((tool): readonly JsonObject[] => {
+    const encoded = encodeTool(tool, `tools[${params.tools.indexOf(tool)}]`, encoding)
     return encoded === undefined ? [] : [encoded]
   })
   return tools.length > 0 ? tools : undefined
@@ -47,18 +47,15 @@ export function encodeToolChoice(
   return undefined
 }
 
-/** Names of the custom tools that go out as functions, to be unwrapped in the answer. */
+/** Returns the names of the custom tools that are sent as functions; their calls are unwrapped. */
 export function listWrappedToolNames(
   tools: readonly Tool[],
   customTools: boolean,
 ): ReadonlySet<string> {
-  if (customTools) return NO_TOOL_NAMES
-  return new Set(tools.flatMap((tool) => (tool.type === 'custom' ? tool.name : [])))
+  return new Set(tools.flatMap((tool) => (tool.type === 'custom' && !customTools ? tool.name : [])))
 }
 
-const NO_TOOL_NAMES: ReadonlySet<string> = new Set()
-
-/** Where a tool cannot be shown and forbidden at once, a forbidden one is not shown. */
+/** Removes forbidden tools if the upstream does not know `allowed_tools`. */
 function selectOfferedTools(
   { tools, toolChoice }: ToolParameters,
   { options, notes }: EncodingContext,
@@ -90,7 +87,7 @@ function encodeTool(
   return undefined
 }
 
-/** `strict` is off unless it is said to be on, and many services do not know the word. */
+/** Sends `strict` only if it is true: false is the default, and many services do not know the field. */
 function encodeFunction({ name, description, parameters, strict }: FunctionTool): JsonObject {
   return {
     name,
@@ -116,10 +113,10 @@ function nestFormat(format: Json): Json {
 
 function wrapCustomTool({ name, description, format }: CustomTool): JsonObject {
   const grammar = isObject(format) && format['type'] === 'grammar' ? format : null
-  const rule =
+  const grammarText =
     grammar === null
       ? ''
       : `The input must follow this ${textOrEmpty(grammar['syntax'])} grammar:\n${textOrEmpty(grammar['definition'])}`
-  const text = [description ?? '', rule].filter((line) => line !== '').join('\n\n')
+  const text = [description ?? '', grammarText].filter((line) => line !== '').join('\n\n')
   return { name, ...(text === '' ? {} : { description: text }), parameters: WRAPPED_INPUT_SCHEMA }
 }

@@ -1,6 +1,6 @@
 /**
- * What the upstream's quirks mean for one request. A client that speaks chat itself gets its own way
- * where the account says nothing; what is translated takes the form that the most services accept.
+ * Resolves the account's quirks for one request. Where a quirk is not set, a Chat Completions client
+ * gets what it wrote, and a translated request takes the form that most services accept.
  */
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
@@ -9,40 +9,40 @@ import { readChatQuirks, type ChatQuirks } from '../quirks.ts'
 
 export interface ChatOptions {
   readonly account: Account
-  /** As they are set, for the few places where "not set" has a meaning of its own. */
+  /** The quirks as configured, for the places where an unset quirk has a meaning of its own. */
   readonly quirks: ChatQuirks
-  /** Whether the client speaks chat itself. */
+  /** True if the client itself speaks Chat Completions. */
   readonly isChatClient: boolean
   readonly developerRole: boolean
   readonly customTools: boolean
   readonly allowedTools: boolean
   readonly toolMedia: boolean
-  /** `null`: every id will do. */
+  /** Null if the upstream accepts every id. */
   readonly callIdPattern: RegExp | null
   readonly model: string
 }
 
-/** What everything that encodes a part of a request needs. */
+/** The options and the collector of notes, passed to every function that encodes part of a request. */
 export interface EncodingContext {
   readonly options: ChatOptions
   readonly notes: NoteCollector
 }
 
-/** OpenAI's limit, the shortest there is beside Mistral's. */
+/** OpenAI's limit of 40 characters; of the known services only Mistral's is stricter. */
 const DEFAULT_CALL_ID_PATTERN = /^.{1,40}$/s
 
 export function resolveChatOptions(prompt: Prompt, account: Account): ChatOptions {
   const quirks = readChatQuirks(account)
-  const isOwn = prompt.source.dialect === 'chat'
+  const isChatClient = prompt.source.dialect === 'chat'
   return {
     account,
     quirks,
-    isChatClient: isOwn,
-    developerRole: quirks.developerRole ?? isOwn,
-    customTools: quirks.customTools ?? isOwn,
-    allowedTools: quirks.allowedTools ?? isOwn,
-    toolMedia: quirks.toolMedia ?? isOwn,
-    callIdPattern: quirks.callIdPattern ?? (isOwn ? null : DEFAULT_CALL_ID_PATTERN),
+    isChatClient,
+    developerRole: quirks.developerRole ?? isChatClient,
+    customTools: quirks.customTools ?? isChatClient,
+    allowedTools: quirks.allowedTools ?? isChatClient,
+    toolMedia: quirks.toolMedia ?? isChatClient,
+    callIdPattern: quirks.callIdPattern ?? (isChatClient ? null : DEFAULT_CALL_ID_PATTERN),
     model: prompt.params.model,
   }
 }

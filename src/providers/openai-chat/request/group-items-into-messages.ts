@@ -1,8 +1,7 @@
 /**
- * The items of a conversation as the messages they will become: what stands for itself, and the
- * assistant's words with the calls that go with them and the outputs that answer these. No message
- * reaches over a place where an answer went on with another. Items that have no place among chat
- * messages are left out with a note.
+ * Groups the items of a conversation into the messages that they become: each input message alone, and
+ * each assistant message with its reasoning, its calls and their outputs. No group crosses the border
+ * between an answer and the one that continued it. Items that Chat Completions cannot hold get a note.
  */
 import type { Item, Message, Reasoning, ToolCall, ToolOutput } from '../../../core/item.ts'
 import { textOrEmpty } from '../../../core/json/json.ts'
@@ -10,6 +9,7 @@ import { UNPAIRED, findToolCallPairs } from '../../../core/items/tool-call-pairs
 import type { NoteCollector } from '../encoding-notes.ts'
 
 export interface PositionedItem<One> {
+  /** The index in the prompt's items, which notes name as `at`. */
   readonly at: number
   readonly item: One
 }
@@ -19,14 +19,14 @@ export interface CallWithOutput extends PositionedItem<ToolCall> {
 }
 
 export type MessageGroup =
-  | { readonly type: 'said'; readonly at: number; readonly item: Message }
+  | { readonly type: 'input'; readonly at: number; readonly item: Message }
   | {
       readonly type: 'assistant'
       readonly reasoning: readonly PositionedItem<Reasoning>[]
       readonly message: PositionedItem<Message> | null
       readonly calls: readonly CallWithOutput[]
     }
-  /** The answer before it was gone on with. */
+  /** The border between an answer and the one that continued it. */
   | { readonly type: 'continued' }
 
 interface OpenGroup {
@@ -36,76 +36,75 @@ interface OpenGroup {
   readonly calls: CallWithOutput[]
 }
 
-/** `borders` are the places before which an answer went on with another. */
+/** `continuations` are the indexes of the first items of answers that continued the one before. */
 export function groupItemsIntoMessages(
   items: readonly Item[],
-  borders: ReadonlySet<number>,
-  notebook: NoteCollector,
+  continuations: ReadonlySet<number>,
+  notes: NoteCollector,
 ): readonly MessageGroup[] {
   const partners = findToolCallPairs(items)
-  const turns: MessageGroup[] = []
-  let open: OpenGroup | null = null
-  const opened = (): OpenGroup =>
-    (open ??= { type: 'assistant', reasoning: [], message: null, calls: [] })
+  const groups: MessageGroup[] = []
+  let openGroup: OpenGroup | null = null
+  const getOpenGroup = (): OpenGroup =>
+    (openGroup ??= { type: 'assistant', reasoning: [], message: null, calls: [] })
   const close = (): void => {
-    if (open !== null) closeGroup(open, turns, notebook)
-    open = null
+    if (openGroup !== null) closeGroup(openGroup, groups, notes)
+    openGroup = null
   }
 
   for (const [at, item] of items.entries()) {
-    if (borders.has(at)) {
+    const partner = partners[at] ?? UNPAIRED
+    if (continuations.has(at)) {
       close()
-      turns.push({ type: 'continued' })
+      groups.push({ type: 'continued' })
     }
     switch (item.type) {
       case 'message':
         if (item.role !== 'assistant') {
           close()
-          turns.push({ type: 'said', at, item })
+          groups.push({ type: 'input', at, item })
           break
         }
-        if (opened().message !== null) close()
-        if (opened().calls.length > 0) notebook.write('text-moved', { at })
-        opened().message = { at, item }
+        if (getOpenGroup().message !== null) close()
+        if (getOpenGroup().calls.length > 0) notes.write('text-moved', { at })
+        getOpenGroup().message = { at, item }
         break
       case 'reasoning':
-        if (startsNextMessage(open, items, borders, at)) close()
-        opened().reasoning.push({ at, item })
+        if (startsNextMessage(openGroup, items, continuations, at)) close()
+        getOpenGroup().reasoning.push({ at, item })
         break
       case 'function_call':
       case 'custom_tool_call':
-        opened().calls.push({ at, item, output: findOutput(items, partners[at] ?? UNPAIRED) })
+        getOpenGroup().calls.push({ at, item, output: findOutput(items, partner) })
         break
       case 'function_call_output':
       case 'custom_tool_call_output':
         close()
-        if (partners[at] === UNPAIRED) notebook.write('output-without-call', { at })
-        else if (hasInputMessageBetween(items, partners[at] ?? UNPAIRED, at)) {
-          notebook.write('output-moved', { at })
-        }
+        if (partner === UNPAIRED) notes.write('output-without-call', { at })
+        else if (hasInputMessageBetween(items, partner, at)) notes.write('output-moved', { at })
         break
       case 'opaque':
-        notebook.write('hosted-item', { at, detail: textOrEmpty(item.raw['type']) })
+        notes.write('hosted-item', { at, detail: textOrEmpty(item.raw['type']) })
     }
   }
   close()
-  return turns
+  return groups
 }
 
-function closeGroup(open: OpenGroup, turns: MessageGroup[], notebook: NoteCollector): void {
-  if (open.message !== null || open.calls.length > 0) turns.push(open)
-  else for (const { at } of open.reasoning) notebook.write('reasoning-without-follower', { at })
+function closeGroup(group: OpenGroup, groups: MessageGroup[], notes: NoteCollector): void {
+  if (group.message !== null || group.calls.length > 0) groups.push(group)
+  else for (const { at } of group.reasoning) notes.write('reasoning-without-follower', { at })
 }
 
-/** Reasoning behind a message begins the next one, unless it is only calls that follow. */
+/** True for reasoning after a message that leads to another message; before calls it stays. */
 function startsNextMessage(
-  open: OpenGroup | null,
+  openGroup: OpenGroup | null,
   items: readonly Item[],
-  borders: ReadonlySet<number>,
+  continuations: ReadonlySet<number>,
   at: number,
 ): boolean {
-  if (open === null || open.message === null) return false
-  for (let next = at + 1; next < items.length && !borders.has(next); next++) {
+  if (openGroup === null || openGroup.message === null) return false
+  for (let next = at + 1; next < items.length && !continuations.has(next); next++) {
     const item = items[next]
     if (item === undefined || item.type === 'reasoning' || item.type === 'opaque') continue
     return item.type === 'message' && item.role === 'assistant'
@@ -119,11 +118,8 @@ function findOutput(items: readonly Item[], at: number): PositionedItem<ToolOutp
   return { at, item }
 }
 
-/** Whether somebody else spoke between a call and its output. */
 function hasInputMessageBetween(items: readonly Item[], call: number, output: number): boolean {
-  for (let at = call + 1; at < output; at++) {
-    const item = items[at]
-    if (item?.type === 'message' && item.role !== 'assistant') return true
-  }
-  return false
+  return items
+    .slice(call + 1, output)
+    .some((item) => item.type === 'message' && item.role !== 'assistant')
 }

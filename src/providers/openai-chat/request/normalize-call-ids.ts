@@ -1,6 +1,6 @@
 /**
- * The ids of the calls in one assistant message, as the upstream takes them: of the right form, and
- * no two alike. An id that already is both stays as it is.
+ * Replaces the ids of the calls in one assistant message that the upstream does not accept or that
+ * repeat; all others stay as they are.
  */
 import type { ToolCall } from '../../../core/item.ts'
 import { shortHash } from '../../short-hash.ts'
@@ -11,13 +11,13 @@ export function normalizeCallIds(
   calls: readonly PositionedItem<ToolCall>[],
   { options: { callIdPattern }, notes }: EncodingContext,
 ): readonly string[] {
-  const taken = new Set<string>()
-  return calls.map(({ at, item }, place) => {
-    const given = item.call_id
-    let id = given !== '' && isAcceptedCallId(given, callIdPattern) ? given : shortHash(given)
-    while (taken.has(id)) id = shortHash(`${id} ${place}`)
-    taken.add(id)
-    if (id !== given) notes.write('call-id-changed', { at })
+  const usedIds = new Set<string>()
+  return calls.map(({ at, item: { call_id: original } }, index) => {
+    const isAccepted = original !== '' && isAcceptedCallId(original, callIdPattern)
+    let id = isAccepted ? original : shortHash(original)
+    while (usedIds.has(id)) id = shortHash(`${id} ${index}`)
+    usedIds.add(id)
+    if (id !== original) notes.write('call-id-changed', { at })
     return id
   })
 }
