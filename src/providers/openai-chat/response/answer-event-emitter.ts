@@ -1,6 +1,6 @@
 /**
- * The items of an answer while it comes in. Chat says everything about one message; this makes of
- * it the items that the message consists of, each closed when the next one makes it final.
+ * Turns the fields of one streamed chat message into items (reasoning, message, tool calls) and emits
+ * their events. An item ends when a field of the next item arrives.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { ToolCallFragment } from '../api-types.ts'
@@ -19,11 +19,11 @@ export interface AnswerEventEmitter {
   readonly addAnnotation: (annotation: JsonObject) => void
   readonly addMedia: (raw: JsonObject) => void
   readonly addCallFragment: (fragment: ToolCallFragment) => void
-  /** A field of the whole message that its upstream wants back. */
+  /** Stores a field of the message that its upstream must get back, e.g. `extra_content`. */
   readonly setMessageField: (name: string, value: JsonObject) => void
   readonly hasNamelessCall: () => boolean
-  /** Ends what is open; what broke off is marked as incomplete. */
-  readonly end: (isWhole: boolean) => void
+  /** Ends all open items; `isComplete: false` marks them as incomplete. */
+  readonly end: (isComplete: boolean) => void
 }
 
 export interface AnswerEventOptions extends Omit<ToolCallOptions, 'nextIndex'> {
@@ -35,83 +35,79 @@ export function createAnswerEventEmitter({
   ...options
 }: AnswerEventOptions): AnswerEventEmitter {
   const { emit } = options
-  let items = 0
-  const nextIndex = () => items++
+  let itemCount = 0
+  const nextIndex = () => itemCount++
   let reasoning: ReasoningBuilder | null = null
   let message: MessageBuilder | null = null
   const calls = createCallFragmentMatcher({ ...options, nextIndex })
-  const native = collectNativeFields()
+  const messageFields = createMessageFieldCollector()
 
-  const endReasoning = (isWhole = true): void => {
-    reasoning?.end(isWhole)
+  const endReasoning = (isComplete = true): void => {
+    reasoning?.end(isComplete)
     reasoning = null
   }
-  const endMessage = (isWhole = true): void => {
-    message?.end(isWhole, native.taken())
+  const endMessage = (isComplete = true): void => {
+    message?.end(isComplete, messageFields.take())
     message = null
   }
-  const thinking = (): ReasoningBuilder => {
+  const openReasoning = (): ReasoningBuilder => {
     endMessage()
     return (reasoning ??= createReasoningBuilder(nextIndex(), emit, reasoningMaker))
   }
-  const speaking = (): MessageBuilder => {
+  const openMessage = (): MessageBuilder => {
     endReasoning()
     return (message ??= createMessageBuilder(nextIndex(), emit))
   }
 
   return {
-    addReasoning: (text, channel) => thinking().addText(text, channel),
+    addReasoning: (text, channel) => openReasoning().addText(text, channel),
     addReasoningDetail(piece) {
       if (!hasDetailContent(piece)) return
       const isLate = reasoning === null && (message !== null || calls.count() > 0)
-      if (isLate) native.lateDetail(piece)
-      else thinking().addDetail(piece)
+      if (isLate) messageFields.addDetail(piece)
+      else openReasoning().addDetail(piece)
     },
     addText(text, logprobs) {
-      // Blank lines behind a call are no message.
+      // Some services send blank lines after a call; they do not start a message.
       if (message === null && calls.count() > 0 && text.trim() === '') return
-      speaking().addText(text, logprobs)
+      openMessage().addText(text, logprobs)
     },
-    addRefusal: (text) => speaking().addRefusal(text),
-    addAnnotation: (annotation) => speaking().addAnnotation(annotation),
-    addMedia: (raw) => speaking().addMedia(raw),
+    addRefusal: (text) => openMessage().addRefusal(text),
+    addAnnotation: (annotation) => openMessage().addAnnotation(annotation),
+    addMedia: (raw) => openMessage().addMedia(raw),
     addCallFragment(fragment) {
       endReasoning()
       endMessage()
       calls.addFragment(fragment)
     },
-    setMessageField: native.field,
+    setMessageField: messageFields.set,
     hasNamelessCall: calls.hasNameless,
-    end(isWhole) {
-      endReasoning(isWhole)
-      endMessage(isWhole)
-      calls.end(isWhole, native.taken())
+    end(isComplete) {
+      endReasoning(isComplete)
+      endMessage(isComplete)
+      calls.end(isComplete, messageFields.take())
     },
   }
 }
 
-export interface NativeFields {
-  readonly field: (name: string, value: JsonObject) => void
-  readonly lateDetail: (piece: JsonObject) => void
-  /** What has been said since it was taken last; `undefined` for nothing. */
-  readonly taken: () => JsonObject | undefined
-}
-
-export function collectNativeFields(): NativeFields {
+/** Collects fields that belong to the chat message, not to one of its items. */
+function createMessageFieldCollector() {
   let fields: Record<string, JsonObject> | null = null
-  let late: JsonObject[] = []
+  let lateDetails: JsonObject[] = []
   return {
-    field(name, value) {
-      fields ??= {}
-      fields[name] = value
+    set: (name: string, value: JsonObject): void => {
+      fields = { ...fields, [name]: value }
     },
-    lateDetail: (piece) => addReasoningDetail(late, piece),
-    taken() {
-      if (fields === null && late.length === 0) return undefined
-      const native = late.length === 0 ? { ...fields } : { ...fields, reasoning_details: late }
+    /** Adds a reasoning detail that arrives after the reasoning item has ended. */
+    addDetail: (piece: JsonObject): void => addReasoningDetail(lateDetails, piece),
+    /** Returns and clears the collected fields; undefined if there are none. */
+    take(): JsonObject | undefined {
+      if (fields === null && lateDetails.length === 0) return undefined
+      const taken =
+        lateDetails.length === 0 ? { ...fields } : { ...fields, reasoning_details: lateDetails }
       fields = null
-      late = []
-      return native
+      lateDetails = []
+      return taken
     },
   }
 }

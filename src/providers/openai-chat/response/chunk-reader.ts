@@ -1,17 +1,16 @@
 /**
- * Reads chunks of an answer, one object after the other, streamed or not. It never throws on what is
- * in them, and ends the answer once: when it is told that it is done, or when it failed.
+ * Reads the chunks of an answer, streamed or not, into events. It never throws on their content and
+ * emits exactly one terminal event.
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
-import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { createFailure } from '../../../core/errors/gateway-error.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import { createCallIdGenerator } from '../../response/generate-call-ids.ts'
 import { parseStreamError } from '../parse-errors.ts'
 import { createAnswerEventEmitter } from './answer-event-emitter.ts'
 import { createAnswerEndTracker } from './decide-answer-end.ts'
-import { createAnswerStarter } from './emit-answer-start.ts'
 import { readDelta } from './read-delta.ts'
 import type { ReasoningMaker } from '../pack-reasoning-details.ts'
 import { extractThinkTags } from './extract-think-tags.ts'
@@ -19,19 +18,19 @@ import type { ChatChoice, ChatChunk } from '../api-types.ts'
 
 export interface DecodeOptions {
   readonly thinkTags: true | 'unopened' | undefined
-  /** Names of custom tools that went out disguised as functions. */
+  /** The names of custom tools that were sent as functions. */
   readonly wrappedToolNames: ReadonlySet<string>
-  /** Whose the answer is, where the client is to keep what must come back of it. */
+  /** Set if the client stores the conversation itself, so reasoning details are packed for it. */
   readonly reasoningMaker: ReasoningMaker | null
-  /** The conversation that is answered. */
+  /** The items of the prompt, whose call ids are not used again. */
   readonly promptItems: readonly Item[]
 }
 
 export interface ChunkReader {
   readonly readChunk: (chunk: ChatChunk) => readonly StreamEvent[]
-  /** The upstream says that it is done. */
+  /** Ends the answer after the upstream's `[DONE]`. */
   readonly endAnswer: () => readonly StreamEvent[]
-  /** The body is over, whether the upstream was done or not. */
+  /** Ends the answer at the end of the body; without a sign of completeness it fails. */
   readonly endBody: () => readonly StreamEvent[]
   readonly fail: (failure: Failure) => readonly StreamEvent[]
   readonly isOver: () => boolean
@@ -46,50 +45,50 @@ export function createChunkReader({
   let events: StreamEvent[] = []
   let isOver = false
   const emit = (event: StreamEvent): void => void events.push(event)
-  const head = createAnswerStarter(emit)
-  const ending = createAnswerEndTracker()
-  const callIdFor = createCallIdGenerator(head.getIdentity, promptItems)
+  const starter = createAnswerStarter(emit)
+  const endTracker = createAnswerEndTracker()
+  const createCallId = createCallIdGenerator(starter.getIdentity, promptItems)
   const answer = extractThinkTags(
-    createAnswerEventEmitter({ emit, createCallId: callIdFor, wrappedToolNames, reasoningMaker }),
+    createAnswerEventEmitter({ emit, createCallId, wrappedToolNames, reasoningMaker }),
     thinkTags,
   )
 
-  const taken = (): readonly StreamEvent[] => {
+  const takeEvents = (): readonly StreamEvent[] => {
     if (events.length === 0) return NO_OUTPUT
-    const ready = events
+    const taken = events
     events = []
-    return ready
+    return taken
   }
-  const failed = (failure: Failure): readonly StreamEvent[] => {
+  const fail = (failure: Failure): readonly StreamEvent[] => {
     isOver = true
-    head.start()
+    starter.start()
     answer.end(false)
-    emit({ type: 'answer-failed', failure, usage: ending.getUsage() })
-    return taken()
+    emit({ type: 'answer-failed', failure, usage: endTracker.getUsage() })
+    return takeEvents()
   }
-  const ended = (how: ReturnType<typeof ending.decideAtDone>): readonly StreamEvent[] => {
-    if (typeof how !== 'string') return failed(how)
-    if (answer.hasNamelessCall()) return failed(NAMELESS_CALL)
+  const end = (finish: ReturnType<typeof endTracker.decideAtDone>): readonly StreamEvent[] => {
+    if (typeof finish !== 'string') return fail(finish)
+    if (answer.hasNamelessCall()) return fail(NAMELESS_CALL)
     isOver = true
-    head.start()
+    starter.start()
     answer.end(true)
-    emit({ type: 'answer-ended', finish: how, usage: ending.getUsage() })
-    return taken()
+    emit({ type: 'answer-ended', finish, usage: endTracker.getUsage() })
+    return takeEvents()
   }
 
   return {
     readChunk(chunk) {
       const choice = findFirstChoice(chunk.choices)
-      head.readChunk(chunk, choice)
-      ending.readChunk(chunk, choice)
+      starter.readChunk(chunk, choice)
+      endTracker.readChunk(chunk, choice)
       const error = readError(chunk)
-      if (error !== null) return failed(parseStreamError(error))
+      if (error !== null) return fail(parseStreamError(error))
       if (isObject(choice?.delta)) readDelta(choice.delta, choice.logprobs, answer)
-      return taken()
+      return takeEvents()
     },
-    endAnswer: () => ended(ending.decideAtDone()),
-    endBody: () => ended(ending.decideAtBodyEnd()),
-    fail: failed,
+    endAnswer: () => end(endTracker.decideAtDone()),
+    endBody: () => end(endTracker.decideAtBodyEnd()),
+    fail,
     isOver: () => isOver,
   }
 }
@@ -99,17 +98,36 @@ const NAMELESS_CALL = createFailure(
   'The upstream made a tool call without a name.',
 )
 
-/** There may be several choices; the answer is the first. */
-function findFirstChoice(choices: Json | undefined): ChatChoice | null {
-  if (!Array.isArray(choices)) return null
-  for (const choice of choices as readonly Json[]) {
-    if (isObject(choice) && isFirst(choice)) return choice
+/** Emits `answer-started` once: when a chunk has the id and the model, or before another event. */
+function createAnswerStarter(emit: (event: StreamEvent) => void) {
+  let isStarted = false
+  let id = ''
+  let created = 0
+  const start = (model: string): void => {
+    if (isStarted) return
+    isStarted = true
+    const upstreamId = id === '' ? null : id
+    emit({ type: 'answer-started', upstreamId, model: model === '' ? null : model })
   }
-  return null
+  return {
+    readChunk(chunk: ChatChunk, choice: ChatChoice | null): void {
+      if (isStarted) return
+      id = textOrEmpty(chunk.id)
+      if (typeof chunk.created === 'number') created = chunk.created
+      // Azure's first chunk is about the prompt and has neither an id nor a choice.
+      if (id !== '' || choice !== null) start(textOrEmpty(chunk.model))
+    },
+    start: (): void => start(''),
+    /** Returns what distinguishes this answer from others, e.g. `chatcmpl-1 1700000000`. */
+    getIdentity: (): string => `${id} ${created}`,
+  }
 }
 
-function isFirst({ index }: JsonObject): boolean {
-  return index === 0 || index === undefined || index === null
+/** Returns the choice with index 0 or without an index; a request with `n: 2` gets two. */
+function findFirstChoice(choices: Json | undefined): ChatChoice | null {
+  const isFirst = (choice: Json): choice is JsonObject =>
+    isObject(choice) && (choice['index'] ?? 0) === 0
+  return Array.isArray(choices) ? ((choices as readonly Json[]).find(isFirst) ?? null) : null
 }
 
 function readError(chunk: ChatChunk): Json | null {

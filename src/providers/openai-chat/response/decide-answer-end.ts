@@ -1,20 +1,20 @@
 /**
- * What the chunks say of the ending of their answer. It is not over with the reason to finish,
- * because usage may come behind it, and some services give a reason although they broke off.
+ * Tracks a stream's finish reason and usage, and decides how the answer ends. The answer does not end
+ * with its finish reason, because usage may follow and some services send a reason although they broke
+ * off.
  */
 import type { Failure, AnswerFinishReason, TokenUsage } from '../../../core/stream-event.ts'
 import { isObject, textOrEmpty, type Json } from '../../../core/json/json.ts'
 import { createFailure } from '../../../core/errors/gateway-error.ts'
-import { parseFinishReason } from './finish-reason.ts'
 import { parseUsage } from './usage.ts'
 import type { ChatChoice, ChatChunk } from '../api-types.ts'
 
 export interface AnswerEndTracker {
   readonly readChunk: (chunk: ChatChunk, choice: ChatChoice | null) => void
   readonly getUsage: () => TokenUsage | null
-  /** How it ends if its upstream says that it is done. */
+  /** Decides how the answer ends if its upstream sends `[DONE]`. */
   readonly decideAtDone: () => AnswerFinishReason | Failure
-  /** How it ends if there is nothing more to read, whether the upstream was done or not. */
+  /** Decides how it ends if the body ends without `[DONE]`. */
   readonly decideAtBodyEnd: () => AnswerFinishReason | Failure
 }
 
@@ -30,25 +30,40 @@ export function createAnswerEndTracker(): AnswerEndTracker {
   let usage: TokenUsage | null = null
   let hasFinalUsage = false
 
-  const whenDone = (): AnswerFinishReason | Failure => {
+  const decideAtDone = (): AnswerFinishReason | Failure => {
     if (isEmpty) return EMPTY
-    const finish = parseFinishReason(reason)
+    const finish = FINISH_REASONS.get(reason) ?? 'stop'
     return finish === 'broken' ? CUT_OFF : finish
   }
   return {
     readChunk(chunk, choice) {
       isEmpty = false
-      const cost = parseUsage(chunk.usage ?? readGroqUsage(chunk))
-      if (cost !== null) usage = cost
+      const chunkUsage = parseUsage(chunk.usage ?? readGroqUsage(chunk))
+      if (chunkUsage !== null) usage = chunkUsage
       if (choice !== null) reason = textOrEmpty(choice.finish_reason) || reason
-      // Usage alone is the last that OpenAI's form has to say.
-      else if (cost !== null) hasFinalUsage = true
+      // OpenAI's last chunk has usage and no choice, so such a chunk counts as the end.
+      else if (chunkUsage !== null) hasFinalUsage = true
     },
     getUsage: () => usage,
-    decideAtDone: whenDone,
-    decideAtBodyEnd: () => (isEmpty || reason !== '' || hasFinalUsage ? whenDone() : CUT_OFF),
+    decideAtDone,
+    decideAtBodyEnd: () => (isEmpty || reason !== '' || hasFinalUsage ? decideAtDone() : CUT_OFF),
   }
 }
+
+/** Reasons other than `stop` and `tool_calls`; `broken`: the service itself did not finish. */
+const FINISH_REASONS: ReadonlyMap<string, AnswerFinishReason | 'broken'> = new Map([
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['model_length', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['content_filter', 'content-filter'],
+  ['safety', 'content-filter'],
+  ['sensitive', 'content-filter'],
+  ['recitation', 'content-filter'],
+  ['error', 'broken'],
+  ['network_error', 'broken'],
+  ['insufficient_system_resource', 'broken'],
+])
 
 function readGroqUsage({ x_groq: groq }: ChatChunk): Json | undefined {
   return isObject(groq) ? groq['usage'] : undefined

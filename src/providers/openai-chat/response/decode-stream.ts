@@ -1,10 +1,12 @@
 /**
- * A stream of Chat Completions chunks as events. It takes what the services in the facts really send
- * (ids and indices missing or repeated, usage anywhere, errors next to choices, no ending mark) and
- * never throws. The ending waits for `[DONE]` or the end of the body, because usage may come behind
- * the reason to finish.
+ * Decodes a Chat Completions answer, streamed or not, into events. It accepts what services really
+ * send (missing or repeated ids and indexes, usage in any chunk, errors beside choices, no `[DONE]`)
+ * and never throws. The answer ends at `[DONE]` or with the body, because usage may follow the finish
+ * reason.
  */
-import { isObject } from '../../../core/json/json.ts'
+import { filterObjects } from '../../../core/items/chat-only-fields.ts'
+import type { StreamEvent } from '../../../core/stream-event.ts'
+import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { createFailure } from '../../../core/errors/gateway-error.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import type { Decoder } from '../../provider-interface.ts'
@@ -29,4 +31,26 @@ export function decodeStream(options: DecodeOptions): Decoder {
   }
 }
 
+/** Decodes a non-streamed body into the events that its stream would have had. */
+export function decodeBody(body: JsonObject, options: DecodeOptions): readonly StreamEvent[] {
+  const reader = createChunkReader(options)
+  const choices = filterObjects(body['choices']).map(convertMessageToDelta)
+  const events = reader.readChunk({ ...body, choices })
+  if (reader.isOver()) return events
+  return [...events, ...(choices.length > 0 ? reader.endAnswer() : reader.fail(NO_CHOICES))]
+}
+
 const BROKEN_JSON = createFailure('upstream_broken', 'The upstream sent a chunk that is not JSON.')
+const NO_CHOICES = createFailure('upstream_broken', 'The upstream sent an answer without choices.')
+
+function convertMessageToDelta(choice: JsonObject): JsonObject {
+  const { message, ...rest } = choice
+  if (!isObject(message) || !Array.isArray(message['tool_calls']))
+    return { ...rest, delta: message }
+  // Each entry is a complete call, so it gets an index of its own whatever ids it has.
+  const calls = filterObjects(message['tool_calls']).map((call, index): Json => ({
+    ...call,
+    index,
+  }))
+  return { ...rest, delta: { ...message, tool_calls: calls } }
+}

@@ -1,100 +1,102 @@
 /**
- * Takes thinking out of the text of models whose server leaves it in there: `<think>…</think>` at
- * the very beginning, however the stream cuts it. Tags further in are the model's own words.
+ * Moves `<think>…</think>` at the start of an answer's text into reasoning, for servers that leave the
+ * tags in the text. A tag may be split between chunks. Tags further on are the model's own text.
  */
 import type { AnswerEventEmitter } from './answer-event-emitter.ts'
 
-/** The same answer, for a server that takes the thinking out itself. */
+/** Returns `answer` unchanged if the upstream has no `thinkTags` quirk. */
 export function extractThinkTags(
   answer: AnswerEventEmitter,
   kind: true | 'unopened' | undefined,
 ): AnswerEventEmitter {
   if (kind === undefined) return answer
-  const tags = createTagParser(kind, answer.addText, (text) => answer.addReasoning(text, 'content'))
+  const parser = createTagParser(kind, answer.addText, (text) =>
+    answer.addReasoning(text, 'content'),
+  )
   return {
     ...answer,
-    addText: tags.push,
-    end(isWhole) {
-      tags.end()
-      answer.end(isWhole)
+    addText: parser.push,
+    end(isComplete) {
+      parser.end()
+      answer.end(isComplete)
     },
   }
 }
 
 interface TagParser {
   readonly push: (text: string) => void
-  /** Gives out what was held back while it might still have become a tag. */
+  /** Emits the buffered text that might still have become a tag. */
   readonly end: () => void
 }
 
 const TAG_NAMES = ['think', 'thinking', 'reasoning', 'thought'] as const
 
-/** `unopened`: the template has written the opening tag, so that the answer begins inside. */
+/** `unopened`: the model's chat template wrote the opening tag, so the answer starts after it. */
 function createTagParser(
   kind: true | 'unopened',
-  said: (text: string) => void,
-  thought: (text: string) => void,
+  emitText: (text: string) => void,
+  emitReasoning: (text: string) => void,
 ): TagParser {
   let state: 'start' | 'thinking' | 'gap' | 'text' = kind === 'unopened' ? 'thinking' : 'start'
-  let closing = `</${TAG_NAMES[0]}>`
-  let held = ''
+  let closingTag = `</${TAG_NAMES[0]}>`
+  let buffer = ''
 
-  const atStart = (): void => {
-    const begun = held.trimStart()
-    const tag = TAG_NAMES.find((name) => begun.startsWith(`<${name}>`))
+  const readStart = (): void => {
+    const start = buffer.trimStart()
+    const tag = TAG_NAMES.find((name) => start.startsWith(`<${name}>`))
     if (tag !== undefined) {
-      closing = `</${tag}>`
-      held = begun.slice(tag.length + 2)
+      closingTag = `</${tag}>`
+      buffer = start.slice(tag.length + 2)
       state = 'thinking'
-      inThinking()
-    } else if (!TAG_NAMES.some((name) => `<${name}>`.startsWith(begun))) {
+      readThinking()
+    } else if (!TAG_NAMES.some((name) => `<${name}>`.startsWith(start))) {
       state = 'text'
-      release(said)
+      flush(emitText)
     }
   }
-  const inThinking = (): void => {
-    const end = held.indexOf(closing)
+  const readThinking = (): void => {
+    const end = buffer.indexOf(closingTag)
     if (end < 0) {
-      const keep = countPartialTagChars(held, closing)
-      const ready = held.slice(0, held.length - keep)
-      if (ready !== '') thought(ready)
-      held = held.slice(held.length - keep)
+      const readyChars = buffer.length - countPartialTagChars(buffer, closingTag)
+      const ready = buffer.slice(0, readyChars)
+      if (ready !== '') emitReasoning(ready)
+      buffer = buffer.slice(readyChars)
       return
     }
-    if (end > 0) thought(held.slice(0, end))
-    held = held.slice(end + closing.length)
+    if (end > 0) emitReasoning(buffer.slice(0, end))
+    buffer = buffer.slice(end + closingTag.length)
     state = 'gap'
-    inGap()
+    readGap()
   }
-  /** The blank lines between thinking and answer belong to neither. */
-  const inGap = (): void => {
-    held = held.trimStart()
-    if (held === '') return
+  /** Skips the blank lines between the closing tag and the answer. */
+  const readGap = (): void => {
+    buffer = buffer.trimStart()
+    if (buffer === '') return
     state = 'text'
-    release(said)
+    flush(emitText)
   }
-  const release = (to: (text: string) => void): void => {
-    const text = held
-    held = ''
-    if (text !== '') to(text)
+  const flush = (emit: (text: string) => void): void => {
+    const text = buffer
+    buffer = ''
+    if (text !== '') emit(text)
   }
 
   return {
     push(text) {
-      if (state === 'text') return said(text)
-      held += text
-      if (state === 'start') atStart()
-      else if (state === 'thinking') inThinking()
-      else inGap()
+      if (state === 'text') return emitText(text)
+      buffer += text
+      if (state === 'start') readStart()
+      else if (state === 'thinking') readThinking()
+      else readGap()
     },
-    end: () => release(state === 'thinking' ? thought : said),
+    end: () => flush(state === 'thinking' ? emitReasoning : emitText),
   }
 }
 
-/** How many characters at the end of `text` are the beginning of `word`. */
-function countPartialTagChars(text: string, word: string): number {
-  for (let length = Math.min(text.length, word.length - 1); length > 0; length--) {
-    if (text.endsWith(word.slice(0, length))) return length
+/** Counts the characters at the end of `text` that start `tag`: `'done</th'`, `'</think>'` → 4. */
+function countPartialTagChars(text: string, tag: string): number {
+  for (let length = Math.min(text.length, tag.length - 1); length > 0; length--) {
+    if (text.endsWith(tag.slice(0, length))) return length
   }
   return 0
 }

@@ -1,9 +1,9 @@
 /**
- * The tool calls of an answer while they are being written. Which call a fragment belongs to is the
- * one thing that every service says differently: by index, by id, by both in every fragment, or by
- * neither.
+ * Assigns the fragments of a stream to tool calls. Services identify the call of a fragment
+ * differently: by index, by id, by both in every fragment, or by neither.
  */
-import { isObject, type JsonObject } from '../../../core/json/json.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
+import { tryParseJsonObject } from '../../../core/json/json.ts'
 import { parseCallFragment, type ParsedCallFragment } from './parse-call-fragment.ts'
 import {
   createToolCallBuilder,
@@ -15,61 +15,53 @@ import type { ToolCallFragment } from '../api-types.ts'
 export interface CallFragmentMatcher {
   readonly addFragment: (fragment: ToolCallFragment) => void
   readonly count: () => number
-  /** Whether some call never got a name, so that nobody could answer it. */
+  /** True if a call never got a name, so that no client could run it. */
   readonly hasNameless: () => boolean
-  /** `native` is about the whole message, and stands with its first call. */
-  readonly end: (isWhole: boolean, native: JsonObject | undefined) => void
+  /** `messageFields` belong to the message and are stored with its first call. */
+  readonly end: (isComplete: boolean, messageFields: JsonObject | undefined) => void
 }
 
 export function createCallFragmentMatcher(options: ToolCallOptions): CallFragmentMatcher {
   const calls: ToolCallBuilder[] = []
   return {
-    addFragment(fragment) {
-      const piece = parseCallFragment(fragment)
-      let call = findCall(calls, piece)
-      if (call === undefined) calls.push((call = createToolCallBuilder(piece, options)))
-      call.addFragment(piece)
+    addFragment(rawFragment) {
+      const fragment = parseCallFragment(rawFragment)
+      let call = findCall(calls, fragment)
+      if (call === undefined) calls.push((call = createToolCallBuilder(fragment, options)))
+      call.addFragment(fragment)
     },
     count: () => calls.length,
     hasNameless: () => calls.some((call) => call.name() === ''),
-    end(isWhole, native) {
-      for (const [place, call] of calls.entries()) {
-        call.end(isWhole, place === 0 ? native : undefined)
+    end(isComplete, messageFields) {
+      for (const [index, call] of calls.entries()) {
+        call.end(isComplete, index === 0 ? messageFields : undefined)
       }
     },
   }
 }
 
-/** The call that a fragment goes on with; `undefined` if it begins a new one. */
+/** Returns the call that a fragment continues, or undefined if the fragment starts a new one. */
 function findCall(
   calls: readonly ToolCallBuilder[],
-  piece: ParsedCallFragment,
+  fragment: ParsedCallFragment,
 ): ToolCallBuilder | undefined {
-  const { index, id } = piece
+  const { index, id } = fragment
   const call =
     index !== null
-      ? calls.findLast((one) => one.upstreamIndex === index)
+      ? calls.findLast((candidate) => candidate.upstreamIndex === index)
       : id !== ''
-        ? calls.find((one) => one.upstreamId === id)
+        ? calls.find((candidate) => candidate.upstreamId === id)
         : calls.at(-1)
-  return call === undefined || startsNewCall(call, piece) ? undefined : call
+  return call === undefined || startsNewCall(call, fragment) ? undefined : call
 }
 
-/** Some services put every call under one number, or under none. */
+/** Detects a new call under an index that was used before, e.g. if a service always sends index 0. */
 function startsNewCall(
   call: ToolCallBuilder,
   { id, name, inputText }: ParsedCallFragment,
 ): boolean {
-  // Others repeat the name in every fragment, so that a name alone says nothing.
+  // A name does not prove a new call, because some services repeat it in every fragment.
   if (name === '' || call.name() === '') return false
   if (id !== '' && call.upstreamId !== '') return id !== call.upstreamId
-  return inputText.startsWith('{') && isJsonObject(call.inputText())
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    return isObject(JSON.parse(text))
-  } catch {
-    return false
-  }
+  return inputText.startsWith('{') && tryParseJsonObject(call.inputText()) !== null
 }

@@ -1,22 +1,22 @@
-/** What one fragment says of a tool call, in whichever of the ways that services have for it. */
+/** Parses one streamed fragment of a tool call: `tool_calls[n]`, a custom call, or the old `function_call`. */
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { ToolCallFragment } from '../api-types.ts'
 
 export interface ParsedCallFragment {
-  /** The service's own number and id, as far as it gave any. */
+  /** The index and the id that the upstream sent; null and `''` if it sent none. */
   readonly index: number | null
   readonly id: string
   readonly name: string
   readonly inputText: string
   readonly isCustom: boolean
-  /** Google's, which stands on the entry and not on the message. */
+  /** Google only: `extra_content` of the `tool_calls` entry, e.g. a thought signature. */
   readonly extraContent: JsonObject | null
 }
 
 export function parseCallFragment(fragment: ToolCallFragment): ParsedCallFragment {
-  const { index, id, type, function: made, custom, extra_content: extra } = fragment
-  const isCustom = isObject(custom) || (type === 'custom' && !isObject(made))
-  const body: JsonObject = isObject(custom) ? custom : isObject(made) ? made : {}
+  const { index, id, type, function: functionBody, custom, extra_content: extra } = fragment
+  const isCustom = isObject(custom) || (type === 'custom' && !isObject(functionBody))
+  const body: JsonObject = isObject(custom) ? custom : isObject(functionBody) ? functionBody : {}
   return {
     index: Number.isInteger(index) ? (index as number) : null,
     id: typeof id === 'number' ? String(id) : textOrEmpty(id),
@@ -27,7 +27,7 @@ export function parseCallFragment(fragment: ToolCallFragment): ParsedCallFragmen
   }
 }
 
-/** Some servers send the arguments as the object they are. */
+/** Some servers send arguments as an object instead of its JSON text. */
 function readInput(value: Json | undefined): string {
   return isObject(value) ? JSON.stringify(value) : textOrEmpty(value)
 }

@@ -1,4 +1,4 @@
-/** What one chunk says about the message, field by field, in the order in which a model speaks. */
+/** Reads the fields of one delta in the order in which a model writes them: reasoning, text, calls. */
 import { filterObjects } from '../../../core/items/chat-only-fields.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { AnswerEventEmitter } from './answer-event-emitter.ts'
@@ -17,7 +17,7 @@ export function readDelta(
   if (delta.annotations !== undefined) readAnnotations(delta.annotations, answer)
   if (delta.images !== undefined)
     for (const raw of filterObjects(delta.images)) answer.addMedia(raw)
-  // What a model that speaks aloud has said. The sound itself is not kept.
+  // Only the transcript of spoken audio becomes text; the audio data are discarded.
   if (isObject(delta.audio)) {
     const transcript = textOrEmpty(delta.audio['transcript'])
     if (transcript !== '') answer.addText(transcript)
@@ -29,7 +29,7 @@ export function readDelta(
   if (isObject(delta.extra_content)) answer.setMessageField('extra_content', delta.extra_content)
 }
 
-/** One text under up to four names; some servers say it under two at once. */
+/** Reads reasoning from any of its four fields. Some servers send the same text in two of them. */
 function readReasoning(delta: ChatDelta, answer: AnswerEventEmitter): void {
   const details =
     delta.reasoning_details === undefined ? [] : filterObjects(delta.reasoning_details)
@@ -39,8 +39,9 @@ function readReasoning(delta: ChatDelta, answer: AnswerEventEmitter): void {
     textOrEmpty(delta.thinking)
   if (text !== '') answer.addReasoning(text, details.some(isSummaryDetail) ? 'summary' : 'content')
   for (const piece of details) {
-    const shown = text === '' ? readDetailText(piece) : ''
-    if (shown !== '') answer.addReasoning(shown, isSummaryDetail(piece) ? 'summary' : 'content')
+    const detailText = text === '' ? readDetailText(piece) : ''
+    const channel = isSummaryDetail(piece) ? 'summary' : 'content'
+    if (detailText !== '') answer.addReasoning(detailText, channel)
     answer.addReasoningDetail(piece)
   }
 }
@@ -60,7 +61,7 @@ function readContent(
   }
 }
 
-/** Mistral's: parts of thinking and parts of text. */
+/** Reads one of Mistral's content parts, e.g. `{ type: 'thinking', thinking: [{ text: '…' }] }`. */
 function readPart(part: JsonObject, answer: AnswerEventEmitter): void {
   const { type, thinking } = part
   if (type === 'text' || type === 'output_text') {
@@ -75,7 +76,7 @@ function readPart(part: JsonObject, answer: AnswerEventEmitter): void {
   } else if (type === 'image_url') answer.addMedia(part)
 }
 
-/** Chat nests a citation under its type; the waist has it flat. */
+/** Flattens `{ type: 'url_citation', url_citation: { url } }` to `{ type: 'url_citation', url }`. */
 function readAnnotations(list: Json, answer: AnswerEventEmitter): void {
   for (const annotation of filterObjects(list)) {
     const nested = annotation['url_citation']

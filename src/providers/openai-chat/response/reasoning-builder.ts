@@ -1,4 +1,4 @@
-/** Reasoning while it is being written. */
+/** Builds a reasoning item from the pieces of a stream, emits their events, and the item at the end. */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Reasoning } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
@@ -8,11 +8,11 @@ import { packReasoningDetails, type ReasoningMaker } from '../pack-reasoning-det
 export interface ReasoningBuilder {
   readonly addText: (text: string, channel: 'summary' | 'content') => void
   readonly addDetail: (piece: JsonObject) => void
-  /** What broke off is marked as incomplete. */
-  readonly end: (isWhole: boolean) => void
+  /** `isComplete: false` marks the item as incomplete. */
+  readonly end: (isComplete: boolean) => void
 }
 
-/** With a `maker` its details are sealed as well, for a client that keeps them itself. */
+/** With a `maker`, the details are packed into `encrypted_content` for a client that stores them. */
 export function createReasoningBuilder(
   index: number,
   emit: (event: StreamEvent) => void,
@@ -29,14 +29,14 @@ export function createReasoningBuilder(
       emit({ type: 'reasoning-delta', index, channel, part: 0, text })
     },
     addDetail: (piece) => addReasoningDetail(details, piece),
-    end(isWhole) {
-      const sealed = maker === null ? null : packReasoningDetails(details, maker)
+    end(isComplete) {
+      const packed = maker === null ? null : packReasoningDetails(details, maker)
       const item: Reasoning = {
         type: 'reasoning',
         summary: summary === '' ? [] : [{ type: 'summary_text', text: summary }],
         ...(content === '' ? {} : { content: [{ type: 'reasoning_text', text: content }] }),
-        ...(isWhole ? {} : { status: 'incomplete' }),
-        ...(sealed === null ? {} : { encrypted_content: sealed }),
+        ...(isComplete ? {} : { status: 'incomplete' }),
+        ...(packed === null ? {} : { encrypted_content: packed }),
         ...(details.length === 0 ? {} : { native: { chat: { reasoning_details: details } } }),
       }
       emit({ type: 'item-ended', index, item })

@@ -1,6 +1,6 @@
 /**
- * A tool call while it is being written. It begins when its name is known; what comes of its input
- * before waits for that.
+ * Builds a tool call from the fragments of a stream and emits its events. The call starts when its name
+ * is known; input that arrives earlier is buffered until then.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { ToolCall } from '../../../core/item.ts'
@@ -9,64 +9,69 @@ import type { ParsedCallFragment } from './parse-call-fragment.ts'
 import { unwrapInput } from '../custom-tool-as-function.ts'
 
 export interface ToolCallBuilder {
-  /** As its service first named it. */
+  /** The index and the id in the first fragment; null and `''` if it had none. */
   readonly upstreamIndex: number | null
   readonly upstreamId: string
   readonly name: () => string
-  /** What has come of its input. */
+  /** Returns the input received so far. */
   readonly inputText: () => string
-  readonly addFragment: (piece: ParsedCallFragment) => void
-  /** What broke off is marked as incomplete. */
-  readonly end: (isWhole: boolean, native: JsonObject | undefined) => void
+  readonly addFragment: (fragment: ParsedCallFragment) => void
+  /** `isComplete: false` marks the item as incomplete. */
+  readonly end: (isComplete: boolean, messageFields: JsonObject | undefined) => void
 }
 
 export interface ToolCallOptions {
   readonly emit: (event: StreamEvent) => void
-  /** The next free place among the items. */
+  /** Returns the index of the answer's next item. */
   readonly nextIndex: () => number
-  /** The id that a call goes by, from the one that its service gave it. */
-  readonly createCallId: (givenId: string) => string
-  /** Names of custom tools that went out disguised as functions. */
+  /** Returns the upstream's id if it can be used, otherwise a generated one. */
+  readonly createCallId: (upstreamId: string) => string
+  /** The names of custom tools that were sent as functions. */
   readonly wrappedToolNames: ReadonlySet<string>
 }
 
 export function createToolCallBuilder(
-  { index: number, id: givenId }: ParsedCallFragment,
-  options: ToolCallOptions,
+  { index: upstreamIndex, id: upstreamId }: ParsedCallFragment,
+  { emit, nextIndex, createCallId, wrappedToolNames }: ToolCallOptions,
 ): ToolCallBuilder {
-  const { emit } = options
-  let begun: StartedCall | null = null
-  let text = ''
-  let entry: JsonObject | null = null
+  let started: StartedCall | null = null
+  let inputText = ''
+  let entryFields: JsonObject | null = null
 
+  const start = ({ name, isCustom }: ParsedCallFragment): StartedCall => {
+    const kind = isCustom ? 'custom' : wrappedToolNames.has(name) ? 'wrapped' : 'function'
+    const call = { index: nextIndex(), callId: createCallId(upstreamId), name, kind } as const
+    emit({ type: 'item-started', index: call.index, item: createItem(call, '') })
+    return call
+  }
   return {
-    upstreamIndex: number,
-    upstreamId: givenId,
-    name: () => begun?.name ?? '',
-    inputText: () => text,
-    addFragment(piece) {
-      if (piece.extraContent !== null) entry = { ...entry, extra_content: piece.extraContent }
-      text += piece.inputText
-      let told = piece.inputText
-      if (begun === null) {
-        if (piece.name === '') return
-        begun = startCall(piece, givenId, options)
-        emit({ type: 'item-started', index: begun.index, item: createItem(begun, '') })
-        told = text
+    upstreamIndex,
+    upstreamId,
+    name: () => started?.name ?? '',
+    inputText: () => inputText,
+    addFragment(fragment) {
+      if (fragment.extraContent !== null)
+        entryFields = { ...entryFields, extra_content: fragment.extraContent }
+      inputText += fragment.inputText
+      let delta = fragment.inputText
+      if (started === null) {
+        if (fragment.name === '') return
+        started = start(fragment)
+        delta = inputText
       }
-      // The input of a disguised call is known only when its JSON is whole.
-      if (told === '' || begun.kind === 'wrapped') return
-      emit({ type: 'arguments-delta', index: begun.index, text: told })
+      // Wrapped input can be unwrapped only when its JSON is complete.
+      if (delta === '' || started.kind === 'wrapped') return
+      emit({ type: 'arguments-delta', index: started.index, text: delta })
     },
-    end(isWhole, native) {
-      if (begun === null) return
-      const { index, kind } = begun
-      const input = kind === 'wrapped' ? unwrapInput(text) : text
+    end(isComplete, messageFields) {
+      if (started === null) return
+      const { index, kind } = started
+      const input = kind === 'wrapped' ? unwrapInput(inputText) : inputText
       if (kind === 'wrapped' && input !== '') emit({ type: 'arguments-delta', index, text: input })
-      const chat = entry === null ? native : { ...native, $entry: entry }
+      const chat = entryFields === null ? messageFields : { ...messageFields, $entry: entryFields }
       const item = {
-        ...createItem(begun, input),
-        ...(isWhole ? {} : { status: 'incomplete' }),
+        ...createItem(started, input),
+        ...(isComplete ? {} : { status: 'incomplete' }),
         ...(chat === undefined ? {} : { native: { chat } }),
       }
       emit({ type: 'item-ended', index, item })
@@ -79,15 +84,6 @@ interface StartedCall {
   readonly callId: string
   readonly name: string
   readonly kind: 'function' | 'custom' | 'wrapped'
-}
-
-function startCall(
-  { name, isCustom }: ParsedCallFragment,
-  givenId: string,
-  { nextIndex, createCallId, wrappedToolNames }: ToolCallOptions,
-): StartedCall {
-  const kind = isCustom ? 'custom' : wrappedToolNames.has(name) ? 'wrapped' : 'function'
-  return { index: nextIndex(), callId: createCallId(givenId), name, kind }
 }
 
 function createItem({ callId, name, kind }: StartedCall, text: string): ToolCall {

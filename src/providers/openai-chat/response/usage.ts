@@ -1,8 +1,8 @@
-/** What an answer cost, from the several places in which services say it. */
+/** Parses the token usage of an answer, under the field names of several services. */
 import type { TokenUsage } from '../../../core/stream-event.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 
-/** `null` if there is no usage in this, or none with a number. */
+/** Returns null if the value has no numeric token count. */
 export function parseUsage(value: Json | undefined): TokenUsage | null {
   if (!isObject(value)) return null
   const input = readCount(value['prompt_tokens'])
@@ -11,7 +11,7 @@ export function parseUsage(value: Json | undefined): TokenUsage | null {
   const details = readObject(value, 'prompt_tokens_details')
   return {
     inputTokens: input ?? 0,
-    // DeepSeek's own name, from before it knew of the details.
+    // DeepSeek reports cached tokens under its own name.
     cachedTokens:
       readCount(details['cached_tokens']) ?? readCount(value['prompt_cache_hit_tokens']),
     cacheWriteTokens: readCount(details['cache_write_tokens']),
