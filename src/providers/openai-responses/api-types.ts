@@ -1,17 +1,17 @@
 /**
- * The events of a Responses stream, by name. Their fields are read as what they turn out to be:
- * servers that speak this wire leave out, rename and mistype more of them than they document.
+ * The names of a Responses stream's events. Their fields have no types, because servers of this API
+ * omit, rename and mistype more of them than they document; each field is checked where it is read.
  */
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import type { JsonObject } from '../../core/json/json.ts'
 
-/** What OpenAI publishes, and what others say in its place. */
-export type ResponsesEventName = ResponseStreamEvent['type'] | OtherName
+/** OpenAI's event names, and those of the Open Responses specification for raw reasoning. */
+export type ResponsesEventName =
+  | ResponseStreamEvent['type']
+  | 'response.reasoning.delta'
+  | 'response.reasoning.done'
 
-/** Raw reasoning, as the Open Responses specification calls it. */
-type OtherName = 'response.reasoning.delta' | 'response.reasoning.done'
-
-/** One small function for every event: a name that OpenAI adds and nobody handles is a type error. */
+/** One function per event name, so that a name that OpenAI adds is a type error until it is handled. */
 export type ResponsesEventHandlers<State> = Readonly<
   Record<ResponsesEventName, (state: State, event: JsonObject) => void>
 >

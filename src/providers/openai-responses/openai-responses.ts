@@ -1,9 +1,8 @@
-/** OpenAI's Responses API, and whoever else serves it: Azure, xAI, vLLM, LM Studio, OpenRouter. */
+/** The provider for OpenAI's Responses API, which Azure, xAI, vLLM, LM Studio and OpenRouter also serve. */
 import { hasResponsesEndpoint } from '../has-responses-endpoint.ts'
 import type { Provider } from '../provider-interface.ts'
 import { decodeStream, decodeBody } from './response/decode-stream.ts'
 import { encodeRequest } from './request/encode-request.ts'
-import { bindsReasoning } from './model-traits.ts'
 import { parseErrorResponse, refusesReasoning } from './parse-errors.ts'
 import { NOTES } from './encoding-notes.ts'
 import { QUIRKS } from './quirks.ts'
@@ -13,8 +12,8 @@ export const openaiResponses: Provider = {
   getPassThroughDialect: (_prompt, { quirks }) => (quirks['retell'] === true ? null : 'responses'),
   encode: encodeRequest,
   createDecoder: decodeStream,
-  decodeBody: decodeBody,
-  parseErrorResponse: parseErrorResponse,
+  decodeBody,
+  parseErrorResponse,
   isReasoningRejection: refusesReasoning,
   bindsReasoningToPrefix: bindsReasoning,
   getCompactionThreshold: (account) =>
@@ -24,5 +23,19 @@ export const openaiResponses: Provider = {
   createHeaders: ({ apiKey }) => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
 }
 
-/** A lower one is refused. */
+/** OpenAI rejects a lower `compact_threshold`. */
 const MIN_COMPACTION_THRESHOLD_TOKENS = 1000
+
+/**
+ * True for models from gpt-5.6 on: if a message before their reasoning was edited, the API silently
+ * drops the reasoning after it, but charges for it. The guide names no models, but describes
+ * `reasoning.context`, which these have. Older models can still use such reasoning.
+ * https://developers.openai.com/api/docs/guides/preserved-reasoning
+ */
+function bindsReasoning(model: string): boolean {
+  const [, major, minor] = MODEL_VERSION.exec(model) ?? []
+  if (major === undefined || model.includes('-chat')) return false
+  return Number(major) * 100 + Number(minor ?? 0) >= 506
+}
+
+const MODEL_VERSION = /^(?:.*\/)?(?:ft:)?gpt-(\d{1,2})(?:\.(\d{1,2}))?(?![\d.])/

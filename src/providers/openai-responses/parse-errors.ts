@@ -1,6 +1,6 @@
 /**
- * What an error of this wire means. OpenAI and its likes send `{error: {message, type, param, code}}`,
- * others numbers for codes, bare strings, `detail`, or a page of HTML.
+ * Parses this API's errors. OpenAI sends `{ error: { message, type, param, code } }`; other servers send
+ * numeric codes, bare strings, `detail` or an HTML page.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
@@ -15,46 +15,46 @@ export function parseErrorResponse(status: number, body: JsonObject | string): F
   }
   const { error, message, detail } = body
   if (isObject(error)) return parseError(error, status)
-  const words = [error, message, detail].find((words) => typeof words === 'string')
-  const asJson = detail === undefined ? '' : JSON.stringify(detail)
-  return parseError({ ...body, message: words ?? asJson }, status)
+  const text = [error, message, detail].find((value) => typeof value === 'string')
+  const detailJson = detail === undefined ? '' : JSON.stringify(detail)
+  return parseError({ ...body, message: text ?? detailJson }, status)
 }
 
 /**
- * By its code, or by its words, for the code may be missing: sealed reasoning is read only by the
- * organisation and under the id that it was sealed for.
+ * Recognizes the rejection of encrypted reasoning, which only the organization that it was made for can
+ * use. The wording is checked too, because some servers send no code.
  */
 export function refusesReasoning({ status, code, message }: Failure): boolean {
   if (status !== 400 && status !== 422) return false
   if (code === 'invalid_encrypted_content') return true
-  const words = message.toLowerCase()
-  if (words.includes('not issued to this caller')) return true
-  return /encrypted[ _]content/.test(words) && DECRYPTION_FAILED.test(words)
+  const text = message.toLowerCase()
+  if (text.includes('not issued to this caller')) return true
+  return /encrypted[ _]content/.test(text) && DECRYPTION_FAILED.test(text)
 }
 
 const DECRYPTION_FAILED = /could not be|did not match|does not match|invalid|failed to/
 
 /**
- * An error object, from a body or from a stream. Where there is no status, its code may tell it; an
- * answer that fails without saying how is one of an upstream that is broken.
+ * Parses an error object of a body or a stream. A stream has no status (`null`), so it is derived from
+ * the code; an error without any explanation counts as a broken upstream.
  */
-export function parseError(error: JsonObject, status: number | null): Failure {
-  const [type, said] = [readString(error['type']), readString(error['code'])]
+export function parseError(error: JsonObject, httpStatus: number | null): Failure {
+  const [type, ownCode] = [readString(error['type']), readString(error['code'])]
   const message = readString(error['message'])
-  const silent = createUnexplainedFailure(status)
-  if (type === null && said === null && message === null) return silent
-  const code = said ?? (status === 429 ? silent.code : null)
-  const known = status ?? mapErrorCodeToStatus(code ?? type ?? '') ?? silent.status
+  const fallback = createUnexplainedFailure(httpStatus)
+  if (type === null && ownCode === null && message === null) return fallback
+  const code = ownCode ?? (httpStatus === 429 ? fallback.code : null)
+  const status = httpStatus ?? mapErrorCodeToStatus(code ?? type ?? '') ?? fallback.status
   return {
-    status: known,
-    type: type ?? (known >= 500 ? 'server_error' : 'invalid_request_error'),
+    status,
+    type: type ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
     code,
-    message: message ?? silent.message,
+    message: message ?? fallback.message,
     param: readString(error['param']),
   }
 }
 
-/** Clients expect strings. */
+/** Converts numbers to strings, which SDKs expect: 1301 → '1301'. */
 function readString(value: unknown): string | null {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value !== '' ? value : null

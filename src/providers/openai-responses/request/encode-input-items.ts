@@ -1,15 +1,15 @@
 /**
- * The items of a prompt as `input`. An item that may be sent as it is goes as the very object;
- * whatever does not has a note.
+ * Encodes the items of a prompt as `input`. Unchanged items are the same objects; each change has a
+ * note.
  *
- * Upstream nothing is stored (`store: false`), so there is nothing that an id could be looked up in:
- * the id of a reasoning item is a 404, an id of ours or of another provider a 400, and an id whose
- * reasoning is gone asks for it back. Items go without ids, then, all of them, for to strip those of
- * the reasoning alone parts a group. One exception: who says `store: false` himself knows all that,
- * and what he brings along in this request is sent on as it is, unless reasoning of his is left out.
+ * Requests have `store: false`, so the upstream cannot look up ids: the id of a reasoning item gets
+ * a 404, an id of the gateway or of another provider a 400, and an item whose id belongs to missing
+ * reasoning is rejected. Therefore the ids of all items are removed, not only those of reasoning,
+ * because an id on the other items of an answer refers to its reasoning. A client that itself sends
+ * `store: false` handles this, so its items keep their ids, unless some of its reasoning is dropped.
  *
- * For the same reason reasoning is read upstream only from its `encrypted_content`, by the account
- * that sealed it, or from plain text where the upstream shows its reasoning that way.
+ * For the same reason the upstream can read reasoning only from `encrypted_content` made by the same
+ * account, or as plain text if it accepts that.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import {
@@ -23,46 +23,44 @@ import type { Json, JsonObject } from '../../../core/json/json.ts'
 import { detectEncryptedContentWire } from '../../../core/reasoning/detect-encrypted-content-wire.ts'
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
-import { shortenCallId } from './normalize-call-ids.ts'
 import { encodeParts } from './encode-parts.ts'
 import type { NoteCollector, NoteCode } from '../encoding-notes.ts'
 
 export function encodeInputItems(
   { items, source }: Prompt,
   account: Account,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): readonly JsonObject[] {
   const { dialect, body } = source
-  const own = new Set(dialect === 'responses' && body['store'] === false ? source.items : [])
+  const clientItems = dialect === 'responses' && body['store'] === false ? source.items : []
   const target: ItemTarget = {
     account: account.name,
-    takesRawReasoning: account.quirks['rawReasoning'] === true,
+    acceptsRawReasoning: account.quirks['rawReasoning'] === true,
     dialect,
-    statelessClientItems: own,
-    keepsIds: includesAllReasoning([...own], items),
+    statelessClientItems: new Set(clientItems),
+    keepsIds: includesAllReasoning(clientItems, items),
   }
   const input: JsonObject[] = []
   for (const [at, item] of items.entries()) {
-    const why = new Set<NoteCode>()
-    const sent = encodeItem(item, target, (code) => why.add(code))
-    if (sent !== null) input.push(sent)
-    for (const code of why) notebook.write(code, { at })
+    const codes = new Set<NoteCode>()
+    const encoded = encodeItem(item, target, (code) => codes.add(code))
+    if (encoded !== null) input.push(encoded)
+    for (const code of codes) notes.write(code, { at })
   }
   return input
 }
 
 interface ItemTarget {
   readonly account: string
-  readonly takesRawReasoning: boolean
+  readonly acceptsRawReasoning: boolean
   readonly dialect: Prompt['source']['dialect']
-  /** What a client that stores nothing upstream brings along itself. */
+  /** The items of a client that sends `store: false` and the full conversation. */
   readonly statelessClientItems: ReadonlySet<Item>
   readonly keepsIds: boolean
 }
 
-/** An id whose reasoning is gone asks for it back. */
-function includesAllReasoning(own: readonly Item[], items: readonly Item[]): boolean {
-  const reasoning = own.filter(({ type }) => type === 'reasoning')
+function includesAllReasoning(clientItems: readonly Item[], items: readonly Item[]): boolean {
+  const reasoning = clientItems.filter(({ type }) => type === 'reasoning')
   if (reasoning.length === 0) return true
   const sent = new Set(items)
   return reasoning.every((item) => sent.has(item))
@@ -72,27 +70,26 @@ function keepsId(item: Item, { statelessClientItems, keepsIds }: ItemTarget): bo
   return keepsIds && statelessClientItems.has(item)
 }
 
-type WriteNote = (why: NoteCode) => void
-type FieldChanges = Record<string, Json | undefined>
+type WriteNote = (code: NoteCode) => void
 
-/** `null` for what must not be sent. */
+/** Returns null for an item that must not be sent. */
 function encodeItem(item: Item, target: ItemTarget, note: WriteNote): JsonObject | null {
-  const changes: FieldChanges = { native: undefined, origin: undefined }
+  const changes: Record<string, Json | undefined> = { native: undefined, origin: undefined }
   if (item.type === 'opaque') return encodeOpaque(item, target, note)
   if (item.type === 'reasoning') {
-    const why = explainReasoningDrop(item, target)
-    if (why !== null) {
-      note(why)
+    const code = explainReasoningDrop(item, target)
+    if (code !== null) {
+      note(code)
       return null
     }
   }
   if (item.type === 'message') {
-    const speaker = { isAssistant: item.role === 'assistant', dialect: target.dialect }
-    changes['content'] = encodeParts(item.content, speaker, note)
+    const source = { isAssistant: item.role === 'assistant', dialect: target.dialect }
+    changes['content'] = encodeParts(item.content, source, note)
   }
   if (isToolOutput(item) && typeof item.output !== 'string') {
-    const speaker = { isAssistant: false, dialect: target.dialect }
-    changes['output'] = encodeParts(item.output, speaker, note)
+    const source = { isAssistant: false, dialect: target.dialect }
+    changes['output'] = encodeParts(item.output, source, note)
   }
   if (isToolItem(item) && item.call_id !== shortenCallId(item.call_id)) {
     note('call-id-shortened')
@@ -106,36 +103,60 @@ function encodeItem(item: Item, target: ItemTarget, note: WriteNote): JsonObject
 }
 
 function explainReasoningDrop(item: Reasoning, target: ItemTarget): NoteCode | null {
-  const { origin, encrypted_content: sealed, content = [] } = item
+  const { origin, encrypted_content: encrypted, content = [] } = item
   const isForeign =
     origin !== undefined && (origin.wire !== 'responses' || origin.account !== target.account)
-  if (typeof sealed === 'string' && sealed !== '')
-    return isForeign || detectEncryptedContentWire(sealed) !== null
+  if (typeof encrypted === 'string' && encrypted !== '')
+    return isForeign || detectEncryptedContentWire(encrypted) !== null
       ? 'reasoning-made-elsewhere'
       : null
-  const isFromHere = target.statelessClientItems.has(item) || (origin !== undefined && !isForeign)
-  const isReadable = content.length > 0 && (target.takesRawReasoning || isFromHere)
+  const isFromThisAccount =
+    target.statelessClientItems.has(item) || (origin !== undefined && !isForeign)
+  const isReadable = content.length > 0 && (target.acceptsRawReasoning || isFromThisAccount)
   return isReadable ? null : 'reasoning-not-sealed'
 }
 
-/** Those types that the API accepts without an id. The others need it, if only to be well-formed. */
+/** Item types that the API accepts without an id; all others require one. */
 const TYPES_WITHOUT_ID: ReadonlySet<Json | undefined> = new Set(
   `compaction web_search_call shell_call shell_call_output apply_patch_call
   apply_patch_call_output tool_search_call tool_search_output`.split(/\s+/),
 )
 
-/** Types that other wires of this gateway have made up for what only they understand. */
+/** Types that the gateway's other providers define for items that only they can read. */
 const OTHER_WIRE_TYPE = /^(?:anthropic|gemini|chat|demo):/
 
 function encodeOpaque(item: OpaqueItem, target: ItemTarget, note: WriteNote): JsonObject | null {
   const { raw, origin } = item
   const { type } = raw
-  const isOthers = typeof type === 'string' && OTHER_WIRE_TYPE.test(type)
-  if (isOthers || (origin !== undefined && origin.wire !== 'responses')) {
+  const isOtherWire = typeof type === 'string' && OTHER_WIRE_TYPE.test(type)
+  if (isOtherWire || (origin !== undefined && origin.wire !== 'responses')) {
     note('item-of-another-wire')
     return null
   }
   if (raw['id'] === undefined || keepsId(item, target) || !TYPES_WITHOUT_ID.has(type)) return raw
   note('id-of-stored-item')
   return patchObject(raw, { id: undefined })
+}
+
+const MAX_CALL_ID_CHARS = 64
+
+/**
+ * Cuts a longer id and appends a hash of the full one: `call_…` of 80 characters becomes 49 of them, `_` and
+ * 14 characters of hash. A call and its output are shortened separately and still match.
+ */
+function shortenCallId(callId: string): string {
+  if (callId.length <= MAX_CALL_ID_CHARS) return callId
+  return `${callId.slice(0, MAX_CALL_ID_CHARS - 15)}_${hash(callId)}`
+}
+
+/** Returns 64 bits of FNV-1a as two 32-bit halves with different seeds, 7 base-36 digits each. */
+function hash(text: string): string {
+  let low = 0x811c9dc5
+  let high = 0xcbf29ce4
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    low = Math.imul(low ^ code, 0x01000193)
+    high = Math.imul(high ^ (code + index), 0x01000193)
+  }
+  return [low, high].map((half) => (half >>> 0).toString(36).padStart(7, '0')).join('')
 }

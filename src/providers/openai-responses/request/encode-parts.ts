@@ -1,6 +1,6 @@
 /**
- * What a message or a tool's output consists of, in the words that its speaker may use. The very
- * list, if every part may be sent as it is.
+ * Encodes the parts of a message or tool output with the part types that its role allows. Returns the
+ * same list if no part changes.
  */
 import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
 import type { Part } from '../../../core/item.ts'
@@ -10,59 +10,59 @@ import type { NoteCode } from '../encoding-notes.ts'
 
 export interface PartSource {
   readonly isAssistant: boolean
-  /** The language of the parts that nobody understands. */
+  /** The dialect of the client, which decides whether an opaque part is valid here. */
   readonly dialect: DialectName
 }
 
 export function encodeParts(
   parts: readonly Part[],
-  speaker: PartSource,
-  note: (why: NoteCode) => void,
+  source: PartSource,
+  note: (code: NoteCode) => void,
 ): readonly JsonObject[] {
   const encoded: JsonObject[] = []
-  let changed = false
+  let isChanged = false
   for (const part of parts) {
-    const sent = encodePart(part, speaker, note)
-    if (sent !== null) encoded.push(sent)
-    changed ||= sent !== (part as unknown)
+    const encodedPart = encodePart(part, source, note)
+    if (encodedPart !== null) encoded.push(encodedPart)
+    isChanged ||= encodedPart !== (part as unknown)
   }
-  // Whoever said something that cannot be told here has still said something.
-  if (encoded.length === 0 && changed) return [createTextPart('', speaker)]
-  return changed ? encoded : (parts as readonly unknown[] as readonly JsonObject[])
+  // A message whose parts are all dropped is sent with empty text, so that the turn remains.
+  if (encoded.length === 0 && isChanged) return [createTextPart('', source)]
+  return isChanged ? encoded : (parts as readonly unknown[] as readonly JsonObject[])
 }
 
 function encodePart(
   part: Part,
-  speaker: PartSource,
-  note: (why: NoteCode) => void,
+  source: PartSource,
+  note: (code: NoteCode) => void,
 ): JsonObject | null {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
-      if ((part.type === 'output_text') === speaker.isAssistant) return castPart(part)
+      if ((part.type === 'output_text') === source.isAssistant) return castPart(part)
       note('part-renamed')
-      return createTextPart(part.text, speaker)
+      return createTextPart(part.text, source)
     case 'refusal':
-      if (speaker.isAssistant) return castPart(part)
+      if (source.isAssistant) return castPart(part)
       note('part-renamed')
-      return createTextPart(part.refusal, speaker)
+      return createTextPart(part.refusal, source)
     case 'input_image':
     case 'input_file':
     case 'input_audio':
-      if (!speaker.isAssistant) return castPart(part)
+      if (!source.isAssistant) return castPart(part)
       note('media-of-assistant')
       return null
     case 'opaque':
-      if (speaker.dialect === 'responses') return part.raw
+      if (source.dialect === 'responses') return part.raw
       note('part-without-word')
-      return speaker.isAssistant ? null : createNotice(part.raw)
+      return source.isAssistant ? null : createNotice(part.raw)
   }
 }
 
-/** The model is told that there was something; an assistant would say it itself. */
+/** Returns a notice such as "Something (video_url) was here, which cannot be shown." */
 function createNotice({ type }: JsonObject): JsonObject {
-  const what = sanitizeNoticeName(typeof type === 'string' ? type : '?')
-  const text = formatNotice(`Something (${what}) was here, which cannot be shown.`)
+  const name = sanitizeNoticeName(typeof type === 'string' ? type : '?')
+  const text = formatNotice(`Something (${name}) was here, which cannot be shown.`)
   return { type: 'input_text', text }
 }
 

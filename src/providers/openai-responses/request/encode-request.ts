@@ -1,7 +1,7 @@
 /**
- * A prompt as a request to `POST /responses`. The client's own bytes go on where nothing of the
- * request is ours to change; otherwise its body is built, always with `store: false`: what is kept
- * is kept by the gateway, and sealed reasoning is asked for so that it can be brought back.
+ * Encodes a prompt as a request to `POST /responses`. The client's bytes are sent if nothing changes.
+ * Otherwise the body is built with `store: false`, because the gateway stores the conversation, and
+ * with encrypted reasoning in `include`, so that it can be sent back in the next request.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
@@ -12,11 +12,10 @@ import { createNoteCollector } from '../encoding-notes.ts'
 import { planStopSequences } from './accepts-stop-sequences.ts'
 
 export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
-  const notebook = createNoteCollector()
-  const { notes } = notebook
-  const input = encodeInputItems(prompt, account, notebook)
-  const fields = encodeParameters(prompt, account, notebook)
-  const unsentStops = planStopSequences(prompt, account).unsent
+  const collector = createNoteCollector()
+  const { notes } = collector
+  const input = encodeInputItems(prompt, account, collector)
+  const fields = encodeParameters(prompt, account, collector)
   const { source, stream, params, items } = prompt
   const isUnchanged =
     notes.length === 0 &&
@@ -24,7 +23,8 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
     params === source.params &&
     fields === source.body
   const path = '/responses'
-  if (isUnchanged && storesNothing(source.body) && wantsStream(source.body) === stream) {
+  const isSameStream = (source.body['stream'] === true) === stream
+  if (isUnchanged && source.body['store'] === false && isSameStream) {
     return { path, body: source.body, bytes: source.bytes(), notes }
   }
   const { include, ...rest } = fields
@@ -39,21 +39,13 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
       store: false,
     },
     notes,
-    unsentStopSequences: unsentStops,
+    unsentStopSequences: planStopSequences(prompt, account).unsent,
   }
-}
-
-function storesNothing(body: JsonObject): boolean {
-  return body['store'] === false
-}
-
-function wantsStream(body: JsonObject): boolean {
-  return body['stream'] === true
 }
 
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
-/** The models that OpenAI made before all of them could reason. They refuse the question as such. */
+/** OpenAI's models without reasoning, which reject this value of `include`. */
 const NON_REASONING_MODEL = /^(?:.*\/)?(?:ft:)?(?:chatgpt-|gpt-3|gpt-4|gpt-5[^/]*-chat)/
 
 function includeEncryptedReasoning(
@@ -62,9 +54,9 @@ function includeEncryptedReasoning(
   { quirks }: Account,
 ): JsonObject[string] {
   const { sealedReasoning } = quirks
-  const asks =
+  const isRequested =
     typeof sealedReasoning === 'boolean' ? sealedReasoning : !NON_REASONING_MODEL.test(model)
   const list: readonly unknown[] = Array.isArray(include) ? include : []
-  if (!asks || list.includes(ENCRYPTED_REASONING)) return include
+  if (!isRequested || list.includes(ENCRYPTED_REASONING)) return include
   return [...(list as readonly string[]), ENCRYPTED_REASONING]
 }

@@ -1,24 +1,24 @@
-/** Tools and the choice among them, in this wire's flat form. */
+/** Encodes tools and the tool choice in flat form: `{ type: 'function', name, parameters }`. */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters, Prompt, Tool } from '../../../core/prompt.ts'
 import { encodeResponsesToolChoice } from '../../../core/json/encode-responses-tool-choice.ts'
 import type { NoteCode } from '../encoding-notes.ts'
 
-/** A tool that the client wrote in this language goes as it was written. */
+/** A Responses client's tool is sent as the client wrote it. */
 export function encodeTools(
   { params, source }: Prompt,
-  note: (at: number, why: NoteCode, detail: string) => void,
+  note: (index: number, code: NoteCode, detail: string) => void,
 ): readonly JsonObject[] {
-  const written = source.dialect === 'responses' ? source.body['tools'] : null
-  const sent: JsonObject[] = []
-  for (const [place, tool] of params.tools.entries()) {
-    const at = source.params.tools.indexOf(tool)
-    const raw: unknown = Array.isArray(written) ? written[at] : undefined
+  const clientTools = source.dialect === 'responses' ? source.body['tools'] : null
+  const encodedTools: JsonObject[] = []
+  for (const [index, tool] of params.tools.entries()) {
+    const clientIndex = source.params.tools.indexOf(tool)
+    const raw: unknown = Array.isArray(clientTools) ? clientTools[clientIndex] : undefined
     const encoded = raw === undefined ? encodeTool(tool, source.dialect) : (raw as JsonObject)
-    if (encoded === null) note(place, 'tool-without-word', readType(tool))
-    else sent.push(encoded)
+    if (encoded === null) note(index, 'tool-without-word', readType(tool))
+    else encodedTools.push(encoded)
   }
-  return sent
+  return encodedTools
 }
 
 function readType(tool: Tool): string {
@@ -29,7 +29,7 @@ function readType(tool: Tool): string {
 function encodeTool(tool: Tool, dialect: Prompt['source']['dialect']): JsonObject | null {
   switch (tool.type) {
     case 'function':
-      // `strict` is always said: left out, it means the opposite of what it means to a chat client.
+      // `strict` is always sent, because its default is true here and false in Chat Completions.
       return { ...tool }
     case 'custom': {
       const { type, name, description, format } = tool
@@ -44,11 +44,11 @@ function encodeTool(tool: Tool, dialect: Prompt['source']['dialect']): JsonObjec
   }
 }
 
-/** `undefined` where nothing is to be said. */
+/** Returns undefined if no tool choice is sent. */
 export function encodeToolChoice(
   { toolChoice, tools }: PromptParameters,
   dialect: Prompt['source']['dialect'],
-  note: (why: NoteCode) => void,
+  note: (code: NoteCode) => void,
 ): Json | undefined {
   if (toolChoice === null) return undefined
   if (toolChoice.type === 'opaque') {
@@ -57,7 +57,7 @@ export function encodeToolChoice(
     return undefined
   }
   const isSent = (tool: Tool) => dialect === 'responses' || tool.type !== 'opaque'
-  // A choice without tools is refused, and by itself says nothing.
+  // The API rejects a choice without tools; losing `auto` or `none` changes nothing.
   if (!tools.some(isSent)) {
     if (toolChoice.type !== 'auto' && toolChoice.type !== 'none') note('tool-choice-without-tools')
     return undefined

@@ -1,67 +1,63 @@
 /**
- * The settings of a prompt as fields of a request. A client of this language has written them in
- * its body already: then only what the gateway has changed, or what this API calls otherwise, is
- * written anew, and the very body is returned if there is no such thing. What nobody here knows goes
- * along: the upstream may know it.
+ * Encodes the parameters of a prompt as fields of a request. The body of a Responses client is the
+ * base: only parameters that the gateway changed, or that the API names differently, are replaced, and
+ * the same object is returned if there are none. Unknown fields are sent, as the upstream may know them.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
-import type { Json, JsonObject } from '../../../core/json/json.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
 import { hasResponsesEndpoint } from '../../has-responses-endpoint.ts'
 import type { Account } from '../../provider-interface.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
-import type { NoteCollector, NoteCode } from '../encoding-notes.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
 import { acceptsExtraField } from './accepts-stop-sequences.ts'
-import { PARAMETER_ENCODERS } from './parameter-encoders.ts'
-
-export type NoteFieldChange = (field: string, why: NoteCode, detail?: string) => void
-export type BodyFields = Readonly<Record<string, Json | undefined>>
+import { PARAMETER_ENCODERS, type BodyFields, type WriteFieldNote } from './parameter-encoders.ts'
 
 export function encodeParameters(
   prompt: Prompt,
   account: Account,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): JsonObject {
-  const note: NoteFieldChange = (field, why, detail) =>
-    notebook.write(why, detail === undefined ? { field } : { field, detail })
-  const mayPass = (field: string): boolean => acceptsExtraField(field, account)
-  const isOwn = prompt.source.dialect === 'responses'
-  const body = isOwn ? prompt.source.body : {}
+  const note: WriteFieldNote = (field, code, detail) =>
+    notes.write(code, detail === undefined ? { field } : { field, detail })
+  const isAccepted = (field: string): boolean => acceptsExtraField(field, account)
+  const isResponsesClient = prompt.source.dialect === 'responses'
+  const body = isResponsesClient ? prompt.source.body : {}
   const fields = Object.assign(
     {},
-    ...PARAMETER_ENCODERS.map((word) => word(prompt, { account, body, note })),
-    isOwn
-      ? clearUnsupportedFields(body, mayPass, note)
-      : encodeExtraParameters(prompt, mayPass, note),
+    ...PARAMETER_ENCODERS.map((encode) => encode(prompt, { account, body, note })),
+    isResponsesClient
+      ? clearUnsupportedFields(body, isAccepted, note)
+      : encodeExtraParameters(prompt, isAccepted, note),
     encodeContextManagement(prompt, account, body, note),
   ) as BodyFields
   return patchObject(body, fields)
 }
 
-/** Who makes no compactions is spared the word: the gateway makes them. What its client says stands. */
+/** Requests compaction from an upstream that supports it; a client's own setting has precedence. */
 function encodeContextManagement(
   { compactAbove }: Prompt,
   account: Account,
-  { context_management: said = null }: JsonObject,
-  note: NoteFieldChange,
+  { context_management: clientSetting = null }: JsonObject,
+  note: WriteFieldNote,
 ): BodyFields {
   if (!hasResponsesEndpoint(account, 'compact')) return { context_management: undefined }
-  if (compactAbove === undefined || said !== null) return {}
+  if (compactAbove === undefined || clientSetting !== null) return {}
   note('context_management', 'compaction-asked')
   return { context_management: [{ type: 'compaction', compact_threshold: compactAbove }] }
 }
 
-/** What the gateway has done already, and what only Chat Completions has a word for. */
+/** Removes fields that the gateway has handled, and fields that only Chat Completions has. */
 function clearUnsupportedFields(
   body: JsonObject,
-  mayPass: (field: string) => boolean,
-  note: NoteFieldChange,
+  isAccepted: (field: string) => boolean,
+  note: WriteFieldNote,
 ): BodyFields {
-  const others = CHAT_FIELDS.filter((field) => field in body && !mayPass(field))
-  for (const field of others) {
+  const unsupported = CHAT_FIELDS.filter((field) => field in body && !isAccepted(field))
+  for (const field of unsupported) {
     if (!isDefaultValue(field, body[field])) note(field, 'parameter-without-word')
   }
-  return Object.fromEntries([...GATEWAY_FIELDS, ...others].map((field) => [field, undefined]))
+  return Object.fromEntries([...GATEWAY_FIELDS, ...unsupported].map((field) => [field, undefined]))
 }
 
 const GATEWAY_FIELDS = ['previous_response_id', 'conversation', 'background', 'generate'] as const
@@ -74,31 +70,27 @@ const CHAT_FIELDS = [
   'logprobs',
 ] as const
 
-/** What a client of another language has set beyond the words that both have. */
+/** Encodes the parameters of a Chat Completions client that have no Responses counterpart. */
 function encodeExtraParameters(
   { params }: Prompt,
-  mayPass: (field: string) => boolean,
-  note: NoteFieldChange,
+  isAccepted: (field: string) => boolean,
+  note: WriteFieldNote,
 ): BodyFields {
   const { seed, presencePenalty, frequencyPenalty, extra } = params
-  const others = Object.entries({
+  const fields = Object.entries({
     seed,
     presence_penalty: presencePenalty,
     frequency_penalty: frequencyPenalty,
     ...extra,
   }).filter(([, value]) => value !== null && value !== undefined)
-  const [known, unknown] = [others.filter(isKnown), others.filter((other) => !isKnown(other))]
-  for (const [field, value] of unknown) {
+  const sent = fields.filter(([field, value]) => {
+    if (FIELDS_OF_BOTH_APIS.has(field) || isAccepted(field)) return true
     if (!isDefaultValue(field, value)) note(field, 'parameter-without-word')
-  }
-  return Object.fromEntries(known)
-
-  function isKnown([field]: readonly [string, unknown]): boolean {
-    return FIELDS_OF_BOTH_APIS.has(field) || mayPass(field)
-  }
+    return false
+  })
+  return Object.fromEntries(sent)
 }
 
-/** Called the same in both of OpenAI's APIs. */
 const FIELDS_OF_BOTH_APIS: ReadonlySet<string> = new Set([
   'prompt_cache_options',
   'prompt_cache_retention',

@@ -1,23 +1,27 @@
 /**
- * One small function for each word of Params: the fields that say it here. A word that the body
- * says already, in this language and with the same meaning, yields nothing.
+ * Encodes each parameter of a prompt as Responses fields, with one function per parameter. A parameter
+ * that a Responses client's body has already, unchanged and in the right place, yields no field.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { OutputFormat, PromptParameters, Prompt } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
-import type { BodyFields, NoteFieldChange } from './merge-parameters-into-body.ts'
+import type { NoteCode } from '../encoding-notes.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
 import { acceptsExtraField, planStopSequences } from './accepts-stop-sequences.ts'
 
+/** A field with the value undefined is removed from the body. */
+export type BodyFields = Readonly<Record<string, Json | undefined>>
+export type WriteFieldNote = (field: string, code: NoteCode, detail?: string) => void
+
 export interface ParameterContext {
   readonly account: Account
-  /** What the client wrote, if it speaks this language; otherwise empty. */
+  /** The body of a Responses client; empty for other clients. */
   readonly body: JsonObject
-  readonly note: NoteFieldChange
+  readonly note: WriteFieldNote
 }
 
-type ParameterEncoder = (prompt: Prompt, place: ParameterContext) => BodyFields
+type ParameterEncoder = (prompt: Prompt, context: ParameterContext) => BodyFields
 
 export const PARAMETER_ENCODERS: readonly ParameterEncoder[] = [
   encodePlain('model', 'model'),
@@ -42,33 +46,29 @@ export const PARAMETER_ENCODERS: readonly ParameterEncoder[] = [
 
 const NO_FIELDS: BodyFields = {}
 
-/** Whether the client said it in this language, and the gateway has not changed it. */
+/** True if the body is a Responses client's and no transform changed these parameters. */
 function isUnchanged(
   { params, source }: Prompt,
-  ...words: readonly (keyof PromptParameters)[]
+  ...names: readonly (keyof PromptParameters)[]
 ): boolean {
   return (
-    source.dialect === 'responses' && words.every((word) => params[word] === source.params[word])
+    source.dialect === 'responses' && names.every((name) => params[name] === source.params[name])
   )
 }
 
-function encodePlain(
-  word: {
-    [Word in keyof PromptParameters]: PromptParameters[Word] extends
-      | string
-      | number
-      | boolean
-      | null
-      ? Word
-      : never
-  }[keyof PromptParameters],
-  field: string,
-): ParameterEncoder {
+/** The names of the parameters that are one plain value. */
+type PlainParameter = {
+  [Name in keyof PromptParameters]: PromptParameters[Name] extends string | number | boolean | null
+    ? Name
+    : never
+}[keyof PromptParameters]
+
+function encodePlain(name: PlainParameter, field: string): ParameterEncoder {
   return (prompt) =>
-    isUnchanged(prompt, word) ? NO_FIELDS : { [field]: prompt.params[word] ?? undefined }
+    isUnchanged(prompt, name) ? NO_FIELDS : { [field]: prompt.params[name] ?? undefined }
 }
 
-/** As a list they stand among the items already. */
+/** Instructions that the client sent as a list are parsed into items, so the field is removed. */
 function encodeInstructions(prompt: Prompt, { body }: ParameterContext): BodyFields {
   if (isUnchanged(prompt, 'instructions') && !Array.isArray(body['instructions'])) return NO_FIELDS
   return { instructions: prompt.params.instructions ?? undefined }
@@ -76,37 +76,39 @@ function encodeInstructions(prompt: Prompt, { body }: ParameterContext): BodyFie
 
 function encodeToolList(prompt: Prompt, { note }: ParameterContext): BodyFields {
   if (isUnchanged(prompt, 'tools')) return NO_FIELDS
-  const sent = encodeTools(prompt, (at, why, detail) => note(`tools[${at}]`, why, detail))
-  return { tools: sent.length === 0 ? undefined : sent }
+  const encoded = encodeTools(prompt, (index, code, detail) =>
+    note(`tools[${index}]`, code, detail),
+  )
+  return { tools: encoded.length === 0 ? undefined : encoded }
 }
 
 function encodeChoice(prompt: Prompt, { body, note }: ParameterContext): BodyFields {
-  // Clients write it as Chat Completions wants it, too.
-  const written = body['tool_choice']
+  // Some clients send the nested form of Chat Completions: `{ function: { name } }`.
+  const clientChoice = body['tool_choice']
   const isNested =
-    isObject(written) &&
-    ['function', 'custom', 'allowed_tools'].some((name) => isObject(written[name]))
+    isObject(clientChoice) &&
+    ['function', 'custom', 'allowed_tools'].some((name) => isObject(clientChoice[name]))
   if (isUnchanged(prompt, 'toolChoice', 'tools') && !isNested) return NO_FIELDS
   const { params, source } = prompt
   return {
-    tool_choice: encodeToolChoice(params, source.dialect, (why) => note('tool_choice', why)),
+    tool_choice: encodeToolChoice(params, source.dialect, (code) => note('tool_choice', code)),
   }
 }
 
 const MIN_OUTPUT_TOKENS = 16
 
-/** A probe for a single token is refused by OpenAI, so it gets a few more than it wanted. */
+/** Raises the limit to OpenAI's minimum: clients probe a model with `max_output_tokens: 1`. */
 function encodeMaxOutputTokens(prompt: Prompt, { account, note }: ParameterContext): BodyFields {
-  const wanted = prompt.params.maxOutputTokens
+  const requested = prompt.params.maxOutputTokens
   const { minOutputTokens } = account.quirks
-  const least = typeof minOutputTokens === 'number' ? minOutputTokens : MIN_OUTPUT_TOKENS
-  if (wanted !== null && wanted < least) {
+  const minimum = typeof minOutputTokens === 'number' ? minOutputTokens : MIN_OUTPUT_TOKENS
+  if (requested !== null && requested < minimum) {
     note('max_output_tokens', 'below-minimum')
-    return { max_output_tokens: least }
+    return { max_output_tokens: minimum }
   }
   return isUnchanged(prompt, 'maxOutputTokens')
     ? NO_FIELDS
-    : { max_output_tokens: wanted ?? undefined }
+    : { max_output_tokens: requested ?? undefined }
 }
 
 function encodeStop(prompt: Prompt, { account, body, note }: ParameterContext): BodyFields {
@@ -122,8 +124,10 @@ function encodeText(prompt: Prompt, { body, note }: ParameterContext): BodyField
   if (isUnchanged(prompt, 'format', 'verbosity') && !isMisplaced) return NO_FIELDS
   if (isMisplaced && body['verbosity'] !== null) note('verbosity', 'parameter-moved')
   const { format, verbosity } = prompt.params
-  const said = { verbosity: verbosity ?? undefined }
-  const fields = isUnchanged(prompt, 'format') ? said : { ...said, format: encodeFormat(format) }
+  const fields: BodyFields = {
+    verbosity: verbosity ?? undefined,
+    ...(isUnchanged(prompt, 'format') ? {} : { format: encodeFormat(format) }),
+  }
   return { verbosity: undefined, text: patchNestedFields(body['text'], fields) }
 }
 
@@ -136,12 +140,12 @@ function encodeReasoning(prompt: Prompt, { body, note }: ParameterContext): Body
   return { reasoning_effort: undefined, reasoning: patchNestedFields(body['reasoning'], fields) }
 }
 
-/** What is the gateway's own to include is not for the upstream. */
+/** Removes `reasoning.raw`, which only the gateway knows. */
 function encodeInclude(prompt: Prompt, { body }: ParameterContext): BodyFields {
   const { include, topLogprobs } = prompt.params
   const sent = include.filter((name) => name !== 'reasoning.raw')
   if (isUnchanged(prompt, 'include') && sent.length === include.length) return NO_FIELDS
-  // In chat, who says how many has asked for them.
+  // In Chat Completions `top_logprobs` alone requests log probabilities; here `include` does.
   if (prompt.source.dialect === 'chat' && topLogprobs !== null && !sent.includes(LOGPROBS)) {
     sent.push(LOGPROBS)
   }
@@ -150,16 +154,16 @@ function encodeInclude(prompt: Prompt, { body }: ParameterContext): BodyFields {
 
 const LOGPROBS = 'message.output_text.logprobs'
 
-/** Usage always comes here; to ask for it is a word of Chat Completions. */
+/** Removes `include_usage`, which only Chat Completions has; Responses always sends usage. */
 function encodeStreamOptions(_prompt: Prompt, { body }: ParameterContext): BodyFields {
   const options = body['stream_options']
   if (!isObject(options) || !('include_usage' in options)) return NO_FIELDS
   return { stream_options: patchNestedFields(options, { include_usage: undefined }) }
 }
 
-/** A field that holds fields, without those that were never in it. */
-function patchNestedFields(written: Json | undefined, fields: BodyFields): JsonObject | undefined {
-  const object = patchObject(isObject(written) ? written : {}, fields)
+/** Returns `original` with `fields` set; undefined instead of an empty object. */
+function patchNestedFields(original: Json | undefined, fields: BodyFields): JsonObject | undefined {
+  const object = patchObject(isObject(original) ? original : {}, fields)
   return Object.keys(object).length === 0 ? undefined : object
 }
 

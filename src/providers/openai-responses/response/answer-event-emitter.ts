@@ -1,9 +1,8 @@
 /**
- * An answer in the middle of arriving: its items by `output_index`, and the events it has made of
- * them. What an upstream leaves out is made up for here, so that the events are always in order.
+ * Emits the events of an answer from the items of a Responses stream, which it tracks by `output_index`.
+ * It adds events that the upstream omitted, so that the order of events is always valid.
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
-import type { Item } from '../../../core/item.ts'
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import { createAnswerEndEvent } from './decide-answer-end.ts'
@@ -11,71 +10,84 @@ import { decodeItem } from './decode-item.ts'
 import { createItemBuilder, type ItemBuilder } from './item-builder.ts'
 
 export interface AnswerEventEmitter {
+  /** Emits `answer-started`, unless it was emitted before. */
   readonly startAnswer: (response: unknown) => void
-  /** Announces an item, unless it is announced already. */
+  /** Returns the item at this index, and starts it with the fields of `raw` if it is new. */
   readonly openItem: (outputIndex: number, raw: JsonObject) => ItemBuilder
   readonly getItem: (outputIndex: number) => ItemBuilder | null
   readonly endItem: (outputIndex: number, raw: JsonObject) => void
-  /** The place of the item that was announced last, for events that name none. */
+  /** Returns the index of the last opened item, for events without `output_index`; -1 if there is none. */
   readonly getLatestIndex: () => number
-  /** An error that the end of the answer will have to tell of. */
+  /** Stores the first `error` event; the end of the answer reports it. */
   readonly recordError: (failure: Failure) => void
-  /** The answer is over, and this is what the upstream says came of it. */
+  /** Ends the answer with the upstream's final response object. */
   readonly finishAnswer: (response: JsonObject) => void
-  /** The answer is over, and nothing more is known. */
+  /** Ends the answer without one, e.g. if the stream breaks off. */
   readonly failAnswer: (failure: Failure) => void
   readonly isOver: () => boolean
   readonly takeEvents: () => readonly StreamEvent[]
 }
 
 export function createAnswerEventEmitter(): AnswerEventEmitter {
-  const { emit, taken } = createEventQueue()
-  const { begin, items, open, end, latest } = createItemOpener(emit)
+  let events: StreamEvent[] = []
+  const emit = (event: StreamEvent): void => void events.push(event)
+  const items = new Map<number, ItemBuilder>()
+  let isStarted = false
   let isOver = false
-  let told: Failure | null = null
+  let upstreamId: string | null = null
+  let latestIndex = -1
+  let recordedError: Failure | null = null
 
-  const closeAll = (status: 'completed' | 'incomplete'): void => {
+  const startAnswer = (response: unknown): void => {
+    if (isStarted) return
+    isStarted = true
+    const { id, model } = isObject(response) ? response : {}
+    upstreamId = typeof id === 'string' ? id : null
+    emit({ type: 'answer-started', upstreamId, model: typeof model === 'string' ? model : null })
+  }
+  const decode = (raw: JsonObject, outputIndex: number) =>
+    decodeItem(raw, `call_${(upstreamId ?? '').slice(-40)}_${outputIndex}`)
+  const openItem = (outputIndex: number, raw: JsonObject): ItemBuilder => {
+    startAnswer(null)
+    latestIndex = outputIndex
+    const existing = items.get(outputIndex)
+    if (existing !== undefined) return existing
+    const item = createItemBuilder(decode(raw, outputIndex), items.size, emit)
+    items.set(outputIndex, item)
+    return item
+  }
+  const endItem = (outputIndex: number, raw: JsonObject): void =>
+    openItem(outputIndex, raw).end(decode(raw, outputIndex))
+  const endAllItems = (status: 'completed' | 'incomplete'): void => {
     for (const item of items.values()) item.endWithReceivedText(status)
   }
+
   return {
-    startAnswer: begin,
-    openItem: open,
+    startAnswer,
+    openItem,
     getItem: (outputIndex) => items.get(outputIndex) ?? null,
-    endItem: end,
-    getLatestIndex: latest,
+    endItem,
+    getLatestIndex: () => latestIndex,
     recordError(failure) {
-      told ??= failure
+      recordedError ??= failure
     },
     finishAnswer(response) {
-      begin(response)
-      for (const [at, raw] of listUnfinishedItems(response['output'], items)) end(at, raw)
-      const ending = createAnswerEndEvent(response, told)
-      const isWhole = ending.type === 'answer-ended' && ending.finish === 'stop'
-      closeAll(isWhole ? 'completed' : 'incomplete')
-      emit(ending)
+      startAnswer(response)
+      for (const [index, raw] of listUnfinishedItems(response['output'], items)) endItem(index, raw)
+      const endEvent = createAnswerEndEvent(response, recordedError)
+      const isComplete = endEvent.type === 'answer-ended' && endEvent.finish === 'stop'
+      endAllItems(isComplete ? 'completed' : 'incomplete')
+      emit(endEvent)
       isOver = true
     },
     failAnswer(failure) {
-      begin(null)
-      closeAll('incomplete')
-      emit({ type: 'answer-failed', failure: told ?? failure })
+      startAnswer(null)
+      endAllItems('incomplete')
+      emit({ type: 'answer-failed', failure: recordedError ?? failure })
       isOver = true
     },
     isOver: () => isOver,
-    takeEvents: taken,
-  }
-}
-
-type Emit = (event: StreamEvent) => void
-
-function createEventQueue(): {
-  readonly emit: Emit
-  readonly taken: AnswerEventEmitter['takeEvents']
-} {
-  let events: StreamEvent[] = []
-  return {
-    emit: (event) => void events.push(event),
-    taken() {
+    takeEvents() {
       if (events.length === 0) return NO_OUTPUT
       const taken = events
       events = []
@@ -84,39 +96,10 @@ function createEventQueue(): {
   }
 }
 
-function createItemOpener(emit: Emit) {
-  const items = new Map<number, ItemBuilder>()
-  let hasBegun = false
-  let upstreamId: string | null = null
-  let latest = -1
-
-  const begin: AnswerEventEmitter['startAnswer'] = (response) => {
-    if (hasBegun) return
-    hasBegun = true
-    const { id, model } = isObject(response) ? response : {}
-    upstreamId = typeof id === 'string' ? id : null
-    emit({ type: 'answer-started', upstreamId, model: typeof model === 'string' ? model : null })
-  }
-  const read = (raw: JsonObject, outputIndex: number): Item =>
-    decodeItem(raw, `call_${(upstreamId ?? '').slice(-40)}_${outputIndex}`)
-  const open: AnswerEventEmitter['openItem'] = (outputIndex, raw) => {
-    begin(null)
-    latest = outputIndex
-    const known = items.get(outputIndex)
-    if (known !== undefined) return known
-    const item = createItemBuilder(read(raw, outputIndex), items.size, emit)
-    items.set(outputIndex, item)
-    return item
-  }
-  const end: AnswerEventEmitter['endItem'] = (outputIndex, raw) => {
-    open(outputIndex, raw).end(read(raw, outputIndex))
-  }
-  return { begin, items, open, end, latest: () => latest }
-}
-
 /**
- * Items of the finished response that were never finished in the stream, or not even announced. The
- * list is only to be trusted as far as it goes with what was announced: some servers leave items out.
+ * Lists the items of the final response that did not end in the stream or did not appear in it. Some
+ * servers leave items out of the final list, so its indexes are used for unseen items only if it is at
+ * least as long as the stream's.
  */
 function listUnfinishedItems(
   output: unknown,
@@ -124,16 +107,12 @@ function listUnfinishedItems(
 ): readonly (readonly [number, JsonObject])[] {
   if (!Array.isArray(output)) return []
   const list: readonly unknown[] = output
-  const isWhole = [...items.keys()].every((at) => at < list.length)
-  return [...list.entries()].flatMap(([at, raw]) => {
+  const isComplete = [...items.keys()].every((index) => index < list.length)
+  return [...list.entries()].flatMap(([index, raw]) => {
     if (!isObject(raw)) return []
-    const item = items.get(at)
-    const isMissing =
-      item === undefined ? isWhole : !item.isEnded() && item.type === readItemType(raw)
-    return isMissing ? [[at, raw] as const] : []
+    const item = items.get(index)
+    const isUnfinished =
+      item === undefined ? isComplete : !item.isEnded() && item.type === decodeItem(raw, '').type
+    return isUnfinished ? [[index, raw] as const] : []
   })
-}
-
-function readItemType(raw: JsonObject): string {
-  return decodeItem(raw, '').type
 }

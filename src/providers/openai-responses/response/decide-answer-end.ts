@@ -1,4 +1,4 @@
-/** How an answer ended, by its response object. */
+/** Derives how an answer ended from its final response object. */
 import type {
   AnswerEnded,
   AnswerFailed,
@@ -10,14 +10,14 @@ import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts
 import { createFailure } from '../../../core/errors/gateway-error.ts'
 import { parseError } from '../parse-errors.ts'
 
-/** `told` is what an `error` event has said before, which says more than the response does. */
+/** `recordedError` is the failure of an earlier `error` event, which has more details than the response. */
 export function createAnswerEndEvent(
   response: JsonObject,
-  told: Failure | null,
+  recordedError: Failure | null,
 ): AnswerEnded | AnswerFailed {
   const { status, error, incomplete_details: details } = response
   const usage = parseUsage(response['usage'])
-  if (told !== null) return { type: 'answer-failed', failure: told, usage }
+  if (recordedError !== null) return { type: 'answer-failed', failure: recordedError, usage }
   if (isObject(error)) return { type: 'answer-failed', failure: parseError(error, null), usage }
   if (status === 'incomplete') {
     return { type: 'answer-ended', finish: parseFinishReason(details), usage }
@@ -28,14 +28,14 @@ export function createAnswerEndEvent(
   return { type: 'answer-failed', failure: createUnfinishedFailure(status), usage }
 }
 
-/** Whatever the limit was that the answer ran into, it is cut off. */
+/** Any reason but `content_filter` is a limit that cut the answer off, e.g. `max_output_tokens`. */
 function parseFinishReason(details: Json | undefined): AnswerFinishReason {
   return isObject(details) && details['reason'] === 'content_filter' ? 'content-filter' : 'length'
 }
 
 function createUnfinishedFailure(status: Json): Failure {
-  const words = typeof status === 'string' ? status : 'without a status'
-  return createFailure('upstream_broken', `The upstream ended its answer as ${words}.`)
+  const ending = typeof status === 'string' ? status : 'without a status'
+  return createFailure('upstream_broken', `The upstream ended its answer as ${ending}.`)
 }
 
 function parseUsage(usage: Json | undefined): TokenUsage | null {

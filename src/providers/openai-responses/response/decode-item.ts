@@ -1,24 +1,24 @@
 /**
- * An item as an upstream sent it. It is the very object where its fields are what they should be;
- * what is missing or mistyped is mended on a copy, for there is nobody to refuse it to.
+ * Decodes an item of a Responses answer. A valid item is returned as the same object; missing and
+ * mistyped fields are corrected on a copy, because an answer cannot be rejected like a request.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import type { Item } from '../../../core/item.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 
-/** `callId` stands in where a call came without one. */
-export function decodeItem(raw: JsonObject, callId: string): Item {
+/** `fallbackCallId` is used for a call without an id. */
+export function decodeItem(raw: JsonObject, fallbackCallId: string): Item {
   const { type } = raw
-  const mend = typeof type === 'string' ? NORMALIZERS.get(type) : undefined
-  if (mend === undefined) return { type: 'opaque', raw }
+  const normalize = typeof type === 'string' ? NORMALIZERS.get(type) : undefined
+  if (normalize === undefined) return { type: 'opaque', raw }
   return patchObject(raw, {
-    ...mend(raw, callId),
+    ...normalize(raw, fallbackCallId),
     ...normalizeCommonFields(raw),
   }) as unknown as Item
 }
 
 type ItemFields = Readonly<Record<string, Json | undefined>>
-type Normalizer = (raw: JsonObject, callId: string) => ItemFields
+type Normalizer = (raw: JsonObject, fallbackCallId: string) => ItemFields
 
 const NORMALIZERS: ReadonlyMap<string, Normalizer> = new Map<string, Normalizer>([
   ['message', normalizeMessage],
@@ -29,7 +29,7 @@ const NORMALIZERS: ReadonlyMap<string, Normalizer> = new Map<string, Normalizer>
   ['custom_tool_call_output', normalizeCallOutput],
 ])
 
-/** `native` and `origin` are words of ours, and not for an upstream to say. */
+/** Removes `native` and `origin`, which only the gateway sets. */
 function normalizeCommonFields({ id, status }: JsonObject): ItemFields {
   return {
     id: readStringOr(undefined, id),
@@ -55,45 +55,49 @@ function normalizeMessage({ role, content, phase }: JsonObject): ItemFields {
 function normalizeReasoning({
   summary,
   content,
-  encrypted_content: sealed,
+  encrypted_content: encrypted,
 }: JsonObject): ItemFields {
   return {
     summary: normalizeList(summary, (part) => normalizeReasoningPart(part, 'summary_text')),
     content: Array.isArray(content)
       ? normalizeList(content, (part) => normalizeReasoningPart(part, 'reasoning_text'))
       : undefined,
-    encrypted_content: sealed === null ? null : readStringOr(undefined, sealed),
+    encrypted_content: encrypted === null ? null : readStringOr(undefined, encrypted),
   }
 }
 
-function normalizeCall(given: 'arguments' | 'input'): Normalizer {
-  return (raw, callId) => {
-    const text = raw[given]
+function normalizeCall(inputField: 'arguments' | 'input'): Normalizer {
+  return (raw, fallbackCallId) => {
+    const input = raw[inputField]
     return {
-      call_id: readStringOr('', raw['call_id']) || callId,
+      call_id: readStringOr('', raw['call_id']) || fallbackCallId,
       name: readStringOr('', raw['name']),
-      // Some servers send the object that the JSON should be.
-      [given]: isObject(text) ? JSON.stringify(text) : readStringOr('', text),
+      // Some servers send arguments as an object instead of its JSON text.
+      [inputField]: isObject(input) ? JSON.stringify(input) : readStringOr('', input),
     }
   }
 }
 
-function normalizeCallOutput({ call_id: callId, output }: JsonObject, standIn: string): ItemFields {
+function normalizeCallOutput(
+  { call_id: callId, output }: JsonObject,
+  fallbackCallId: string,
+): ItemFields {
   return {
-    call_id: readStringOr('', callId) || standIn,
+    call_id: readStringOr('', callId) || fallbackCallId,
     output: Array.isArray(output) ? normalizeList(output, normalizePart) : readStringOr('', output),
   }
 }
 
-/** The very list, if every entry is fine. */
+/** Drops entries that `normalizeEntry` rejects; returns the same list if no entry changes. */
 function normalizeList(
   value: unknown,
-  entryOf: (entry: unknown) => JsonObject | null,
+  normalizeEntry: (entry: unknown) => JsonObject | null,
 ): readonly JsonObject[] {
   if (!Array.isArray(value)) return []
   const list: readonly unknown[] = value
-  const entries = list.map(entryOf).filter((entry) => entry !== null)
-  const isSame = entries.length === list.length && entries.every((entry, at) => entry === list[at])
+  const entries = list.map(normalizeEntry).filter((entry) => entry !== null)
+  const isSame =
+    entries.length === list.length && entries.every((entry, index) => entry === list[index])
   return isSame ? (list as readonly JsonObject[]) : entries
 }
 
@@ -131,9 +135,9 @@ function readList(value: Json | undefined): Json | undefined {
   return Array.isArray(value) ? value : undefined
 }
 
-function readStringOr<Other extends string | undefined>(
-  other: Other,
+function readStringOr<Fallback extends string | undefined>(
+  fallback: Fallback,
   value: Json | undefined,
-): string | Other {
-  return typeof value === 'string' ? value : other
+): string | Fallback {
+  return typeof value === 'string' ? value : fallback
 }

@@ -1,9 +1,9 @@
 /**
- * A Responses stream as events of the waist.
+ * Decodes a Responses answer, streamed or not, into events.
  *
- * Items are told apart by `output_index`, since ids may change from event to event. Where the
- * finished item contradicts what was said of it, the finished item stands. An `error` event and the
- * `response.failed` behind it make one failure; a stream that just stops makes one, too.
+ * Items are identified by `output_index`, because their ids may differ between events. A finished item
+ * overrides the deltas before it. An `error` event and the `response.failed` after it become one
+ * failure; a stream that ends without a final event is a failure, too.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import {
@@ -38,7 +38,7 @@ export function decodeStream(): Decoder {
   }
 }
 
-/** An answer in one piece is the last event of a stream without those before. */
+/** Decodes a non-streamed body like the last event of a stream. */
 export function decodeBody(body: JsonObject): readonly StreamEvent[] {
   const answer = createAnswerEventEmitter()
   if (Array.isArray(body['output']) || isObject(body['error'])) answer.finishAnswer(body)
@@ -72,9 +72,9 @@ const HANDLERS: ResponsesEventHandlers<AnswerEventEmitter> = {
   error: (answer, event) => answer.recordError(parseError(readError(event), null)),
 
   'response.output_item.added': (answer, event) => {
-    const { output_index: at, item } = event
+    const { output_index: index, item } = event
     if (isObject(item))
-      answer.openItem(typeof at === 'number' ? at : answer.getLatestIndex() + 1, item)
+      answer.openItem(typeof index === 'number' ? index : answer.getLatestIndex() + 1, item)
   },
   'response.output_item.done': (answer, event) => {
     if (isObject(event['item'])) answer.endItem(readOutputIndex(answer, event), event['item'])
@@ -106,7 +106,7 @@ const HANDLERS: ResponsesEventHandlers<AnswerEventEmitter> = {
   'response.custom_tool_call_input.delta': handleDelta('arguments'),
   'response.custom_tool_call_input.done': handleFullText('arguments', 'input'),
 
-  // What a hosted tool does on the way is told by its finished item.
+  // The finished item of a hosted tool contains the results of these events.
   'response.web_search_call.in_progress': ignoreEvent,
   'response.web_search_call.searching': ignoreEvent,
   'response.web_search_call.completed': ignoreEvent,
@@ -142,7 +142,7 @@ const HANDLERS: ResponsesEventHandlers<AnswerEventEmitter> = {
   'response.audio.transcript.done': ignoreEvent,
 }
 
-/** A name that nobody knows is not found here, and the event is left out. */
+/** Events with unknown names have no handler here and are skipped. */
 const HANDLERS_BY_NAME: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
 
 function ignoreEvent(): void {}
@@ -151,7 +151,7 @@ function handleStart(answer: AnswerEventEmitter, event: JsonObject): void {
   answer.startAnswer(event['response'])
 }
 
-/** The response may know better than the event that it did not come to a good end. */
+/** For `response.completed`, the response's own `status` counts, which may still be a failure. */
 function handleEnd(status: 'completed' | 'incomplete' | 'failed'): Handler {
   return (answer, { response }) => {
     if (!isObject(response)) answer.failAnswer(NO_FINAL_RESPONSE)
@@ -162,7 +162,7 @@ function handleEnd(status: 'completed' | 'incomplete' | 'failed'): Handler {
   }
 }
 
-/** Nested as OpenAI sends it, or flat as OpenAI documents it. */
+/** OpenAI sends `{ error: { code, … } }`, but documents `{ code, … }`; both are read. */
 function readError(event: JsonObject): JsonObject {
   if (isObject(event['error'])) return event['error']
   const { code, message, param } = event
@@ -172,7 +172,7 @@ function readError(event: JsonObject): JsonObject {
 const EMPTY_MESSAGE: JsonObject = { type: 'message', role: 'assistant', content: [] }
 const EMPTY_REASONING: JsonObject = { type: 'reasoning', summary: [] }
 
-/** What an item must be that was never announced; a call cannot be without a name. */
+/** The item that a delta opens if no event announced it. A call needs a name, so it gets none. */
 const EMPTY_ITEM_BY_CHANNEL: Readonly<Record<DeltaChannel, JsonObject | null>> = {
   text: EMPTY_MESSAGE,
   refusal: EMPTY_MESSAGE,
@@ -185,12 +185,12 @@ function handleDelta(channel: DeltaChannel): Handler {
   return (answer, event) => {
     const { delta: text, logprobs } = event
     if (typeof text !== 'string') return
-    const told = Array.isArray(logprobs) && logprobs.length > 0 ? (logprobs as Json[]) : undefined
+    const tokens = Array.isArray(logprobs) && logprobs.length > 0 ? (logprobs as Json[]) : undefined
     findOrOpenItem(answer, event, EMPTY_ITEM_BY_CHANNEL[channel])?.addText(
       channel,
       readPartIndex(channel, event),
       text,
-      told,
+      tokens,
     )
   }
 }
@@ -225,14 +225,14 @@ function handlePartDone(answer: AnswerEventEmitter, event: JsonObject): void {
 function findOrOpenItem(
   answer: AnswerEventEmitter,
   event: JsonObject,
-  stub: JsonObject | null,
+  emptyItem: JsonObject | null,
 ): ItemBuilder | null {
-  const at = readOutputIndex(answer, event)
-  return answer.getItem(at) ?? (stub === null ? null : answer.openItem(at, stub))
+  const index = readOutputIndex(answer, event)
+  return answer.getItem(index) ?? (emptyItem === null ? null : answer.openItem(index, emptyItem))
 }
 
-function readOutputIndex(answer: AnswerEventEmitter, { output_index: at }: JsonObject): number {
-  return typeof at === 'number' ? at : answer.getLatestIndex()
+function readOutputIndex(answer: AnswerEventEmitter, { output_index: index }: JsonObject): number {
+  return typeof index === 'number' ? index : answer.getLatestIndex()
 }
 
 function readPartIndex(channel: DeltaChannel, event: JsonObject): number {
@@ -240,7 +240,7 @@ function readPartIndex(channel: DeltaChannel, event: JsonObject): number {
   return readIndex(channel === 'summary' ? event['summary_index'] : event['content_index'])
 }
 
-/** Counted from 0, and never so high that it could be meant to hurt. */
+/** Returns 0 for an invalid index. The limit keeps a malicious index from filling the memory. */
 function readIndex(value: Json | undefined): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 10_000
     ? value

@@ -1,7 +1,7 @@
 /**
- * An item in the middle of arriving. It remembers what was said of it, so that in the end exactly
- * the rest can be said: servers repeat texts whole when they are done, some say them only then, and
- * some say nothing at all until the answer is over.
+ * Builds an item from its deltas and emits their events. It stores the received text, so that at the
+ * end only the missing rest is emitted: servers repeat each text in full when it is done, and some send
+ * it only then or only in the final response.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item, Message, Part, Reasoning } from '../../../core/item.ts'
@@ -18,21 +18,21 @@ export interface ItemBuilder {
     text: string,
     logprobs?: readonly Json[],
   ) => void
-  /** Says the rest of a text of which the whole is known. What contradicts it cannot be unsaid. */
-  readonly addRemainingText: (channel: DeltaChannel, part: number, whole: string) => void
+  /** Emits the part of `fullText` that was not received yet; nothing if the texts differ. */
+  readonly addRemainingText: (channel: DeltaChannel, part: number, fullText: string) => void
   readonly addAnnotation: (part: number, annotation: JsonObject) => void
   readonly end: (item: Item) => void
-  /** Ends an item that nobody finished, with what was said of it. */
+  /** Ends an item that the upstream did not finish, with the text received so far. */
   readonly endWithReceivedText: (status: 'completed' | 'incomplete') => void
 }
 
 export function createItemBuilder(
-  given: Item,
+  announced: Item,
   index: number,
   emit: (event: StreamEvent) => void,
 ): ItemBuilder {
-  const item = removeContent(given)
-  const said: ReceivedText = {
+  const item = removeContent(announced)
+  const received: ReceivedText = {
     text: [],
     refusal: [],
     summary: [],
@@ -43,20 +43,20 @@ export function createItemBuilder(
   let isEnded = false
   emit({ type: 'item-started', index, item })
 
-  const say: ItemBuilder['addText'] = (channel, part, text, logprobs) => {
+  const addText: ItemBuilder['addText'] = (channel, part, text, logprobs) => {
     if (isEnded || text === '' || !hasChannel(item, channel)) return
-    said[channel][part] = (said[channel][part] ?? '') + text
+    received[channel][part] = (received[channel][part] ?? '') + text
     emit(createDelta(channel, index, part, text, logprobs))
   }
-  const sayRest: ItemBuilder['addRemainingText'] = (channel, part, whole) => {
-    const before = said[channel][part] ?? ''
-    if (whole.length > before.length && whole.startsWith(before)) {
-      say(channel, part, whole.slice(before.length))
+  const addRemainingText: ItemBuilder['addRemainingText'] = (channel, part, fullText) => {
+    const before = received[channel][part] ?? ''
+    if (fullText.length > before.length && fullText.startsWith(before)) {
+      addText(channel, part, fullText.slice(before.length))
     }
   }
-  const annotate: ItemBuilder['addAnnotation'] = (part, annotation) => {
+  const addAnnotation: ItemBuilder['addAnnotation'] = (part, annotation) => {
     if (isEnded || item.type !== 'message') return
-    ;(said.annotations[part] ??= []).push(annotation)
+    ;(received.annotations[part] ??= []).push(annotation)
     emit({ type: 'annotation-added', index, part, annotation })
   }
   const end = (final: Item): void => {
@@ -66,34 +66,34 @@ export function createItemBuilder(
   return {
     type: item.type,
     isEnded: () => isEnded,
-    addText: say,
-    addRemainingText: sayRest,
-    addAnnotation: annotate,
+    addText,
+    addRemainingText,
+    addAnnotation,
     end(final) {
       if (isEnded) return
-      addRemainingTexts(final, sayRest)
+      addRemainingTexts(final, addRemainingText)
       for (const [part, annotations] of listAnnotations(final).entries()) {
-        const before = said.annotations[part]?.length ?? 0
-        for (const annotation of annotations.slice(before)) annotate(part, annotation)
+        const before = received.annotations[part]?.length ?? 0
+        for (const annotation of annotations.slice(before)) addAnnotation(part, annotation)
       }
       end(keepStartedId(item, final))
     },
     endWithReceivedText(status) {
-      if (!isEnded) end(createItemFromReceived(item, said, status))
+      if (!isEnded) end(createItemFromReceived(item, received, status))
     },
   }
 }
 
 type ReceivedText = Record<DeltaChannel, string[]> & { annotations: JsonObject[][] }
 
-/** What an item is announced with is not yet final, and may be said again. */
+/** Removes the content of an announced item, because the deltas may repeat it. */
 function removeContent(item: Item): Item {
   switch (item.type) {
     case 'message':
       return item.content.length === 0 ? item : { ...item, content: [] }
     case 'reasoning': {
-      const { content: _content, encrypted_content: _sealed, ...own } = item
-      return { ...own, summary: [] }
+      const { content: _content, encrypted_content: _encrypted, ...rest } = item
+      return { ...rest, summary: [] }
     }
     case 'function_call':
       return item.arguments === '' ? item : { ...item, arguments: '' }
@@ -141,24 +141,24 @@ function createDelta(
   }
 }
 
-function addRemainingTexts(item: Item, sayRest: ItemBuilder['addRemainingText']): void {
+function addRemainingTexts(item: Item, addRemainingText: ItemBuilder['addRemainingText']): void {
   switch (item.type) {
     case 'message':
-      item.content.forEach((part, at) => {
-        if (part.type === 'refusal') sayRest('refusal', at, part.refusal)
+      item.content.forEach((part, index) => {
+        if (part.type === 'refusal') addRemainingText('refusal', index, part.refusal)
         else if (part.type === 'output_text' || part.type === 'input_text')
-          sayRest('text', at, part.text)
+          addRemainingText('text', index, part.text)
       })
       return
     case 'reasoning':
-      item.summary.forEach(({ text }, at) => sayRest('summary', at, text))
-      item.content?.forEach(({ text }, at) => sayRest('content', at, text))
+      item.summary.forEach(({ text }, index) => addRemainingText('summary', index, text))
+      item.content?.forEach(({ text }, index) => addRemainingText('content', index, text))
       return
     case 'function_call':
-      sayRest('arguments', 0, item.arguments)
+      addRemainingText('arguments', 0, item.arguments)
       return
     case 'custom_tool_call':
-      sayRest('arguments', 0, item.input)
+      addRemainingText('arguments', 0, item.input)
       return
     case 'function_call_output':
     case 'custom_tool_call_output':
@@ -171,23 +171,23 @@ function listAnnotations(item: Item): readonly (readonly JsonObject[])[] {
   return item.content.map((part) => ('annotations' in part ? (part.annotations ?? []) : []))
 }
 
-/** Copilot names an item anew in every event. It keeps the name that the client has heard. */
+/** Keeps the id that the client knows, because Copilot sends another id with every event. */
 function keepStartedId(started: Item, final: Item): Item {
   if (started.id === undefined || started.id === final.id || final.type !== started.type)
     return final
   return { ...final, id: started.id }
 }
 
-function createItemFromReceived(item: Item, said: ReceivedText, status: string): Item {
+function createItemFromReceived(item: Item, received: ReceivedText, status: string): Item {
   switch (item.type) {
     case 'message':
-      return { ...item, status, content: createParts(said) } satisfies Message
+      return { ...item, status, content: createParts(received) } satisfies Message
     case 'reasoning':
-      return createReasoning(item, said, status)
+      return createReasoning(item, received, status)
     case 'function_call':
-      return { ...item, status, arguments: said.arguments[0] ?? '' }
+      return { ...item, status, arguments: received.arguments[0] ?? '' }
     case 'custom_tool_call':
-      return { ...item, status, input: said.arguments[0] ?? '' }
+      return { ...item, status, input: received.arguments[0] ?? '' }
     case 'function_call_output':
     case 'custom_tool_call_output':
       return { ...item, status }
@@ -198,12 +198,12 @@ function createItemFromReceived(item: Item, said: ReceivedText, status: string):
 
 function createParts({ text, refusal, annotations }: ReceivedText): readonly Part[] {
   const parts: Part[] = []
-  for (let at = 0; at < Math.max(text.length, refusal.length); at++) {
-    const [words, refused] = [text[at], refusal[at]]
-    if (words !== undefined) {
-      parts.push({ type: 'output_text', text: words, annotations: annotations[at] ?? [] })
+  for (let index = 0; index < Math.max(text.length, refusal.length); index++) {
+    const [partText, partRefusal] = [text[index], refusal[index]]
+    if (partText !== undefined) {
+      parts.push({ type: 'output_text', text: partText, annotations: annotations[index] ?? [] })
     }
-    if (refused !== undefined) parts.push({ type: 'refusal', refusal: refused })
+    if (partRefusal !== undefined) parts.push({ type: 'refusal', refusal: partRefusal })
   }
   return parts
 }
@@ -213,15 +213,13 @@ function createReasoning(
   { summary, content }: ReceivedText,
   status: string,
 ): Reasoning {
-  const own = {
+  return {
     ...item,
     status,
-    summary: removeGaps(summary).map((text) => ({ type: 'summary_text' as const, text })),
-  }
-  if (content.length === 0) return own
-  return {
-    ...own,
-    content: removeGaps(content).map((text) => ({ type: 'reasoning_text' as const, text })),
+    summary: removeGaps(summary).map((text) => ({ type: 'summary_text', text })),
+    ...(content.length === 0
+      ? {}
+      : { content: removeGaps(content).map((text) => ({ type: 'reasoning_text', text })) }),
   }
 }
 
