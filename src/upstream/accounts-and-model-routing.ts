@@ -1,4 +1,4 @@
-/** The upstreams that the settings name, and which of them serves a model. */
+/** Lists the accounts from the settings and routes a model name to the accounts that serve it. */
 import { ownValue } from '../core/json/json.ts'
 import type { DialectName } from '../core/prompt.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
@@ -7,29 +7,30 @@ import type { Settings } from '../settings/read-settings.ts'
 
 export function listAccounts(settings: Settings): readonly Account[] {
   const listed = settings.UPSTREAMS
-  // Who lists an upstream by the name of a shortcut has said more of it.
-  const short = listShortcutAccounts(settings).filter(
-    (one) => !listed.some(({ name }) => name === one.name),
+  // An account in UPSTREAMS overrides the shortcut setting of the same name, e.g. `anthropic`.
+  const shortcuts = listShortcutAccounts(settings).filter(
+    (shortcut) => !listed.some(({ name }) => name === shortcut.name),
   )
-  const accounts = [...listed, ...short]
+  const accounts = [...listed, ...shortcuts]
   return accounts.length > 0 ? accounts : [DEMO_ACCOUNT]
 }
 
-/** The upstreams in the order of the settings, and the aliases of models. */
+/** The accounts in the order of the settings, and the model aliases in `MODELS`. */
 export interface ConfiguredUpstreams {
   readonly accounts: readonly Account[]
   readonly settings: Pick<Settings, 'MODELS'>
 }
 
-/** An upstream, and the name that it knows the model by. */
+/** An account, and the model's name there: `qwen3` for a client's `local/qwen3`. */
 export interface UpstreamTarget {
   readonly account: Account
   readonly model: string
 }
 
 /**
- * Whom to ask for a model, in order. An alias stands for one or several models. Otherwise the first
- * account whose patterns match serves, or the one that the model's prefix names: `local/qwen3`.
+ * Returns the targets for a model, in the order in which they are tried. An alias of `MODELS` has one
+ * or several models. For each, the account that the prefix names is the target (`local/qwen3`: the
+ * account `local`), otherwise the first account with a matching pattern.
  */
 export function routeModel(
   { accounts, settings }: ConfiguredUpstreams,
@@ -50,17 +51,16 @@ function findTarget(
   const slash = model.indexOf('/')
   const [prefix, rest] = [model.slice(0, Math.max(slash, 0)), model.slice(slash + 1)]
   const named = accounts.find((account) => account.name === prefix && servesModel(account, rest))
-  if (named !== undefined)
-    return { account: preferSameDialect(accounts, named, rest, dialect), model: rest }
-  const first = accounts.find((account) => servesModel(account, model))
-  return first === undefined
+  const name = named === undefined ? model : rest
+  const account = named ?? accounts.find((candidate) => servesModel(candidate, model))
+  return account === undefined
     ? null
-    : { account: preferSameDialect(accounts, first, model, dialect), model }
+    : { account: preferSameDialect(accounts, account, name, dialect), model: name }
 }
 
 /**
- * Where the same service is listed for both of OpenAI's APIs, the client's own language is
- * preferred: nothing needs to be translated then.
+ * Prefers an account with the same `baseUrl` that speaks the client's dialect, so that requests need
+ * no translation, e.g. `openai-chat` instead of `openai` for a Chat Completions client.
  */
 function preferSameDialect(
   accounts: readonly Account[],
@@ -70,37 +70,37 @@ function preferSameDialect(
 ): Account {
   if (first.wire === dialect) return first
   const other = accounts.find(
-    ({ wire, baseUrl, ...account }) =>
-      wire === dialect && baseUrl === first.baseUrl && servesModel(account, model),
+    (account) =>
+      account.wire === dialect && account.baseUrl === first.baseUrl && servesModel(account, model),
   )
   return other ?? first
 }
 
-/** What to list in `/v1/models` without asking anybody. */
+/** Lists the models that `/v1/models` shows without a request upstream: patterns without `*`. */
 export function listNamedModels(account: Account): readonly string[] {
   return account.models.filter((pattern) => !pattern.includes('*'))
 }
 
-function servesModel({ models }: Pick<Account, 'models'>, model: string): boolean {
+function servesModel({ models }: Account, model: string): boolean {
   return models.some((pattern) => matchesModelPattern(pattern, model))
 }
 
-/** `*` stands for any text, several times if need be. */
+/** `*` matches any text and may occur several times: `gpt-*-mini*` matches `gpt-5-mini-2`. */
 export function matchesModelPattern(pattern: string, model: string): boolean {
-  // Nearly all patterns are not meant, and their beginning tells.
+  // Fast path: most patterns differ before their first `*`.
   const star = pattern.indexOf('*')
   if (star > 0 && !model.startsWith(pattern.slice(0, star))) return false
   const [head = '', ...rest] = pattern.split('*')
   const tail = rest.pop()
   if (tail === undefined) return pattern === model
   if (!model.startsWith(head) || !model.endsWith(tail)) return false
-  let at = head.length
+  let position = head.length
   for (const piece of rest) {
-    const found = model.indexOf(piece, at)
+    const found = model.indexOf(piece, position)
     if (found < 0) return false
-    at = found + piece.length
+    position = found + piece.length
   }
-  return at <= model.length - tail.length
+  return position <= model.length - tail.length
 }
 
 function createUnknownModelError(
@@ -109,7 +109,7 @@ function createUnknownModelError(
   dialect: DialectName,
 ): GatewayError {
   const offered = accounts.flatMap((account) => account.models).join(', ')
-  // OpenAI answers 400 here and 404 there, and clients have come to rely on it.
+  // OpenAI returns 400 for Responses and 404 for Chat Completions, and SDKs rely on it.
   return dialect === 'responses'
     ? new GatewayError(
         'model_not_found',
@@ -145,7 +145,7 @@ function listShortcutAccounts(settings: Settings): readonly Account[] {
   }
   if (settings.OPENROUTER_API_KEY !== null || settings.OPENROUTER_BASE_URL !== null) {
     const url = settings.OPENROUTER_BASE_URL ?? 'https://openrouter.ai/api/v1'
-    // Every model of OpenRouter is named vendor/model.
+    // OpenRouter's models are named `vendor/model`.
     add('openrouter', 'chat', url, settings.OPENROUTER_API_KEY, ['*/*'], { profile: 'openrouter' })
   }
   if (settings.OPENAI_BASE_URL !== null) {

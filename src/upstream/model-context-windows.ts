@@ -1,8 +1,8 @@
 /**
- * What well-known models can take, in tokens, as their makers say. The first pattern that fits
- * counts. It serves to plan by, and refuses nobody: makers raise their limits, and servers of open
- * models set their own, which is why none of those is here. Who knows better says so: the account's
- * `contextWindow`, or `budget.window` of a policy.
+ * The context windows of well-known models in tokens, as documented by their makers; the first matching
+ * pattern counts. They are used to plan a prompt, not to reject one, because makers raise their limits.
+ * Open models are missing, because each server sets its own limit. The account's `contextWindow` and a
+ * policy's `budget.window` override this table.
  */
 import { matchesModelPattern } from './accounts-and-model-routing.ts'
 
@@ -43,7 +43,7 @@ const CONTEXT_WINDOWS: readonly (readonly [pattern: string, tokens: number])[] =
   ['gemini-*', 1_048_576],
 ]
 
-/** `null` for a model that nobody has told of. Routers name the maker in front: `openai/gpt-5`. */
+/** Returns null for an unknown model. A vendor prefix is ignored: `openai/gpt-5` → `gpt-5`. */
 export function knownContextWindow(model: string): number | null {
   const name = model.slice(model.lastIndexOf('/') + 1)
   return CONTEXT_WINDOWS.find(([pattern]) => matchesModelPattern(pattern, name))?.[1] ?? null

@@ -1,7 +1,7 @@
 /**
- * Which kinds of media a model can see, hear or read: what its account's `sees` says, a short table
- * of models that are known to take nothing but text, and everything for all others. Who is blind
- * and does not know it is refused by its provider; who sees and is thought blind, nobody would notice.
+ * Resolves which kinds of media a model accepts: those of the account's quirk `sees`, only files for
+ * known text-only models, and all kinds for other models. The list of text-only models is short on
+ * purpose: a provider rejects media that a model cannot read, but dropped media would go unnoticed.
  */
 import { isObject, type Json } from '../core/json/json.ts'
 import { MEDIA_KINDS, type MediaKind } from '../core/media/content-part-media.ts'
@@ -10,8 +10,8 @@ import type { Account } from '../providers/provider-interface.ts'
 import { matchesModelPattern } from './accounts-and-model-routing.ts'
 
 export function resolveMediaKinds({ quirks }: Account, model: string): ReadonlySet<MediaKind> {
-  const said = readSeesQuirk(quirks['sees'], model)
-  if (isStringList(said)) return new Set(MEDIA_KINDS.filter((kind) => said.includes(kind)))
+  const kinds = readSeesQuirk(quirks['sees'], model)
+  if (isStringList(kinds)) return new Set(MEDIA_KINDS.filter((kind) => kinds.includes(kind)))
   return isTextOnly(model) ? FILES_ONLY : ALL_KINDS
 }
 
@@ -23,10 +23,10 @@ function readSeesQuirk(sees: Json | undefined, model: string): Json | undefined 
 
 const ALL_KINDS: ReadonlySet<MediaKind> = new Set(MEDIA_KINDS)
 
-/** Of a document its service may read out the text. */
+/** Services extract the text of files for their text-only models. */
 const FILES_ONLY: ReadonlySet<MediaKind> = new Set(['file'])
 
-/** By the name alone, without its vendor: `deepseek/deepseek-r1:free` is `deepseek-r1`. */
+/** Ignores the vendor prefix: `deepseek/deepseek-r1:free` → `deepseek-r1:free`. */
 function isTextOnly(model: string): boolean {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
   return TEXT_ONLY_MODEL.test(name) && !VISION_VARIANT.test(name)
@@ -35,5 +35,5 @@ function isTextOnly(model: string): boolean {
 const TEXT_ONLY_MODEL =
   /^(?:gpt-3\.5|gpt-oss|o1-mini|o1-preview|o3-mini|deepseek-(?:chat|reasoner|coder|r1|v[23])|llama-?3(?:\.\d)?(?=[:-]|$)|mixtral|mistral-7b|codestral|command-r|qwq|qwen3-coder|qwen2\.5-coder|kimi-k2(?:$|-instruct|-thinking|-0)|glm-4\.[567](?:$|-air|-flash)|phi-?4-?(?:mini|reasoning)?(?=:|$)|minimax-m[12])/
 
-/** Of one family some have eyes. */
+/** Variants of text-only families that accept images, e.g. `llama-3.2-11b-vision`. */
 const VISION_VARIANT = /(?:^|[-_.])(?:vl|vision|omni|multimodal|ocr)(?:$|[-_.:])/

@@ -1,4 +1,4 @@
-/** Where the demo upstream lives: within the gateway, behind the same port as any other. */
+/** Answers requests to the demo upstream inside the gateway, behind the same interface as HTTP. */
 import { createFailure } from '../../core/errors/gateway-error.ts'
 import {
   scriptAnswer,
@@ -9,7 +9,7 @@ import type { PushSink } from '../../core/stream/push-source.ts'
 import { formatSseMessage } from '../../core/stream/sse.ts'
 import type { UpstreamCall, UpstreamReply, Transport } from './transport-interface.ts'
 
-/** Sends requests to `demo:` addresses to the demo upstream, all others on. */
+/** Handles requests to `demo:` URLs; all others go to `transport`. */
 export function wrapWithDemoTransport(transport: Transport): Transport {
   return (request) =>
     request.url.startsWith('demo:') ? callDemo(String(request.body)) : transport(request)
@@ -19,10 +19,10 @@ function callDemo(body: string): UpstreamCall {
   const request = JSON.parse(body) as DemoRequest
   const steps = scriptAnswer(request)
   const cancelled = new AbortController()
-  const first = steps[0]
+  const firstStep = steps[0]
   const reply: UpstreamReply =
-    first?.type === 'status'
-      ? createJsonReply(first.status, { message: first.message })
+    firstStep?.type === 'status'
+      ? createJsonReply(firstStep.status, { message: firstStep.message })
       : request.stream
         ? {
             status: 200,
@@ -51,43 +51,43 @@ function createJsonReply(status: number, body: object): UpstreamReply {
 
 const utf8 = new TextEncoder()
 
-/** One step after the other, a moment apart, as a model would. */
+/** Sends one step after another; each text delta is followed by a pause of `delayMs`. */
 function playSteps(
   steps: readonly DemoStep[],
   sink: PushSink,
   delayMs: number,
   cancelled: AbortSignal,
 ): ReturnType<UpstreamReply['flow']> {
-  let at = 0
-  let paused = false
+  let nextIndex = 0
+  let isPaused = false
   let isOver = false
   let timer: ReturnType<typeof setTimeout> | null = null
-  const nextIn = (ms: number): void => void (timer ??= setTimeout(next, ms))
-  const over = (last: () => void): void => {
+  const schedule = (ms: number): void => void (timer ??= setTimeout(playNext, ms))
+  const finish = (sendLast: () => void): void => {
     isOver = true
-    last()
+    sendLast()
   }
-  const next = (): void => {
+  const playNext = (): void => {
     timer = null
     if (isOver) return
-    if (cancelled.aborted) return over(() => sink.failed(BROKEN_OFF))
-    if (paused) return
-    const step = steps[at]
-    if (step === undefined) return over(sink.end)
+    if (cancelled.aborted) return finish(() => sink.failed(BROKEN_OFF))
+    if (isPaused) return
+    const step = steps[nextIndex]
+    if (step === undefined) return finish(sink.end)
     if (step.type === 'hang') return
-    at += 1
-    if (step.type === 'break') return over(() => sink.failed(BROKEN_OFF))
+    nextIndex += 1
+    if (step.type === 'break') return finish(() => sink.failed(BROKEN_OFF))
     if (step.type === 'event')
       sink.chunk(utf8.encode(formatSseMessage({ data: JSON.stringify(step.event) })))
-    nextIn(isDelta(step) ? delayMs : 0)
+    schedule(isDelta(step) ? delayMs : 0)
   }
-  nextIn(0)
-  cancelled.addEventListener('abort', () => nextIn(0), { once: true })
+  schedule(0)
+  cancelled.addEventListener('abort', () => schedule(0), { once: true })
   return {
-    pause: () => void (paused = true),
+    pause: () => void (isPaused = true),
     resume() {
-      paused = false
-      nextIn(0)
+      isPaused = false
+      schedule(0)
     },
   }
 }

@@ -1,12 +1,18 @@
-/** The upstream over `fetch`, for runtimes that have nothing nearer to the wire. */
-import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
+/** Sends upstream requests with `fetch`, on runtimes without undici such as Cloudflare Workers. */
+import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { FlowControl, PushSink } from '../../core/stream/push-source.ts'
-import type { UpstreamReply, TransportTimeouts, Transport } from './transport-interface.ts'
+import {
+  CONNECTION_BROKEN,
+  IDLE_TIMEOUT,
+  type UpstreamReply,
+  type TransportTimeouts,
+  type Transport,
+} from './transport-interface.ts'
 
 export function createFetchTransport(timeouts: TransportTimeouts): Transport {
   return (request) => {
     const abort = new AbortController()
-    const late = setTimeout(() => abort.abort(new Error(TIMED_OUT)), timeouts.headersMs)
+    const headersTimer = setTimeout(() => abort.abort(new Error(TIMED_OUT)), timeouts.headersMs)
     const reply = fetch(request.url, {
       method: request.method,
       headers: request.headers,
@@ -20,7 +26,7 @@ export function createFetchTransport(timeouts: TransportTimeouts): Transport {
       },
     )
     return {
-      reply: reply.finally(() => clearTimeout(late)),
+      reply: reply.finally(() => clearTimeout(headersTimer)),
       cancel: () => abort.abort(new Error('cancelled')),
     }
   }
@@ -36,13 +42,13 @@ function createReply(response: Response, abort: AbortController, idleMs: number)
   }
 }
 
-/** `fetch` unpacks a body, but leaves the headers as they came. */
+/** `fetch` decompresses the body, so its `content-encoding` and `content-length` no longer apply. */
 function removeEncodingHeaders(headers: UpstreamReply['headers']): UpstreamReply['headers'] {
   const { 'content-encoding': encoding, 'content-length': _length, ...rest } = headers
   return encoding === undefined ? headers : rest
 }
 
-/** Reads and pushes until the end; a pause is a promise that the next read waits for. */
+/** Reads the body and pushes its chunks into the sink. While paused, the next read waits for a promise. */
 function pumpBody(
   response: Response,
   sink: PushSink,
@@ -51,33 +57,21 @@ function pumpBody(
 ): FlowControl {
   let resumed: Promise<void> | null = null
   let resume = (): void => undefined
-  const idle = (): ReturnType<typeof setTimeout> =>
-    setTimeout(() => abort.abort(new Error(TIMED_OUT)), idleMs)
 
-  const run = async (): Promise<void> => {
+  const readAll = async (): Promise<void> => {
     const reader = (response.body ?? new Blob().stream()).getReader()
     for (;;) {
       if (resumed !== null) await resumed
-      const timer = idle()
-      const { done, value } = await reader.read().finally(() => clearTimeout(timer))
+      const idleTimer = setTimeout(() => abort.abort(new Error(TIMED_OUT)), idleMs)
+      const { done, value } = await reader.read().finally(() => clearTimeout(idleTimer))
       if (done) return sink.end()
       sink.chunk(value)
     }
   }
-  // What is held back would never hear of it.
+  // A paused reader would otherwise never notice that the request was cancelled.
   abort.signal.addEventListener('abort', () => resume(), { once: true })
-  run().catch(() => {
-    sink.failed(
-      isTimeout(abort.signal)
-        ? createFailure(
-            'upstream_timeout',
-            'The upstream stopped sending in the middle of its answer.',
-          )
-        : createFailure(
-            'upstream_broken',
-            'The connection to the upstream broke in the middle of its answer.',
-          ),
-    )
+  readAll().catch(() => {
+    sink.failed(isTimeout(abort.signal) ? IDLE_TIMEOUT : CONNECTION_BROKEN)
   })
   return {
     pause() {

@@ -1,4 +1,4 @@
-/** Collects the whole body of a reply. Rejects with a GatewayError when it breaks or grows too big. */
+/** Reads complete reply bodies, as JSON or as an error; rejects if the body breaks off or is too large. */
 import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import type { Failure } from '../../core/stream-event.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
@@ -31,7 +31,7 @@ export function createBodyTooLargeError(limitBytes: number): GatewayError {
   return new GatewayError('upstream_broken', `The upstream's answer is over ${limitBytes} bytes.`)
 }
 
-/** What an upstream's refusal means to the client: its status, its words, its retry headers. */
+/** Reads an error reply into the error that the client gets: same status, message and retry headers. */
 export async function readErrorReply(
   call: UpstreamCall,
   reply: UpstreamReply,
@@ -54,17 +54,17 @@ function parseFailure(reply: UpstreamReply, bytes: Uint8Array, provider: Provide
   return provider.parseErrorResponse(reply.status, isObject(json) ? json : text)
 }
 
-/** Neither an answer nor an error, as a redirect: its status would mislead a client. */
+/** For a status that is neither success nor error, e.g. a redirect, which would mislead the client. */
 function createUnexpectedStatusError({ status, headers }: UpstreamReply): GatewayError {
-  // What stands behind the path may be a secret.
-  const [place = ''] = (headers['location'] ?? '').split(/[?#]/)
-  const what =
-    place === ''
+  // The query of the location may contain a secret.
+  const [location = ''] = (headers['location'] ?? '').split(/[?#]/)
+  const explanation =
+    location === ''
       ? 'which is neither an answer nor an error'
-      : `a redirect to ${place.slice(0, MAX_LOCATION_CHARS)}, which is not followed`
+      : `a redirect to ${location.slice(0, MAX_LOCATION_CHARS)}, which is not followed`
   return new GatewayError(
     'upstream_broken',
-    `The upstream answered with status ${status}, ${what}. Check its baseUrl.`,
+    `The upstream answered with status ${status}, ${explanation}. Check its baseUrl.`,
   )
 }
 

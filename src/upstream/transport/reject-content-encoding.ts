@@ -1,6 +1,6 @@
 /**
- * Some upstreams pack their answers though they were not asked to. Nobody here unpacks them; where a
- * runtime does, its replies do not say so any more.
+ * Rejects compressed replies, which some upstreams send without being asked to. The gateway does not
+ * decompress; the fetch transport removes the header, because `fetch` has decompressed the body.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { UpstreamCall, UpstreamReply } from './transport-interface.ts'
@@ -15,7 +15,7 @@ export function rejectContentEncoding(call: UpstreamCall, reply: UpstreamReply):
   )
 }
 
-/** `null` for what can be read as it is. */
+/** Returns null for a body that is not compressed. */
 export function readContentEncoding({ headers }: UpstreamReply): string | null {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase()
   return encoding === '' || encoding === 'identity' ? null : encoding.slice(0, MAX_ENCODING_CHARS)

@@ -1,7 +1,8 @@
 /**
- * The way to an upstream, whichever runtime the gateway lives in. A body is pushed, not pulled:
- * that is what undici does on Node, and a reader on Workers can do it as well.
+ * The interface for sending a request to an upstream on any runtime. Bodies are pushed into a sink,
+ * not pulled from a stream, because undici pushes and a reader on Workers can do the same.
  */
+import { createFailure } from '../../core/errors/gateway-error.ts'
 import type { PushSink, FlowControl } from '../../core/stream/push-source.ts'
 
 export type Transport = (request: UpstreamRequest) => UpstreamCall
@@ -13,9 +14,9 @@ export interface UpstreamRequest {
   readonly body: string | Uint8Array | null
 }
 
-/** A request on its way. It can be taken back at any time, before and after the headers. */
+/** A request in progress, which can be cancelled before and after the headers arrive. */
 export interface UpstreamCall {
-  /** Rejects with a GatewayError when there is no answer at all. */
+  /** Rejects with a GatewayError if the upstream sends no reply. */
   readonly reply: Promise<UpstreamReply>
   readonly cancel: () => void
 }
@@ -23,12 +24,21 @@ export interface UpstreamCall {
 export interface UpstreamReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Lets the body flow into `sink`. Called once. */
+  /** Starts pushing the body into `sink`. May be called once. */
   readonly flow: (sink: PushSink) => FlowControl
 }
 
 export interface TransportTimeouts {
   readonly headersMs: number
-  /** Between two pieces of a body. */
+  /** The maximum time between two chunks of a body. */
   readonly idleMs: number
 }
+
+export const IDLE_TIMEOUT = createFailure(
+  'upstream_timeout',
+  'The upstream stopped sending in the middle of its answer.',
+)
+export const CONNECTION_BROKEN = createFailure(
+  'upstream_broken',
+  'The connection to the upstream broke in the middle of its answer.',
+)

@@ -1,17 +1,19 @@
 /**
- * The upstream over undici's dispatch: no fetch and no Web Streams, which cost twice as much on
- * Node as everything else that happens to a chunk.
+ * Sends upstream requests on Node with undici's `dispatch`. `fetch` and Web Streams are avoided, because
+ * they cost twice as much per chunk as all other processing.
  */
 import type { Dispatcher } from 'undici'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import type { Failure } from '../../core/stream-event.ts'
 import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
 import type { FlowControl, PushSink } from '../../core/stream/push-source.ts'
-import type {
-  UpstreamCall,
-  UpstreamReply,
-  TransportTimeouts,
-  Transport,
+import {
+  CONNECTION_BROKEN,
+  IDLE_TIMEOUT,
+  type UpstreamCall,
+  type UpstreamReply,
+  type TransportTimeouts,
+  type Transport,
 } from './transport-interface.ts'
 
 export function createUndiciTransport(timeouts: TransportTimeouts): {
@@ -23,9 +25,9 @@ export function createUndiciTransport(timeouts: TransportTimeouts): {
     headersTimeout: timeouts.headersMs,
     bodyTimeout: timeouts.idleMs,
     maxHeaderSize: MAX_HEADERS_KB * 1024,
-    // As many connections as there are streams: an answer must not wait for another to end.
+    // One request per connection, so that no answer waits for another to end.
     pipelining: 1,
-    // Whoever reads an answer before asking again is not to wait for TCP and TLS each time.
+    // Long enough for a user to read an answer, so that the next request needs no new TLS handshake.
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
   const transport: Transport = (request) => {
@@ -41,37 +43,37 @@ export function createUndiciTransport(timeouts: TransportTimeouts): {
   return { transport, close: () => agent.destroy() }
 }
 
-/** As Node has it. */
+/** Node's own limit. */
 const MAX_HEADERS_KB = 16
 
-/** For how long a connection is kept that nobody uses, where the upstream does not say for how long. */
+/** How long an unused connection stays open if the upstream sends no `keep-alive: timeout`. */
 const KEEP_ALIVE_MS = 60_000
 
 function dispatch(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
   let controller: Dispatcher.DispatchController | null = null
-  let cancelled = false
+  let isCancelled = false
   const reply = new Promise<UpstreamReply>((resolve, reject) => {
-    const send = (isAgain: boolean): void => {
+    const send = (isRetry: boolean): void => {
       const body = createBufferedSink(() => controller)
       const sentAtMs = performance.now()
-      let answered = false
+      let hasReply = false
       agent.dispatch(options, {
         onRequestStart(started) {
           controller = started
-          if (cancelled) started.abort(new Error('cancelled'))
+          if (isCancelled) started.abort(new Error('cancelled'))
         },
         onResponseStart(_, status, headers) {
-          // An interim answer (100 to 199) is not the answer.
+          // Statuses 100 to 199 are interim responses.
           if (status < 200) return
-          answered = true
+          hasReply = true
           resolve({ status, headers: joinHeaderValues(headers), flow: body.flow })
         },
         onResponseData: (_, chunk) => body.chunk(chunk),
         onResponseEnd: () => body.end(),
         onResponseError(_, error) {
-          if (answered) return body.failed(createBrokenFailure(error))
-          if (cancelled) return reject(createCancelledError())
-          if (!isAgain && wasStaleConnection(error, performance.now() - sentAtMs)) return send(true)
+          if (hasReply) return body.failed(createBrokenFailure(error))
+          if (isCancelled) return reject(createCancelledError())
+          if (!isRetry && wasStaleConnection(error, performance.now() - sentAtMs)) return send(true)
           reject(createUnreachableError(error))
         },
       })
@@ -81,45 +83,45 @@ function dispatch(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
   return {
     reply,
     cancel() {
-      cancelled = true
+      isCancelled = true
       controller?.abort(new Error('cancelled'))
     },
   }
 }
 
 /**
- * An upstream may close a connection that was idle in the very moment in which it is asked again. Then
- * it has not heard the question, which is sent once more.
+ * True if the upstream closed an idle connection just when the request was sent on it. The upstream
+ * has not read the request then, so it can be sent again.
  */
 function wasStaleConnection(error: Error, afterMs: number): boolean {
   const { code, socket } = error as {
     readonly code?: unknown
     readonly socket?: { readonly bytesRead?: number }
   }
-  // It is told at once; who breaks off later may have thought about the question.
+  // A stale connection fails at once. Later failures may come after the upstream started to work.
   if (afterMs > MAX_STALE_FAILURE_MS) return false
-  // Of this question nothing was answered, so what was read answered one before.
+  // This request has no reply yet, so bytes that were read belong to an earlier one.
   if (code === 'UND_ERR_SOCKET') return (socket?.bytesRead ?? 0) > 0
-  // These do not say what they know of their connection.
+  // These errors carry no data about their connection.
   return code === 'ECONNRESET' || code === 'EPIPE'
 }
 
 const MAX_STALE_FAILURE_MS = 1000
 
-/** Keeps what arrives before anybody listens, and holds the sender back meanwhile. */
+/** Buffers body events until `flow` is called, and pauses the upstream until then. */
 function createBufferedSink(controller: () => Dispatcher.DispatchController | null) {
   let sink: PushSink | null = null
   let isPaused = false
-  const early: ((sink: PushSink) => void)[] = []
+  const buffered: ((sink: PushSink) => void)[] = []
   const pass = (event: (sink: PushSink) => void): void => {
     if (sink !== null) return event(sink)
-    early.push(event)
+    buffered.push(event)
     controller()?.pause()
   }
   const attach = (to: PushSink): void => {
     sink = to
-    for (const event of early) event(to)
-    if (early.length > 0 && !isPaused) controller()?.resume()
+    for (const event of buffered) event(to)
+    if (buffered.length > 0 && !isPaused) controller()?.resume()
   }
   return {
     chunk: (bytes: Uint8Array) =>
@@ -127,7 +129,7 @@ function createBufferedSink(controller: () => Dispatcher.DispatchController | nu
     end: () => pass((to) => to.end()),
     failed: (failure: Failure) => pass((to) => to.failed(failure)),
     flow: (to: PushSink): FlowControl => {
-      // Not at once: whoever calls this does not hold the flow yet.
+      // Deferred, so that the caller has the returned controls before the first event.
       queueMicrotask(() => attach(to))
       return {
         pause() {
@@ -158,19 +160,14 @@ function readErrorCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 
-/** All of them are let go when the process ends. */
+/** undici's error code for requests that were open when the gateway stopped. */
 const AGENT_DESTROYED = 'UND_ERR_DESTROYED'
 const STOPPED_MESSAGE = 'The gateway was stopped before this answer was complete. Ask again.'
 
 function createBrokenFailure(error: Error): Failure {
   const code = readErrorCode(error)
   if (code === AGENT_DESTROYED) return createFailure('gateway_stopped', STOPPED_MESSAGE)
-  return code === 'UND_ERR_BODY_TIMEOUT'
-    ? createFailure('upstream_timeout', 'The upstream stopped sending in the middle of its answer.')
-    : createFailure(
-        'upstream_broken',
-        'The connection to the upstream broke in the middle of its answer.',
-      )
+  return code === 'UND_ERR_BODY_TIMEOUT' ? IDLE_TIMEOUT : CONNECTION_BROKEN
 }
 
 function createUnreachableError(error: Error): GatewayError {
@@ -182,8 +179,8 @@ function createUnreachableError(error: Error): GatewayError {
       cause: error,
     })
   }
-  const why = MESSAGES_BY_CODE[code]
-  if (why !== undefined) return new GatewayError('upstream_broken', why, { cause: error })
+  const message = MESSAGES_BY_CODE[code]
+  if (message !== undefined) return new GatewayError('upstream_broken', message, { cause: error })
   return new GatewayError(
     'upstream_unreachable',
     `The upstream could not be reached (${code}). Check its baseUrl and that it is running.`,
@@ -191,7 +188,7 @@ function createUnreachableError(error: Error): GatewayError {
   )
 }
 
-/** What has nothing to do with where an upstream is, nor with whether it runs. */
+/** Errors for which the advice to check the baseUrl would be misleading. */
 const MESSAGES_BY_CODE: Readonly<Partial<Record<string, string>>> = {
   UND_ERR_HEADERS_OVERFLOW: `The upstream's answer has more than ${MAX_HEADERS_KB} KB of headers, which is more than is read here.`,
   UND_ERR_INVALID_ARG:
