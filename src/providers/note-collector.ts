@@ -12,6 +12,18 @@ export type NoteTable<Code extends string = string> = Readonly<
   Record<Code, readonly [did: Note['did'], sentence: string]>
 >
 
+/** Builds the part of a table for notes with the same `did`. */
+export function describeNotes<Code extends string>(
+  did: Note['did'],
+  sentences: Readonly<Record<Code, string>>,
+): NoteTable<Code> {
+  const entries = Object.entries<string>(sentences).map(([code, sentence]) => [
+    code,
+    [did, sentence],
+  ])
+  return Object.fromEntries(entries) as NoteTable<Code>
+}
+
 export interface NoteCollector<Code extends string> {
   readonly write: (why: Code, where?: NotePosition) => void
   readonly notes: readonly Note[]

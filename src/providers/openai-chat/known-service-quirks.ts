@@ -10,7 +10,7 @@ const OPENAI: ChatQuirks = {
 }
 
 /** Fields that configure OpenAI's own caching, tiers and abuse checks; stricter services reject them. */
-const OPENAI_ACCOUNT_FIELDS = [
+const OPENAI_FIELDS = [
   'prompt_cache_key',
   'prompt_cache_retention',
   'prompt_cache_options',
@@ -32,7 +32,7 @@ export const KNOWN_SERVICE_QUIRKS: Readonly<Record<string, ChatQuirks>> = {
   ollama: {
     reasoningField: 'reasoning',
     maxTokensField: 'max_tokens',
-    refuses: OPENAI_ACCOUNT_FIELDS,
+    refuses: OPENAI_FIELDS,
   },
   groq: {
     reasoningField: 'reasoning',
@@ -57,14 +57,7 @@ export const KNOWN_SERVICE_QUIRKS: Readonly<Record<string, ChatQuirks>> = {
     prefixCompletion: true,
     callIdPattern: /^[a-zA-Z0-9]{9}$/,
     retell: true,
-    refuses: [
-      ...OPENAI_ACCOUNT_FIELDS,
-      'stream_options',
-      'seed',
-      'logprobs',
-      'top_logprobs',
-      'logit_bias',
-    ],
+    refuses: [...OPENAI_FIELDS, 'stream_options', 'seed', 'logprobs', 'top_logprobs', 'logit_bias'],
   },
   deepseek: {
     developerRole: false,
@@ -75,6 +68,6 @@ export const KNOWN_SERVICE_QUIRKS: Readonly<Record<string, ChatQuirks>> = {
     maxStops: 16,
     effortField: 'none',
     prefixCompletion: true,
-    refuses: [...OPENAI_ACCOUNT_FIELDS, 'parallel_tool_calls', 'seed', 'logit_bias'],
+    refuses: [...OPENAI_FIELDS, 'parallel_tool_calls', 'seed', 'logit_bias'],
   },
 }

@@ -101,45 +101,14 @@ const LOGPROBS = 'message.output_text.logprobs'
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
 /** Fields of Chat Completions services that Responses clients may send to them, too. */
-const CHAT_FIELDS: ReadonlySet<string> = new Set([
-  'chat_template_kwargs',
-  'guided_choice',
-  'guided_grammar',
-  'guided_json',
-  'guided_regex',
-  'ignore_eos',
-  'include_reasoning',
-  'logit_bias',
-  'min_p',
-  'min_tokens',
-  'mirostat',
-  'mirostat_eta',
-  'mirostat_tau',
-  'modalities',
-  'models',
-  'num_ctx',
-  'options',
-  'plugins',
-  'prediction',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-  'provider',
-  'reasoning_format',
-  'repeat_penalty',
-  'repetition_penalty',
-  'response_format',
-  'route',
-  'safe_prompt',
-  'skip_special_tokens',
-  'stop_token_ids',
-  'structured_outputs',
-  'thinking',
-  'top_a',
-  'top_k',
-  'transforms',
-  'typical_p',
-  'web_search_options',
-])
+const CHAT_FIELDS: ReadonlySet<string> = new Set(
+  `chat_template_kwargs guided_choice guided_grammar guided_json guided_regex ignore_eos
+  include_reasoning logit_bias min_p min_tokens mirostat mirostat_eta mirostat_tau modalities
+  models num_ctx options plugins prediction prompt_cache_options prompt_cache_retention provider
+  reasoning_format repeat_penalty repetition_penalty response_format route safe_prompt
+  skip_special_tokens stop_token_ids structured_outputs thinking top_a top_k transforms
+  typical_p web_search_options`.split(/\s+/),
+)
 
 function createField(field: string, value: Json): JsonObject {
   return { [field]: value ?? undefined }

@@ -4,116 +4,105 @@
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import type { Item } from '../../../core/item.ts'
-import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
 /** `fallbackCallId` is used for a call without an id. */
 export function decodeItem(raw: JsonObject, fallbackCallId: string): Item {
-  const { type } = raw
-  const normalize = typeof type === 'string' ? NORMALIZERS.get(type) : undefined
-  if (normalize === undefined) return { type: 'opaque', raw }
+  const { type, id, status } = raw
+  const decode = typeof type === 'string' ? DECODERS.get(type) : undefined
+  if (decode === undefined) return { type: 'opaque', raw }
   return patchObject(raw, {
-    ...normalize(raw, fallbackCallId),
-    ...normalizeCommonFields(raw),
+    ...decode(raw, fallbackCallId),
+    id: readString(id),
+    status: readString(status),
+    // Only the gateway sets these two.
+    native: undefined,
+    origin: undefined,
   }) as unknown as Item
 }
 
-type ItemFields = Readonly<Record<string, Json | undefined>>
-type Normalizer = (raw: JsonObject, fallbackCallId: string) => ItemFields
+type ItemDecoder = (raw: JsonObject, fallbackCallId: string) => JsonObject
 
-const NORMALIZERS: ReadonlyMap<string, Normalizer> = new Map<string, Normalizer>([
-  ['message', normalizeMessage],
-  ['reasoning', normalizeReasoning],
-  ['function_call', normalizeCall('arguments')],
-  ['custom_tool_call', normalizeCall('input')],
-  ['function_call_output', normalizeCallOutput],
-  ['custom_tool_call_output', normalizeCallOutput],
+const DECODERS: ReadonlyMap<string, ItemDecoder> = new Map<string, ItemDecoder>([
+  ['message', decodeMessage],
+  ['reasoning', decodeReasoning],
+  ['function_call', decodeCall('arguments')],
+  ['custom_tool_call', decodeCall('input')],
+  ['function_call_output', decodeCallOutput],
+  ['custom_tool_call_output', decodeCallOutput],
 ])
-
-/** Removes `native` and `origin`, which only the gateway sets. */
-function normalizeCommonFields({ id, status }: JsonObject): ItemFields {
-  return {
-    id: readStringOr(undefined, id),
-    status: readStringOr(undefined, status),
-    native: undefined,
-    origin: undefined,
-  }
-}
 
 const ROLES: ReadonlySet<Json | undefined> = new Set(['assistant', 'user', 'system', 'developer'])
 
-function normalizeMessage({ role, content, phase }: JsonObject): ItemFields {
+function decodeMessage({ role, content, phase }: JsonObject): JsonObject {
   return {
     role: ROLES.has(role) ? role : 'assistant',
     content:
-      typeof content === 'string'
-        ? [createOutputText(content)]
-        : normalizeList(content, normalizePart),
-    phase: readStringOr(undefined, phase),
+      typeof content === 'string' ? [createTextPart(content)] : decodeList(content, decodePart),
+    phase: readString(phase),
   }
 }
 
-function normalizeReasoning({
+function decodeReasoning({
   summary,
   content,
   encrypted_content: encrypted,
-}: JsonObject): ItemFields {
+}: JsonObject): JsonObject {
   return {
-    summary: normalizeList(summary, (part) => normalizeReasoningPart(part, 'summary_text')),
+    summary: decodeList(summary, (part) => decodeReasoningPart(part, 'summary_text')),
     content: Array.isArray(content)
-      ? normalizeList(content, (part) => normalizeReasoningPart(part, 'reasoning_text'))
+      ? decodeList(content, (part) => decodeReasoningPart(part, 'reasoning_text'))
       : undefined,
-    encrypted_content: encrypted === null ? null : readStringOr(undefined, encrypted),
+    encrypted_content: encrypted === null ? null : readString(encrypted),
   }
 }
 
-function normalizeCall(inputField: 'arguments' | 'input'): Normalizer {
+function decodeCall(inputField: 'arguments' | 'input'): ItemDecoder {
   return (raw, fallbackCallId) => {
     const input = raw[inputField]
     return {
-      call_id: readStringOr('', raw['call_id']) || fallbackCallId,
-      name: readStringOr('', raw['name']),
+      call_id: textOrEmpty(raw['call_id']) || fallbackCallId,
+      name: textOrEmpty(raw['name']),
       // Some servers send arguments as an object instead of its JSON text.
-      [inputField]: isObject(input) ? JSON.stringify(input) : readStringOr('', input),
+      [inputField]: isObject(input) ? JSON.stringify(input) : textOrEmpty(input),
     }
   }
 }
 
-function normalizeCallOutput(
-  { call_id: callId, output }: JsonObject,
-  fallbackCallId: string,
-): ItemFields {
+function decodeCallOutput({ call_id, output }: JsonObject, fallbackCallId: string): JsonObject {
   return {
-    call_id: readStringOr('', callId) || fallbackCallId,
-    output: Array.isArray(output) ? normalizeList(output, normalizePart) : readStringOr('', output),
+    call_id: textOrEmpty(call_id) || fallbackCallId,
+    output: Array.isArray(output) ? decodeList(output, decodePart) : textOrEmpty(output),
   }
 }
 
-/** Drops entries that `normalizeEntry` rejects; returns the same list if no entry changes. */
-function normalizeList(
+/** Drops entries that cannot be decoded; returns the same list if no entry changes. */
+function decodeList(
   value: unknown,
-  normalizeEntry: (entry: unknown) => JsonObject | null,
+  decodeEntry: (entry: unknown) => JsonObject | null,
 ): readonly JsonObject[] {
   if (!Array.isArray(value)) return []
   const list: readonly unknown[] = value
-  const entries = list.map(normalizeEntry).filter((entry) => entry !== null)
+  const entries = list.map(decodeEntry).filter((entry) => entry !== null)
   const isSame =
     entries.length === list.length && entries.every((entry, index) => entry === list[index])
   return isSame ? (list as readonly JsonObject[]) : entries
 }
 
-function normalizePart(part: unknown): JsonObject | null {
-  if (typeof part === 'string') return createOutputText(part)
+function decodePart(part: unknown): JsonObject | null {
+  if (typeof part === 'string') return createTextPart(part)
   if (!isObject(part)) return null
-  switch (part['type']) {
+  const { type, text, annotations, logprobs, refusal } = part
+  switch (type) {
     case 'output_text':
     case 'input_text':
       return patchObject(part, {
-        text: readStringOr('', part['text']),
-        annotations: readList(part['annotations']),
-        logprobs: readList(part['logprobs']),
+        text: textOrEmpty(text),
+        annotations: Array.isArray(annotations) ? annotations : undefined,
+        logprobs: Array.isArray(logprobs) ? logprobs : undefined,
       })
     case 'refusal':
-      return patchObject(part, { refusal: readStringOr('', part['refusal']) })
+      return patchObject(part, { refusal: textOrEmpty(refusal) })
     case 'input_image':
     case 'input_file':
       return part
@@ -122,22 +111,15 @@ function normalizePart(part: unknown): JsonObject | null {
   }
 }
 
-function normalizeReasoningPart(part: unknown, type: string): JsonObject | null {
+function decodeReasoningPart(part: unknown, type: string): JsonObject | null {
   if (typeof part === 'string') return { type, text: part }
-  return isObject(part) ? patchObject(part, { type, text: readStringOr('', part['text']) }) : null
+  return isObject(part) ? patchObject(part, { type, text: textOrEmpty(part['text']) }) : null
 }
 
-function createOutputText(text: string): JsonObject {
+function createTextPart(text: string): JsonObject {
   return { type: 'output_text', text, annotations: [] }
 }
 
-function readList(value: Json | undefined): Json | undefined {
-  return Array.isArray(value) ? value : undefined
-}
-
-function readStringOr<Fallback extends string | undefined>(
-  fallback: Fallback,
-  value: Json | undefined,
-): string | Fallback {
-  return typeof value === 'string' ? value : fallback
+function readString(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }

@@ -80,7 +80,6 @@ const HANDLERS: ResponsesEventHandlers<AnswerEventEmitter> = {
     if (isObject(event['item'])) answer.endItem(readOutputIndex(answer, event), event['item'])
   },
 
-  'response.content_part.added': ignoreEvent,
   'response.content_part.done': handlePartDone,
   'response.output_text.delta': handleDelta('text'),
   'response.output_text.done': handleFullText('text', 'text'),
@@ -92,7 +91,6 @@ const HANDLERS: ResponsesEventHandlers<AnswerEventEmitter> = {
   'response.refusal.delta': handleDelta('refusal'),
   'response.refusal.done': handleFullText('refusal', 'refusal'),
 
-  'response.reasoning_summary_part.added': ignoreEvent,
   'response.reasoning_summary_part.done': handlePartDone,
   'response.reasoning_summary_text.delta': handleDelta('summary'),
   'response.reasoning_summary_text.done': handleFullText('summary', 'text'),
@@ -105,47 +103,10 @@ const HANDLERS: ResponsesEventHandlers<AnswerEventEmitter> = {
   'response.function_call_arguments.done': handleFullText('arguments', 'arguments'),
   'response.custom_tool_call_input.delta': handleDelta('arguments'),
   'response.custom_tool_call_input.done': handleFullText('arguments', 'input'),
-
-  // The finished item of a hosted tool contains the results of these events.
-  'response.web_search_call.in_progress': ignoreEvent,
-  'response.web_search_call.searching': ignoreEvent,
-  'response.web_search_call.completed': ignoreEvent,
-  'response.file_search_call.in_progress': ignoreEvent,
-  'response.file_search_call.searching': ignoreEvent,
-  'response.file_search_call.completed': ignoreEvent,
-  'response.code_interpreter_call.in_progress': ignoreEvent,
-  'response.code_interpreter_call.interpreting': ignoreEvent,
-  'response.code_interpreter_call.completed': ignoreEvent,
-  'response.code_interpreter_call_code.delta': ignoreEvent,
-  'response.code_interpreter_call_code.done': ignoreEvent,
-  'response.image_generation_call.in_progress': ignoreEvent,
-  'response.image_generation_call.generating': ignoreEvent,
-  'response.image_generation_call.partial_image': ignoreEvent,
-  'response.image_generation_call.completed': ignoreEvent,
-  'response.mcp_list_tools.in_progress': ignoreEvent,
-  'response.mcp_list_tools.completed': ignoreEvent,
-  'response.mcp_list_tools.failed': ignoreEvent,
-  'response.mcp_call.in_progress': ignoreEvent,
-  'response.mcp_call.completed': ignoreEvent,
-  'response.mcp_call.failed': ignoreEvent,
-  'response.mcp_call_arguments.delta': ignoreEvent,
-  'response.mcp_call_arguments.done': ignoreEvent,
-  'response.shell_call_command.added': ignoreEvent,
-  'response.shell_call_command.delta': ignoreEvent,
-  'response.shell_call_command.done': ignoreEvent,
-  'response.shell_call_output_content.delta': ignoreEvent,
-  'response.shell_call_output_content.done': ignoreEvent,
-  'response.compaction.compacting': ignoreEvent,
-  'response.audio.delta': ignoreEvent,
-  'response.audio.done': ignoreEvent,
-  'response.audio.transcript.delta': ignoreEvent,
-  'response.audio.transcript.done': ignoreEvent,
 }
 
-/** Events with unknown names have no handler here and are skipped. */
+/** Events without a handler are skipped. */
 const HANDLERS_BY_NAME: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
-
-function ignoreEvent(): void {}
 
 function handleStart(answer: AnswerEventEmitter, event: JsonObject): void {
   answer.startAnswer(event['response'])

@@ -44,7 +44,7 @@ export function createItemBuilder(
   emit({ type: 'item-started', index, item })
 
   const addText: ItemBuilder['addText'] = (channel, part, text, logprobs) => {
-    if (isEnded || text === '' || !hasChannel(item, channel)) return
+    if (isEnded || text === '' || !ITEM_TYPES_BY_CHANNEL[channel].includes(item.type)) return
     received[channel][part] = (received[channel][part] ?? '') + text
     emit(createDelta(channel, index, part, text, logprobs))
   }
@@ -106,17 +106,12 @@ function removeContent(item: Item): Item {
   }
 }
 
-function hasChannel({ type }: Item, channel: DeltaChannel): boolean {
-  switch (channel) {
-    case 'text':
-    case 'refusal':
-      return type === 'message'
-    case 'summary':
-    case 'content':
-      return type === 'reasoning'
-    case 'arguments':
-      return type === 'function_call' || type === 'custom_tool_call'
-  }
+const ITEM_TYPES_BY_CHANNEL: Readonly<Record<DeltaChannel, readonly Item['type'][]>> = {
+  text: ['message'],
+  refusal: ['message'],
+  summary: ['reasoning'],
+  content: ['reasoning'],
+  arguments: ['function_call', 'custom_tool_call'],
 }
 
 function createDelta(
