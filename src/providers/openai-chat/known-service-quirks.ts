@@ -1,5 +1,5 @@
 /** The quirks of well-known Chat Completions services, by the name used as `quirks.profile`. */
-import type { ChatQuirks } from './quirks.ts'
+import type { ChatQuirks } from './quirk-table.ts'
 
 const OPENAI: ChatQuirks = {
   developerRole: true,

@@ -1,5 +1,5 @@
 /**
- * The quirks of Chat Completions services. An account picks a set with `quirks.profile` and overrides
+ * Reads an account's quirks for Chat Completions services. An account picks a set with `quirks.profile` and overrides
  * single ones: `{ profile: 'groq', maxStops: 2 }`.
  *
  * Without a quirk, the request of a Chat Completions client is forwarded as the client wrote it, and a
@@ -9,87 +9,9 @@
 import { textOrEmpty, type JsonObject } from '../../core/json/json.ts'
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'
 import type { Account } from '../provider-interface.ts'
-import {
-  countQuirk,
-  flagQuirk,
-  listQuirk,
-  choiceQuirk,
-  patternQuirk,
-  textQuirk,
-  type QuirkTable,
-  type QuirkValue,
-} from '../quirks/quirk-value-kinds.ts'
+import { choiceQuirk, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
 import { KNOWN_SERVICE_QUIRKS } from './known-service-quirks.ts'
-
-const CHAT_QUIRKS = {
-  allowedTools: flagQuirk(
-    'Accepts a tool choice of type `allowed_tools`. If not, only the allowed tools are sent.',
-  ),
-  callIdPattern: patternQuirk(
-    'The format of call ids, such as `^[a-zA-Z0-9]{9}$`. Other ids are replaced by nine letters and digits.',
-  ),
-  customTools: flagQuirk(
-    'Accepts custom tools, whose input is free text. If not, they are sent as functions with one string parameter.',
-  ),
-  developerRole: flagQuirk(
-    'Accepts the role `developer`. If not, such messages are sent as `system`.',
-  ),
-  effortField: choiceQuirk(
-    ['reasoning_effort', 'reasoning', 'none'],
-    'The field for the reasoning effort; `reasoning` means `reasoning: { effort }`. `none`: the effort is not sent.',
-  ),
-  keyHeader: choiceQuirk(
-    ['authorization', 'api-key'],
-    'The header for the API key: `authorization: Bearer …` or `api-key: …`.',
-  ),
-  maxStops: countQuirk(
-    'The maximum number of stop sequences to send. The gateway ends the answer at the others itself.',
-  ),
-  maxTokensField: choiceQuirk(
-    ['max_completion_tokens', 'max_tokens'],
-    'The field for the maximum number of output tokens.',
-  ),
-  messageNames: flagQuirk("Accepts a message's `name`. If not, names are left out."),
-  prefixCompletion: flagQuirk(
-    '`true`: continues a final assistant message that is marked `prefix: true`. `false`: rejects an assistant message at the end, so a user message that asks for the continuation is added.',
-  ),
-  query: textQuirk('The query string of every request, such as `api-version=2024-10-21`.'),
-  reasoningDemanded: flagQuirk(
-    'Rejects tool calls without the reasoning that led to them. Unknown reasoning is sent as an empty string.',
-  ),
-  reasoningField: choiceQuirk(
-    ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part', 'none'],
-    'The message field in which earlier reasoning is sent back. `none`: it is not sent.',
-  ),
-  reasoningOn: choiceQuirk(
-    ['all', 'calls'],
-    'Whether reasoning is sent back with every assistant message or only with those that call tools.',
-  ),
-  refuses: listQuirk('a list of field names', 'Request fields that it rejects; they are left out.'),
-  retell: flagQuirk(
-    "Decodes and rewrites its answers even for Chat Completions clients, because it sends what OpenAI's SDKs cannot read, such as calls without an index.",
-  ),
-  strictAlternation: flagQuirk(
-    'Requires user and assistant messages to alternate, user first, with system messages only at the start.',
-  ),
-  systemRole: flagQuirk(
-    'Accepts the role `system`. If not, instructions are sent as user messages.',
-  ),
-  thinkTags: choiceQuirk(
-    [true, 'unopened'],
-    'Sends reasoning as `<think>…</think>` at the start of the text; `unopened`: without the opening tag.',
-  ),
-  toolMedia: flagQuirk(
-    'Accepts images in tool outputs. If not, they are sent in a user message after the outputs.',
-  ),
-  userAfterTool: flagQuirk(
-    'Accepts a user message directly after a tool output. If not, a short assistant message is inserted.',
-  ),
-}
-
-export type ChatQuirks = {
-  readonly [Name in keyof typeof CHAT_QUIRKS]?: QuirkValue<(typeof CHAT_QUIRKS)[Name]>
-}
+import { CHAT_QUIRKS, type ChatQuirks } from './quirk-table.ts'
 
 export const QUIRKS: QuirkTable = {
   profile: choiceQuirk(

@@ -4,7 +4,7 @@
  */
 import { isObject, textOrEmpty, type Json } from '../../../core/json/json.ts'
 import type { NoteCollector } from '../encoding-notes.ts'
-import type { ChatQuirks } from '../quirks.ts'
+import type { ChatQuirks } from '../quirk-table.ts'
 import type { ChatMessage } from '../api-types.ts'
 
 type OrderRule = (messages: readonly ChatMessage[], notes: NoteCollector) => readonly ChatMessage[]

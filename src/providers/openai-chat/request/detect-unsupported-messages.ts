@@ -8,7 +8,7 @@ import type { Json } from '../../../core/json/json.ts'
 import { isAcceptedCallId } from './normalize-call-ids.ts'
 import { isMediaPart } from './encode-parts.ts'
 import type { ChatOptions } from './encoding-context.ts'
-import type { ChatQuirks } from '../quirks.ts'
+import type { ChatQuirks } from '../quirk-table.ts'
 
 /** `messages` is the client's JSON, `items` the same conversation parsed. */
 export function mustRewriteMessages(

@@ -5,7 +5,8 @@
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
 import type { NoteCollector } from '../encoding-notes.ts'
-import { readChatQuirks, type ChatQuirks } from '../quirks.ts'
+import { readChatQuirks } from '../quirks.ts'
+import type { ChatQuirks } from '../quirk-table.ts'
 
 export interface ChatOptions {
   readonly account: Account
