@@ -6,7 +6,7 @@ import {
 } from '../../src/upstream/accounts-and-model-routing.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
 
-test('a pattern matches with any text in the place of a star', () => {
+test('a star in a pattern matches any text', () => {
   expect(matchesModelPattern('gpt-5', 'gpt-5')).toBe(true)
   expect(matchesModelPattern('gpt-5', 'gpt-5-mini')).toBe(false)
   expect(matchesModelPattern('gpt-*', 'gpt-5-mini')).toBe(true)
@@ -16,12 +16,12 @@ test('a pattern matches with any text in the place of a star', () => {
   expect(matchesModelPattern('*b*c', 'abc')).toBe(true)
 })
 
-test('without any upstream there is the demo', () => {
+test('the demo upstream is used if no other is configured', () => {
   const accounts = listAccounts(readSettings({}))
   expect(accounts.map(({ name }) => name)).toEqual(['demo'])
 })
 
-test('a key can be taken from the environment, and must be there', () => {
+test('`env:NAME` reads the API key from the environment, where it must be set', () => {
   const env = {
     UPSTREAMS: '[{"name":"a","wire":"chat","baseUrl":"http://x/v1","apiKey":"env:SECRET"}]',
   }
@@ -32,7 +32,7 @@ test('a key can be taken from the environment, and must be there', () => {
   )
 })
 
-test('an upstream that is listed by the name of a shortcut takes its place', () => {
+test('an account in UPSTREAMS overrides the shortcut of the same name', () => {
   const listed = '[{"name":"openai","wire":"responses","baseUrl":"http://x/v1","models":["*"]}]'
   const settings = readSettings({ UPSTREAMS: listed, OPENAI_API_KEY: 'a', ANTHROPIC_API_KEY: 'b' })
   expect(listAccounts(settings).map(({ name }) => name)).toEqual([
@@ -42,45 +42,45 @@ test('an upstream that is listed by the name of a shortcut takes its place', () 
   ])
 })
 
-function worldOf(environment: Readonly<Record<string, unknown>>) {
+function configureUpstreams(environment: Readonly<Record<string, unknown>>) {
   const settings = readSettings(environment)
   return { settings, accounts: listAccounts(settings) }
 }
 
-function asked(
-  world: ReturnType<typeof worldOf>,
+function listTargets(
+  world: ReturnType<typeof configureUpstreams>,
   model: string,
   dialect: 'chat' | 'responses' = 'chat',
 ) {
   return routeModel(world, model, dialect).map(({ account, model }) => `${account.name}: ${model}`)
 }
 
-test('the first upstream that matches serves, in the language of the client if it has it', () => {
-  const world = worldOf({ OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' })
-  expect(asked(world, 'claude-x')).toEqual(['anthropic: claude-x'])
-  expect(asked(world, 'gpt-5')).toEqual(['openai-chat: gpt-5'])
-  expect(asked(world, 'gpt-5', 'responses')).toEqual(['openai: gpt-5'])
+test("the first matching account is used, or one of the same service that speaks the client's API", () => {
+  const world = configureUpstreams({ OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' })
+  expect(listTargets(world, 'claude-x')).toEqual(['anthropic: claude-x'])
+  expect(listTargets(world, 'gpt-5')).toEqual(['openai-chat: gpt-5'])
+  expect(listTargets(world, 'gpt-5', 'responses')).toEqual(['openai: gpt-5'])
 })
 
-test('a prefix names the upstream, unless it is part of the model', () => {
-  const world = worldOf({ OPENAI_API_KEY: 'k', OPENROUTER_API_KEY: 'k' })
-  expect(asked(world, 'openai/gpt-5', 'responses')).toEqual(['openai: gpt-5'])
-  expect(asked(world, 'qwen/qwen3')).toEqual(['openrouter: qwen/qwen3'])
-  expect(asked(world, 'openrouter/qwen/qwen3')).toEqual(['openrouter: qwen/qwen3'])
+test('a prefix names the account unless it is part of the model name', () => {
+  const world = configureUpstreams({ OPENAI_API_KEY: 'k', OPENROUTER_API_KEY: 'k' })
+  expect(listTargets(world, 'openai/gpt-5', 'responses')).toEqual(['openai: gpt-5'])
+  expect(listTargets(world, 'qwen/qwen3')).toEqual(['openrouter: qwen/qwen3'])
+  expect(listTargets(world, 'openrouter/qwen/qwen3')).toEqual(['openrouter: qwen/qwen3'])
 })
 
-test('an alias stands for a model, or for several in order', () => {
-  const world = worldOf({
+test('an alias is replaced by one model or by several in order', () => {
+  const world = configureUpstreams({
     OPENAI_API_KEY: 'k',
     ANTHROPIC_API_KEY: 'k',
     MODELS: '{"fast": "gpt-5-mini", "best": ["claude-opus", "gpt-5"]}',
   })
-  expect(asked(world, 'fast')).toEqual(['openai-chat: gpt-5-mini'])
-  expect(asked(world, 'best')).toEqual(['anthropic: claude-opus', 'openai-chat: gpt-5'])
+  expect(listTargets(world, 'fast')).toEqual(['openai-chat: gpt-5-mini'])
+  expect(listTargets(world, 'best')).toEqual(['anthropic: claude-opus', 'openai-chat: gpt-5'])
 })
 
-test('an unknown model is refused as each of the two APIs does', () => {
-  const world = worldOf({})
+test('an unknown model is rejected with the error of each API', () => {
+  const world = configureUpstreams({})
   const refused = (dialect: 'chat' | 'responses'): unknown => {
     try {
       return routeModel(world, 'x', dialect)

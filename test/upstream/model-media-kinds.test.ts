@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/core/json/json.ts'
 import { validateQuirks } from '../../src/providers/quirks/validate-quirks.ts'
 import { resolveMediaKinds } from '../../src/upstream/model-media-kinds.ts'
 
-const account = (quirks: JsonObject) => ({
+const createAccount = (quirks: JsonObject) => ({
   name: 'a',
   wire: 'chat' as const,
   baseUrl: 'https://up.example/v1',
@@ -12,9 +12,9 @@ const account = (quirks: JsonObject) => ({
   headers: {},
   quirks,
 })
-const seen = (model: string, quirks: JsonObject = {}) =>
-  [...resolveMediaKinds(account(quirks), model)].join()
-const ALL = 'image,audio,video,file'
+const listMediaKinds = (model: string, quirks: JsonObject = {}) =>
+  [...resolveMediaKinds(createAccount(quirks), model)].join()
+const ALL_KINDS = 'image,audio,video,file'
 
 test.each([
   'gpt-5',
@@ -24,7 +24,9 @@ test.each([
   'glm-4.5v',
   'kimi-k2.5',
   'my-model',
-])('who is not known to be blind sees: %s', (model) => expect(seen(model)).toBe(ALL))
+])('%s accepts all kinds of media, because it is not known as text-only', (model) =>
+  expect(listMediaKinds(model)).toBe(ALL_KINDS),
+)
 
 test.each([
   'gpt-3.5-turbo',
@@ -33,18 +35,20 @@ test.each([
   'openai/gpt-oss-120b',
   'qwen3-coder',
   'glm-4.6',
-])('who is known to be blind is: %s (C78)', (model) => expect(seen(model)).toBe('file'))
+])('%s is known as text-only and accepts only files (C78)', (model) =>
+  expect(listMediaKinds(model)).toBe('file'),
+)
 
-test('what the account says goes before what is known', () => {
-  expect(seen('gpt-5', { sees: [] })).toBe('')
-  expect(seen('gpt-3.5-turbo', { sees: ['image'] })).toBe('image')
+test("the account's quirk `sees` overrides the list of text-only models", () => {
+  expect(listMediaKinds('gpt-5', { sees: [] })).toBe('')
+  expect(listMediaKinds('gpt-3.5-turbo', { sees: ['image'] })).toBe('image')
   const byModel = { sees: { '*-vl': ['image', 'video'], 'small-*': [] } }
-  expect(seen('qwen-vl', byModel)).toBe('image,video')
-  expect(seen('small-1', byModel)).toBe('')
-  expect(seen('other', byModel)).toBe(ALL)
+  expect(listMediaKinds('qwen-vl', byModel)).toBe('image,video')
+  expect(listMediaKinds('small-1', byModel)).toBe('')
+  expect(listMediaKinds('other', byModel)).toBe(ALL_KINDS)
 })
 
-test('what makes no sense is refused at the start', () => {
+test('invalid values of `sees` are reported', () => {
   expect(validateQuirks('chat', { sees: ['image'] })).toEqual([])
   expect(validateQuirks('chat', { sees: { '*': ['audio'] } })).toEqual([])
   const [fault] = validateQuirks('chat', { sees: ['pictures'] })

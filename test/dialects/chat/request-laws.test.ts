@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
-import { ownPrompt, sendPrompt } from '../../providers/openai-chat/kit.ts'
+import { parseChatPrompt, encodePrompt } from '../../providers/openai-chat/kit.ts'
 
 describe('a request', () => {
   test('of any JSON is understood or refused, never more', () => {
@@ -97,9 +97,9 @@ describe('a request', () => {
   test('that was understood is written again without a loss', () => {
     fc.assert(
       fc.property(talk(), (messages) => {
-        const prompt = ownPrompt({ model: 'm', messages })
+        const prompt = parseChatPrompt({ model: 'm', messages })
         // The same items in another list: somebody has looked at them.
-        const { messages: again } = sendPrompt({ ...prompt, items: [...prompt.items] })
+        const { messages: again } = encodePrompt({ ...prompt, items: [...prompt.items] })
         expect(again).toEqual(messages)
       }),
       { numRuns: 200 },

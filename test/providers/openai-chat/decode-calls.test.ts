@@ -1,4 +1,4 @@
-/** Tool calls out of streams in which index, id and name come in every way but the documented one. */
+/** Decodes tool calls from streams in which index, id and name deviate from the documented form. */
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
@@ -9,29 +9,29 @@ import {
   call,
   chunk,
   DONE,
-  failureIn,
+  getFailure,
   finish,
-  heard,
+  decodeItems,
   itemsIn,
   promptOf,
-  receive,
-  thought,
+  decodeChunks,
+  reasoningItem,
   user,
 } from './kit.ts'
 
-function calls(...fragments: readonly JsonObject[]): JsonObject {
+function callsChunk(...fragments: readonly JsonObject[]): JsonObject {
   return chunk({ tool_calls: fragments })
 }
 
-function idsOf(items: readonly Item[]): readonly string[] {
+function listCallIds(items: readonly Item[]): readonly string[] {
   return items.flatMap((item) => (item.type === 'function_call' ? [item.call_id] : []))
 }
 
-test('fragments of one index are one call, with name and id at its start', () => {
-  const events = receive([
-    calls({ index: 0, id: 'a', type: 'function', function: { name: 'look', arguments: '' } }),
-    calls({ index: 0, function: { arguments: '{"x"' } }),
-    calls({ index: 0, function: { arguments: ':1}' } }),
+test('joins the fragments of one index into a call that starts with its name and id', () => {
+  const events = decodeChunks([
+    callsChunk({ index: 0, id: 'a', type: 'function', function: { name: 'look', arguments: '' } }),
+    callsChunk({ index: 0, function: { arguments: '{"x"' } }),
+    callsChunk({ index: 0, function: { arguments: ':1}' } }),
     finish('tool_calls'),
     DONE,
   ])
@@ -44,139 +44,147 @@ test('fragments of one index are one call, with name and id at its start', () =>
   ])
 })
 
-test('interleaved indices stay apart, several fragments of a chunk in order', () => {
+test('keeps interleaved calls apart and reads several fragments of a chunk in order', () => {
   expect(
-    heard(
-      calls(
+    decodeItems(
+      callsChunk(
         { index: 0, id: 'a', function: { name: 'f' } },
         { index: 1, id: 'b', function: { name: 'g' } },
       ),
-      calls({ index: 1, function: { arguments: '[' } }, { index: 0, function: { arguments: '{' } }),
-      calls(
+      callsChunk(
+        { index: 1, function: { arguments: '[' } },
+        { index: 0, function: { arguments: '{' } },
+      ),
+      callsChunk(
         { index: 0, function: { arguments: '"x"' } },
         { index: 0, function: { arguments: '}' } },
       ),
-      calls({ index: 1, function: { arguments: ']' } }),
+      callsChunk({ index: 1, function: { arguments: ']' } }),
     ),
   ).toEqual([call('a', 'f', '{"x"}'), call('b', 'g', '[]')])
 })
 
-test('text and reasoning are over when a call begins; blank lines behind it are nothing', () => {
+test('ends text and reasoning when a call starts and ignores blank lines after it', () => {
   expect(
-    heard(
+    decodeItems(
       chunk({ reasoning: 'Hm' }),
       chunk({ content: 'Wait' }),
-      calls({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }),
+      callsChunk({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }),
       chunk({ content: '\n' }),
     ),
-  ).toEqual([thought('Hm'), assistant('Wait'), call('a', 'f', '{}')])
+  ).toEqual([reasoningItem('Hm'), assistant('Wait'), call('a', 'f', '{}')])
 })
 
-test('a call is a call whatever the reason to finish', () => {
-  const events = receive([
-    calls({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }),
+test('decodes a call whatever the finish reason is', () => {
+  const events = decodeChunks([
+    callsChunk({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }),
     finish('stop'),
     DONE,
   ])
   expect(itemsIn(events)).toEqual([call('a', 'f', '{}')])
 })
 
-describe('ids', () => {
-  test('that are empty, null or repeated later change nothing', () => {
+describe('call ids', () => {
+  test('in later fragments may be empty, null or repeated', () => {
     const later = ['', null, 'a', undefined].map((id) =>
-      calls({ index: 0, ...(id === undefined ? {} : { id }), function: { arguments: 'x' } }),
+      callsChunk({ index: 0, ...(id === undefined ? {} : { id }), function: { arguments: 'x' } }),
     )
     expect(
-      heard(calls({ index: 0, id: 'a', function: { name: 'f', arguments: '' } }), ...later),
+      decodeItems(
+        callsChunk({ index: 0, id: 'a', function: { name: 'f', arguments: '' } }),
+        ...later,
+      ),
     ).toEqual([call('a', 'f', 'xxxx')])
   })
 
-  test('that repeat with the name in every fragment are still one call', () => {
+  test('that repeat with the name in every fragment belong to one call', () => {
     const again = (text: string) =>
-      calls({ index: 0, id: '0', type: 'function', function: { name: 'f', arguments: text } })
-    expect(heard(again(''), again('{'), again('}'))).toEqual([call('0', 'f', '{}')])
+      callsChunk({ index: 0, id: '0', type: 'function', function: { name: 'f', arguments: text } })
+    expect(decodeItems(again(''), again('{'), again('}'))).toEqual([call('0', 'f', '{}')])
   })
 
-  test('that are missing are invented, the same each time, and never twice the same', () => {
+  test('that are missing or repeated are generated, deterministic and unique', () => {
     const twice = [
-      calls({ index: 0, id: '', function: { name: 'f', arguments: '{}' } }),
-      calls({ index: 1, function: { name: 'f', arguments: '{}' } }),
-      calls({ index: 2, id: 'a', function: { name: 'f', arguments: '{}' } }),
-      calls({ index: 3, id: 'a', function: { name: 'f', arguments: '{}' } }),
+      callsChunk({ index: 0, id: '', function: { name: 'f', arguments: '{}' } }),
+      callsChunk({ index: 1, function: { name: 'f', arguments: '{}' } }),
+      callsChunk({ index: 2, id: 'a', function: { name: 'f', arguments: '{}' } }),
+      callsChunk({ index: 3, id: 'a', function: { name: 'f', arguments: '{}' } }),
     ]
-    const ids = idsOf(heard(...twice))
-    expect(ids).toEqual(idsOf(heard(...twice)))
+    const ids = listCallIds(decodeItems(...twice))
+    expect(ids).toEqual(listCallIds(decodeItems(...twice)))
     expect(new Set(ids).size).toBe(4)
     expect(ids[2]).toBe('a')
     for (const id of ids.filter((one) => one !== 'a')) expect(id).toMatch(/^call_[0-9a-zA-Z]{9}$/)
   })
 
-  test('that are invented are none that the conversation has, and others in its next answer', () => {
+  test('that are generated differ from all ids in the conversation and in its next answers', () => {
     const nameless = {
       choices: [{ index: 0, delta: { tool_calls: [{ function: { name: 'f' } }] } }],
     }
     const answered = (items: readonly Item[]) => {
-      const events = receive([nameless, finish(), DONE], {}, promptOf(items))
+      const events = decodeChunks([nameless, finish(), DONE], {}, promptOf(items))
       return itemsIn(events)
     }
-    // Neither an id nor a time tells these answers apart, and all that is asked is the same.
+    // These answers have no id or time, and the questions are the same.
     let items: readonly Item[] = [user('Go on.')]
     for (let turn = 0; turn < 5; turn++) {
       const [made] = answered(items)
       expect(answered(items)).toEqual([made])
-      expect(idsOf(items)).not.toContain(idsOf(made === undefined ? [] : [made])[0])
+      expect(listCallIds(items)).not.toContain(listCallIds(made === undefined ? [] : [made])[0])
       items = [...items, ...(made === undefined ? [] : [made]), user('Go on.')]
     }
-    expect(new Set(idsOf(items)).size).toBe(5)
-    // Not even one that happens to be what would be invented.
-    const [first = ''] = idsOf(answered([user('Look.'), user('Go on.')]))
+    expect(new Set(listCallIds(items)).size).toBe(5)
+    // The generated id is already in the conversation.
+    const [first = ''] = listCallIds(answered([user('Look.'), user('Go on.')]))
     const taken = [call(first), user('Go on.')]
-    expect(idsOf(answered(taken))).not.toContain(first)
+    expect(listCallIds(answered(taken))).not.toContain(first)
   })
 
-  test('that are numbers are read as text', () => {
-    expect(idsOf(heard(calls({ index: 0, id: 7, function: { name: 'f' } })))).toEqual(['7'])
+  test('that are numbers become text', () => {
+    expect(
+      listCallIds(decodeItems(callsChunk({ index: 0, id: 7, function: { name: 'f' } }))),
+    ).toEqual(['7'])
   })
 })
 
-describe('indices', () => {
-  test('that are missing are made up for by the id', () => {
+describe('call indexes', () => {
+  test('that are missing are replaced by the id', () => {
     expect(
-      heard(
-        calls({ id: 'a', function: { name: 'f', arguments: '{' } }),
-        calls({ id: 'b', function: { name: 'g', arguments: '{}' } }),
-        calls({ id: 'a', function: { arguments: '}' } }),
+      decodeItems(
+        callsChunk({ id: 'a', function: { name: 'f', arguments: '{' } }),
+        callsChunk({ id: 'b', function: { name: 'g', arguments: '{}' } }),
+        callsChunk({ id: 'a', function: { arguments: '}' } }),
       ),
     ).toEqual([call('a', 'f', '{}'), call('b', 'g', '{}')])
   })
 
-  test('without an id as well, a fragment goes on with the last call', () => {
+  test('and ids that are both missing assign a fragment to the last call', () => {
     expect(
-      heard(
-        calls({ function: { name: 'f', arguments: '{' } }),
-        calls({ function: { arguments: '}' } }),
-        calls({ function: { name: 'g', arguments: '{"x":1}' } }),
+      decodeItems(
+        callsChunk({ function: { name: 'f', arguments: '{' } }),
+        callsChunk({ function: { arguments: '}' } }),
+        callsChunk({ function: { name: 'g', arguments: '{"x":1}' } }),
       ).map((item) => (item.type === 'function_call' ? item.name + item.arguments : '')),
     ).toEqual(['f{}', 'g{"x":1}'])
   })
 
-  test('that are the same for every call are told apart by id, or by a whole new call', () => {
+  test('that are the same for every call are distinguished by id or by complete arguments', () => {
     const named = (id: string, name: string) =>
-      calls({ index: 0, id, function: { name, arguments: '{"x":1}' } })
-    expect(heard(named('a', 'f'), named('b', 'g'))).toEqual([
+      callsChunk({ index: 0, id, function: { name, arguments: '{"x":1}' } })
+    expect(decodeItems(named('a', 'f'), named('b', 'g'))).toEqual([
       call('a', 'f', '{"x":1}'),
       call('b', 'g', '{"x":1}'),
     ])
-    expect(heard(named('', 'f'), named('', 'f'))).toHaveLength(2)
+    expect(decodeItems(named('', 'f'), named('', 'f'))).toHaveLength(2)
   })
 })
 
-describe('names', () => {
-  test('that come later hold the call back until then', () => {
-    const events = receive([
-      calls({ index: 0, id: 'a', function: { arguments: '{"x"' } }),
-      calls({ index: 0, function: { name: 'f', arguments: ':1' } }),
-      calls({ index: 0, function: { name: '', arguments: '}' } }),
+describe('call names', () => {
+  test('that come late delay the start of the call', () => {
+    const events = decodeChunks([
+      callsChunk({ index: 0, id: 'a', function: { arguments: '{"x"' } }),
+      callsChunk({ index: 0, function: { name: 'f', arguments: ':1' } }),
+      callsChunk({ index: 0, function: { name: '', arguments: '}' } }),
       finish(),
       DONE,
     ])
@@ -184,67 +192,73 @@ describe('names', () => {
     expect(itemsIn(events)).toEqual([call('a', 'f', '{"x":1}')])
   })
 
-  test('that never come make the answer a failure: nobody could answer such a call', () => {
-    const events = receive([calls({ index: 0, id: 'a', function: { arguments: '{}' } }), DONE])
-    expect(failureIn(events)?.message).toBe('The upstream made a tool call without a name.')
+  test('that never come make the answer a failure', () => {
+    const events = decodeChunks([
+      callsChunk({ index: 0, id: 'a', function: { arguments: '{}' } }),
+      DONE,
+    ])
+    expect(getFailure(events)?.message).toBe('The upstream made a tool call without a name.')
   })
 })
 
 describe('other kinds of calls', () => {
-  test('custom ones have their input', () => {
-    const custom = (body: JsonObject) => calls({ index: 0, id: 'a', type: 'custom', custom: body })
-    expect(heard(custom({ name: 'sh', input: 'l' }), custom({ input: 's' }))).toEqual([
+  test('custom calls have their input', () => {
+    const custom = (body: JsonObject) =>
+      callsChunk({ index: 0, id: 'a', type: 'custom', custom: body })
+    expect(decodeItems(custom({ name: 'sh', input: 'l' }), custom({ input: 's' }))).toEqual([
       { type: 'custom_tool_call', call_id: 'a', name: 'sh', input: 'ls' },
     ])
   })
 
-  test('custom ones that went out as functions come back as what they are', () => {
+  test('calls of custom tools that were sent as functions become custom calls', () => {
     const tool = { type: 'custom', name: 'sh', description: null, format: null } as const
     const prompt = promptOf([], { tools: [tool] })
     const made = (text: string) => [
-      calls({ index: 0, id: 'a', function: { name: 'sh', arguments: text.slice(0, 4) } }),
-      calls({ index: 0, function: { arguments: text.slice(4) } }),
+      callsChunk({ index: 0, id: 'a', function: { name: 'sh', arguments: text.slice(0, 4) } }),
+      callsChunk({ index: 0, function: { arguments: text.slice(4) } }),
       finish(),
       DONE,
     ]
-    const input = (text: string) => itemsIn(receive(made(text), {}, prompt))
+    const input = (text: string) => itemsIn(decodeChunks(made(text), {}, prompt))
     expect(input('{"input":"ls \\"a\\""}')).toEqual([
       { type: 'custom_tool_call', call_id: 'a', name: 'sh', input: 'ls "a"' },
     ])
-    // A model that does not keep to the form is taken at its word.
+    // Arguments that do not match the schema become the input unchanged.
     expect(input('ls -la')).toMatchObject([{ input: 'ls -la' }])
-    expect(itemsIn(receive(made('{"input":"ls"}')))).toMatchObject([{ type: 'function_call' }])
+    expect(itemsIn(decodeChunks(made('{"input":"ls"}')))).toMatchObject([{ type: 'function_call' }])
   })
 
-  test('the function_call of old is one as well', () => {
-    const items = heard(
+  test('the deprecated `function_call` becomes a call', () => {
+    const items = decodeItems(
       chunk({ function_call: { name: 'f', arguments: '{' } }),
       chunk({ function_call: { arguments: '}' } }),
     )
     expect(items).toMatchObject([{ name: 'f', arguments: '{}' }])
   })
 
-  test('arguments that come as an object become text', () => {
+  test('arguments that are an object become JSON text', () => {
     expect(
-      heard(calls({ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } })),
+      decodeItems(callsChunk({ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } })),
     ).toEqual([call('a', 'f', '{"x":1}')])
   })
 
-  test('a thought signature stays with the call, or with the message that it came on', () => {
+  test('a thought signature is stored with its call or its message', () => {
     const signed = { google: { thought_signature: 's' } }
     expect(
-      heard(calls({ index: 0, id: 'a', function: { name: 'f' }, extra_content: signed })),
+      decodeItems(
+        callsChunk({ index: 0, id: 'a', function: { name: 'f' }, extra_content: signed }),
+      ),
     ).toEqual([call('a', 'f', '', { $entry: { extra_content: signed } })])
-    expect(heard(chunk({ content: 'a', extra_content: signed }))).toEqual([
+    expect(decodeItems(chunk({ content: 'a', extra_content: signed }))).toEqual([
       { ...assistant('a'), native: { chat: { extra_content: signed } } },
     ])
   })
 })
 
-test('whole answers give each entry its own call', () => {
+test('a non-streamed answer has one call per entry even if ids repeat', () => {
   const entry = { id: '', type: 'function', function: { name: 'f', arguments: '{}' } }
   const message = { role: 'assistant', content: null, tool_calls: [entry, entry] }
   const body = { id: 'up-1', choices: [{ index: 0, message, finish_reason: 'stop' }] }
   const items = itemsIn(openaiChat.decodeBody(body, accountOf()))
-  expect(new Set(idsOf(items)).size).toBe(2)
+  expect(new Set(listCallIds(items)).size).toBe(2)
 })

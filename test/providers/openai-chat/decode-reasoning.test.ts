@@ -1,27 +1,36 @@
-/** Reasoning out of streams: under three names, in details, in parts of the text, or in tags. */
+/** Decodes reasoning from three field names, from details, from content parts and from think tags. */
 import { describe, expect, test } from 'vitest'
-import { assistant, chunk, DONE, finish, heard, itemsIn, receive, thought } from './kit.ts'
+import {
+  assistant,
+  chunk,
+  DONE,
+  finish,
+  decodeItems,
+  itemsIn,
+  decodeChunks,
+  reasoningItem,
+} from './kit.ts'
 
 describe('reasoning', () => {
-  test('is an item in front of the words, whatever its field is called', () => {
+  test('becomes an item before the message, under any of its field names', () => {
     for (const field of ['reasoning_content', 'reasoning', 'thinking']) {
       expect(
-        heard(chunk({ [field]: 'Hm' }), chunk({ [field]: 'm' }), chunk({ content: 'a' })),
-      ).toEqual([thought('Hmm'), assistant('a')])
+        decodeItems(chunk({ [field]: 'Hm' }), chunk({ [field]: 'm' }), chunk({ content: 'a' })),
+      ).toEqual([reasoningItem('Hmm'), assistant('a')])
     }
   })
 
-  test('is told once where it comes under two names', () => {
+  test('is read once if it comes in two fields', () => {
     const both = chunk({ reasoning: 'Hm', reasoning_content: 'Hm' })
-    expect(heard(both, chunk({ content: 'a' }))[0]).toEqual(thought('Hm'))
+    expect(decodeItems(both, chunk({ content: 'a' }))[0]).toEqual(reasoningItem('Hm'))
     const details = [{ type: 'reasoning.text', text: 'Hm', index: 0 }]
     const named = chunk({ reasoning: 'Hm', reasoning_details: details })
-    expect(heard(named)).toEqual([thought('Hm', { reasoning_details: details })])
+    expect(decodeItems(named)).toEqual([reasoningItem('Hm', { reasoning_details: details })])
   })
 
-  test('is read out of the details where there is nothing else', () => {
+  test('is read from the details if no other field has it', () => {
     const detail = { type: 'reasoning.summary', summary: 'Hm', index: 0 }
-    expect(heard(chunk({ reasoning_details: [detail] }))).toEqual([
+    expect(decodeItems(chunk({ reasoning_details: [detail] }))).toEqual([
       {
         type: 'reasoning',
         summary: [{ type: 'summary_text', text: 'Hm' }],
@@ -30,8 +39,8 @@ describe('reasoning', () => {
     ])
   })
 
-  test('details come together again block by block', () => {
-    const items = heard(
+  test('joins the pieces of each block of details', () => {
+    const items = decodeItems(
       chunk({ reasoning_details: [{ type: 'reasoning.text', text: '', signature: '', index: 0 }] }),
       chunk({
         reasoning: 'a',
@@ -48,7 +57,7 @@ describe('reasoning', () => {
       chunk({ content: 'so' }),
     )
     expect(items[0]).toEqual(
-      thought('ab', {
+      reasoningItem('ab', {
         reasoning_details: [
           { type: 'reasoning.text', text: 'ab', index: 0, signature: 'sig' },
           { type: 'reasoning.encrypted', data: 'xx', id: 'r1', index: 1 },
@@ -57,65 +66,67 @@ describe('reasoning', () => {
     )
   })
 
-  test('details that come behind the words stay with them', () => {
+  test('stores details that come after the text with the message', () => {
     const late = { type: 'reasoning.encrypted', data: 'xx', index: 0 }
-    expect(heard(chunk({ content: 'a' }), chunk({ reasoning_details: [late] }))).toEqual([
+    expect(decodeItems(chunk({ content: 'a' }), chunk({ reasoning_details: [late] }))).toEqual([
       { ...assistant('a'), native: { chat: { reasoning_details: [late] } } },
     ])
   })
 
-  test('between two pieces of text parts them', () => {
+  test('between two texts makes them two messages', () => {
     expect(
-      heard(
+      decodeItems(
         chunk({ reasoning: 'one' }),
         chunk({ content: 'a' }),
         chunk({ reasoning: 'two' }),
         chunk({ content: 'b' }),
       ),
-    ).toEqual([thought('one'), assistant('a'), thought('two'), assistant('b')])
+    ).toEqual([reasoningItem('one'), assistant('a'), reasoningItem('two'), assistant('b')])
   })
 
-  test('comes as parts of the content from Mistral', () => {
+  test("is read from Mistral's content parts", () => {
     expect(
-      heard(
+      decodeItems(
         chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }] }),
         chunk({ content: [{ type: 'text', text: 'a' }, 'x', { type: 'reference' }] }),
         chunk({ content: 'b' }),
       ),
-    ).toEqual([thought('Hm'), assistant('ab')])
+    ).toEqual([reasoningItem('Hm'), assistant('ab')])
   })
 })
 
-describe('thinking in tags', () => {
+describe('reasoning in think tags', () => {
   const said = (kind: true | 'unopened', ...texts: readonly string[]) =>
     itemsIn(
-      receive([...texts.map((content) => chunk({ content })), finish(), DONE], { thinkTags: kind }),
+      decodeChunks([...texts.map((content) => chunk({ content })), finish(), DONE], {
+        thinkTags: kind,
+      }),
     )
 
-  test('stays in the text unless it is asked for', () => {
-    expect(heard(chunk({ content: '<think>Hm</think>a' }))).toEqual([
+  test('stays in the text without the quirk `thinkTags`', () => {
+    expect(decodeItems(chunk({ content: '<think>Hm</think>a' }))).toEqual([
       assistant('<think>Hm</think>a'),
     ])
   })
 
-  test('is taken out, wherever the stream is cut', () => {
+  test('is extracted wherever a chunk border splits the tags', () => {
     const text = '\n<think>\nHm < 3 </thin king</think>\n\nSo <think> it is'
     for (let cut = 1; cut < text.length; cut++) {
       expect(said(true, text.slice(0, cut), text.slice(cut))).toEqual([
-        thought('\nHm < 3 </thin king'),
+        reasoningItem('\nHm < 3 </thin king'),
         assistant('So <think> it is'),
       ])
     }
   })
 
-  test('knows the other names for it, and text that only begins alike', () => {
-    expect(said(true, '<reasoning>Hm</reasoning>a')).toEqual([thought('Hm'), assistant('a')])
+  test('is recognized under other tag names, but not in text that only starts like a tag', () => {
+    expect(said(true, '<reasoning>Hm</reasoning>a')).toEqual([reasoningItem('Hm'), assistant('a')])
     expect(said(true, '<thin', 'g> a')).toEqual([assistant('<thing> a')])
     expect(said(true, '<thi')).toEqual([assistant('<thi')])
   })
 
-  test('may begin without its tag, and end without one', () => {
-    expect(said('unopened', 'Hm</th', 'ink>a')).toEqual([thought('Hm'), assistant('a')])
-    expect(said(true, '<think>Hm')).toEqual([thought('Hm')])
+  test('may have no opening tag and no closing tag', () => {
+    expect(said('unopened', 'Hm</th', 'ink>a')).toEqual([reasoningItem('Hm'), assistant('a')])
+    expect(said(true, '<think>Hm')).toEqual([reasoningItem('Hm')])
   })
 })

@@ -1,16 +1,25 @@
-/** Images, sound and files: where chat takes them, where they move to, and what stands for the rest. */
+/** Encodes images, audio and files, moves them to user messages where needed, and replaces others by notices. */
 import { describe, expect, test } from 'vitest'
 import { createGatewayToolOutput } from '../../../src/core/items/gateway-tool-items.ts'
-import { assistant, call, image, output, ownPrompt, send, sendPrompt, user } from './kit.ts'
+import {
+  assistant,
+  call,
+  image,
+  output,
+  parseChatPrompt,
+  encodeItems,
+  encodePrompt,
+  user,
+} from './kit.ts'
 
 describe('media', () => {
   const url = 'data:image/png;base64,AA'
   const picture = { type: 'image_url', image_url: { url } }
 
-  test('of a user is sent in its place', () => {
+  test('of a user message stays in the message', () => {
     const sound = { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } } as const
     const file = { type: 'input_file', file_data: 'data:application/pdf;base64,AA' } as const
-    const { messages, notes } = send([
+    const { messages, notes } = encodeItems([
       user('see', { type: 'input_image', image_url: url, detail: 'low' }, sound, file),
     ])
     expect(messages).toEqual([
@@ -27,8 +36,8 @@ describe('media', () => {
     expect(notes).toEqual([])
   })
 
-  test('that chat has no form for leaves a notice', () => {
-    const { messages, whys } = send([
+  test('without a Chat Completions form is replaced by a notice', () => {
+    const { messages, noteCodes } = encodeItems([
       user(
         { type: 'input_image', file_id: 'file-1' },
         { type: 'input_file', file_url: 'https://a.example/b.pdf' },
@@ -39,7 +48,7 @@ describe('media', () => {
     expect(messages).toMatchObject([
       { content: [{ type: 'text' }, { type: 'text' }, { type: 'text' }, picture] },
     ])
-    expect(whys).toEqual([
+    expect(noteCodes).toEqual([
       'image-without-url',
       'file-by-url',
       'unknown-part',
@@ -47,7 +56,7 @@ describe('media', () => {
     ])
   })
 
-  test('of a tool follows behind the outputs of the whole batch', () => {
+  test('of tool outputs follow after all outputs of the batch', () => {
     const items = [
       user('go'),
       call('a', 'shot'),
@@ -55,7 +64,7 @@ describe('media', () => {
       output('a', [{ type: 'input_text', text: 'here' }, image()]),
       output('b', [image()]),
     ]
-    const { messages, whys } = send(items)
+    const { messages, noteCodes } = encodeItems(items)
     expect((messages as unknown[]).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'here' },
       {
@@ -73,11 +82,11 @@ describe('media', () => {
         ],
       },
     ])
-    expect(whys).toEqual(['tool-media-moved', 'tool-media-moved'])
+    expect(noteCodes).toEqual(['tool-media-moved', 'tool-media-moved'])
   })
 
-  test('of a tool of the house does so even where the client may write it otherwise (C80)', () => {
-    const source = ownPrompt({ model: 'm', messages: [{ role: 'user', content: 'go' }] })
+  test('of a gateway tool follow in a user message even for a chat client (C80)', () => {
+    const source = parseChatPrompt({ model: 'm', messages: [{ role: 'user', content: 'go' }] })
     const shown = createGatewayToolOutput('a', [{ type: 'input_text', text: 'here' }, image()])
     const asked = [call('a', 'view_media'), shown]
     const more = { ...source, items: [...source.items, ...asked] }
@@ -85,17 +94,17 @@ describe('media', () => {
       { type: 'text', text: '[Gateway notice: What follows is output of the tool view_media.]' },
       picture,
     ]
-    expect((sendPrompt(more).messages as unknown[]).slice(2)).toEqual([
+    expect((encodePrompt(more).messages as unknown[]).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'here' },
       { role: 'user', content: parts },
     ])
-    const allowed = sendPrompt(more, { toolMedia: true }).messages as unknown[]
+    const allowed = encodePrompt(more, { toolMedia: true }).messages as unknown[]
     expect(allowed).toHaveLength(3)
   })
 
-  test('of the assistant is shown by a user, with the name of who showed it', () => {
+  test("of the assistant follow in a user message with the assistant's name", () => {
     const named = { ...assistant('see', image()), native: { chat: { name: 'Ann' } } }
-    const { messages, whys } = send([user('go'), named, assistant(image(), image())])
+    const { messages, noteCodes } = encodeItems([user('go'), named, assistant(image(), image())])
     expect((messages as unknown[]).slice(1)).toEqual([
       { role: 'assistant', name: 'Ann', content: 'see' },
       {
@@ -114,11 +123,16 @@ describe('media', () => {
         ],
       },
     ])
-    expect(whys).toEqual(['assistant-media-moved', 'assistant-media-moved'])
+    expect(noteCodes).toEqual(['assistant-media-moved', 'assistant-media-moved'])
   })
 
-  test('does not part a call from its output', () => {
-    const { messages } = send([user('go'), assistant('see', image()), call('a'), output('a')])
+  test('of the assistant do not separate a call from its output', () => {
+    const { messages } = encodeItems([
+      user('go'),
+      assistant('see', image()),
+      call('a'),
+      output('a'),
+    ])
     expect((messages as { role: string }[]).map(({ role }) => role)).toEqual([
       'user',
       'assistant',

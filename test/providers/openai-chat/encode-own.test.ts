@@ -1,9 +1,9 @@
-/** What a client of the same language wrote goes on as it is, with as little changed as can be. */
+/** The request of a Chat Completions client is forwarded with as few changes as possible. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { Prompt } from '../../../src/core/prompt.ts'
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
-import { accountOf, assistant, call, output, ownPrompt, sendPrompt, user } from './kit.ts'
+import { accountOf, assistant, call, output, parseChatPrompt, encodePrompt, user } from './kit.ts'
 
 const BODY: JsonObject = {
   model: 'm',
@@ -17,51 +17,54 @@ const BODY: JsonObject = {
   top_k: 3,
 }
 
-/** Or the bytes, where they are sent. */
-function bodyOf(prompt: Prompt, quirks: JsonObject = {}) {
+/** Returns the bytes if they are sent unchanged, otherwise the body. */
+function encodeToBytesOrBody(prompt: Prompt, quirks: JsonObject = {}) {
   const { body, bytes } = openaiChat.encode(prompt, accountOf(quirks))
   return bytes ?? body
 }
 
-test('an untouched request keeps its very bytes', () => {
-  const prompt = ownPrompt(BODY)
-  expect(bodyOf(prompt)).toBe(prompt.source.bytes())
+test('sends the same bytes for an unchanged request', () => {
+  const prompt = parseChatPrompt(BODY)
+  expect(encodeToBytesOrBody(prompt)).toBe(prompt.source.bytes())
   expect(openaiChat.encode(prompt, accountOf()).notes).toEqual([])
 })
 
-test('leaving out store alone writes nothing anew', () => {
-  const bytes = ownPrompt(BODY).source.bytes()
-  expect(bodyOf(ownPrompt({ ...BODY, store: true }))).toEqual(bytes)
+test('removes `store` from the bytes without serializing the body again', () => {
+  const bytes = parseChatPrompt(BODY).source.bytes()
+  expect(encodeToBytesOrBody(parseChatPrompt({ ...BODY, store: true }))).toEqual(bytes)
 })
 
-test('store is for the gateway alone, and so is the metadata that goes with it', () => {
+test('does not send `store`, nor the `metadata` of a stored answer', () => {
   const metadata = { a: 'b' }
-  expect(bodyOf(ownPrompt({ ...BODY, store: true, metadata }))).toEqual(BODY)
-  expect(bodyOf(ownPrompt({ ...BODY, store: false, metadata }))).toEqual({ ...BODY, metadata })
-  const labelled = ownPrompt({ ...BODY, metadata })
-  expect(bodyOf(labelled)).toBe(labelled.source.bytes())
+  expect(encodeToBytesOrBody(parseChatPrompt({ ...BODY, store: true, metadata }))).toEqual(BODY)
+  expect(encodeToBytesOrBody(parseChatPrompt({ ...BODY, store: false, metadata }))).toEqual({
+    ...BODY,
+    metadata,
+  })
+  const labelled = parseChatPrompt({ ...BODY, metadata })
+  expect(encodeToBytesOrBody(labelled)).toBe(labelled.source.bytes())
 })
 
-test('a setting that changed is written anew, with the messages of the client', () => {
-  const prompt = ownPrompt({ ...BODY, max_tokens: 5 })
+test("encodes a changed parameter and keeps the client's messages", () => {
+  const prompt = parseChatPrompt({ ...BODY, max_tokens: 5 })
   const params = { ...prompt.params, model: 'm-2', maxOutputTokens: 9, temperature: null }
-  const body = bodyOf({ ...prompt, params }) as JsonObject
+  const body = encodeToBytesOrBody({ ...prompt, params }) as JsonObject
   const { temperature: _temperature, ...rest } = BODY
   expect(body).toEqual({ ...rest, model: 'm-2', max_completion_tokens: 9 })
   expect(body['messages']).toBe(BODY['messages'])
 })
 
-test('an extra field that was taken out or changed is so in the body', () => {
-  const prompt = ownPrompt(BODY)
+test('removes and changes extra fields as a transform did', () => {
+  const prompt = parseChatPrompt(BODY)
   const params = { ...prompt.params, extra: { top_k: 4 } }
   const { x_gateway: _x, ...rest } = BODY
-  expect(bodyOf({ ...prompt, params })).toEqual({ ...rest, top_k: 4 })
+  expect(encodeToBytesOrBody({ ...prompt, params })).toEqual({ ...rest, top_k: 4 })
 })
 
-test('a turn that is added in front rewrites the messages and nothing else', () => {
-  const prompt = ownPrompt(BODY)
+test('encodes only the messages again if a turn is added before them', () => {
+  const prompt = parseChatPrompt(BODY)
   const items = [user('before'), assistant('yes'), ...prompt.items]
-  expect(bodyOf({ ...prompt, items })).toEqual({
+  expect(encodeToBytesOrBody({ ...prompt, items })).toEqual({
     ...BODY,
     messages: [
       { role: 'user', content: 'before' },
@@ -71,22 +74,22 @@ test('a turn that is added in front rewrites the messages and nothing else', () 
   })
 })
 
-test('instructions that were added stand in front', () => {
-  const prompt = ownPrompt(BODY)
+test('puts added instructions before the messages', () => {
+  const prompt = parseChatPrompt(BODY)
   const params = { ...prompt.params, instructions: 'Say yes.' }
-  expect(sendPrompt({ ...prompt, params }).messages).toEqual([
+  expect(encodePrompt({ ...prompt, params }).messages).toEqual([
     { role: 'system', content: 'Say yes.' },
     ...(BODY['messages'] as JsonObject[]),
   ])
 })
 
-test('whether to stream is what the prompt says', () => {
-  const asked = ownPrompt({ ...BODY, stream_options: { include_usage: true } })
+test("sets `stream` to the prompt's value", () => {
+  const asked = parseChatPrompt({ ...BODY, stream_options: { include_usage: true } })
   const { stream: _stream, ...rest } = BODY
-  expect(bodyOf({ ...asked, stream: false })).toEqual({ ...rest, stream: false })
+  expect(encodeToBytesOrBody({ ...asked, stream: false })).toEqual({ ...rest, stream: false })
 })
 
-test('reasoning of the client goes back under the name it came with', () => {
+test('sends reasoning back in the field in which the client sent it', () => {
   const messages = [
     { role: 'user', content: 'hi' },
     {
@@ -97,13 +100,13 @@ test('reasoning of the client goes back under the name it came with', () => {
     },
     { role: 'user', content: 'and?' },
   ]
-  const prompt = ownPrompt({ model: 'm', messages })
-  expect(sendPrompt({ ...prompt, items: [...prompt.items] }).messages).toEqual(messages)
+  const prompt = parseChatPrompt({ model: 'm', messages })
+  expect(encodePrompt({ ...prompt, items: [...prompt.items] }).messages).toEqual(messages)
 })
 
-describe('what the account says of its upstream holds for the client as well', () => {
-  test('fields that are refused are left out', () => {
-    const { body, notes } = sendPrompt(ownPrompt(BODY), { refuses: ['top_k', 'seed'] })
+describe("an account's quirk also applies to a Chat Completions client", () => {
+  test('fields in `refuses` are left out', () => {
+    const { body, notes } = encodePrompt(parseChatPrompt(BODY), { refuses: ['top_k', 'seed'] })
     const { top_k: _top, ...rest } = BODY
     expect(body).toEqual(rest)
     expect(notes).toEqual([
@@ -111,24 +114,29 @@ describe('what the account says of its upstream holds for the client as well', (
     ])
   })
 
-  test('a limit goes by the name that is known', () => {
-    const prompt = ownPrompt({ ...BODY, max_completion_tokens: 5 })
-    expect(bodyOf(prompt, { maxTokensField: 'max_tokens' })).toEqual({ ...BODY, max_tokens: 5 })
-    expect(bodyOf(prompt)).toBe(prompt.source.bytes())
-    expect(bodyOf(prompt, { maxTokensField: 'max_completion_tokens' })).toBe(prompt.source.bytes())
+  test('the token limit is sent in `maxTokensField`', () => {
+    const prompt = parseChatPrompt({ ...BODY, max_completion_tokens: 5 })
+    expect(encodeToBytesOrBody(prompt, { maxTokensField: 'max_tokens' })).toEqual({
+      ...BODY,
+      max_tokens: 5,
+    })
+    expect(encodeToBytesOrBody(prompt)).toBe(prompt.source.bytes())
+    expect(encodeToBytesOrBody(prompt, { maxTokensField: 'max_completion_tokens' })).toBe(
+      prompt.source.bytes(),
+    )
   })
 
-  test('developer becomes system where it is not known', () => {
-    const prompt = ownPrompt(BODY)
-    expect(sendPrompt(prompt, { developerRole: false }).messages).toMatchObject([
+  test('`developerRole: false` sends developer messages as system messages', () => {
+    const prompt = parseChatPrompt(BODY)
+    expect(encodePrompt(prompt, { developerRole: false }).messages).toMatchObject([
       { role: 'system' },
       { role: 'user' },
     ])
   })
 
-  test('ids that are not taken are changed, and then only', () => {
+  test('call ids are changed only if they do not match `callIdPattern`', () => {
     const talk = (id: string) =>
-      ownPrompt({
+      parseChatPrompt({
         model: 'm',
         messages: [
           { role: 'user', content: 'go' },
@@ -141,38 +149,38 @@ describe('what the account says of its upstream holds for the client as well', (
         ],
       })
     const fit = talk('abcDEF123')
-    expect(bodyOf(fit, { profile: 'mistral' })).toBe(fit.source.bytes())
-    const { body, whys } = sendPrompt(talk('call_1'), { profile: 'mistral' })
+    expect(encodeToBytesOrBody(fit, { profile: 'mistral' })).toBe(fit.source.bytes())
+    const { body, noteCodes } = encodePrompt(talk('call_1'), { profile: 'mistral' })
     const [, spoken, answer] = body['messages'] as JsonObject[]
     const id = answer?.['tool_call_id']
     expect(id).toMatch(/^[a-zA-Z0-9]{9}$/)
     expect(spoken).toMatchObject({ tool_calls: [{ id }] })
-    expect(whys).toEqual(['call-id-changed'])
+    expect(noteCodes).toEqual(['call-id-changed'])
   })
 
-  test('custom tools become functions where they are not known', () => {
+  test('`customTools: false` sends custom tools as functions', () => {
     const tool = { type: 'custom', custom: { name: 'sh', description: 'Runs it.' } }
-    const prompt = ownPrompt({ ...BODY, tools: [tool], tool_choice: 'required' })
-    expect(bodyOf(prompt)).toBe(prompt.source.bytes())
-    const { body, whys } = sendPrompt(prompt, { customTools: false })
+    const prompt = parseChatPrompt({ ...BODY, tools: [tool], tool_choice: 'required' })
+    expect(encodeToBytesOrBody(prompt)).toBe(prompt.source.bytes())
+    const { body, noteCodes } = encodePrompt(prompt, { customTools: false })
     expect(body['tools']).toMatchObject([{ type: 'function', function: { name: 'sh' } }])
     expect(body['tool_choice']).toBe('required')
-    expect(whys).toEqual(['custom-tool-as-function'])
+    expect(noteCodes).toEqual(['custom-tool-as-function'])
   })
 })
 
-test('a conversation in the way of functions keeps to it', () => {
+test('keeps the deprecated `functions` form of a conversation', () => {
   const messages = [
     { role: 'user', content: 'go' },
     { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
     { role: 'function', name: 'f', content: 'ok' },
   ]
-  const prompt = ownPrompt({ model: 'm', messages, functions: [{ name: 'f' }] })
-  expect(sendPrompt({ ...prompt, items: [...prompt.items] }).messages).toEqual(messages)
+  const prompt = parseChatPrompt({ model: 'm', messages, functions: [{ name: 'f' }] })
+  expect(encodePrompt({ ...prompt, items: [...prompt.items] }).messages).toEqual(messages)
 })
 
-test('what came from another account is not sent with its seals (C98)', () => {
-  const prompt = ownPrompt(BODY)
+test("does not send another account's encrypted reasoning and signatures (C98)", () => {
+  const prompt = parseChatPrompt(BODY)
   const origin = { wire: 'chat', account: 'other', model: 'm', prefixHash: null }
   const details = [{ type: 'reasoning.encrypted', data: 'x' }]
   const items = [
@@ -181,13 +189,13 @@ test('what came from another account is not sent with its seals (C98)', () => {
     { ...call('a', 'f', '{}', { $entry: { extra_content: { s: 1 } } }), origin },
     output('a'),
   ] as const
-  const { messages, whys } = sendPrompt({ ...prompt, items })
+  const { messages, noteCodes } = encodePrompt({ ...prompt, items })
   expect((messages as JsonObject[])[1]).toEqual({
     role: 'assistant',
     content: null,
     tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }],
   })
-  expect(whys).toEqual(['reasoning-of-elsewhere'])
+  expect(noteCodes).toEqual(['reasoning-of-elsewhere'])
 })
 
 describe('stop sequences', () => {
@@ -197,7 +205,7 @@ describe('stop sequences', () => {
       body: encoded,
       notes,
       unsentStopSequences,
-    } = openaiChat.encode(ownPrompt(body), accountOf(quirks))
+    } = openaiChat.encode(parseChatPrompt(body), accountOf(quirks))
     return {
       stop: encoded['stop'],
       unsentStops: unsentStopSequences,
@@ -205,7 +213,7 @@ describe('stop sequences', () => {
     }
   }
 
-  test('beyond what the account says of its upstream are left to the gateway', () => {
+  test('are enforced by the gateway beyond `maxStops` or if `stop` is refused', () => {
     const cut = { stop: ['a', 'b'], unsentStops: ['c', 'd', 'e'], notes: ['stop-enforced'] }
     expect(sent({ ...BODY, stop }, { maxStops: 2 })).toEqual(cut)
     expect(sent({ ...BODY, stop }, { profile: 'openai' })).toMatchObject({ unsentStops: ['e'] })
@@ -217,12 +225,12 @@ describe('stop sequences', () => {
   })
 
   test.each([
-    ['the account says nothing', {}, {}],
-    ['they are not too many', {}, { maxStops: 5 }],
-    // Of several, only one answer could be ended and told anew.
-    ['several choices are asked for', { n: 2 }, { maxStops: 2 }],
-  ])('stay as they were written where %s', (_, more, quirks) => {
-    const prompt = ownPrompt({ ...BODY, stop, ...more })
+    ['the account sets no limit', {}, {}],
+    ['the limit is not exceeded', {}, { maxStops: 5 }],
+    // The gateway can stop and rewrite only one choice.
+    ['the client requests several choices', { n: 2 }, { maxStops: 2 }],
+  ])('are sent unchanged if %s', (_, more, quirks) => {
+    const prompt = parseChatPrompt({ ...BODY, stop, ...more })
     const { bytes, unsentStopSequences } = openaiChat.encode(prompt, accountOf(quirks))
     expect(bytes).toBe(prompt.source.bytes())
     expect(unsentStopSequences).toEqual([])

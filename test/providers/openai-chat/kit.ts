@@ -1,4 +1,4 @@
-/** What the tests of this wire share: prompts, accounts, and short ways to say what came out. */
+/** Shared helpers of the Chat Completions tests: accounts, prompts, items, chunks, and checked encoding. */
 import { expect } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item, Part, Role } from '../../../src/core/item.ts'
@@ -27,7 +27,7 @@ export function accountOf(quirks: JsonObject = {}): Account {
   }
 }
 
-/** A prompt that came in another language. */
+/** Creates a prompt of a Responses client. */
 export function promptOf(
   items: readonly Item[],
   params: Partial<PromptParameters> = {},
@@ -39,35 +39,35 @@ export function promptOf(
   return { items, params: all, stream, source }
 }
 
-/** A prompt that came in chat, just as it came. */
-export function ownPrompt(body: JsonObject): Prompt {
+/** Creates the unchanged prompt of a Chat Completions client. */
+export function parseChatPrompt(body: JsonObject): Prompt {
   const { items, params, stream, dialect, bytes } = chatDialect.parse(body)
   return { items, params, stream, source: { dialect, body, bytes, items, params } }
 }
 
-export interface Sent {
+export interface EncodedPrompt {
   readonly body: JsonObject
   readonly messages: Json | undefined
   readonly notes: readonly Note[]
-  /** The codes of the notes. */
-  readonly whys: readonly string[]
+  /** The `why` of each note. */
+  readonly noteCodes: readonly string[]
 }
 
-/** Encodes, and makes sure that a strict service would take it. */
-export function send(
+/** Encodes the items and checks that a strict service would accept the request. */
+export function encodeItems(
   items: readonly Item[],
   params: Partial<PromptParameters> = {},
   quirks: JsonObject = {},
-): Sent {
-  const sent = sendPrompt(promptOf(items, params), quirks)
+): EncodedPrompt {
+  const sent = encodePrompt(promptOf(items, params), quirks)
   expect(chatFaults(sent.body)).toEqual([])
   return sent
 }
 
-export function sendPrompt(prompt: Prompt, quirks: JsonObject = {}): Sent {
+export function encodePrompt(prompt: Prompt, quirks: JsonObject = {}): EncodedPrompt {
   const { body, bytes, notes } = openaiChat.encode(prompt, accountOf(quirks))
   if (bytes !== undefined) expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual(body)
-  return { body, messages: body['messages'], notes, whys: notes.map(({ why }) => why) }
+  return { body, messages: body['messages'], notes, noteCodes: notes.map(({ why }) => why) }
 }
 
 export function message(role: Role, ...content: readonly (string | Part)[]): Item {
@@ -92,7 +92,7 @@ export function output(call_id: string, output: string | readonly Part[] = 'done
   return { type: 'function_call_output', call_id, output }
 }
 
-export function thought(text: string, native?: JsonObject): Item {
+export function reasoningItem(text: string, native?: JsonObject): Item {
   const item: Item = {
     type: 'reasoning',
     summary: [],
@@ -119,7 +119,7 @@ export function toolCall(id: string, name = 'look', args = '{}') {
   return { id, type: 'function', function: { name, arguments: args } }
 }
 
-/** A chunk with this delta. */
+/** Creates a chunk with this delta. */
 export function chunk(delta: JsonObject, more: JsonObject = {}): JsonObject {
   return {
     id: 'up-1',
@@ -137,8 +137,8 @@ export function finish(reason = 'stop', more: JsonObject = {}): JsonObject {
 export const USAGE = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
 export const DONE = '[DONE]'
 
-/** Decodes, and makes sure that the events are in order. */
-export function receive(
+/** Decodes the chunks and checks that the order of events is valid. */
+export function decodeChunks(
   chunks: readonly (JsonObject | string)[],
   quirks: JsonObject = {},
   prompt?: Prompt,
@@ -157,14 +157,14 @@ export function itemsIn(events: readonly StreamEvent[]): readonly Item[] {
   return items
 }
 
-/** The items of an answer that ends well. */
-export function heard(...chunks: readonly (JsonObject | string)[]): readonly Item[] {
-  const events = receive([...chunks, finish(), DONE])
+/** Decodes the chunks of an answer that ends successfully. */
+export function decodeItems(...chunks: readonly (JsonObject | string)[]): readonly Item[] {
+  const events = decodeChunks([...chunks, finish(), DONE])
   expect(events.at(-1)?.type).toBe('answer-ended')
   return itemsIn(events)
 }
 
-export function failureIn(events: readonly StreamEvent[]) {
+export function getFailure(events: readonly StreamEvent[]) {
   const last = events.at(-1)
   return last?.type === 'answer-failed' ? last.failure : null
 }

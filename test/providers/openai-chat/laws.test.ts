@@ -1,4 +1,4 @@
-/** Whatever is asked of it, the wire sends what a strict service takes, and survives what it gets. */
+/** Properties: every encoded request is valid for a strict service, and no input breaks the decoder. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
@@ -10,10 +10,10 @@ import { runStage } from '../../../src/core/stream/stage.ts'
 import { chatFaults } from '../../support/chat-laws.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
 import { eventFaults } from '../../support/event-laws.ts'
-import { accountOf, itemsIn, promptOf, sendPrompt, user } from './kit.ts'
+import { accountOf, itemsIn, promptOf, encodePrompt, user } from './kit.ts'
 import { runs } from '../../support/runs.ts'
 
-const profile = fc
+const quirkSets = fc
   .constantFrom(...Object.keys(KNOWN_SERVICE_QUIRKS), 'none', 'strict')
   .map((name): JsonObject =>
     name === 'strict'
@@ -21,21 +21,21 @@ const profile = fc
       : { profile: name },
   )
 
-describe('what is sent', () => {
-  test('is lawful for every lawful conversation', () => {
+describe('an encoded request', () => {
+  test('is valid for every valid conversation', () => {
     fc.assert(
-      fc.property(tidyConversation, profile, (items, quirks) => {
-        const { body } = sendPrompt(promptOf([...items, user('so?')]), quirks)
+      fc.property(tidyConversation, quirkSets, (items, quirks) => {
+        const { body } = encodePrompt(promptOf([...items, user('so?')]), quirks)
         expect(chatFaults(body)).toEqual([])
       }),
       runs(300),
     )
   })
 
-  test('is a message to each message, and a note to each item that is not passed on', () => {
+  test('has one note for each opaque or reasoning item, which it cannot hold', () => {
     fc.assert(
       fc.property(conversation, (items) => {
-        const { body, notes } = sendPrompt(promptOf(items))
+        const { body, notes } = encodePrompt(promptOf(items))
         const sent = JSON.stringify(body)
         for (const [at, item] of items.entries()) {
           if (item.type !== 'opaque' && item.type !== 'reasoning') continue
@@ -49,12 +49,12 @@ describe('what is sent', () => {
     )
   })
 
-  test('stays as it is when the conversation goes on', () => {
+  test('keeps its earlier messages when the conversation continues', () => {
     fc.assert(
       fc.property(tidyConversation, tidyConversation, (before, after) => {
         const more = [user('and?'), ...after]
         const messagesOf = (items: readonly Item[]) =>
-          sendPrompt(promptOf(items)).messages as JsonObject[]
+          encodePrompt(promptOf(items)).messages as JsonObject[]
         const first = messagesOf(before)
         expect(messagesOf([...before, ...more]).slice(0, first.length)).toEqual(first)
       }),
@@ -62,12 +62,12 @@ describe('what is sent', () => {
     )
   })
 
-  test('does not depend on being asked twice, and leaves what it was given', () => {
+  test('is the same for the same prompt, which stays unchanged', () => {
     fc.assert(
-      fc.property(conversation, profile, (items, quirks) => {
+      fc.property(conversation, quirkSets, (items, quirks) => {
         const before = JSON.stringify(items)
-        const once = sendPrompt(promptOf(items), quirks)
-        expect(sendPrompt(promptOf(items), quirks)).toEqual(once)
+        const once = encodePrompt(promptOf(items), quirks)
+        expect(encodePrompt(promptOf(items), quirks)).toEqual(once)
         expect(JSON.stringify(items)).toBe(before)
       }),
       runs(60),
@@ -75,7 +75,7 @@ describe('what is sent', () => {
   })
 })
 
-describe('what is received', () => {
+describe('a decoded answer', () => {
   const field = fc.oneof(
     fc.constantFrom(null, '', 'a', '{"x":1}', 0, 1, true),
     fc.jsonValue({ maxDepth: 2 }),
@@ -140,7 +140,7 @@ describe('what is received', () => {
   )
   const quirks = fc.constantFrom<JsonObject>({}, { thinkTags: true }, { thinkTags: 'unopened' })
 
-  test('whatever it is, becomes a lawful answer', () => {
+  test('has valid events whatever the stream contains', () => {
     fc.assert(
       fc.property(fc.array(data, { maxLength: 12 }), quirks, (all, set) => {
         const messages = all.map((one) => ({ data: one }))
@@ -154,7 +154,7 @@ describe('what is received', () => {
     )
   })
 
-  test('whole, it is one as well', () => {
+  test('has valid events whatever a non-streamed body contains', () => {
     fc.assert(
       fc.property(
         fc.record(
@@ -173,7 +173,7 @@ describe('what is received', () => {
     )
   })
 
-  test('an error of any shape has its four keys', () => {
+  test('has status, type, code, message and param for any error body', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 400, max: 599 }),

@@ -1,13 +1,13 @@
-/** What an account can say of its upstream, and what comes of it. */
+/** The quirks of an account and their effect on requests. */
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../src/core/json/json.ts'
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
 import { KNOWN_SERVICE_QUIRKS } from '../../../src/providers/openai-chat/known-service-quirks.ts'
 import { readChatQuirks } from '../../../src/providers/openai-chat/quirks.ts'
 import { talk } from '../../support/talk.ts'
-import { accountOf, image, message, promptOf, send, user } from './kit.ts'
+import { accountOf, image, message, promptOf, encodeItems, user } from './kit.ts'
 
-test('a profile is a set of quirks, each of which can be said otherwise', () => {
+test('a profile is a set of quirks that the account can override one by one', () => {
   expect(readChatQuirks(accountOf({ profile: 'mistral' }))).toBeTypeOf('object')
   const quirks = readChatQuirks(
     accountOf({ profile: 'deepseek', reasoningOn: 'all', query: 'a=1' }),
@@ -15,7 +15,7 @@ test('a profile is a set of quirks, each of which can be said otherwise', () => 
   expect(quirks).toEqual({ ...KNOWN_SERVICE_QUIRKS['deepseek'], reasoningOn: 'all', query: 'a=1' })
 })
 
-test('a value that makes no sense is passed over', () => {
+test('ignores invalid quirk values', () => {
   const quirks = {
     profile: 'nobody',
     developerRole: 'yes',
@@ -28,24 +28,24 @@ test('a value that makes no sense is passed over', () => {
   expect(readChatQuirks(accountOf(quirks))).toEqual({})
 })
 
-test('the key goes in the header that the upstream reads', () => {
+test('sends the API key in the header named by `keyHeader`', () => {
   const { createHeaders } = openaiChat
   expect(createHeaders(accountOf())).toEqual({ authorization: 'Bearer sk-1' })
   expect(createHeaders(accountOf({ profile: 'azure' }))).toEqual({ 'api-key': 'sk-1' })
   expect(createHeaders({ ...accountOf(), apiKey: null })).toEqual({})
 })
 
-test('a query stands behind the path', () => {
+test('appends `query` to the path', () => {
   const { path } = openaiChat.encode(promptOf([user('hi')]), accountOf({ query: 'api-version=1' }))
   expect(path).toBe('/chat/completions?api-version=1')
 })
 
-describe('roles that must take turns', () => {
+describe('strict alternation of roles', () => {
   const strict = { strictAlternation: true }
-  const shown = (items: Parameters<typeof send>[0], quirks: JsonObject = strict) =>
-    lines(send(items, {}, quirks).messages)
+  const shown = (items: Parameters<typeof encodeItems>[0], quirks: JsonObject = strict) =>
+    lines(encodeItems(items, {}, quirks).messages)
 
-  test('are merged, with the user first and the system in front', () => {
+  test('merges consecutive messages, puts system first and starts with a user message', () => {
     const items = talk`
       system: one
       system: two
@@ -63,7 +63,7 @@ describe('roles that must take turns', () => {
       'user: a\nmind\nb',
       'assistant: c\nd',
     ])
-    expect(send(items, {}, strict).whys).toEqual([
+    expect(encodeItems(items, {}, strict).noteCodes).toEqual([
       'messages-merged',
       'system-as-user',
       'messages-merged',
@@ -73,7 +73,7 @@ describe('roles that must take turns', () => {
     ])
   })
 
-  test('keep calls, outputs and names apart', () => {
+  test('does not merge calls, outputs or messages with different names', () => {
     const named = (name: string) => ({ ...user('hi'), native: { chat: { name } } })
     const items = [
       named('Ann'),
@@ -94,15 +94,15 @@ describe('roles that must take turns', () => {
     ])
   })
 
-  test('put parts together where there is more than text', () => {
-    expect(send([user('see', image()), user('well?')], {}, strict).messages).toMatchObject([
+  test('merges messages with images by concatenating their parts', () => {
+    expect(encodeItems([user('see', image()), user('well?')], {}, strict).messages).toMatchObject([
       { content: [{ type: 'text' }, { type: 'image_url' }, { type: 'text', text: 'well?' }] },
     ])
   })
 })
 
-test('without a role for the system its text is said by the user', () => {
-  const { messages, whys } = send(
+test('sends system messages as user messages if `systemRole` is false', () => {
+  const { messages, noteCodes } = encodeItems(
     [message('developer', 'Be kind.'), user('hi')],
     {},
     {
@@ -113,33 +113,34 @@ test('without a role for the system its text is said by the user', () => {
     'user: These instructions hold for the whole conversation:\nBe kind.',
     'user: hi',
   ])
-  expect(whys).toEqual(['developer-as-system', 'system-as-user'])
+  expect(noteCodes).toEqual(['developer-as-system', 'system-as-user'])
 })
 
-test('a user who may not speak behind a tool lets the assistant go first', () => {
+test('inserts an assistant message between a tool output and the user if `userAfterTool` is false', () => {
   const items = talk`
     user: go
     call a
     output a one
     user: so?
   `
-  const { messages, whys } = send(items, {}, { userAfterTool: false })
+  const { messages, noteCodes } = encodeItems(items, {}, { userAfterTool: false })
   expect(lines(messages).slice(2)).toEqual([
     'tool: one',
     'assistant: I have the output.',
     'user: so?',
   ])
-  expect(whys).toEqual(['assistant-line-added'])
+  expect(noteCodes).toEqual(['assistant-line-added'])
 })
 
-describe('a last message of the assistant', () => {
+describe('an assistant message at the end', () => {
   const items = talk`
     user: go
     assistant: The answer is
   `
-  const last = (quirks: JsonObject) => (send(items, {}, quirks).messages as JsonObject[]).at(-1)
+  const last = (quirks: JsonObject) =>
+    (encodeItems(items, {}, quirks).messages as JsonObject[]).at(-1)
 
-  test('is marked where the upstream goes on with marked ones', () => {
+  test('is marked as a prefix if `prefixCompletion` is true', () => {
     expect(last({ prefixCompletion: true })).toEqual({
       role: 'assistant',
       content: 'The answer is',
@@ -148,16 +149,18 @@ describe('a last message of the assistant', () => {
     expect(last({ profile: 'deepseek' })).toMatchObject({ prefix: true, reasoning_content: '' })
   })
 
-  test('is followed by a request where it may not be the last', () => {
+  test('is followed by a user message that asks for the continuation if `prefixCompletion` is false', () => {
     expect(last({ prefixCompletion: false })).toMatchObject({ role: 'user' })
     expect(last({})).toEqual({ role: 'assistant', content: 'The answer is' })
   })
 })
 
-test('a name is left out where it is refused', () => {
+test("leaves out a message's name if `messageNames` is false", () => {
   const named = { ...user('hi'), native: { chat: { name: 'Ann' } } }
-  expect(send([named]).messages).toEqual([{ role: 'user', name: 'Ann', content: 'hi' }])
-  expect(send([named], {}, { profile: 'groq' }).messages).toEqual([{ role: 'user', content: 'hi' }])
+  expect(encodeItems([named]).messages).toEqual([{ role: 'user', name: 'Ann', content: 'hi' }])
+  expect(encodeItems([named], {}, { profile: 'groq' }).messages).toEqual([
+    { role: 'user', content: 'hi' },
+  ])
 })
 
 function lines(messages: Json | undefined): readonly string[] {

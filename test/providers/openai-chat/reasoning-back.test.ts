@@ -1,4 +1,4 @@
-/** Reasoning on its way back: kept by a client without memory, or known to nobody any more. */
+/** Reasoning that a stateless client sends back, and reasoning that an upstream requires but is unknown. */
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
@@ -13,12 +13,12 @@ import {
   finish,
   itemsIn,
   output,
-  ownPrompt,
+  parseChatPrompt,
   promptOf,
-  receive,
-  send,
-  sendPrompt,
-  thought,
+  decodeChunks,
+  encodeItems,
+  encodePrompt,
+  reasoningItem,
   toolCall,
   user,
 } from './kit.ts'
@@ -26,23 +26,23 @@ import {
 const DETAIL = { type: 'reasoning.text', text: 'Hm', signature: 'SIG', format: 'f', index: 0 }
 const ROUTER = { profile: 'openrouter' }
 
-/** What a model says of its reasoning to a client that sends these fields along. */
-function reasoningFor(body: JsonObject, detail: JsonObject = DETAIL): JsonObject {
+/** Decodes an answer with one reasoning detail for a request with these body fields. */
+function decodeReasoning(body: JsonObject, detail: JsonObject = DETAIL): JsonObject {
   const prompt = promptOf([user('go')])
   const asked: Prompt = { ...prompt, source: { ...prompt.source, body } }
   const chunks = [chunk({ reasoning_details: [detail] }), chunk({ content: 'so' }), finish(), DONE]
-  const [item] = itemsIn(receive(chunks, ROUTER, asked))
+  const [item] = itemsIn(decodeChunks(chunks, ROUTER, asked))
   return item as unknown as JsonObject
 }
 
 describe('signed details', () => {
-  const sealed = reasoningFor({ store: false })['encrypted_content']
+  const sealed = decodeReasoning({ store: false })['encrypted_content']
 
-  test('are sealed for a client that keeps the conversation, and for no other', () => {
+  test('are packed into encrypted_content only for a client that stores the conversation', () => {
     expect(sealed).toBe(`chat:1:up:m:${JSON.stringify([DETAIL])}`)
-    expect(reasoningFor({})['encrypted_content']).toBeUndefined()
+    expect(decodeReasoning({})['encrypted_content']).toBeUndefined()
     const { signature: _signature, ...unsigned } = DETAIL
-    expect(reasoningFor({ store: false }, unsigned)['encrypted_content']).toBeUndefined()
+    expect(decodeReasoning({ store: false }, unsigned)['encrypted_content']).toBeUndefined()
   })
 
   const back = (encrypted_content: unknown): Item =>
@@ -52,32 +52,36 @@ describe('signed details', () => {
       encrypted_content,
     }) as Item
 
-  test('go back as they were (C98)', () => {
-    const { messages } = send([user('go'), back(sealed), assistant('so'), user('and?')], {}, ROUTER)
+  test('are sent back unchanged (C98)', () => {
+    const { messages } = encodeItems(
+      [user('go'), back(sealed), assistant('so'), user('and?')],
+      {},
+      ROUTER,
+    )
     expect(messages).toMatchObject([{}, { content: 'so', reasoning_details: [DETAIL] }, {}])
   })
 
-  test('go back to their model alone (C98)', () => {
+  test('are sent back only to the model that made them (C98)', () => {
     const items = [user('go'), back(sealed), assistant('so'), user('and?')]
-    const { messages, whys } = send(items, { model: 'another' }, ROUTER)
+    const { messages, noteCodes } = encodeItems(items, { model: 'another' }, ROUTER)
     expect(messages).toEqual([
       { role: 'user', content: 'go' },
       { role: 'assistant', content: 'so' },
       { role: 'user', content: 'and?' },
     ])
-    expect(whys).toEqual(['reasoning-of-elsewhere'])
+    expect(noteCodes).toEqual(['reasoning-of-elsewhere'])
   })
 
   test.each(['chat:1:', 'chat:1:up:m:', 'chat:1:up:m:{', 'chat:1:%:m:[]', 'gAAAA', ''])(
-    'that cannot be read leave the summary: %j',
+    'that cannot be unpacked are replaced by the summary: %j',
     (broken) => {
       const items = [user('go'), back(broken), assistant('so'), user('and?')]
-      expect(send(items, {}, ROUTER).messages).toMatchObject([{}, { reasoning: 'Hm' }, {}])
+      expect(encodeItems(items, {}, ROUTER).messages).toMatchObject([{}, { reasoning: 'Hm' }, {}])
     },
   )
 })
 
-describe('a service that demands reasoning with calls', () => {
+describe('a service that requires reasoning with calls', () => {
   const deepseek = { profile: 'deepseek' }
   const loop = (...reasoning: readonly Item[]) => [
     user('go'),
@@ -88,14 +92,15 @@ describe('a service that demands reasoning with calls', () => {
     user('and?'),
   ]
 
-  test('is given what is known, and else an empty one (C98)', () => {
-    const [, calls, , said] = send(loop(thought('Hm')), {}, deepseek).messages as JsonObject[]
+  test('gets the known reasoning, otherwise an empty string (C98)', () => {
+    const [, calls, , said] = encodeItems(loop(reasoningItem('Hm')), {}, deepseek)
+      .messages as JsonObject[]
     expect(calls).toMatchObject({ reasoning_content: 'Hm' })
     expect(said).not.toHaveProperty('reasoning_content')
-    const unknown = send(loop(), {}, deepseek)
+    const unknown = encodeItems(loop(), {}, deepseek)
     expect(unknown.messages).toMatchObject([{}, { reasoning_content: '' }, {}, {}, {}])
     expect(unknown.notes).toMatchObject([{ did: 'added', at: 1, why: 'reasoning-stand-in' }])
-    const [, others] = send(loop(), {}, { profile: 'vllm' }).messages as JsonObject[]
+    const [, others] = encodeItems(loop(), {}, { profile: 'vllm' }).messages as JsonObject[]
     expect(others).not.toHaveProperty('reasoning_content')
   })
 
@@ -105,35 +110,37 @@ describe('a service that demands reasoning with calls', () => {
     { role: 'tool', tool_call_id: 'a', content: 'done' },
   ]
 
-  test('is given it in the name of a chat client as well, which is not otherwise touched', () => {
-    const without = ownPrompt({ model: 'm', messages: messages({}) })
-    expect(sendPrompt(without, deepseek).messages).toEqual(messages({ reasoning_content: '' }))
-    const elsewhere = ownPrompt({ model: 'm', messages: messages({ reasoning: 'Hm' }) })
-    expect(sendPrompt(elsewhere, deepseek).messages).toEqual(messages({ reasoning_content: 'Hm' }))
+  test('gets it also for a chat client, whose messages stay otherwise unchanged', () => {
+    const without = parseChatPrompt({ model: 'm', messages: messages({}) })
+    expect(encodePrompt(without, deepseek).messages).toEqual(messages({ reasoning_content: '' }))
+    const elsewhere = parseChatPrompt({ model: 'm', messages: messages({ reasoning: 'Hm' }) })
+    expect(encodePrompt(elsewhere, deepseek).messages).toEqual(
+      messages({ reasoning_content: 'Hm' }),
+    )
     const said = { role: 'assistant', content: 'so', reasoning_content: 'Aha' }
     const earlier = [{ role: 'user', content: 'hi' }, said]
-    const before = ownPrompt({ model: 'm', messages: [...earlier, ...messages({})] })
-    expect(sendPrompt(before, deepseek).messages).toMatchObject([
+    const before = parseChatPrompt({ model: 'm', messages: [...earlier, ...messages({})] })
+    expect(encodePrompt(before, deepseek).messages).toMatchObject([
       {},
       {},
       ...messages({ reasoning_content: '' }),
     ])
-    const own = ownPrompt({ model: 'm', messages: messages({ reasoning_content: 'Hm' }) })
+    const own = parseChatPrompt({ model: 'm', messages: messages({ reasoning_content: 'Hm' }) })
     expect(openaiChat.encode(own, accountOf(deepseek)).bytes).toBe(own.source.bytes())
   })
 })
 
-test('where roles must take turns, words and the calls behind them are one message', () => {
+test('strict alternation merges assistant texts and the calls after them into one message', () => {
   const items = [user('go'), assistant('Hm'), assistant('so'), call('a'), output('a')]
-  expect(send(items, {}, { strictAlternation: true }).messages).toEqual([
+  expect(encodeItems(items, {}, { strictAlternation: true }).messages).toEqual([
     { role: 'user', content: 'go' },
     { role: 'assistant', content: 'Hm\nso', tool_calls: [toolCall('a')] },
     { role: 'tool', tool_call_id: 'a', content: 'done' },
   ])
 })
 
-test('what OpenAI’s clients cannot read is told anew', () => {
-  const prompt = ownPrompt({ model: 'm', messages: [{ role: 'user', content: 'go' }] })
+test("decodes and rewrites answers that OpenAI's SDKs cannot read", () => {
+  const prompt = parseChatPrompt({ model: 'm', messages: [{ role: 'user', content: 'go' }] })
   expect(openaiChat.getPassThroughDialect(prompt, accountOf())).toBe('chat')
   expect(openaiChat.getPassThroughDialect(prompt, accountOf({ profile: 'mistral' }))).toBeNull()
   expect(openaiChat.getPassThroughDialect(prompt, accountOf({ retell: true }))).toBeNull()

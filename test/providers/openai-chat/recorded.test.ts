@@ -1,4 +1,4 @@
-/** Recorded answers of many services: lawful events, and the words that a naive reading finds. */
+/** Recorded answers of many services decode into valid events with the text that a naive reader finds. */
 import { describe, expect, test } from 'vitest'
 import { textOf, type Item } from '../../../src/core/item.ts'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
@@ -10,7 +10,7 @@ import { eventFaults } from '../../support/event-laws.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
 import { accountOf, itemsIn } from './kit.ts'
 
-const WELL = [
+const COMPLETE_STREAMS = [
   'openai-chat/finish-length-no-content.sse',
   'openai-chat/finish-length.sse',
   'openai-chat/logprobs.sse',
@@ -39,46 +39,51 @@ const WELL = [
   'openrouter/text-comments.sse',
   'openrouter/web-search-annotations.sse',
 ]
-const BROKEN = ['chat-compatible/groq-error-mid-stream.sse', 'openrouter/error-mid-stream.sse']
-const WHOLE = [
+const FAILED_STREAMS = [
+  'chat-compatible/groq-error-mid-stream.sse',
+  'openrouter/error-mid-stream.sse',
+]
+const BODIES = [
   'openai-chat/tool-call.json',
   'openai-chat/prompt-cache-usage.json',
   'chat-compatible/gemini-tool-call-empty-id.json',
 ]
 
 describe.skipIf(!sharedExists)('recorded answers', () => {
-  test.each(WELL)('%s ends well, with the words that it says', (file) => {
-    const messages = messagesOf(file)
-    const events = decoded(messages)
+  test.each(COMPLETE_STREAMS)('%s ends successfully with all of its text', (file) => {
+    const messages = readMessages(file)
+    const events = decodeMessages(messages)
     expect(eventFaults(events)).toEqual([])
     expect(events.at(-1)?.type).toBe('answer-ended')
-    expect(wordsOf(itemsIn(events))).toEqual(naively(messages))
+    expect(collectText(itemsIn(events))).toEqual(collectTextNaively(messages))
   })
 
-  test.each(BROKEN)('%s fails as it says', (file) => {
-    const events = decoded(messagesOf(file))
+  test.each(FAILED_STREAMS)('%s fails with the status of its error', (file) => {
+    const events = decodeMessages(readMessages(file))
     expect(eventFaults(events)).toEqual([])
     expect(events.at(-1)).toMatchObject({ type: 'answer-failed', failure: { status: 400 } })
   })
 
-  test.each(WHOLE)('%s, which was not streamed, ends well', (file) => {
-    const body = jsonOf(file)
+  test.each(BODIES)('%s, which is not streamed, ends successfully', (file) => {
+    const body = readJson(file)
     const events = openaiChat.decodeBody(body, accountOf())
     expect(eventFaults(events)).toEqual([])
     expect(events.at(-1)?.type).toBe('answer-ended')
   })
 
-  test('usage is found wherever it stands', () => {
-    const without = WELL.filter((file) => {
-      const last = decoded(messagesOf(file)).at(-1)
+  test('usage is found in any chunk of the stream', () => {
+    const without = COMPLETE_STREAMS.filter((file) => {
+      const last = decodeMessages(readMessages(file)).at(-1)
       return last?.type === 'answer-ended' && last.usage === null
     })
-    // The one that sends none at all.
+    // This one contains no usage.
     expect(without).toEqual(['chat-compatible/vllm-think-tags-tool-call.jsonl'])
   })
 
-  test('a signature stays with the text that it signs', () => {
-    const [reasoning] = itemsIn(decoded(messagesOf('openrouter/claude-reasoning-details.sse')))
+  test('a signature is stored in the block of the text that it signs', () => {
+    const [reasoning] = itemsIn(
+      decodeMessages(readMessages('openrouter/claude-reasoning-details.sse')),
+    )
     const details = reasoning?.native?.['chat']?.['reasoning_details'] as readonly JsonObject[]
     expect(details).toHaveLength(1)
     expect(details[0]).toMatchObject({
@@ -90,47 +95,47 @@ describe.skipIf(!sharedExists)('recorded answers', () => {
     expect(String(details[0]?.['signature'])).toHaveLength(304)
   })
 
-  test('citations become annotations of the text behind them', () => {
-    const [message] = itemsIn(decoded(messagesOf('openrouter/web-search-annotations.sse')))
+  test('citations become annotations of the text after them', () => {
+    const [message] = itemsIn(decodeMessages(readMessages('openrouter/web-search-annotations.sse')))
     const [part] = message?.type === 'message' ? message.content : []
     expect(part?.type === 'output_text' ? part.annotations?.length : 0).toBe(5)
   })
 
-  test('where the stream is cut makes no difference', () => {
+  test('the position of chunk borders makes no difference', () => {
     const bytes = readShared(`fixtures/streams/openrouter/kimi-tool-call-no-finish.sse`)
-    const expected = decoded(messagesOf('openrouter/kimi-tool-call-no-finish.sse'))
+    const expected = decodeMessages(readMessages('openrouter/kimi-tool-call-no-finish.sse'))
     for (const size of [1, 7, 64, 1000]) {
       const cuts: Uint8Array[] = []
       for (let at = 0; at < bytes.length; at += size) cuts.push(bytes.subarray(at, at + size))
-      expect(decoded(runStage(createSseDecoder(), cuts))).toEqual(expected)
+      expect(decodeMessages(runStage(createSseDecoder(), cuts))).toEqual(expected)
     }
   })
 })
 
-function messagesOf(file: string): readonly SseMessage[] {
+function readMessages(file: string): readonly SseMessage[] {
   const bytes = readShared(`fixtures/streams/${file}`)
   if (file.endsWith('.sse')) return runStage(createSseDecoder(), [bytes])
   const lines = bytes.toString('utf8').split('\n')
   return lines.filter((line) => line.trim() !== '').map((data) => ({ data }))
 }
 
-function jsonOf(file: string): JsonObject {
+function readJson(file: string): JsonObject {
   return JSON.parse(readShared(`fixtures/streams/${file}`).toString('utf8')) as JsonObject
 }
 
-function decoded(messages: readonly SseMessage[]): readonly StreamEvent[] {
+function decodeMessages(messages: readonly SseMessage[]): readonly StreamEvent[] {
   return runStage(openaiChat.createDecoder(accountOf()), messages)
 }
 
-interface Words {
+interface AnswerText {
   text: string
   reasoning: string
   refusal: string
   calls: string
 }
 
-function wordsOf(items: readonly Item[]): Words {
-  const words: Words = { text: '', reasoning: '', refusal: '', calls: '' }
+function collectText(items: readonly Item[]): AnswerText {
+  const words: AnswerText = { text: '', reasoning: '', refusal: '', calls: '' }
   for (const item of items) {
     if (item.type === 'message') {
       const refusals = item.content.filter((part) => part.type === 'refusal')
@@ -153,9 +158,9 @@ interface NaiveDelta {
     | null
 }
 
-/** Choice 0, each field put together by itself, without any knowledge of order. */
-function naively(messages: readonly SseMessage[]): Words {
-  const words: Words = { text: '', reasoning: '', refusal: '', calls: '' }
+/** Concatenates each field of choice 0 separately, ignoring their order. */
+function collectTextNaively(messages: readonly SseMessage[]): AnswerText {
+  const words: AnswerText = { text: '', reasoning: '', refusal: '', calls: '' }
   const calls: { name: string; text: string }[] = []
   for (const { data } of messages) {
     if (data === '[DONE]') continue

@@ -1,4 +1,4 @@
-/** An upstream's refusal in OpenAI's shape, in whatever shape it came. */
+/** Error bodies of any form are parsed into status, type, code, message and param. */
 import { expect, test } from 'vitest'
 import { parseErrorResponse } from '../../../src/providers/openai-responses/parse-errors.ts'
 
@@ -40,6 +40,6 @@ test.each([
       message: 'The upstream answered with status 500 and no explanation.',
     },
   ],
-])('%i with %j', (status, body, told) => {
+])('parses status %i with %j', (status, body, told) => {
   expect(parseErrorResponse(status, body)).toEqual({ status, ...told })
 })

@@ -1,4 +1,4 @@
-/** Streams as OpenAI and others sent them. */
+/** Decodes recorded streams and errors of OpenAI and other servers. */
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
@@ -12,7 +12,7 @@ import { outcomeOf, recordedStreams } from '../../support/responses-kit.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
 import { eventFaults } from './event-order.ts'
 
-function wireItems(events: readonly StreamEvent[]): readonly unknown[] {
+function listUpstreamItems(events: readonly StreamEvent[]): readonly unknown[] {
   return outcomeOf(events).items.map((item) => {
     const {
       encrypted_content: _sealed,
@@ -24,29 +24,32 @@ function wireItems(events: readonly StreamEvent[]): readonly unknown[] {
 }
 
 describe.skipIf(!sharedExists)('a recorded stream', () => {
-  test.each(recordedStreams())('$name has its events in order', ({ messages }) => {
+  test.each(recordedStreams())('$name has a valid order of events', ({ messages }) => {
     expect(eventFaults(runStage(decodeStream(), messages))).toEqual([])
   })
 
-  test.each(recordedStreams())('$name ends as its last message says', ({ name, messages }) => {
-    const events = runStage(decodeStream(), messages)
-    const last = messages.findLast(({ data }) => data !== '[DONE]')
-    const { type, response } = JSON.parse(last?.data ?? '{}') as JsonObject
-    const ends = { 'response.completed': 'stop', 'response.incomplete': 'length' }
-    const outcome = outcomeOf(events)
-    expect(outcome.finish).toBe(ends[type as keyof typeof ends] ?? null)
-    expect(outcome.failure === null).toBe(type !== 'response.failed')
-    if (!isObject(response)) throw new Error('A recorded stream ends with a response.')
-    // OpenRouter names its reasoning anew in the end.
-    const isNamedAnew = name.includes('openrouter')
-    const whole = wireItems(decodeBody(response))
-    expect(isNamedAnew ? whole.slice(1) : whole).toEqual(
-      isNamedAnew ? wireItems(events).slice(1) : wireItems(events),
-    )
-    expect(outcomeOf(decodeBody(response)).usage).toEqual(outcome.usage)
-  })
+  test.each(recordedStreams())(
+    '$name ends with the items and usage of its final response',
+    ({ name, messages }) => {
+      const events = runStage(decodeStream(), messages)
+      const last = messages.findLast(({ data }) => data !== '[DONE]')
+      const { type, response } = JSON.parse(last?.data ?? '{}') as JsonObject
+      const ends = { 'response.completed': 'stop', 'response.incomplete': 'length' }
+      const outcome = outcomeOf(events)
+      expect(outcome.finish).toBe(ends[type as keyof typeof ends] ?? null)
+      expect(outcome.failure === null).toBe(type !== 'response.failed')
+      if (!isObject(response)) throw new Error('A recorded stream ends with a response.')
+      // OpenRouter sends another id for the reasoning in the final response.
+      const isNamedAnew = name.includes('openrouter')
+      const whole = listUpstreamItems(decodeBody(response))
+      expect(isNamedAnew ? whole.slice(1) : whole).toEqual(
+        isNamedAnew ? listUpstreamItems(events).slice(1) : listUpstreamItems(events),
+      )
+      expect(outcomeOf(decodeBody(response)).usage).toEqual(outcome.usage)
+    },
+  )
 
-  test.each(recordedStreams())('$name breaks anywhere into a failure', ({ messages }) => {
+  test.each(recordedStreams())('$name is a failure wherever it is cut off', ({ messages }) => {
     const end = messages.findIndex(({ data }) =>
       /"type":"(?:error|response\.completed)"/.test(data),
     )
@@ -64,7 +67,7 @@ describe.skipIf(!sharedExists)('a recorded error', () => {
     ['error-400-model-not-found', 400, 'model_not_found', 'model'],
     ['error-400-reasoning-without-following-item', 400, null, 'input'],
     ['error-400-not-background-stream', 400, 'invalid_request_error', 'stream'],
-  ])('%s keeps its code and its place', (name, status, code, param) => {
+  ])('%s keeps its code, param and message', (name, status, code, param) => {
     const body = readShared(`fixtures/streams/openai-responses/${name}.json`).toString()
     const told = parseErrorResponse(status, JSON.parse(body) as JsonObject)
     expect(told).toMatchObject({ status, code, param, type: 'invalid_request_error' })

@@ -1,14 +1,14 @@
-/** The demo upstream keeps the promises of a transport, in whatever rhythm it is read. */
+/** The demo transport behaves like HTTP transports when it is paused, resumed or cancelled. */
 import { expect, test } from 'vitest'
 import type { FlowControl } from '../../../src/core/stream/push-source.ts'
 import { wrapWithDemoTransport } from '../../../src/upstream/transport/demo-transport.ts'
 import type { UpstreamCall } from '../../../src/upstream/transport/transport-interface.ts'
 
 const transport = wrapWithDemoTransport(() => {
-  throw new Error('Nobody else is asked.')
+  throw new Error('Only the demo upstream is called.')
 })
 
-function asked(question: string, more: object = {}): UpstreamCall {
+function callDemo(question: string, more: object = {}): UpstreamCall {
   const message = {
     type: 'message',
     role: 'user',
@@ -19,8 +19,8 @@ function asked(question: string, more: object = {}): UpstreamCall {
   return transport({ method: 'POST', url: 'demo:', headers: {}, body })
 }
 
-/** How it is read, from its first chunk on. Resolves some time after its end. */
-async function heard(call: UpstreamCall, begun: (flow: FlowControl) => void) {
+/** Reads the reply, calls `onFirstChunk`, and resolves 30 ms after the end to see later events. */
+async function readReply(call: UpstreamCall, begun: (flow: FlowControl) => void) {
   const reply = await call.reply
   const endings: string[] = []
   let text = ''
@@ -41,9 +41,9 @@ async function heard(call: UpstreamCall, begun: (flow: FlowControl) => void) {
   return { endings, text }
 }
 
-test('held back and let go within one moment, it says everything once', async () => {
-  const plain = await heard(asked('/repeat 40 word'), () => undefined)
-  const restless = await heard(asked('/repeat 40 word'), (flow) => {
+test('sends everything once if it is paused and resumed at once', async () => {
+  const plain = await readReply(callDemo('/repeat 40 word'), () => undefined)
+  const restless = await readReply(callDemo('/repeat 40 word'), (flow) => {
     for (let times = 0; times < 5; times += 1) {
       flow.pause()
       flow.resume()
@@ -54,11 +54,11 @@ test('held back and let go within one moment, it says everything once', async ()
 })
 
 test.each([
-  ['held back', '/say a b c', true],
+  ['paused', '/say a b c', true],
   ['hanging', '/say a\n/hang', false],
-])('cancelled while it is %s, it has failed, once', async (_, question, isHeldBack) => {
-  const call = asked(question)
-  const { endings } = await heard(call, (flow) => {
+])('fails once if it is cancelled while %s', async (_, question, isHeldBack) => {
+  const call = callDemo(question)
+  const { endings } = await readReply(call, (flow) => {
     if (isHeldBack) flow.pause()
     setTimeout(call.cancel, 20)
   })
@@ -68,25 +68,25 @@ test.each([
 test.each([
   ['429 Slow.', 429, 'Slow.'],
   ['503', 503, 'The demo upstream refuses.'],
-])('it refuses with a status: %s', async (line, status, message) => {
-  const call = asked(`/status ${line}`)
-  const { text } = await heard(call, () => undefined)
+])('replies with the error status of /status %s', async (line, status, message) => {
+  const call = callDemo(`/status ${line}`)
+  const { text } = await readReply(call, () => undefined)
   expect((await call.reply).status).toBe(status)
   expect(JSON.parse(text)).toEqual({ message })
 })
 
 test.each(['', ' soon', ' 99 x', ' 200 x', ' 302', ' 1000 x'])(
-  'what is no status of a refusal is said as it stands: /status%s',
+  'repeats an invalid command as text: /status%s',
   async (line) => {
-    const { endings, text } = await heard(asked(`/status${line}`), () => undefined)
+    const { endings, text } = await readReply(callDemo(`/status${line}`), () => undefined)
     expect(endings).toEqual(['end'])
     expect(text).toContain(`"text":"/status${line}"`)
   },
 )
 
-test('hanging, it says nothing more when it is let go', async () => {
-  const call = asked('/say a\n/hang\n/say b')
-  const { endings, text } = await heard(call, (flow) => {
+test('sends nothing more after /hang, even if it is resumed', async () => {
+  const call = callDemo('/say a\n/hang\n/say b')
+  const { endings, text } = await readReply(call, (flow) => {
     setTimeout(flow.resume, 30)
     setTimeout(call.cancel, 60)
   })
@@ -95,13 +95,13 @@ test('hanging, it says nothing more when it is let go', async () => {
 })
 
 test.each<[string, unknown, unknown]>([
-  ['`required` that is no list', { required: 'abc' }, {}],
+  ['`required` that is not a list', { required: 'abc' }, {}],
   ['`required` that is true', { properties: { a: {} }, required: true }, { a: 'demo' }],
-  ['names that are none', { required: ['a', 5, null, {}] }, { a: 'demo' }],
-  ['`properties` that are none', { properties: 'abc' }, {}],
+  ['names that are not strings', { required: ['a', 5, null, {}] }, { a: 'demo' }],
+  ['`properties` that are a string', { properties: 'abc' }, {}],
   ['`properties` that are null', { properties: null, required: ['a'] }, { a: 'demo' }],
   [
-    'an object within that makes no sense',
+    'an invalid nested object',
     { properties: { a: { type: 'object', required: true, properties: [1] } } },
     { a: {} },
   ],
@@ -110,11 +110,11 @@ test.each<[string, unknown, unknown]>([
     { properties: { a: true, b: null } },
     { a: 'demo', b: 'demo' },
   ],
-  ['a name that every object has', { required: ['toString'] }, { toString: 'demo' }],
-  ['a choice', { properties: { a: { enum: [null, 1] } } }, { a: null }],
-])('a tool is called whatever its schema says: %s', async (_, parameters, given) => {
+  ['a name that every object inherits', { required: ['toString'] }, { toString: 'demo' }],
+  ['an enum', { properties: { a: { enum: [null, 1] } } }, { a: null }],
+])('calls a tool whatever its schema contains: %s', async (_, parameters, given) => {
   const tools = [{ type: 'function', name: 'f', parameters }]
-  const { endings, text } = await heard(asked('Call it.', { tools }), () => undefined)
+  const { endings, text } = await readReply(callDemo('Call it.', { tools }), () => undefined)
   expect(endings).toEqual(['end'])
   const events = text.split('\n\n').flatMap((frame) => {
     if (!frame.startsWith('data: ')) return []

@@ -1,4 +1,4 @@
-/** Connections to an upstream are kept while nobody uses them, and may be closed there at any time. */
+/** Idle connections to an upstream are reused, although the upstream may close them at any time. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { getBodySource, readBody } from '../../../src/upstream/transport/read-body.ts'
@@ -10,7 +10,7 @@ let server: Server
 const undici = createUndiciTransport({ headersMs: 2000, idleMs: 2000 })
 afterEach(() => void server.close())
 
-/** An upstream that answers as it is told to the `nth` question on a connection; and what it heard. */
+/** Starts an upstream; `answer` handles the `nth` request of a connection, `received` lists these numbers. */
 async function startUpstream(answer: (socket: Socket, nth: number) => void) {
   const heard: number[] = []
   server = createServer((socket) => {
@@ -34,7 +34,7 @@ async function startUpstream(answer: (socket: Socket, nth: number) => void) {
 test.each([
   ['closed', (socket: Socket) => void socket.end()],
   ['reset', (socket: Socket) => void socket.resetAndDestroy()],
-])('one that is %s when it is used again costs no answer', async (_, leave) => {
+])('a request on a connection that is %s by the upstream is sent again', async (_, leave) => {
   const { ask, heard } = await startUpstream((socket, nth) => {
     if (nth === 1) socket.write(ANSWER)
     else leave(socket)
@@ -45,13 +45,13 @@ test.each([
   expect(heard).toEqual([1, 2, 1])
 })
 
-test('a question that was not answered on a new connection is not asked again', async () => {
+test('a request that failed on a new connection is not sent again', async () => {
   const { ask, heard } = await startUpstream((socket) => void socket.end())
   await expect(ask()).rejects.toMatchObject({ failure: { code: 'upstream_unreachable' } })
   expect(heard).toEqual([1])
 })
 
-test('one that is closed while it thinks is not asked again', async () => {
+test('a request that fails after more than a second is not sent again', async () => {
   const { ask, heard } = await startUpstream((socket) => {
     setTimeout(() => void socket.resetAndDestroy(), 1100)
   })
@@ -59,7 +59,7 @@ test('one that is closed while it thinks is not asked again', async () => {
   expect(heard).toEqual([1])
 })
 
-test('one is kept for longer than a few seconds', async () => {
+test('an idle connection is reused after five seconds', async () => {
   const { ask, heard } = await startUpstream((socket) => void socket.write(ANSWER))
   await ask()
   await new Promise((resolve) => setTimeout(resolve, 5000))

@@ -19,7 +19,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-function collected(call: UpstreamCall): Promise<{ text: string; failure: Failure | null }> {
+function readReply(call: UpstreamCall): Promise<{ text: string; failure: Failure | null }> {
   return call.reply.then(
     (reply) =>
       new Promise((resolve) => {
@@ -47,7 +47,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
       body: '{"a":"ü"}',
     })
 
-  test('sends what it is given and brings back status, headers and body', async () => {
+  test('sends a request and returns status, headers and body', async () => {
     upstream.behave = answerJson(418, { tea: true }, { 'retry-after': '7' })
     const call = post()
     const reply = await call.reply
@@ -64,48 +64,48 @@ describe.each(transports)('the %s transport', (_, transport) => {
     })
   })
 
-  test('what arrives before anybody listens is not lost', async () => {
+  test('buffers the body until it is read', async () => {
     upstream.behave = answerSse(['one ', 'two'])
     const call = post()
     await call.reply
     await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(await collected(call)).toEqual({ text: 'one two', failure: null })
+    expect(await readReply(call)).toEqual({ text: 'one two', failure: null })
   })
 
-  test('a connection that breaks is a failure, not an end', async () => {
+  test('reports a broken connection as a failure', async () => {
     upstream.behave = answerSse(['one'], 'reset', 10)
-    expect(await collected(post())).toMatchObject({
+    expect(await readReply(post())).toMatchObject({
       text: 'one',
       failure: { code: 'upstream_broken' },
     })
   })
 
-  test('silence in the middle of a body is a time-out', async () => {
+  test('times out if the body stops', async () => {
     upstream.behave = answerSse(['one'], 'hang')
-    expect(await collected(post())).toMatchObject({
+    expect(await readReply(post())).toMatchObject({
       text: 'one',
       failure: { code: 'upstream_timeout' },
     })
   })
 
-  test('silence before the headers is a time-out', async () => {
+  test('times out if no headers arrive', async () => {
     upstream.behave = () => undefined
     await expect(post().reply).rejects.toMatchObject({
       failure: { code: 'upstream_timeout', status: 504 },
     })
   })
 
-  test('nobody there is an upstream that cannot be reached', async () => {
+  test('reports an unreachable upstream', async () => {
     const call = transport({ method: 'GET', url: 'http://127.0.0.1:9/', headers: {}, body: null })
     await expect(call.reply).rejects.toMatchObject({
       failure: { code: 'upstream_unreachable', status: 502 },
     })
   })
 
-  test('cancelling reaches the upstream, before and after the headers', async () => {
+  test('cancels the request upstream before and after the headers', async () => {
     upstream.behave = answerSse(['one'], 'hang')
     const call = post()
-    const body = collected(call)
+    const body = readReply(call)
     await call.reply
     call.cancel()
     await upstream.received.at(-1)?.aborted
@@ -120,7 +120,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     await upstream.received.at(-1)?.aborted
   })
 
-  test('a pause holds the sender back, and nothing is lost', async () => {
+  test('pauses the sender without losing data', async () => {
     const piece = 'x'.repeat(64 * 1024)
     let written = 0
     upstream.behave = async (response) => {
@@ -155,7 +155,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     expect(received.early).toBeLessThan(received.all / 4)
   })
 
-  test('what is cancelled while it is held back has failed', async () => {
+  test('fails if it is cancelled while paused', async () => {
     upstream.behave = answerSse(
       Array.from({ length: 50 }, (_, at) => `${at} `.repeat(5000)),
       'hang',
@@ -175,7 +175,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     expect(failure).toMatchObject({ code: 'upstream_broken' })
   })
 
-  test('an answer that is packed says so, or is unpacked', async () => {
+  test('keeps the content-encoding header or decompresses the body', async () => {
     const packed = gzipSync('{"tea":true}')
     upstream.behave = (response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': packed.length })
@@ -189,7 +189,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     expect(reply.headers['content-length']).toBe(isPacked ? String(packed.length) : undefined)
   })
 
-  test('an answer that is too large is given up', async () => {
+  test('stops reading a body that is too large', async () => {
     upstream.behave = answerJson(200, 'x'.repeat(100_000))
     const call = post()
     const reply = await call.reply
@@ -197,11 +197,11 @@ describe.each(transports)('the %s transport', (_, transport) => {
   })
 })
 
-describe('what is wrong with neither the place of an upstream nor with whether it runs is told so', () => {
+describe('errors that are not about the address or state of the upstream', () => {
   const post = (headers: Record<string, string> = {}): UpstreamCall =>
     undici.transport({ method: 'POST', url: `${upstream.url}/x`, headers, body: '{}' })
 
-  test('an answer with too many headers', async () => {
+  test('name an answer with too many headers', async () => {
     upstream.behave = answerJson(200, {}, { 'x-much': 'x'.repeat(30_000) })
     await expect(post().reply).rejects.toMatchObject({
       failure: {
@@ -212,7 +212,7 @@ describe('what is wrong with neither the place of an upstream nor with whether i
     })
   })
 
-  test('a request that HTTP does not allow', async () => {
+  test('name a request that HTTP does not allow', async () => {
     await expect(post({ 'x-a': 'line\nbreak' }).reply).rejects.toMatchObject({
       failure: {
         code: 'upstream_broken',

@@ -1,12 +1,21 @@
-/** A conversation told in chat's words: one message for what belongs together, and a note for losses. */
+/** Encodes a conversation as chat messages: items that belong together in one message, notes for losses. */
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../../src/core/item.ts'
 import { talk } from '../../../support/talk.ts'
-import { assistant, call, message, output, send, thought, toolCall, user } from '../kit.ts'
+import {
+  assistant,
+  call,
+  message,
+  output,
+  encodeItems,
+  reasoningItem,
+  toolCall,
+  user,
+} from '../kit.ts'
 
-test('instructions stand in front, and text alone is a plain string', () => {
+test('puts instructions first and encodes text as a plain string', () => {
   expect(
-    send([message('system', 'Be kind.'), user('hi'), assistant('ho')], {
+    encodeItems([message('system', 'Be kind.'), user('hi'), assistant('ho')], {
       instructions: 'Be brief.',
     }).messages,
   ).toEqual([
@@ -17,27 +26,27 @@ test('instructions stand in front, and text alone is a plain string', () => {
   ])
 })
 
-test('a developer speaks as the system where the role is not known', () => {
+test('sends a developer message as system unless the upstream knows the role', () => {
   const items = [message('developer', 'Be brief.'), user('hi')]
-  expect(send(items).messages).toMatchObject([{ role: 'system' }, { role: 'user' }])
-  expect(send(items).whys).toEqual(['developer-as-system'])
-  expect(send(items, {}, { developerRole: true }).messages).toMatchObject([
+  expect(encodeItems(items).messages).toMatchObject([{ role: 'system' }, { role: 'user' }])
+  expect(encodeItems(items).noteCodes).toEqual(['developer-as-system'])
+  expect(encodeItems(items, {}, { developerRole: true }).messages).toMatchObject([
     { role: 'developer' },
     { role: 'user' },
   ])
 })
 
-test('what a model said is one text, what it is told in several pieces is a line each', () => {
-  const { messages, whys } = send([user('a', 'b'), assistant('c', 'd')])
+test("joins a model's text parts without a separator and input parts by lines", () => {
+  const { messages, noteCodes } = encodeItems([user('a', 'b'), assistant('c', 'd')])
   expect(messages).toEqual([
     { role: 'user', content: 'a\nb' },
     { role: 'assistant', content: 'cd' },
   ])
-  expect(whys).toEqual(['text-joined'])
+  expect(noteCodes).toEqual(['text-joined'])
 })
 
 describe('calls', () => {
-  test('of one answer are one message with the words in front of them', () => {
+  test('of one answer are one message together with the text before them', () => {
     const items = talk`
       user: go
       assistant: Wait.
@@ -46,7 +55,7 @@ describe('calls', () => {
       output a one
       output b two
     `
-    expect(send(items).messages).toEqual([
+    expect(encodeItems(items).messages).toEqual([
       { role: 'user', content: 'go' },
       {
         role: 'assistant',
@@ -56,10 +65,10 @@ describe('calls', () => {
       { role: 'tool', tool_call_id: 'a', content: 'one' },
       { role: 'tool', tool_call_id: 'b', content: 'two' },
     ])
-    expect(send(items).notes).toEqual([])
+    expect(encodeItems(items).notes).toEqual([])
   })
 
-  test('one after the other are messages of their own', () => {
+  test('in successive answers are separate messages', () => {
     const items = talk`
       user: go
       call a
@@ -67,7 +76,7 @@ describe('calls', () => {
       call b
       output b two
     `
-    expect(send(items).messages).toMatchObject([
+    expect(encodeItems(items).messages).toMatchObject([
       { role: 'user' },
       { role: 'assistant', content: null, tool_calls: [{ id: 'a' }] },
       { role: 'tool' },
@@ -76,7 +85,7 @@ describe('calls', () => {
     ])
   })
 
-  test('get their outputs back from behind whatever came between', () => {
+  test('are directly followed by their outputs, which other messages had separated', () => {
     const items = talk`
       user: go
       call a
@@ -84,7 +93,7 @@ describe('calls', () => {
       output a one
       assistant: done
     `
-    const { messages, notes } = send(items)
+    const { messages, notes } = encodeItems(items)
     expect(messages).toMatchObject([
       { role: 'user', content: 'go' },
       { role: 'assistant' },
@@ -95,53 +104,58 @@ describe('calls', () => {
     expect(notes).toEqual([{ did: 'moved', why: 'output-moved', by: 'chat', at: 3 }])
   })
 
-  test('take the text that came behind them along', () => {
-    const { messages, whys } = send([user('go'), call('a'), assistant('Wait.'), output('a')])
+  test('of one answer are one message together with the text after them', () => {
+    const { messages, noteCodes } = encodeItems([
+      user('go'),
+      call('a'),
+      assistant('Wait.'),
+      output('a'),
+    ])
     expect(messages).toMatchObject([{}, { content: 'Wait.', tool_calls: [{ id: 'a' }] }, {}])
-    expect(whys).toEqual(['text-moved'])
+    expect(noteCodes).toEqual(['text-moved'])
   })
 
-  test('under one id in one answer are told apart', () => {
+  test('with the same id in one answer get different ids', () => {
     const items = [user('go'), call('a'), call('a'), output('a', 'one'), output('a', 'two')]
-    const { messages, whys } = send(items)
+    const { messages, noteCodes } = encodeItems(items)
     expect(messages).toMatchObject([
       {},
       { tool_calls: [{ id: 'a' }, {}] },
       { tool_call_id: 'a', content: 'one' },
       { content: 'two' },
     ])
-    expect(whys).toEqual(['call-id-changed'])
+    expect(noteCodes).toEqual(['call-id-changed'])
   })
 
-  test('with an id that is too long get a shorter one, the same in every request', () => {
+  test('with an id that is too long get a shorter one, which is the same in every request', () => {
     const long = 'toolu_'.repeat(10)
     const items = [user('go'), call(long), output(long)]
     const idIn = (all: readonly Item[]) =>
-      (send(all).messages as { tool_call_id?: string }[])[2]?.tool_call_id
+      (encodeItems(all).messages as { tool_call_id?: string }[])[2]?.tool_call_id
     expect(idIn(items)).toMatch(/^[0-9a-zA-Z]{9}$/)
     expect(idIn([...items, user('more')])).toBe(idIn(items))
   })
 
-  test('that nobody made have no output either', () => {
-    const { messages, notes } = send([user('go'), output('zz'), assistant('so')])
+  test('that are missing cause their outputs to be dropped', () => {
+    const { messages, notes } = encodeItems([user('go'), output('zz'), assistant('so')])
     expect(messages).toMatchObject([{ role: 'user' }, { role: 'assistant' }])
     expect(notes).toEqual([{ did: 'dropped', why: 'output-without-call', by: 'chat', at: 1 }])
   })
 
-  test('for free text are wrapped, or stay what they are where that is known', () => {
+  test('of custom tools are wrapped as functions unless the upstream knows custom tools', () => {
     const items = talk`
       user: go
       custom a sh ls "x"
       custom-output a one
     `
-    const wrapped = send(items)
+    const wrapped = encodeItems(items)
     expect(wrapped.messages).toMatchObject([
       {},
       { tool_calls: [toolCall('a', 'sh', '{"input":"ls \\"x\\""}')] },
       { role: 'tool', content: 'one' },
     ])
-    expect(wrapped.whys).toEqual(['custom-call-as-function'])
-    expect(send(items, {}, { customTools: true }).messages).toMatchObject([
+    expect(wrapped.noteCodes).toEqual(['custom-call-as-function'])
+    expect(encodeItems(items, {}, { customTools: true }).messages).toMatchObject([
       {},
       { tool_calls: [{ id: 'a', type: 'custom', custom: { name: 'sh', input: 'ls "x"' } }] },
       {},
@@ -149,7 +163,7 @@ describe('calls', () => {
   })
 })
 
-test('items of hosted tools are left out, and part nothing', () => {
+test('drops items of hosted tools without splitting the message around them', () => {
   const items = talk`
     user: go
     assistant: Wait.
@@ -157,7 +171,7 @@ test('items of hosted tools are left out, and part nothing', () => {
     call a
     output a one
   `
-  const { messages, notes } = send(items)
+  const { messages, notes } = encodeItems(items)
   expect(messages).toMatchObject([{}, { content: 'Wait.', tool_calls: [{ id: 'a' }] }, {}])
   expect(notes).toEqual([
     { did: 'dropped', why: 'hosted-item', by: 'chat', at: 2, detail: 'web_search_call' },
@@ -165,39 +179,49 @@ test('items of hosted tools are left out, and part nothing', () => {
 })
 
 describe('reasoning', () => {
-  const items = [user('go'), thought('Hm'), assistant('so'), thought('Aha'), call('a'), output('a')]
-  const fields = (quirks: Parameters<typeof send>[2]) =>
-    (send(items, {}, quirks).messages as { reasoning_content?: string; reasoning?: string }[]).map(
-      ({ reasoning_content, reasoning }) => reasoning_content ?? reasoning ?? null,
-    )
+  const items = [
+    user('go'),
+    reasoningItem('Hm'),
+    assistant('so'),
+    reasoningItem('Aha'),
+    call('a'),
+    output('a'),
+  ]
+  const fields = (quirks: Parameters<typeof encodeItems>[2]) =>
+    (
+      encodeItems(items, {}, quirks).messages as {
+        reasoning_content?: string
+        reasoning?: string
+      }[]
+    ).map(({ reasoning_content, reasoning }) => reasoning_content ?? reasoning ?? null)
 
-  test('is not sent to an upstream that is not known to take it', () => {
+  test('is not sent to an upstream that is not known to accept it', () => {
     expect(fields({})).toEqual([null, null, null])
-    expect(send(items).whys).toEqual(['reasoning-not-sent', 'reasoning-not-sent'])
+    expect(encodeItems(items).noteCodes).toEqual(['reasoning-not-sent', 'reasoning-not-sent'])
   })
 
-  test('goes with the message it led to, in the field of the upstream', () => {
+  test('is sent in the configured field of the message that it led to', () => {
     expect(fields({ reasoningField: 'reasoning_content' })).toEqual([null, 'Hm\n\nAha', null])
     expect(fields({ reasoningField: 'reasoning' })).toEqual([null, 'Hm\n\nAha', null])
     expect(fields({ reasoningField: 'reasoning_details' })).toEqual([null, 'Hm\n\nAha', null])
   })
 
-  test('goes with calls only, where more is not wanted', () => {
+  test('is sent only with calls if `reasoningOn` is calls', () => {
     const only = { reasoningField: 'reasoning_content', reasoningOn: 'calls' }
-    const two = [user('go'), thought('Hm'), assistant('so'), user('and?'), ...items.slice(3)]
-    expect(send(two, {}, only).messages).toMatchObject([
+    const two = [user('go'), reasoningItem('Hm'), assistant('so'), user('and?'), ...items.slice(3)]
+    expect(encodeItems(two, {}, only).messages).toMatchObject([
       {},
       { content: 'so' },
       {},
       { reasoning_content: 'Aha' },
       {},
     ])
-    expect(send(two, {}, only).whys).toEqual(['reasoning-not-sent'])
+    expect(encodeItems(two, {}, only).noteCodes).toEqual(['reasoning-not-sent'])
   })
 
-  test('is a part of the content for Mistral', () => {
-    const { messages } = send(
-      [user('go'), thought('Hm'), assistant('so')],
+  test('is a content part for Mistral', () => {
+    const { messages } = encodeItems(
+      [user('go'), reasoningItem('Hm'), assistant('so')],
       {},
       {
         reasoningField: 'thinking-part',
@@ -215,12 +239,12 @@ describe('reasoning', () => {
     ])
   })
 
-  test('in details goes back unchanged, from all that belongs to the message', () => {
+  test('in details is sent back unchanged, from all items of the message', () => {
     const one = { type: 'reasoning.text', text: 'Hm', signature: 's', index: 0 }
     const late = { type: 'reasoning.encrypted', data: 'x', index: 1 }
-    const { messages, notes } = send([
+    const { messages, notes } = encodeItems([
       user('go'),
-      thought('Hm', { reasoning_details: [one] }),
+      reasoningItem('Hm', { reasoning_details: [one] }),
       { ...assistant('so'), native: { chat: { reasoning_details: [late] } } },
     ])
     expect(messages).toEqual([
@@ -230,31 +254,31 @@ describe('reasoning', () => {
     expect(notes).toEqual([])
   })
 
-  test('that nobody can read here, or that led to nothing, is left out with a note', () => {
+  test('that is encrypted or led to no message is dropped with a note', () => {
     const sealed: Item = { type: 'reasoning', summary: [], encrypted_content: 'x' }
     const quirks = { reasoningField: 'reasoning' }
-    expect(send([user('go'), sealed, assistant('so')], {}, quirks).whys).toEqual([
+    expect(encodeItems([user('go'), sealed, assistant('so')], {}, quirks).noteCodes).toEqual([
       'reasoning-sealed',
     ])
-    expect(send([user('go'), thought('Hm'), user('well?')], {}, quirks).whys).toEqual([
-      'reasoning-without-follower',
-    ])
+    expect(
+      encodeItems([user('go'), reasoningItem('Hm'), user('well?')], {}, quirks).noteCodes,
+    ).toEqual(['reasoning-without-follower'])
   })
 })
 
-test('refusals have a field of their own; annotations are about a text and stay behind', () => {
+test('sends refusals in their own field and drops annotations', () => {
   const refused = assistant({ type: 'refusal', refusal: 'No.' })
   const cited = assistant({
     type: 'output_text',
     text: 'a',
     annotations: [{ type: 'url_citation' }],
   })
-  const { messages, whys } = send([user('go'), refused, user('please'), cited])
+  const { messages, noteCodes } = encodeItems([user('go'), refused, user('please'), cited])
   expect(messages).toMatchObject([
     {},
     { content: null, refusal: 'No.' },
     {},
     { role: 'assistant', content: 'a' },
   ])
-  expect(whys).toEqual(['annotations-not-sent'])
+  expect(noteCodes).toEqual(['annotations-not-sent'])
 })

@@ -1,28 +1,32 @@
-/** Settings in chat's words, and a note for each that chat has no word for. */
+/** Encodes parameters as Chat Completions fields, with a note for each that has no field. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import type { PromptParameters } from '../../../../src/core/prompt.ts'
-import { functionTool, promptOf, send, sendPrompt, user } from '../kit.ts'
+import { functionTool, promptOf, encodeItems, encodePrompt, user } from '../kit.ts'
 
-function fields(params: Partial<PromptParameters>, quirks: JsonObject = {}): JsonObject {
-  const { model: _model, messages: _messages, ...rest } = send([user('hi')], params, quirks).body
+function encodeFields(params: Partial<PromptParameters>, quirks: JsonObject = {}): JsonObject {
+  const {
+    model: _model,
+    messages: _messages,
+    ...rest
+  } = encodeItems([user('hi')], params, quirks).body
   return rest
 }
 
-function whys(params: Partial<PromptParameters>, quirks: JsonObject = {}): readonly string[] {
-  return send([user('hi')], params, quirks).notes.map(({ why, field }) => `${why} ${field}`)
+function listNotes(params: Partial<PromptParameters>, quirks: JsonObject = {}): readonly string[] {
+  return encodeItems([user('hi')], params, quirks).notes.map(({ why, field }) => `${why} ${field}`)
 }
 
-test('what nobody set is not there', () => {
-  expect(send([user('hi')]).body).toEqual({
+test('sends no field for a parameter that is not set', () => {
+  expect(encodeItems([user('hi')]).body).toEqual({
     model: 'm',
     messages: [{ role: 'user', content: 'hi' }],
   })
 })
 
-test('every setting has its field', () => {
+test('sends every parameter in its field', () => {
   expect(
-    fields({
+    encodeFields({
       tools: [functionTool()],
       parallelToolCalls: false,
       temperature: 0,
@@ -66,15 +70,15 @@ test('every setting has its field', () => {
   })
 })
 
-test('a stream is asked for its usage, unless the upstream refuses the question', () => {
-  const stream = (quirks: JsonObject) => sendPrompt(promptOf([user('hi')], {}, true), quirks)
+test('requests usage for a stream unless the upstream rejects `stream_options`', () => {
+  const stream = (quirks: JsonObject) => encodePrompt(promptOf([user('hi')], {}, true), quirks)
   expect(stream({}).body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
   const silent = stream({ refuses: ['stream_options'] })
   expect(silent.body['stream_options']).toBeUndefined()
   expect(silent.notes).toEqual([])
 })
 
-test('a schema is nested, with strict as it was', () => {
+test('nests a JSON schema and keeps `strict` as it was', () => {
   const format = {
     type: 'json_schema',
     name: 'n',
@@ -82,10 +86,10 @@ test('a schema is nested, with strict as it was', () => {
     strict: null,
     description: null,
   } as const
-  expect(fields({ format })).toEqual({
+  expect(encodeFields({ format })).toEqual({
     response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } },
   })
-  expect(fields({ format: { ...format, strict: false, description: 'd' } })).toEqual({
+  expect(encodeFields({ format: { ...format, strict: false, description: 'd' } })).toEqual({
     response_format: {
       type: 'json_schema',
       json_schema: { name: 'n', description: 'd', schema: {}, strict: false },
@@ -93,14 +97,14 @@ test('a schema is nested, with strict as it was', () => {
   })
 })
 
-test('log probabilities may be wanted without alternatives', () => {
-  expect(fields({ include: ['message.output_text.logprobs'] })).toEqual({ logprobs: true })
-  expect(fields({ topLogprobs: 0 })).toEqual({ logprobs: true })
+test('requests log probabilities without alternatives', () => {
+  expect(encodeFields({ include: ['message.output_text.logprobs'] })).toEqual({ logprobs: true })
+  expect(encodeFields({ topLogprobs: 0 })).toEqual({ logprobs: true })
 })
 
-test('what chat has no field for is said so', () => {
+test('writes a note for each parameter without a field', () => {
   expect(
-    whys({
+    listNotes({
       reasoningSummary: 'auto',
       include: ['reasoning.encrypted_content', 'x'],
       extra: { truncation: 'auto', top_k: 1 },
@@ -115,14 +119,14 @@ test('what chat has no field for is said so', () => {
   ])
 })
 
-test('names differ from upstream to upstream', () => {
+test("uses the upstream's own field names", () => {
   const params = { maxOutputTokens: 9, effort: 'low' }
-  expect(fields(params, { profile: 'openrouter' })).toEqual({
+  expect(encodeFields(params, { profile: 'openrouter' })).toEqual({
     max_tokens: 9,
     reasoning: { effort: 'low' },
   })
-  expect(fields(params, { profile: 'mistral' })).toEqual({ max_tokens: 9 })
-  expect(whys({ effort: 'low', user: 'u' }, { profile: 'mistral' })).toEqual([
+  expect(encodeFields(params, { profile: 'mistral' })).toEqual({ max_tokens: 9 })
+  expect(listNotes({ effort: 'low', user: 'u' }, { profile: 'mistral' })).toEqual([
     'parameter-refused reasoning_effort',
     'parameter-refused user',
   ])
@@ -133,9 +137,9 @@ describe('tools', () => {
   const shell = { type: 'custom', name: 'sh', description: 'Runs it.', format: lark } as const
   const hosted = { type: 'opaque', raw: { type: 'web_search' } } as const
 
-  test('say strict only when it is on', () => {
+  test('have `strict` only if it is true', () => {
     const tool = { ...functionTool(), strict: true, parameters: { type: 'object' } } as const
-    expect(fields({ tools: [tool] })).toEqual({
+    expect(encodeFields({ tools: [tool] })).toEqual({
       tools: [
         {
           type: 'function',
@@ -145,8 +149,8 @@ describe('tools', () => {
     })
   })
 
-  test('for free text become functions that tell their grammar', () => {
-    const { tools } = fields({ tools: [shell] })
+  test('of type custom become functions with the grammar in their description', () => {
+    const { tools } = encodeFields({ tools: [shell] })
     expect(tools).toMatchObject([
       {
         type: 'function',
@@ -157,7 +161,7 @@ describe('tools', () => {
         },
       },
     ])
-    expect(fields({ tools: [shell] }, { customTools: true })).toEqual({
+    expect(encodeFields({ tools: [shell] }, { customTools: true })).toEqual({
       tools: [
         {
           type: 'custom',
@@ -171,18 +175,18 @@ describe('tools', () => {
     })
   })
 
-  test('that another provider runs are not offered, and a choice among none is none', () => {
+  test('that another provider runs are dropped, and so is a choice without tools', () => {
     expect(
-      fields({ tools: [hosted], toolChoice: { type: 'required' }, parallelToolCalls: true }),
+      encodeFields({ tools: [hosted], toolChoice: { type: 'required' }, parallelToolCalls: true }),
     ).toEqual({})
     expect(
-      whys({ tools: [hosted], toolChoice: { type: 'required' }, parallelToolCalls: true }),
+      listNotes({ tools: [hosted], toolChoice: { type: 'required' }, parallelToolCalls: true }),
     ).toEqual(['hosted-tool tools[0]', 'tool-choice-without-tools tool_choice'])
   })
 
-  test('are chosen in every form', () => {
+  test('are named by every form of tool choice', () => {
     const choice = (toolChoice: PromptParameters['toolChoice'], quirks: JsonObject = {}) =>
-      fields({ tools: [functionTool(), shell], toolChoice }, quirks)['tool_choice']
+      encodeFields({ tools: [functionTool(), shell], toolChoice }, quirks)['tool_choice']
     expect(choice({ type: 'none' })).toBe('none')
     expect(choice({ type: 'function', name: 'look' })).toEqual({
       type: 'function',
@@ -199,15 +203,15 @@ describe('tools', () => {
     expect(choice({ type: 'opaque', raw: { type: 'mcp' } })).toBeUndefined()
   })
 
-  test('that are not allowed are not shown, where showing and forbidding is not known', () => {
+  test('that are not allowed are dropped if the upstream does not know `allowed_tools`', () => {
     const tools = [functionTool('a'), functionTool('b')]
     const toolChoice = { type: 'allowed', mode: 'required', names: ['a'] } as const
-    expect(fields({ tools, toolChoice })).toEqual({
+    expect(encodeFields({ tools, toolChoice })).toEqual({
       tools: [{ type: 'function', function: { name: 'a' } }],
       tool_choice: 'required',
     })
-    expect(whys({ tools, toolChoice })).toEqual(['allowed-tools-filtered tools'])
-    expect(fields({ tools, toolChoice }, { allowedTools: true })).toMatchObject({
+    expect(listNotes({ tools, toolChoice })).toEqual(['allowed-tools-filtered tools'])
+    expect(encodeFields({ tools, toolChoice }, { allowedTools: true })).toMatchObject({
       tools: [{ function: { name: 'a' } }, { function: { name: 'b' } }],
       tool_choice: {
         type: 'allowed_tools',

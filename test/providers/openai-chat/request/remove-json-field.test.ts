@@ -4,7 +4,7 @@ import { removeJsonField } from '../../../../src/providers/openai-chat/request/r
 
 const utf8 = new TextEncoder()
 
-function without(text: string): string | null {
+function removeStore(text: string): string | null {
   const rest = removeJsonField(utf8.encode(text), 'store')
   return rest === null ? null : new TextDecoder().decode(rest)
 }
@@ -16,8 +16,8 @@ test.each([
   ['{"a":{"store":1},"store":false,"b":"x", "c":null}', '{"a":{"store":1},"b":"x", "c":null}'],
   [`{"store":true,"a":"${'x'.repeat(1000)}"}`, `{"a":"${'x'.repeat(1000)}"}`],
   [`{"a":"${'x'.repeat(1000)}","store":true,"b":1}`, `{"a":"${'x'.repeat(1000)}","b":1}`],
-])('%s becomes %s', (text, expected) => {
-  expect(without(text)).toBe(expected)
+])('removes `store` from %s: %s', (text, expected) => {
+  expect(removeStore(text)).toBe(expected)
 })
 
 test.each([
@@ -26,11 +26,11 @@ test.each([
   '{"a":{"store":true},"b":[]}',
   '{"a":[],"store":true,"b":[]}',
   '{"store":"say \\"hi\\"","a":1}',
-])('%s is left to those who parse', (text) => {
-  expect(without(text)).toBeNull()
+])('returns null for %s', (text) => {
+  expect(removeStore(text)).toBeNull()
 })
 
-test('whatever comes out is the same object without the field', () => {
+test('returns null or the same object without the field', () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), fc.jsonValue()),
@@ -41,7 +41,7 @@ test('whatever comes out is the same object without the field', () => {
           ([name]) => name !== 'store',
         )
         entries.splice(seed % (entries.length + 1), 0, ['store', true])
-        const rest = without(JSON.stringify(Object.fromEntries(entries), null, space))
+        const rest = removeStore(JSON.stringify(Object.fromEntries(entries), null, space))
         if (rest === null) return
         const { store: _, ...wanted } = Object.fromEntries(entries)
         expect(JSON.parse(rest)).toEqual(JSON.parse(JSON.stringify(wanted)))

@@ -1,4 +1,4 @@
-/** What the services of this world make of a stream of chunks, and what it means. */
+/** Decodes the streams and bodies of services that deviate from the documented format. */
 import { describe, expect, test } from 'vitest'
 import { openaiChat } from '../../../../src/providers/openai-chat/openai-chat.ts'
 import {
@@ -6,16 +6,16 @@ import {
   assistant,
   chunk,
   DONE,
-  failureIn,
+  getFailure,
   finish,
-  heard,
+  decodeItems,
   itemsIn,
-  receive,
+  decodeChunks,
   USAGE,
 } from '../kit.ts'
 
-test('text comes as the deltas that it came in', () => {
-  const events = receive([
+test('emits text in the same deltas as the upstream', () => {
+  const events = decodeChunks([
     chunk({ role: 'assistant', content: '' }),
     chunk({ content: 'Hel' }),
     chunk({ content: 'lo' }),
@@ -44,14 +44,14 @@ test('text comes as the deltas that it came in', () => {
   ])
 })
 
-test('an answer without a word has no items, and is no failure', () => {
-  const events = receive([chunk({ role: 'assistant', content: '' }), finish('length'), DONE])
+test('an answer without text has no items and is not a failure', () => {
+  const events = decodeChunks([chunk({ role: 'assistant', content: '' }), finish('length'), DONE])
   expect(events.map(({ type }) => type)).toEqual(['answer-started', 'answer-ended'])
 })
 
-test('nulls, comments, empty choices and strangers say nothing', () => {
+test('ignores nulls, comments, empty choices and unknown fields', () => {
   expect(
-    heard(
+    decodeItems(
       { ...chunk({}), choices: [], id: '', model: '', prompt_filter_results: [] },
       { id: 'up-1', choices: [{ index: 0, delta: null }] },
       { id: 'up-1', choices: [{ index: 0 }] },
@@ -67,7 +67,7 @@ test('nulls, comments, empty choices and strangers say nothing', () => {
   ).toEqual([assistant('hi')])
 })
 
-test('only the first choice is the answer, in whatever order they come', () => {
+test('reads only the choice with index 0, in any order of choices', () => {
   const other = (text: string) => ({
     id: 'up-1',
     choices: [{ index: 1, delta: { content: text }, finish_reason: 'length' }],
@@ -79,13 +79,15 @@ test('only the first choice is the answer, in whatever order they come', () => {
       { index: 0, delta: { content: 'a' } },
     ],
   }
-  expect(heard(other('x'), both, other('y'), chunk({ content: 'b' }))).toEqual([assistant('ab')])
+  expect(decodeItems(other('x'), both, other('y'), chunk({ content: 'b' }))).toEqual([
+    assistant('ab'),
+  ])
 })
 
-describe('the end', () => {
-  test('usage is taken wherever it stands, the last of several', () => {
-    const usageOf = (...chunks: Parameters<typeof receive>[0]) => {
-      const last = receive(chunks).at(-1)
+describe('the end of an answer', () => {
+  test('has the last usage of any chunk', () => {
+    const usageOf = (...chunks: Parameters<typeof decodeChunks>[0]) => {
+      const last = decodeChunks(chunks).at(-1)
       return last?.type === 'answer-ended' ? last.usage?.totalTokens : null
     }
     const text = chunk({ content: 'a' })
@@ -97,7 +99,7 @@ describe('the end', () => {
     expect(usageOf({ ...text, usage: USAGE }, finish('stop', { usage: cumulative }), DONE)).toBe(9)
   })
 
-  test('details of usage are null where nobody said them, and 0 where that was said (C44)', () => {
+  test('has null for details of usage that were not sent and 0 for those sent as 0 (C44)', () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 4,
@@ -105,11 +107,11 @@ describe('the end', () => {
       prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 3 },
       completion_tokens_details: { reasoning_tokens: 2 },
     }
-    expect(receive([finish('stop', { usage }), DONE]).at(-1)).toMatchObject({
+    expect(decodeChunks([finish('stop', { usage }), DONE]).at(-1)).toMatchObject({
       usage: { cachedTokens: 0, cacheWriteTokens: 3, reasoningTokens: 2 },
     })
     const deepseek = { prompt_tokens: 10, completion_tokens: 4, prompt_cache_hit_tokens: 8 }
-    expect(receive([finish('stop', { usage: deepseek }), DONE]).at(-1)).toMatchObject({
+    expect(decodeChunks([finish('stop', { usage: deepseek }), DONE]).at(-1)).toMatchObject({
       usage: { cachedTokens: 8, reasoningTokens: null, totalTokens: 14 },
     })
   })
@@ -122,37 +124,37 @@ describe('the end', () => {
     ['length', 'length'],
     ['model_length', 'length'],
     ['content_filter', 'content-filter'],
-  ])('the reason %s means %s', (reason, meaning) => {
-    expect(receive([finish(reason), DONE]).at(-1)).toMatchObject({ finish: meaning })
+  ])('maps the finish reason %s to %s', (reason, meaning) => {
+    expect(decodeChunks([finish(reason), DONE]).at(-1)).toMatchObject({ finish: meaning })
   })
 
-  test('a body that is over behind a reason to finish needs no mark', () => {
-    expect(receive([chunk({ content: 'a' }), finish('length')]).at(-1)).toMatchObject({
+  test('needs no [DONE] after a finish reason', () => {
+    expect(decodeChunks([chunk({ content: 'a' }), finish('length')]).at(-1)).toMatchObject({
       finish: 'length',
     })
   })
 
-  test('the mark alone is enough, where nobody ever gives a reason', () => {
-    expect(receive([chunk({ content: 'a' }), DONE]).at(-1)).toMatchObject({ finish: 'stop' })
+  test('needs no finish reason before [DONE]', () => {
+    expect(decodeChunks([chunk({ content: 'a' }), DONE]).at(-1)).toMatchObject({ finish: 'stop' })
   })
 
-  test('so is usage alone behind the words', () => {
-    const events = receive([chunk({ content: 'a' }), { choices: [], usage: USAGE }])
+  test('needs neither if a usage chunk follows the text', () => {
+    const events = decodeChunks([chunk({ content: 'a' }), { choices: [], usage: USAGE }])
     expect(events.at(-1)?.type).toBe('answer-ended')
   })
 
-  test('without any of these the upstream broke off, and what it said is kept as incomplete', () => {
-    const events = receive([chunk({ content: 'Hel' })])
-    expect(failureIn(events)).toMatchObject({ status: 502, code: 'upstream_broken' })
+  test('is a failure without any of these, and its text is kept as incomplete', () => {
+    const events = decodeChunks([chunk({ content: 'Hel' })])
+    expect(getFailure(events)).toMatchObject({ status: 502, code: 'upstream_broken' })
     expect(itemsIn(events)).toEqual([{ ...assistant('Hel'), status: 'incomplete' }])
   })
 
-  test('a stream without a chunk is no answer', () => {
-    expect(failureIn(receive([]))).toMatchObject({ code: 'upstream_broken' })
-    expect(failureIn(receive([DONE]))).toMatchObject({ code: 'upstream_broken' })
+  test('is a failure for a stream without chunks', () => {
+    expect(getFailure(decodeChunks([]))).toMatchObject({ code: 'upstream_broken' })
+    expect(getFailure(decodeChunks([DONE]))).toMatchObject({ code: 'upstream_broken' })
   })
 
-  test('after the terminal event nothing comes', () => {
+  test('is the last event', () => {
     const decoder = openaiChat.createDecoder(accountOf())
     const push = (data: unknown) => decoder.push({ data: JSON.stringify(data) })
     push(chunk({ content: 'a' }))
@@ -164,8 +166,8 @@ describe('the end', () => {
 })
 
 describe('failures', () => {
-  test('an error next to choices counts, with its number as status', () => {
-    const events = receive([
+  test('are read from an error beside choices, with its numeric code as status', () => {
+    const events = decodeChunks([
       chunk({ content: 'a' }),
       finish('length'),
       { ...finish(), error: { code: 429, message: 'Slow down' }, usage: USAGE },
@@ -178,13 +180,13 @@ describe('failures', () => {
     })
   })
 
-  test('an error may be a word, or stand bare', () => {
-    expect(failureIn(receive([{ error: 'no GPU left' }]))).toMatchObject({
+  test('are read from an error that is a string or the chunk itself', () => {
+    expect(getFailure(decodeChunks([{ error: 'no GPU left' }]))).toMatchObject({
       status: 502,
       message: 'no GPU left',
     })
     const bare = { object: 'error', message: 'too long', type: 'BadRequestError', code: 400 }
-    expect(failureIn(receive([bare]))).toMatchObject({
+    expect(getFailure(decodeChunks([bare]))).toMatchObject({
       status: 400,
       type: 'BadRequestError',
       code: null,
@@ -192,33 +194,37 @@ describe('failures', () => {
     })
   })
 
-  test('broken JSON is said to be that, without a word of it', () => {
-    const events = receive([chunk({ content: 'a' }), '{"choices":[{"del'])
-    expect(failureIn(events)?.message).toBe('The upstream sent a chunk that is not JSON.')
+  test('for broken JSON do not quote it', () => {
+    const events = decodeChunks([chunk({ content: 'a' }), '{"choices":[{"del'])
+    expect(getFailure(events)?.message).toBe('The upstream sent a chunk that is not JSON.')
   })
 
-  test('an event of name error may be plain text', () => {
+  test('are read from an `error` event with plain text', () => {
     const decoder = openaiChat.createDecoder(accountOf())
     const events = decoder.push({ event: 'error', data: 'overloaded' })
-    expect(failureIn(events)).toMatchObject({ message: 'overloaded' })
+    expect(getFailure(events)).toMatchObject({ message: 'overloaded' })
   })
 
-  test('a service that says it did not get to the end is believed', () => {
-    const events = receive([chunk({ content: 'a' }), finish('insufficient_system_resource'), DONE])
-    expect(failureIn(events)).toMatchObject({ code: 'upstream_broken' })
+  test('are derived from a finish reason such as `error`', () => {
+    const events = decodeChunks([
+      chunk({ content: 'a' }),
+      finish('insufficient_system_resource'),
+      DONE,
+    ])
+    expect(getFailure(events)).toMatchObject({ code: 'upstream_broken' })
   })
 })
 
-describe('what goes with the text', () => {
-  test('refusals are a part of their own', () => {
-    expect(heard(chunk({ refusal: 'I ' }), chunk({ refusal: 'will not' }))).toEqual([
+describe('other fields of a message', () => {
+  test('a refusal becomes a part of its own', () => {
+    expect(decodeItems(chunk({ refusal: 'I ' }), chunk({ refusal: 'will not' }))).toEqual([
       assistant({ type: 'refusal', refusal: 'I will not' }),
     ])
   })
 
-  test('log probabilities stay with their text', () => {
+  test('log probabilities are stored with their text', () => {
     const token = { token: 'a', logprob: -0.1, bytes: [97], top_logprobs: [] }
-    const events = receive([
+    const events = decodeChunks([
       chunk({ content: 'a' }, { logprobs: { content: [token], refusal: null } }),
       chunk({ content: 'b' }, { logprobs: { content: [] } }),
       finish(),
@@ -230,32 +236,34 @@ describe('what goes with the text', () => {
     ])
   })
 
-  test('citations wait for the text that they are about, and lose their nesting', () => {
+  test('citations before the text are flattened and added to it', () => {
     const annotations = [{ type: 'url_citation', url_citation: { url: 'https://a.example' } }]
     const flat = { type: 'url_citation', url: 'https://a.example' }
     const cited = assistant({ type: 'output_text', text: 'a', annotations: [flat] })
-    expect(heard(chunk({ annotations, content: '' }), chunk({ content: 'a' }))).toEqual([cited])
-    expect(heard(chunk({ content: 'a' }), chunk({ annotations }))).toEqual([cited])
+    expect(decodeItems(chunk({ annotations, content: '' }), chunk({ content: 'a' }))).toEqual([
+      cited,
+    ])
+    expect(decodeItems(chunk({ content: 'a' }), chunk({ annotations }))).toEqual([cited])
   })
 
-  test('images are carried', () => {
+  test('images become opaque parts', () => {
     const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }
-    expect(heard(chunk({ content: 'see' }), chunk({ images: [picture] }))).toEqual([
+    expect(decodeItems(chunk({ content: 'see' }), chunk({ images: [picture] }))).toEqual([
       assistant('see', { type: 'opaque', raw: picture }),
     ])
   })
 
-  test('what was said aloud is read', () => {
+  test('the transcript of spoken audio becomes text', () => {
     const spoken = [{ id: 'a1' }, { transcript: 'Hel' }, { data: 'UklG' }, { transcript: 'lo' }]
-    expect(heard(...spoken.map((audio) => chunk({ audio })))).toEqual([assistant('Hello')])
+    expect(decodeItems(...spoken.map((audio) => chunk({ audio })))).toEqual([assistant('Hello')])
   })
 })
 
-describe('an answer that was not streamed', () => {
+describe('a non-streamed answer', () => {
   const told = (body: Parameters<typeof openaiChat.decodeBody>[0]) =>
     openaiChat.decodeBody(body, accountOf())
 
-  test('says the same as its stream', () => {
+  test('has the same items as its stream', () => {
     const message = { role: 'assistant', content: 'a', reasoning_content: 'Hm', refusal: null }
     const body = {
       id: 'up-1',
@@ -267,16 +275,16 @@ describe('an answer that was not streamed', () => {
       chunk({ reasoning_content: 'Hm', content: 'a' }),
       finish('stop', { usage: USAGE }),
     ]
-    expect(told(body)).toEqual(receive([...chunks, DONE]))
+    expect(told(body)).toEqual(decodeChunks([...chunks, DONE]))
   })
 
-  test('fails with its error, or without a choice', () => {
-    expect(failureIn(told({ error: { message: 'no', code: 'bad' } }))).toMatchObject({
+  test('fails with its error or without a choice', () => {
+    expect(getFailure(told({ error: { message: 'no', code: 'bad' } }))).toMatchObject({
       message: 'no',
       code: 'bad',
     })
     for (const body of [{}, { choices: [] }, { choices: 'x' }, { choices: [3], usage: USAGE }]) {
-      expect(failureIn(told(body))).toMatchObject({ code: 'upstream_broken' })
+      expect(getFailure(told(body))).toMatchObject({ code: 'upstream_broken' })
     }
   })
 })

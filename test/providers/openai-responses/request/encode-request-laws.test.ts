@@ -1,4 +1,4 @@
-/** Whatever is asked, what is sent is what OpenAI accepts, and what is not sent has a note. */
+/** Properties: every encoded request is valid for OpenAI, and each change has a note. */
 import { PRESETS } from '../../../../src/core/context-policy.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -24,11 +24,11 @@ import { waitsForOutput } from '../../../support/waits-for-output.ts'
 
 const NO_LIMITS = { policy: PRESETS.replay, reader: null }
 
-/** The items of a conversation with ids and makers, as a store would give them. */
-const remembered: fc.Arbitrary<readonly Item[]> = fc
+/** The items of a conversation with ids and origins, as the store returns them. */
+const storedItems: fc.Arbitrary<readonly Item[]> = fc
   .tuple(fc.oneof(tidyConversation, messyConversation), fc.array(fc.nat(), { maxLength: 12 }))
   .map(([items, picks]) => {
-    // What waits at the end for its output is sent, and refused.
+    // A call at the end that waits for its output would be rejected.
     const asked = waitsForOutput(items) ? [...items, ...talk`user: so?`] : items
     const { items: sent } = runTransforms(asked, listTransforms(NO_LIMITS))
     return sent.map((item, at) => asStored(item, picks[at] ?? 0))
@@ -43,13 +43,13 @@ const ORIGINS: readonly (Origin | undefined)[] = [
 
 function asStored(item: Item, pick: number): Item {
   const origin = ORIGINS[pick % ORIGINS.length]
-  // Half a pair is not lawful any more, so what is opaque keeps its maker to itself.
+  // An origin could drop one half of an opaque call and output, which would be invalid.
   if (item.type === 'opaque' || origin === undefined) return item
   const named = pick % 3 === 0 ? item : { ...item, id: `toolu_${pick}` }
   return { ...named, origin, native: { anthropic: { signature: 'x' } } }
 }
 
-const settings: fc.Arbitrary<Partial<PromptParameters>> = fc.record(
+const parameters: fc.Arbitrary<Partial<PromptParameters>> = fc.record(
   {
     maxOutputTokens: fc.constantFrom(1, 16, 100),
     stop: fc.constant(['END']),
@@ -73,18 +73,18 @@ const settings: fc.Arbitrary<Partial<PromptParameters>> = fc.record(
   { requiredKeys: [] },
 )
 
-function bodyOf({ body, bytes }: Pick<EncodedRequest, 'body' | 'bytes'>): JsonObject {
+function readSentBody({ body, bytes }: Pick<EncodedRequest, 'body' | 'bytes'>): JsonObject {
   const said = JSON.parse(JSON.stringify(body)) as JsonObject
   if (bytes !== undefined) expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual(said)
   return said
 }
 
-describe('what is sent is accepted', () => {
-  test('for a chat client', () => {
+describe('an encoded request is valid for OpenAI', () => {
+  test('for a Chat Completions client', () => {
     fc.assert(
-      fc.property(remembered, settings, (items, params) => {
+      fc.property(storedItems, parameters, (items, params) => {
         expect(
-          responsesComplaints(bodyOf(encodeRequest(chatPrompt(items, params), ACCOUNT))),
+          responsesComplaints(readSentBody(encodeRequest(chatPrompt(items, params), ACCOUNT))),
         ).toEqual([])
       }),
       { numRuns: 300 },
@@ -106,22 +106,22 @@ describe('what is sent is accepted', () => {
     { requiredKeys: ['tools'] },
   )
 
-  test('for a client of this language', () => {
+  test('for a Responses client', () => {
     fc.assert(
-      fc.property(remembered, bodies, (items, body) => {
+      fc.property(storedItems, bodies, (items, body) => {
         const encoded = encodeRequest(promptOf(parsed({ ...ASK, ...body }), items), ACCOUNT)
-        expect(responsesComplaints(bodyOf(encoded))).toEqual([])
+        expect(responsesComplaints(readSentBody(encoded))).toEqual([])
       }),
       { numRuns: 300 },
     )
   })
 })
 
-test('what is not passed on as it was has a note', () => {
+test('each changed or dropped item has a note', () => {
   fc.assert(
-    fc.property(remembered, (items) => {
+    fc.property(storedItems, (items) => {
       const { body, notes } = encodeRequest(promptOf(parsed(ASK), items), accountWith({}))
-      const input = bodyOf({ body })['input'] as readonly JsonObject[]
+      const input = readSentBody({ body })['input'] as readonly JsonObject[]
       const gone = new Set(['reasoning', 'opaque'])
       const dropped = notes.filter(
         ({ did, at = -1 }) => did === 'dropped' && gone.has(items[at]?.type ?? ''),
@@ -131,7 +131,7 @@ test('what is not passed on as it was has a note', () => {
       const rest = items.filter((_item, at) => !dropped.some((note) => note.at === at))
       for (const [at, item] of rest.entries()) {
         if (noted.has(items.indexOf(item))) continue
-        expect(input[at]).toEqual(JSON.parse(JSON.stringify(plain(item))))
+        expect(input[at]).toEqual(JSON.parse(JSON.stringify(removeGatewayFields(item))))
       }
       for (const { why, by, did } of notes) {
         expect([by, did]).toEqual(['responses', NOTES[why as keyof typeof NOTES][0]])
@@ -140,14 +140,14 @@ test('what is not passed on as it was has a note', () => {
   )
 })
 
-function plain(item: Item): JsonObject {
+function removeGatewayFields(item: Item): JsonObject {
   const { native: _native, origin: _origin, ...own } = item
   return own.type === 'opaque' ? own.raw : (own as unknown as JsonObject)
 }
 
-test('the same prompt makes the same bytes (C1)', () => {
+test('encodes the same prompt to the same bytes (C1)', () => {
   fc.assert(
-    fc.property(remembered, (items) => {
+    fc.property(storedItems, (items) => {
       const once = () => JSON.stringify(encodeRequest(chatPrompt(items), ACCOUNT).body)
       expect(once()).toBe(once())
     }),
@@ -155,25 +155,25 @@ test('the same prompt makes the same bytes (C1)', () => {
   )
 })
 
-test('what was sent before is sent again in front of what is new', () => {
+test('keeps the encoded input when new items are added after it', () => {
   fc.assert(
-    fc.property(remembered, (items) => {
+    fc.property(storedItems, (items) => {
       const inputOf = (all: readonly Item[]) =>
-        bodyOf(encodeRequest(chatPrompt(all), ACCOUNT))['input'] as readonly unknown[]
+        readSentBody(encodeRequest(chatPrompt(all), ACCOUNT))['input'] as readonly unknown[]
       const before = inputOf(items)
       expect(inputOf([...items, ...talk`user: more`]).slice(0, before.length)).toEqual(before)
     }),
   )
 })
 
-describe('the checker complains', () => {
+describe('the checker of requests', () => {
   const body = (input: unknown, more: JsonObject = {}) =>
     responsesComplaints({ model: 'm', store: false, input: input as JsonObject[], ...more })
   const CALL = { type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
   const OUTPUT = { type: 'function_call_output', call_id: 'c', output: 'x' }
   const SEALED = { type: 'reasoning', summary: [], encrypted_content: 'e' }
 
-  test('about nothing in a lawful request', () => {
+  test('accepts a valid request', () => {
     expect(body([SEALED, CALL, OUTPUT])).toEqual([])
   })
 
@@ -181,29 +181,28 @@ describe('the checker complains', () => {
     ['an output without its call', [OUTPUT]],
     ['a call without its output', [CALL]],
     ['an output before its call', [OUTPUT, CALL]],
-    ['reasoning without what follows', [SEALED]],
+    ['reasoning without a following item', [SEALED]],
     ['reasoning before a question', [SEALED, { type: 'message', role: 'user', content: [] }]],
     ['an id of reasoning', [{ ...SEALED, id: 'rs_1' }, CALL, OUTPUT]],
-    ['reasoning that nobody can read', [{ type: 'reasoning', summary: [] }, CALL, OUTPUT]],
+    [
+      'reasoning without text or encrypted content',
+      [{ type: 'reasoning', summary: [] }, CALL, OUTPUT],
+    ],
     ['reasoning without a summary', [{ ...SEALED, summary: undefined }, CALL, OUTPUT]],
     ['a foreign id', [{ ...CALL, id: 'toolu_1' }, OUTPUT]],
     ['a long call_id', [CALL, OUTPUT].map((item) => ({ ...item, call_id: 'c'.repeat(65) }))],
     [
-      'a part of another role',
+      'a part type of another role',
       [{ type: 'message', role: 'user', content: [{ type: 'output_text' }] }],
     ],
-    ['a word of ours', [{ ...CALL, native: {} }, OUTPUT]],
+    ['a field of the gateway', [{ ...CALL, native: {} }, OUTPUT]],
     ['a reference', [{ type: 'item_reference', id: 'msg_1' }]],
     ['an unknown field', [], { stop: ['a'] }],
-    ['a store', [], { store: true }],
+    ['`store: true`', [], { store: true }],
     ['too few tokens', [], { max_output_tokens: 1 }],
-    [
-      'a tool that leaves open whether it is strict',
-      [],
-      { tools: [{ type: 'function', name: 'f' }] },
-    ],
+    ['a tool without `strict`', [], { tools: [{ type: 'function', name: 'f' }] }],
     ['a choice without tools', [], { tool_choice: 'auto' }],
-  ])('about %s', (_name, input, more) => {
+  ])('rejects %s', (_name, input, more) => {
     expect(body(input, more)).not.toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-/** What is sent for the items of a prompt, and what is said about the rest. */
+/** Encodes the items of a prompt as `input`, with notes for changes. */
 import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../../../src/core/item.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
@@ -22,19 +22,23 @@ interface Sent {
   readonly notes: readonly unknown[]
 }
 
-/** What is sent of items that we remember, for a client that said nothing about storing. */
-function sent(items: readonly Item[], body: JsonObject = ASK, quirks: JsonObject = {}): Sent {
-  return encoded(promptOf(parsed(body), items), quirks)
+/** Encodes items from the store, for a client that does not set `store`. */
+function encodeStoredItems(
+  items: readonly Item[],
+  body: JsonObject = ASK,
+  quirks: JsonObject = {},
+): Sent {
+  return encode(promptOf(parsed(body), items), quirks)
 }
 
-/** What is sent of items that a client brings along itself, because it stores nothing. */
-function sentOwn(items: readonly Item[], quirks: JsonObject = {}): Sent {
+/** Encodes items that a client with `store: false` sent itself. */
+function encodeStatelessItems(items: readonly Item[], quirks: JsonObject = {}): Sent {
   const clientRequest = { ...parsed({ ...ASK, store: false }), items }
-  // Asking for a stream keeps the bytes from going on as they are.
-  return encoded({ ...promptOf(clientRequest), stream: true }, quirks)
+  // Another value of `stream` prevents that the bytes are sent unchanged.
+  return encode({ ...promptOf(clientRequest), stream: true }, quirks)
 }
 
-function encoded(prompt: Prompt, quirks: JsonObject): Sent {
+function encode(prompt: Prompt, quirks: JsonObject): Sent {
   const encoded = encodeRequest(prompt, accountWith(quirks))
   return {
     input: encoded.body['input'] as readonly JsonObject[],
@@ -45,7 +49,7 @@ function encoded(prompt: Prompt, quirks: JsonObject): Sent {
 describe("the client's own bytes", () => {
   const STATELESS = { ...ASK, store: false }
 
-  test('go on when nothing of the request is ours to change', () => {
+  test('are sent if the gateway changes nothing', () => {
     const clientRequest = parsed({
       ...STATELESS,
       stream: true,
@@ -66,34 +70,34 @@ describe("the client's own bytes", () => {
   })
 
   test.each([
-    ['it does not say store: false', ASK],
-    ['it goes on from a response', { ...STATELESS, previous_response_id: 'resp_1' }],
-    ['it goes on from nothing, and says so', { ...STATELESS, previous_response_id: '' }],
+    ['`store: false` is missing', ASK],
+    ['it has a previous response', { ...STATELESS, previous_response_id: 'resp_1' }],
+    ['its previous response id is empty', { ...STATELESS, previous_response_id: '' }],
     ['it belongs to a conversation', { ...STATELESS, conversation: 'conv_1' }],
-    ['it says something about the background', { ...STATELESS, background: false }],
-    ['it speaks the words of another API', { ...STATELESS, reasoning_effort: 'low' }],
-    ['it asks for too few tokens', { ...STATELESS, max_output_tokens: 1 }],
-    ['it asks the gateway for raw reasoning', { ...STATELESS, include: ['reasoning.raw'] }],
+    ['it sets `background`', { ...STATELESS, background: false }],
+    ['it has a field of Chat Completions', { ...STATELESS, reasoning_effort: 'low' }],
+    ['its token limit is below the minimum', { ...STATELESS, max_output_tokens: 1 }],
+    ['it includes `reasoning.raw`', { ...STATELESS, include: ['reasoning.raw'] }],
     [
-      'a call is named too long',
+      'a call id is too long',
       {
         ...STATELESS,
         input: [{ type: 'function_call', call_id: 'c'.repeat(65), name: 'f', arguments: '' }],
       },
     ],
     [
-      'a tool is chosen as in a chat',
+      'the tool choice is nested as in Chat Completions',
       { ...STATELESS, tool_choice: { type: 'function', function: { name: 'f' } } },
     ],
     [
-      'instructions are items',
+      'the instructions are a list',
       { ...STATELESS, instructions: [{ role: 'developer', content: 'x' }] },
     ],
-  ])('do not when %s', (_why, body) => {
+  ])('are not sent if %s', (_why, body) => {
     expect(encodeRequest(promptOf(parsed(body)), ACCOUNT).body).not.toBeInstanceOf(Uint8Array)
   })
 
-  test('do not when items or settings were changed', () => {
+  test('are not sent if items or parameters were changed', () => {
     const clientRequest = parsed(STATELESS)
     const items = [...clientRequest.items]
     const params = { ...clientRequest.params, model: 'gpt-5-mini' }
@@ -107,14 +111,14 @@ describe("the client's own bytes", () => {
     })
   })
 
-  test('do not when the upstream is asked for another form of answer', () => {
+  test('are not sent if `stream` is changed', () => {
     const prompt = { ...promptOf(parsed(STATELESS)), stream: true }
     expect(encodeRequest(prompt, ACCOUNT).body).toMatchObject({ stream: true })
   })
 })
 
 describe('items', () => {
-  test('go as the very objects, without what is ours about them (C10)', () => {
+  test('are sent as the same objects, without `native` and `origin` (C10)', () => {
     const fine = parsed({
       ...ASK,
       input: [
@@ -129,13 +133,13 @@ describe('items', () => {
       native: { gemini: { thoughtSignature: 'x' } },
       origin: HERE,
     }
-    const { input, notes } = sent([...fine, call])
+    const { input, notes } = encodeStoredItems([...fine, call])
     expect(input[0]).toBe(fine[0])
     expect(input[1]).toEqual({ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' })
     expect(notes).toEqual([])
   })
 
-  test('a conversation keeps its order', () => {
+  test('are sent in their order', () => {
     const items = talk`
       user: weather?
       sealed: hm
@@ -145,17 +149,17 @@ describe('items', () => {
       custom-output b foo.ts
       assistant: 4 degrees
     `
-    expect(sent(items).input).toEqual(items)
+    expect(encodeStoredItems(items).input).toEqual(items)
   })
 
-  test('phase goes back as it came', () => {
+  test('are sent with their `phase`', () => {
     const [message] = talk`assistant: soon`
     const item = { ...message, phase: 'commentary' } as Item
-    expect(sent([item]).input).toEqual([item])
+    expect(encodeStoredItems([item]).input).toEqual([item])
   })
 })
 
-describe('ids', () => {
+describe('item ids', () => {
   const items: readonly Item[] = [
     { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'e' },
     {
@@ -170,21 +174,21 @@ describe('ids', () => {
     { type: 'opaque', raw: { type: 'mcp_call', id: 'mcp_1' } },
   ]
 
-  test('are left out together, because nothing is stored upstream (C10)', () => {
-    const { input, notes } = sent(items)
+  test('are removed from all items, because the upstream stores nothing (C10)', () => {
+    const { input, notes } = encodeStoredItems(items)
     expect(input.map(({ id }) => id)).toEqual([...items.slice(1).map(() => undefined), 'mcp_1'])
     expect(notes).toEqual([0, 1, 2, 3, 4].map((at) => ['changed', at, 'id-of-stored-item']))
   })
 
-  test('stay with what a client sends that stores nothing itself', () => {
-    const { input, notes } = sentOwn(items)
+  test('are kept for items that a client with `store: false` sends', () => {
+    const { input, notes } = encodeStatelessItems(items)
     expect(input.map(({ id }) => id)).toEqual(['rs_1', 'msg_1', 'fc_1', 'fco_1', 'ws_1', 'mcp_1'])
     expect(notes).toEqual([])
   })
 
-  test('are left out of what we remember for such a client', () => {
+  test('are removed from recorded items for such a client', () => {
     const remembered = items.map((item) => ({ ...item, origin: HERE }))
-    expect(sent(remembered, { ...ASK, store: false }).input.slice(0, 4)).toMatchObject(
+    expect(encodeStoredItems(remembered, { ...ASK, store: false }).input.slice(0, 4)).toMatchObject(
       items.slice(0, 4).map(({ id: _id, ...item }) => item),
     )
   })
@@ -218,7 +222,7 @@ describe('reasoning', () => {
     ['a bare id', { type: 'reasoning', id: 'rs_1', summary: [] }, {}, 'reasoning-not-sealed'],
     ['an empty seal', { ...sealed, encrypted_content: '' }, {}, 'reasoning-not-sealed'],
   ])('%s', (_name, item, quirks, why) => {
-    const { input, notes } = sent([item], ASK, quirks)
+    const { input, notes } = encodeStoredItems([item], ASK, quirks)
     expect(input).toHaveLength(why === null ? 1 : 0)
     expect(notes).toEqual(why === null ? [] : [['dropped', 0, why]])
   })
@@ -227,22 +231,22 @@ describe('reasoning', () => {
     ['sealed', { ...sealed, id: 'rs_1' }, true],
     ['raw', { ...raw, id: 'rs_1' }, true],
     ['nothing but a summary', { type: 'reasoning', id: 'rs_1', summary: [] }, false],
-  ])('brought along by a client that stores nothing: %s', (_name, item, isSent) => {
-    expect(sentOwn([item]).input).toEqual(isSent ? [item] : [])
+  ])('sent by a client with `store: false`: %s', (_name, item, isSent) => {
+    expect(encodeStatelessItems([item]).input).toEqual(isSent ? [item] : [])
   })
 })
 
 test.each<[string, Item]>([
   ['by its maker', { type: 'opaque', raw: { type: 'x' }, origin: { ...HERE, wire: 'anthropic' } }],
   ['by its type', { type: 'opaque', raw: { type: 'gemini:part' } }],
-])('what only another wire understands is known %s, and left out', (_how, item) => {
-  const { input, notes } = sent([item])
+])('drops an item that only another provider understands, recognized %s', (_how, item) => {
+  const { input, notes } = encodeStoredItems([item])
   expect([input, notes]).toEqual([[], [['dropped', 0, 'item-of-another-wire']]])
 })
 
-test('a long call_id is shortened in the call and in its output alike (C10)', () => {
+test('shortens a long call_id in the call and in its output (C10)', () => {
   const [one, other] = ['x'.repeat(70), `${'x'.repeat(69)}y`]
-  const { input, notes } = sent(talk`
+  const { input, notes } = encodeStoredItems(talk`
     call ${one} f {}
     call ${other} f {}
     output ${one} a
@@ -260,13 +264,13 @@ describe('parts', () => {
   const input = { type: 'input_text', text: 'a' } as const
   const output = { type: 'output_text', text: 'a' } as const
 
-  test('speak the words of their role', () => {
+  test('get the type of their role', () => {
     const items: readonly Item[] = [
       { type: 'message', role: 'assistant', content: [input] },
       { type: 'message', role: 'user', content: [output, { type: 'refusal', refusal: 'no' }] },
       { type: 'function_call_output', call_id: 'c', output: [output, image] },
     ]
-    const { input: sentItems, notes } = sent(items)
+    const { input: sentItems, notes } = encodeStoredItems(items)
     expect(sentItems.map(({ content, output }) => content ?? output)).toEqual([
       [output],
       [input, { type: 'input_text', text: 'no' }],
@@ -275,8 +279,8 @@ describe('parts', () => {
     expect(notes).toEqual([0, 1, 2].map((at) => ['changed', at, 'part-renamed']))
   })
 
-  test('an assistant cannot show a picture', () => {
-    const { input: sentItems, notes } = sent([
+  test('of an assistant message cannot be images', () => {
+    const { input: sentItems, notes } = encodeStoredItems([
       { type: 'message', role: 'assistant', content: [output, image] },
       { type: 'message', role: 'assistant', content: [image] },
     ])
@@ -287,14 +291,14 @@ describe('parts', () => {
     expect(notes).toEqual([0, 1].map((at) => ['dropped', at, 'media-of-assistant']))
   })
 
-  test('from the future go on in the language in which they came', () => {
+  test('of unknown types are sent only for a Responses client', () => {
     const video = { type: 'input_video', video_url: 'x' }
     const item: Item = {
       type: 'message',
       role: 'user',
       content: [input, { type: 'opaque', raw: video }],
     }
-    expect(sent([item]).input).toMatchObject([{ content: [input, video] }])
+    expect(encodeStoredItems([item]).input).toMatchObject([{ content: [input, video] }])
     const { body, notes } = encodeRequest(chatPrompt([item]), ACCOUNT)
     const text = '[Gateway notice: Something (input_video) was here, which cannot be shown.]'
     expect(body).toMatchObject({ input: [{ content: [input, { type: 'input_text', text }] }] })
@@ -310,7 +314,7 @@ describe('parts', () => {
   })
 })
 
-test('the key goes where OpenAI looks for it', () => {
+test('sends the API key as a bearer token', () => {
   expect(openaiResponses.createHeaders(ACCOUNT)).toEqual({ authorization: 'Bearer sk-1' })
   expect(openaiResponses.createHeaders({ ...ACCOUNT, apiKey: null })).toEqual({})
 })

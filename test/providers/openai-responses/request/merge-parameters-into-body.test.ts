@@ -1,4 +1,4 @@
-/** What is sent for the settings of a prompt, and what is said about the rest. */
+/** Encodes the parameters of a prompt as fields of a request, with notes for changes. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import type { PromptParameters } from '../../../../src/core/prompt.ts'
@@ -8,15 +8,17 @@ import { talk } from '../../../support/talk.ts'
 
 const SAID = talk`user: go`
 
-/** For a chat client. */
-function chat(params: Partial<PromptParameters>, quirks: JsonObject = {}) {
+function encodeForChatClient(params: Partial<PromptParameters>, quirks: JsonObject = {}) {
   const encoded = encodeRequest(chatPrompt(SAID, params), accountWith(quirks))
   const { input: _input, ...fields } = encoded.body
   return { fields, notes: encoded.notes.map(({ field, why }) => [field, why]) }
 }
 
-/** For a client of this language. */
-function own(body: JsonObject, quirks: JsonObject = {}, changed: Partial<PromptParameters> = {}) {
+function encodeForResponsesClient(
+  body: JsonObject,
+  quirks: JsonObject = {},
+  changed: Partial<PromptParameters> = {},
+) {
   const clientRequest = parsed({ ...ASK, ...body })
   const params =
     Object.keys(changed).length === 0
@@ -37,25 +39,25 @@ const ALWAYS = {
   include: ['reasoning.encrypted_content'],
 }
 
-describe('for a chat client', () => {
-  test('nothing is sent that was not asked', () => {
-    expect(chat({})).toEqual({ fields: ALWAYS, notes: [] })
+describe('for a Chat Completions client', () => {
+  test('sends only the fields that every request has', () => {
+    expect(encodeForChatClient({})).toEqual({ fields: ALWAYS, notes: [] })
   })
 
   test.each([[[]], [['message.output_text.logprobs']]])(
-    'log probabilities are asked for once (%j)',
+    'includes log probabilities once (%j)',
     (include) => {
-      expect(chat({ topLogprobs: 2, include }).fields['include']).toEqual([
+      expect(encodeForChatClient({ topLogprobs: 2, include }).fields['include']).toEqual([
         'message.output_text.logprobs',
         'reasoning.encrypted_content',
       ])
     },
   )
 
-  test('every word has its field', () => {
+  test('sends every parameter in its field', () => {
     const schema = { type: 'object' }
     expect(
-      chat({
+      encodeForChatClient({
         instructions: 'be brief',
         parallelToolCalls: false,
         temperature: 0,
@@ -95,7 +97,7 @@ describe('for a chat client', () => {
     })
   })
 
-  test('tools are flat, and say whether they are strict', () => {
+  test('sends flat tools that always have `strict`', () => {
     const custom = { type: 'custom', name: 'c', description: null, format: null } as const
     const look = {
       type: 'function',
@@ -104,7 +106,7 @@ describe('for a chat client', () => {
       parameters: { type: 'object' },
       strict: false,
     } as const
-    const { fields, notes } = chat({
+    const { fields, notes } = encodeForChatClient({
       tools: [look, custom, { type: 'opaque', raw: { type: 'x' } }],
       toolChoice: { type: 'allowed', mode: 'auto', names: ['f', 'c'] },
     })
@@ -120,9 +122,12 @@ describe('for a chat client', () => {
     expect(notes).toEqual([['tools[2]', 'tool-without-word']])
   })
 
-  test('a choice without tools is not sent', () => {
-    expect(chat({ toolChoice: { type: 'auto' } })).toEqual({ fields: ALWAYS, notes: [] })
-    expect(chat({ toolChoice: { type: 'required' } }).notes).toEqual([
+  test('does not send a tool choice without tools', () => {
+    expect(encodeForChatClient({ toolChoice: { type: 'auto' } })).toEqual({
+      fields: ALWAYS,
+      notes: [],
+    })
+    expect(encodeForChatClient({ toolChoice: { type: 'required' } }).notes).toEqual([
       ['tool_choice', 'tool-choice-without-tools'],
     ])
   })
@@ -135,8 +140,8 @@ describe('for a chat client', () => {
     extra: { n: 2, logit_bias: { 1: 2 }, top_k: 40 },
   }
 
-  test('what this API has no word for is noted', () => {
-    const { fields, notes } = chat(WORDLESS)
+  test('writes a note for each parameter without a field', () => {
+    const { fields, notes } = encodeForChatClient(WORDLESS)
     expect(fields).toEqual(ALWAYS)
     expect(notes).toEqual([
       ['stop', 'stop-enforced'],
@@ -146,22 +151,22 @@ describe('for a chat client', () => {
     ])
   })
 
-  test('what an upstream is known to understand is passed on', () => {
-    const { fields, notes } = chat(WORDLESS, { passes: ['stop', 'seed', 'top_k'] })
+  test('sends fields that the quirk `passes` lists', () => {
+    const { fields, notes } = encodeForChatClient(WORDLESS, { passes: ['stop', 'seed', 'top_k'] })
     expect(fields).toEqual({ ...ALWAYS, stop: ['END'], seed: 7, top_k: 40 })
     expect(notes).toHaveLength(4)
   })
 
-  test('what both APIs call the same is passed on', () => {
-    expect(chat({ extra: { prompt_cache_retention: '24h' } })).toEqual({
+  test('sends fields that have the same name in both APIs', () => {
+    expect(encodeForChatClient({ extra: { prompt_cache_retention: '24h' } })).toEqual({
       fields: { ...ALWAYS, prompt_cache_retention: '24h' },
       notes: [],
     })
   })
 })
 
-describe('for a client of this language', () => {
-  test('its body goes on, but for what the gateway does itself', () => {
+describe('for a Responses client', () => {
+  test('sends its body without the fields that the gateway handles', () => {
     const body = {
       previous_response_id: 'resp_1',
       background: false,
@@ -173,14 +178,14 @@ describe('for a client of this language', () => {
       top_k: 40,
     }
     const { previous_response_id: _previous, background: _background, ...rest } = body
-    expect(own(body)).toEqual({
+    expect(encodeForResponsesClient(body)).toEqual({
       fields: { ...rest, model: 'gpt-5', store: false, stream: false, include: ALWAYS.include },
       notes: [],
     })
   })
 
-  test('words of another API are sent as this one has them, or noted', () => {
-    const { fields, notes } = own({
+  test('renames fields of Chat Completions or drops them with a note', () => {
+    const { fields, notes } = encodeForResponsesClient({
       reasoning_effort: 'low',
       reasoning: { summary: 'auto' },
       seed: 7,
@@ -206,14 +211,14 @@ describe('for a client of this language', () => {
     ])
   })
 
-  test('what its upstream understands stays as it was written', () => {
-    expect(own({ stop: 'END' }, { passes: ['stop'] })).toMatchObject({
+  test('keeps fields that the quirk `passes` lists', () => {
+    expect(encodeForResponsesClient({ stop: 'END' }, { passes: ['stop'] })).toMatchObject({
       fields: { stop: 'END' },
       notes: [],
     })
   })
 
-  test('only what the gateway has changed is written anew', () => {
+  test('encodes only changed parameters again', () => {
     const tools = [{ type: 'function', name: 'f', parameters: {}, async: true }] as const
     const clientRequest = parsed({ ...ASK, tools, temperature: 1, text: { future: 1 } })
     const added = {
@@ -223,7 +228,7 @@ describe('for a client of this language', () => {
       parameters: null,
       strict: false,
     } as const
-    const { fields } = own(
+    const { fields } = encodeForResponsesClient(
       { tools, temperature: 1, text: { future: 1 } },
       {},
       {
@@ -245,36 +250,40 @@ describe('for a client of this language', () => {
     expect(body).toMatchObject({ tools: [tools[0], added] })
   })
 
-  test('instructions that are items are not sent twice', () => {
-    const { fields } = own({ instructions: [{ role: 'developer', content: 'x' }] })
+  test('does not send a list of instructions twice', () => {
+    const { fields } = encodeForResponsesClient({
+      instructions: [{ role: 'developer', content: 'x' }],
+    })
     expect(fields).not.toHaveProperty('instructions')
   })
 
-  test('what is asked of the gateway is not asked of the upstream', () => {
-    const { fields } = own({ include: ['reasoning.raw', 'file_search_call.results'] })
+  test('does not send an `include` value that only the gateway knows', () => {
+    const { fields } = encodeForResponsesClient({
+      include: ['reasoning.raw', 'file_search_call.results'],
+    })
     expect(fields['include']).toEqual(['file_search_call.results', 'reasoning.encrypted_content'])
   })
 })
 
-describe('the least number of tokens', () => {
-  test('is sent where the client wanted fewer', () => {
+describe('the minimum of max_output_tokens', () => {
+  test('replaces a smaller limit of the client', () => {
     const raised = {
       fields: { max_output_tokens: 16 },
       notes: [['max_output_tokens', 'below-minimum']],
     }
-    expect(chat({ maxOutputTokens: 1 })).toMatchObject(raised)
-    expect(own({ max_output_tokens: 1 })).toMatchObject(raised)
+    expect(encodeForChatClient({ maxOutputTokens: 1 })).toMatchObject(raised)
+    expect(encodeForResponsesClient({ max_output_tokens: 1 })).toMatchObject(raised)
   })
 
-  test('is what the upstream says it is', () => {
-    expect(chat({ maxOutputTokens: 1 }, { minOutputTokens: 1 })).toMatchObject({
+  test('is configured by `minOutputTokens`', () => {
+    expect(encodeForChatClient({ maxOutputTokens: 1 }, { minOutputTokens: 1 })).toMatchObject({
       fields: { max_output_tokens: 1 },
       notes: [],
     })
   })
 })
 
-describe('sealed reasoning is asked for', () => {
+describe('include of encrypted reasoning', () => {
   test.each([
     ['gpt-5', {}, true],
     ['o3', {}, true],
@@ -286,8 +295,8 @@ describe('sealed reasoning is asked for', () => {
     ['gpt-5-chat-latest', {}, false],
     ['gpt-4o', { sealedReasoning: true }, true],
     ['gpt-5', { sealedReasoning: false }, false],
-  ])('of %s with %j: %s', (model, quirks, isAsked) => {
-    const { include } = chat({ model }, quirks).fields
+  ])('for model %s with quirks %j: %s', (model, quirks, isAsked) => {
+    const { include } = encodeForChatClient({ model }, quirks).fields
     expect(include).toEqual(isAsked ? ['reasoning.encrypted_content'] : undefined)
   })
 })

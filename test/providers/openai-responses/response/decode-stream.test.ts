@@ -1,4 +1,4 @@
-/** What is heard of a stream, event by event, however a server bends the wire. */
+/** Decodes Responses streams into events, including those of servers that deviate from the API. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
@@ -14,30 +14,30 @@ import { eventFaults } from '../event-order.ts'
 const CREATED = { type: 'response.created', response: { id: 'resp_up', model: 'gpt-5-2025' } }
 const COMPLETED = { type: 'response.completed', response: { status: 'completed' } }
 
-function messageOf(event: JsonObject): SseMessage {
+function createMessage(event: JsonObject): SseMessage {
   return { event: event['type'] as string, data: JSON.stringify(event) }
 }
 
-function decoded(...events: readonly JsonObject[]): readonly StreamEvent[] {
-  const heard = runStage(decodeStream(), events.map(messageOf))
+function decodeEvents(...events: readonly JsonObject[]): readonly StreamEvent[] {
+  const heard = runStage(decodeStream(), events.map(createMessage))
   expect(eventFaults(heard)).toEqual([])
   return heard
 }
 
-/** Between the first event and the last one. */
-function heard(...events: readonly JsonObject[]): readonly StreamEvent[] {
-  return decoded(CREATED, ...events, COMPLETED).slice(1, -1)
+/** Decodes the events between the first and the last one of an answer. */
+function decodeItemEvents(...events: readonly JsonObject[]): readonly StreamEvent[] {
+  return decodeEvents(CREATED, ...events, COMPLETED).slice(1, -1)
 }
 
-function itemsIn(events: readonly StreamEvent[]): readonly Item[] {
+function listItems(events: readonly StreamEvent[]): readonly Item[] {
   return events.flatMap((event) => (event.type === 'item-ended' ? [event.item] : []))
 }
 
-function added(item: JsonObject, output_index = 0): JsonObject {
+function itemAdded(item: JsonObject, output_index = 0): JsonObject {
   return { type: 'response.output_item.added', output_index, item }
 }
 
-function done(item: JsonObject, output_index = 0): JsonObject {
+function itemDone(item: JsonObject, output_index = 0): JsonObject {
   return { type: 'response.output_item.done', output_index, item }
 }
 
@@ -52,7 +52,7 @@ const MESSAGE = {
   status: 'in_progress',
   content: [],
 }
-const said = (text: string, more: JsonObject = {}) => ({
+const finishedMessage = (text: string, more: JsonObject = {}) => ({
   ...MESSAGE,
   status: 'completed',
   content: [{ type: 'output_text', text, annotations: [] }],
@@ -61,9 +61,11 @@ const said = (text: string, more: JsonObject = {}) => ({
 const CALL = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '' }
 
 describe('a message', () => {
-  test('is heard word for word, and ends as the very item that came', () => {
-    const final = said('Hello', { phase: 'final_answer', future: 1 })
-    expect(heard(added(MESSAGE), textDelta('Hel'), textDelta('lo'), done(final))).toEqual([
+  test('has the deltas and the final item of the upstream', () => {
+    const final = finishedMessage('Hello', { phase: 'final_answer', future: 1 })
+    expect(
+      decodeItemEvents(itemAdded(MESSAGE), textDelta('Hel'), textDelta('lo'), itemDone(final)),
+    ).toEqual([
       { type: 'item-started', index: 0, item: MESSAGE },
       { type: 'text-delta', index: 0, part: 0, text: 'Hel' },
       { type: 'text-delta', index: 0, part: 0, text: 'lo' },
@@ -71,29 +73,36 @@ describe('a message', () => {
     ])
   })
 
-  test('says what was left unsaid as soon as the whole text is known', () => {
+  test('gets the missing text as soon as its full text is known', () => {
     const decoder = decodeStream()
-    for (const event of [CREATED, added(MESSAGE), textDelta('He')]) decoder.push(messageOf(event))
+    for (const event of [CREATED, itemAdded(MESSAGE), textDelta('He')])
+      decoder.push(createMessage(event))
     const whole = { type: 'response.output_text.done', output_index: 0, content_index: 0 }
-    expect(decoder.push(messageOf({ ...whole, text: 'Hello' }))).toEqual([
+    expect(decoder.push(createMessage({ ...whole, text: 'Hello' }))).toEqual([
       { type: 'text-delta', index: 0, part: 0, text: 'llo' },
     ])
-    expect(decoder.push(messageOf(done(said('Hello!'))))).toEqual([
+    expect(decoder.push(createMessage(itemDone(finishedMessage('Hello!'))))).toEqual([
       { type: 'text-delta', index: 0, part: 0, text: '!' },
-      { type: 'item-ended', index: 0, item: said('Hello!') },
+      { type: 'item-ended', index: 0, item: finishedMessage('Hello!') },
     ])
   })
 
-  test('that contradicts itself ends as what it says in the end', () => {
+  test('whose final text differs from its deltas ends with the final text', () => {
     const events = runStage(
       decodeStream(),
-      [CREATED, added(MESSAGE), textDelta('Hallo'), done(said('Hello')), COMPLETED].map(messageOf),
+      [
+        CREATED,
+        itemAdded(MESSAGE),
+        textDelta('Hallo'),
+        itemDone(finishedMessage('Hello')),
+        COMPLETED,
+      ].map(createMessage),
     )
-    expect(itemsIn(events)).toEqual([said('Hello')])
+    expect(listItems(events)).toEqual([finishedMessage('Hello')])
     expect(events.filter(({ type }) => type === 'text-delta')).toHaveLength(1)
   })
 
-  test('is heard with refusals, annotations and log probabilities', () => {
+  test('has refusals, annotations and log probabilities', () => {
     const annotation = { type: 'url_citation', url: 'https://a.example/' }
     const more = { type: 'url_citation', url: 'https://b.example/' }
     const logprobs = [{ token: 'a', logprob: -1 }]
@@ -101,8 +110,8 @@ describe('a message', () => {
       { type: 'output_text', text: 'a', annotations: [annotation, more] },
       { type: 'refusal', refusal: 'no' },
     ]
-    const events = heard(
-      added(MESSAGE),
+    const events = decodeItemEvents(
+      itemAdded(MESSAGE),
       textDelta('a', { logprobs }),
       {
         type: 'response.output_text.annotation.added',
@@ -111,7 +120,7 @@ describe('a message', () => {
         annotation,
       },
       { type: 'response.refusal.delta', output_index: 0, content_index: 1, delta: 'no' },
-      done({ ...MESSAGE, content }),
+      itemDone({ ...MESSAGE, content }),
     )
     expect(events.slice(1, -1)).toEqual([
       { type: 'text-delta', index: 0, part: 0, text: 'a', logprobs },
@@ -121,26 +130,28 @@ describe('a message', () => {
     ])
   })
 
-  test('keeps the id under which it was announced', () => {
-    // Copilot names an item anew in every event.
-    const events = heard(
-      added(MESSAGE),
+  test('keeps the id of its first event', () => {
+    // Copilot sends another id in every event.
+    const events = decodeItemEvents(
+      itemAdded(MESSAGE),
       textDelta('a', { item_id: 'msg_2' }),
-      done(said('a', { id: 'msg_3' })),
+      itemDone(finishedMessage('a', { id: 'msg_3' })),
     )
-    expect(itemsIn(events)).toEqual([said('a', { id: 'msg_1' })])
+    expect(listItems(events)).toEqual([finishedMessage('a', { id: 'msg_1' })])
   })
 
-  test('that nobody announced is heard all the same', () => {
-    const [started, delta] = heard(textDelta('a'))
+  test('starts without `output_item.added`', () => {
+    const [started, delta] = decodeItemEvents(textDelta('a'))
     expect(started).toMatchObject({ type: 'item-started', item: { type: 'message' } })
     expect(delta).toMatchObject({ type: 'text-delta', text: 'a' })
-    expect(itemsIn(heard(done(said('a'))))).toEqual([said('a')])
+    expect(listItems(decodeItemEvents(itemDone(finishedMessage('a'))))).toEqual([
+      finishedMessage('a'),
+    ])
   })
 
-  test('with a part from the future carries it', () => {
+  test('keeps a part of unknown type as opaque', () => {
     const content = [{ type: 'output_video', url: 'x' }, 'bare', 7]
-    expect(itemsIn(heard(done({ ...MESSAGE, content })))).toMatchObject([
+    expect(listItems(decodeItemEvents(itemDone({ ...MESSAGE, content })))).toMatchObject([
       {
         content: [
           { type: 'opaque', raw: content[0] },
@@ -155,7 +166,7 @@ describe('reasoning', () => {
   const REASONING = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'partial' }
   const at = { output_index: 0, content_index: 0 }
 
-  test('is heard on both channels, and sealed only when it is done', () => {
+  test('has deltas on both channels and encrypted content only at the end', () => {
     const final = {
       ...REASONING,
       summary: [{ type: 'summary_text', text: 's' }],
@@ -163,8 +174,8 @@ describe('reasoning', () => {
       encrypted_content: 'sealed',
     }
     expect(
-      heard(
-        added(REASONING),
+      decodeItemEvents(
+        itemAdded(REASONING),
         {
           type: 'response.reasoning_summary_text.delta',
           output_index: 0,
@@ -172,7 +183,7 @@ describe('reasoning', () => {
           delta: 's',
         },
         { type: 'response.reasoning_text.delta', ...at, delta: 'raw' },
-        done(final),
+        itemDone(final),
       ),
     ).toEqual([
       { type: 'item-started', index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [] } },
@@ -182,8 +193,8 @@ describe('reasoning', () => {
     ])
   })
 
-  test('goes by two names', () => {
-    const [, delta] = heard(added(REASONING), {
+  test('is read from events with either name', () => {
+    const [, delta] = decodeItemEvents(itemAdded(REASONING), {
       type: 'response.reasoning.delta',
       ...at,
       delta: 'raw',
@@ -197,35 +208,42 @@ describe('reasoning', () => {
     })
   })
 
-  test('may go on while the answer has begun', () => {
-    const events = heard(
-      added(REASONING),
-      added(MESSAGE, 1),
+  test('may continue after the message started', () => {
+    const events = decodeItemEvents(
+      itemAdded(REASONING),
+      itemAdded(MESSAGE, 1),
       textDelta('4', { output_index: 1 }),
       { type: 'response.reasoning_text.delta', ...at, delta: 'hm' },
-      done(said('4'), 1),
-      done({ ...REASONING, content: [{ type: 'reasoning_text', text: 'hm' }] }),
+      itemDone(finishedMessage('4'), 1),
+      itemDone({ ...REASONING, content: [{ type: 'reasoning_text', text: 'hm' }] }),
     )
     expect(events.map((event) => 'index' in event && event.index)).toEqual([0, 1, 1, 0, 1, 0])
   })
 
   test.each([null, 'text', [{ text: 7 }, 'thought', null]])(
-    'is mended where it says %j',
+    'with the invalid summary %j is corrected',
     (summary) => {
-      const [item] = itemsIn(heard(done({ type: 'reasoning', summary, content: null })))
+      const [item] = listItems(
+        decodeItemEvents(itemDone({ type: 'reasoning', summary, content: null })),
+      )
       expect(item).toMatchObject({ type: 'reasoning' })
       expect(item).not.toHaveProperty('content')
     },
   )
 })
 
-describe('a call', () => {
+describe('a tool call', () => {
   const final = { ...CALL, arguments: '{"a":1}' }
 
-  test('is heard by its arguments', () => {
+  test('has deltas of its arguments', () => {
     const delta = { type: 'response.function_call_arguments.delta', output_index: 0 }
     expect(
-      heard(added(CALL), { ...delta, delta: '{"a"' }, { ...delta, delta: ':1}' }, done(final)),
+      decodeItemEvents(
+        itemAdded(CALL),
+        { ...delta, delta: '{"a"' },
+        { ...delta, delta: ':1}' },
+        itemDone(final),
+      ),
     ).toEqual([
       { type: 'item-started', index: 0, item: CALL },
       { type: 'arguments-delta', index: 0, text: '{"a"' },
@@ -235,50 +253,52 @@ describe('a call', () => {
   })
 
   test.each([
-    [added(final), done(final)],
+    [itemAdded(final), itemDone(final)],
     [
-      added(CALL),
+      itemAdded(CALL),
       {
         type: 'response.function_call_arguments.done',
         output_index: 0,
         arguments: final.arguments,
       },
-      done(final),
+      itemDone(final),
     ],
-    [done(final)],
-  ])('whose arguments came in one piece has them said once', (...events) => {
-    expect(heard(...events)).toEqual([
+    [itemDone(final)],
+  ])('whose arguments come at once emits them once', (...events) => {
+    expect(decodeItemEvents(...events)).toEqual([
       { type: 'item-started', index: 0, item: CALL },
       { type: 'arguments-delta', index: 0, text: '{"a":1}' },
       { type: 'item-ended', index: 0, item: final },
     ])
   })
 
-  test('of a custom tool is heard by its input', () => {
+  test('of a custom tool has deltas of its input', () => {
     const custom = { type: 'custom_tool_call', call_id: 'c', name: 'f', input: '' }
     const delta = { type: 'response.custom_tool_call_input.delta', output_index: 0, delta: 'ls' }
-    expect(heard(added(custom), delta, done({ ...custom, input: 'ls' }))[1]).toEqual({
+    expect(
+      decodeItemEvents(itemAdded(custom), delta, itemDone({ ...custom, input: 'ls' }))[1],
+    ).toEqual({
       type: 'arguments-delta',
       index: 0,
       text: 'ls',
     })
   })
 
-  test('without a call_id is given one, the same from beginning to end', () => {
+  test('without a call_id gets one that stays the same until its end', () => {
     const nameless = { type: 'function_call', name: 'f', arguments: { a: 1 } }
-    const [started, , ended] = heard(added(nameless, 3), done(nameless, 3))
+    const [started, , ended] = decodeItemEvents(itemAdded(nameless, 3), itemDone(nameless, 3))
     expect(started).toMatchObject({ item: { call_id: 'call_resp_up_3' } })
     expect(ended).toMatchObject({ item: { call_id: 'call_resp_up_3', arguments: '{"a":1}' } })
   })
 })
 
-test('what a hosted tool did is carried as it came', () => {
+test('keeps the item of a hosted tool unchanged', () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: {} }
   expect(
-    heard(
-      added({ ...search, status: 'in_progress' }),
+    decodeItemEvents(
+      itemAdded({ ...search, status: 'in_progress' }),
       { type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' },
-      done(search),
+      itemDone(search),
     ),
   ).toMatchObject([
     { type: 'item-started', item: { type: 'opaque', raw: { status: 'in_progress' } } },
@@ -286,31 +306,31 @@ test('what a hosted tool did is carried as it came', () => {
   ])
 })
 
-describe('the beginning', () => {
-  test('names the answer and the model', () => {
-    expect(decoded(CREATED, COMPLETED)[0]).toEqual({
+describe('the start of an answer', () => {
+  test('has the upstream id and the model', () => {
+    expect(decodeEvents(CREATED, COMPLETED)[0]).toEqual({
       type: 'answer-started',
       upstreamId: 'resp_up',
       model: 'gpt-5-2025',
     })
   })
 
-  test('may be a queue', () => {
+  test('may be a `queued` event', () => {
     const queued = { ...CREATED, type: 'response.queued' }
     const running = { ...CREATED, type: 'response.in_progress' }
-    expect(decoded(queued, running, COMPLETED).map(({ type }) => type)).toEqual([
+    expect(decodeEvents(queued, running, COMPLETED).map(({ type }) => type)).toEqual([
       'answer-started',
       'answer-ended',
     ])
   })
 })
 
-describe('the ending', () => {
+describe('the end of an answer', () => {
   function ending(response: JsonObject, type = 'response.completed'): StreamEvent | undefined {
-    return decoded(CREATED, { type, response }).at(-1)
+    return decodeEvents(CREATED, { type, response }).at(-1)
   }
 
-  test('tells what was used, and what was not said is not 0', () => {
+  test('has the usage, with null for missing counts', () => {
     const usage = {
       input_tokens: 20,
       input_tokens_details: { cached_tokens: 4 },
@@ -338,51 +358,57 @@ describe('the ending', () => {
     ['response.incomplete', {}, 'length'],
     ['response.completed', { status: 'incomplete' }, 'length'],
     ['response.completed', {}, 'stop'],
-  ])('%s with %j is a finish by %s', (type, response, finish) => {
+  ])('%s with %j finishes with %s', (type, response, finish) => {
     expect(ending(response, type)).toMatchObject({ type: 'answer-ended', finish })
   })
 
-  test('brings what was never done, and what was never announced', () => {
-    const events = decoded(CREATED, added(MESSAGE), textDelta('a'), {
+  test('adds items that did not end or did not appear in the stream', () => {
+    const events = decodeEvents(CREATED, itemAdded(MESSAGE), textDelta('a'), {
       type: 'response.completed',
-      response: { output: [said('ab'), { ...CALL, arguments: '{}' }] },
+      response: { output: [finishedMessage('ab'), { ...CALL, arguments: '{}' }] },
     })
-    expect(itemsIn(events)).toEqual([said('ab'), { ...CALL, arguments: '{}' }])
+    expect(listItems(events)).toEqual([finishedMessage('ab'), { ...CALL, arguments: '{}' }])
   })
 
-  test('that lists fewer items than there were does not mix them up', () => {
+  test('with a shorter list of items does not mix them up', () => {
     const search = { type: 'web_search_call', id: 'ws_1' }
-    const events = decoded(
+    const events = decodeEvents(
       CREATED,
-      added(search, 0),
-      added(MESSAGE, 1),
+      itemAdded(search, 0),
+      itemAdded(MESSAGE, 1),
       textDelta('a', { output_index: 1 }),
-      done(said('a'), 1),
-      { type: 'response.completed', response: { output: [said('a')] } },
+      itemDone(finishedMessage('a'), 1),
+      { type: 'response.completed', response: { output: [finishedMessage('a')] } },
     )
-    expect(itemsIn(events)).toMatchObject([said('a'), { type: 'opaque' }])
+    expect(listItems(events)).toMatchObject([finishedMessage('a'), { type: 'opaque' }])
   })
 
-  test('without a list ends what was left open with what was said', () => {
-    const events = decoded(CREATED, added(MESSAGE), textDelta('a'), {
+  test('without a list ends open items with the received text', () => {
+    const events = decodeEvents(CREATED, itemAdded(MESSAGE), textDelta('a'), {
       type: 'response.completed',
       response: { output: null },
     })
-    expect(itemsIn(events)).toEqual([said('a')])
+    expect(listItems(events)).toEqual([finishedMessage('a')])
   })
 
-  test('does not change what was done', () => {
-    const events = decoded(CREATED, added(MESSAGE), textDelta('a'), done(said('a')), {
-      type: 'response.completed',
-      response: { output: [said('b')] },
-    })
-    expect(itemsIn(events)).toEqual([said('a')])
+  test('does not change finished items', () => {
+    const events = decodeEvents(
+      CREATED,
+      itemAdded(MESSAGE),
+      textDelta('a'),
+      itemDone(finishedMessage('a')),
+      {
+        type: 'response.completed',
+        response: { output: [finishedMessage('b')] },
+      },
+    )
+    expect(listItems(events)).toEqual([finishedMessage('a')])
   })
 
-  test('is the end', () => {
+  test('is the last event', () => {
     const decoder = decodeStream()
-    decoder.push(messageOf(COMPLETED))
-    expect(decoder.push(messageOf(added(MESSAGE)))).toEqual([])
+    decoder.push(createMessage(COMPLETED))
+    expect(decoder.push(createMessage(itemAdded(MESSAGE)))).toEqual([])
     expect(decoder.end()).toEqual([])
   })
 })
@@ -398,12 +424,12 @@ describe('a failure', () => {
   test.each([
     [{ type: 'error', error: ERROR }],
     [{ type: 'error', code: ERROR.code, message: ERROR.message, param: null }],
-  ])('is told once, though the upstream tells it twice', (error) => {
+  ])('is reported once for `error` and `response.failed`', (error) => {
     const failed = {
       type: 'response.failed',
       response: { status: 'failed', error: { code: 'server_error', message: 'Less.' } },
     }
-    const events = decoded(CREATED, error, failed)
+    const events = decodeEvents(CREATED, error, failed)
     expect(events.slice(1)).toMatchObject([
       {
         type: 'answer-failed',
@@ -412,47 +438,52 @@ describe('a failure', () => {
     ])
   })
 
-  test('may be told by the response alone', () => {
+  test('is read from `response.failed` alone', () => {
     const error = { code: 'context_length_exceeded', message: 'Too long.' }
-    expect(decoded(CREATED, { type: 'response.failed', response: { error } }).at(-1)).toMatchObject(
-      {
-        failure: { status: 400, code: 'context_length_exceeded', message: 'Too long.' },
-      },
-    )
+    expect(
+      decodeEvents(CREATED, { type: 'response.failed', response: { error } }).at(-1),
+    ).toMatchObject({
+      failure: { status: 400, code: 'context_length_exceeded', message: 'Too long.' },
+    })
   })
 
-  test('may come before anything else, and alone', () => {
-    expect(decoded({ type: 'error', error: ERROR })).toMatchObject([
+  test('is read from an `error` event alone', () => {
+    expect(decodeEvents({ type: 'error', error: ERROR })).toMatchObject([
       { type: 'answer-started', upstreamId: null, model: null },
       { type: 'answer-failed', failure: { code: 'insufficient_quota' } },
     ])
   })
 
-  test('is a stream that stops, even where every item was done', () => {
-    const events = decoded(CREATED, added(MESSAGE), textDelta('a'), done(said('a')))
-    expect(itemsIn(events)).toEqual([said('a')])
+  test('is a stream without a final event, even if every item ended', () => {
+    const events = decodeEvents(
+      CREATED,
+      itemAdded(MESSAGE),
+      textDelta('a'),
+      itemDone(finishedMessage('a')),
+    )
+    expect(listItems(events)).toEqual([finishedMessage('a')])
     expect(events.at(-1)).toMatchObject({
       type: 'answer-failed',
       failure: { status: 502, type: 'server_error', code: 'upstream_broken' },
     })
   })
 
-  test('keeps what had arrived, and says that it is not whole', () => {
-    const events = decoded(
+  test('keeps the received items and marks them as incomplete', () => {
+    const events = decodeEvents(
       CREATED,
-      added({ type: 'reasoning', id: 'rs_1', summary: [] }, 0),
+      itemAdded({ type: 'reasoning', id: 'rs_1', summary: [] }, 0),
       {
         type: 'response.reasoning_summary_text.delta',
         output_index: 0,
         summary_index: 0,
         delta: 'h',
       },
-      added(MESSAGE, 1),
+      itemAdded(MESSAGE, 1),
       textDelta('a', { output_index: 1 }),
-      added(CALL, 2),
+      itemAdded(CALL, 2),
       { type: 'response.function_call_arguments.delta', output_index: 2, delta: '{"a' },
     )
-    expect(itemsIn(events)).toMatchObject([
+    expect(listItems(events)).toMatchObject([
       { type: 'reasoning', status: 'incomplete', summary: [{ text: 'h' }] },
       { type: 'message', status: 'incomplete', content: [{ text: 'a' }] },
       { type: 'function_call', status: 'incomplete', arguments: '{"a' },
@@ -465,9 +496,9 @@ describe('a failure', () => {
       { type, response: 5 },
       { type, response: [{ status: 'completed' }] },
     ]),
-  )('is an end without a response: %j', (end) => {
-    const events = decoded(CREATED, added(MESSAGE), textDelta('a'), end)
-    expect(itemsIn(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'a' }] }])
+  )('is a final event without a response: %j', (end) => {
+    const events = decodeEvents(CREATED, itemAdded(MESSAGE), textDelta('a'), end)
+    expect(listItems(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'a' }] }])
     expect(events.at(-1)).toMatchObject({
       type: 'answer-failed',
       failure: { status: 502, code: 'upstream_broken' },
@@ -483,9 +514,9 @@ describe('a failure', () => {
   })
 })
 
-describe('the wire', () => {
-  test('may name an event only beside it, or only within', () => {
-    const { type: _type, ...nameless } = added(MESSAGE)
+describe('a stream', () => {
+  test('may have the event name only in the SSE field or only in the data', () => {
+    const { type: _type, ...nameless } = itemAdded(MESSAGE)
     const events = runStage(decodeStream(), [
       { event: 'response.output_item.added', data: JSON.stringify(nameless) },
       { data: JSON.stringify(textDelta('a')) },
@@ -501,9 +532,9 @@ describe('the wire', () => {
     ])
   })
 
-  test('may have words that nobody knows', () => {
+  test('may have unknown events and fields', () => {
     const unknown = ['keepalive', 'response.reasoning_part.added', 'constructor', '__proto__', '']
-    expect(heard(...unknown.map((type) => ({ type })))).toEqual([])
+    expect(decodeItemEvents(...unknown.map((type) => ({ type })))).toEqual([])
   })
 
   const value = fc.oneof(
@@ -545,17 +576,17 @@ describe('the wire', () => {
     { requiredKeys: ['type'] },
   ) as fc.Arbitrary<JsonObject>
 
-  test('may be nonsense, and events still come in order', () => {
+  test('with arbitrary content has a valid order of events', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
-        const faults = eventFaults(runStage(decodeStream(), events.map(messageOf)))
+        const faults = eventFaults(runStage(decodeStream(), events.map(createMessage)))
         expect(faults.filter((fault) => !fault.includes('sum of its deltas'))).toEqual([])
       }),
       { numRuns: 400 },
     )
   })
 
-  test('may be nonsense in a whole answer as well', () => {
+  test('that is not streamed and has arbitrary content has a valid order of events', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom('output', 'status', 'error', 'id'), value),
@@ -567,15 +598,20 @@ describe('the wire', () => {
   })
 })
 
-describe('a whole answer', () => {
-  test('is heard as the stream of it would be', () => {
+describe('a non-streamed answer', () => {
+  test('has the same events as its stream', () => {
     const call = { ...CALL, arguments: '{}' }
-    const body = { id: 'resp_up', model: 'm', status: 'completed', output: [said('a'), call] }
+    const body = {
+      id: 'resp_up',
+      model: 'm',
+      status: 'completed',
+      output: [finishedMessage('a'), call],
+    }
     expect(decodeBody(body)).toEqual([
       { type: 'answer-started', upstreamId: 'resp_up', model: 'm' },
       { type: 'item-started', index: 0, item: { ...MESSAGE, status: 'completed' } },
       { type: 'text-delta', index: 0, part: 0, text: 'a' },
-      { type: 'item-ended', index: 0, item: said('a') },
+      { type: 'item-ended', index: 0, item: finishedMessage('a') },
       { type: 'item-started', index: 1, item: CALL },
       { type: 'arguments-delta', index: 1, text: '{}' },
       { type: 'item-ended', index: 1, item: call },
@@ -588,7 +624,7 @@ describe('a whole answer', () => {
     [{ error: { code: 429, message: 'x' } }, '429'],
     [{ status: 'cancelled', output: [] }, 'upstream_broken'],
     [{ status: 'in_progress', output: [] }, 'upstream_broken'],
-  ])('%j has failed with %s', (body, code) => {
+  ])('%j is a failure with code %s', (body, code) => {
     expect(decodeBody(body).at(-1)).toMatchObject({ type: 'answer-failed', failure: { code } })
   })
 })
