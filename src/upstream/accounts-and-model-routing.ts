@@ -59,8 +59,8 @@ function findTarget(
 }
 
 /**
- * Prefers an account with the same `baseUrl` that speaks the client's dialect, so that requests need
- * no translation, e.g. `openai-chat` instead of `openai` for a Chat Completions client.
+ * Prefers an account with the same `baseUrl` and the client's dialect, so that requests need no
+ * translation, e.g. `openai-chat` instead of `openai` for a Chat Completions client.
  */
 function preferSameDialect(
   accounts: readonly Account[],

@@ -81,15 +81,15 @@ test('an alias is replaced by one model or by several in order', () => {
 
 test('an unknown model is rejected with the error of each API', () => {
   const world = configureUpstreams({})
-  const refused = (dialect: 'chat' | 'responses'): unknown => {
+  const getError = (dialect: 'chat' | 'responses'): unknown => {
     try {
       return routeModel(world, 'x', dialect)
     } catch (error) {
       return error
     }
   }
-  expect(refused('chat')).toMatchObject({ failure: { status: 404, code: 'model_not_found' } })
-  expect(refused('responses')).toMatchObject({
+  expect(getError('chat')).toMatchObject({ failure: { status: 404, code: 'model_not_found' } })
+  expect(getError('responses')).toMatchObject({
     failure: { status: 400, code: 'model_not_found', param: 'model' },
   })
 })

@@ -14,6 +14,7 @@ export function unwrapInput(argumentsText: string): string {
   return typeof input === 'string' ? input : argumentsText
 }
 
+/** The parameters of a custom tool that is sent as a function. */
 export const WRAPPED_INPUT_SCHEMA: JsonObject = {
   type: 'object',
   properties: { input: { type: 'string', description: 'The input of the tool, as plain text.' } },

@@ -1,6 +1,6 @@
 /**
- * Reads an account's quirks for Chat Completions services. An account picks a set with `quirks.profile` and overrides
- * single ones: `{ profile: 'groq', maxStops: 2 }`.
+ * Reads an account's quirks for Chat Completions services. An account picks a set with
+ * `quirks.profile` and overrides single ones: `{ profile: 'groq', maxStops: 2 }`.
  *
  * Without a quirk, the request of a Chat Completions client is forwarded as the client wrote it, and a
  * translated request takes the form that most services accept. Invalid values are ignored here, so

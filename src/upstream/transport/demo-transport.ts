@@ -1,4 +1,4 @@
-/** Answers requests to the demo upstream inside the gateway, behind the same interface as HTTP. */
+/** Answers requests to the demo upstream inside the gateway, through the same interface as HTTP. */
 import { createFailure } from '../../core/errors/gateway-error.ts'
 import {
   scriptAnswer,

@@ -1,5 +1,5 @@
 /**
- * Rejects compressed replies, which some upstreams send without being asked to. The gateway does not
+ * Rejects compressed replies, which some upstreams send unrequested. The gateway does not
  * decompress; the fetch transport removes the header, because `fetch` has decompressed the body.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'

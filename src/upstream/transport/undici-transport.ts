@@ -46,7 +46,7 @@ export function createUndiciTransport(timeouts: TransportTimeouts): {
 /** Node's own limit. */
 const MAX_HEADERS_KB = 16
 
-/** How long an unused connection stays open if the upstream sends no `keep-alive: timeout`. */
+/** The lifetime of an unused connection, unless the upstream sends `keep-alive: timeout=…`. */
 const KEEP_ALIVE_MS = 60_000
 
 function dispatch(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
@@ -102,7 +102,7 @@ function wasStaleConnection(error: Error, afterMs: number): boolean {
   if (afterMs > MAX_STALE_FAILURE_MS) return false
   // This request has no reply yet, so bytes that were read belong to an earlier one.
   if (code === 'UND_ERR_SOCKET') return (socket?.bytesRead ?? 0) > 0
-  // These errors carry no data about their connection.
+  // These errors have no `socket` field that could be checked.
   return code === 'ECONNRESET' || code === 'EPIPE'
 }
 

@@ -98,20 +98,22 @@ describe('call ids', () => {
   })
 
   test('that repeat with the name in every fragment belong to one call', () => {
-    const again = (text: string) =>
+    const fragmentOf = (text: string) =>
       callsChunk({ index: 0, id: '0', type: 'function', function: { name: 'f', arguments: text } })
-    expect(decodeItems(again(''), again('{'), again('}'))).toEqual([call('0', 'f', '{}')])
+    expect(decodeItems(fragmentOf(''), fragmentOf('{'), fragmentOf('}'))).toEqual([
+      call('0', 'f', '{}'),
+    ])
   })
 
   test('that are missing or repeated are generated, deterministic and unique', () => {
-    const twice = [
+    const chunks = [
       callsChunk({ index: 0, id: '', function: { name: 'f', arguments: '{}' } }),
       callsChunk({ index: 1, function: { name: 'f', arguments: '{}' } }),
       callsChunk({ index: 2, id: 'a', function: { name: 'f', arguments: '{}' } }),
       callsChunk({ index: 3, id: 'a', function: { name: 'f', arguments: '{}' } }),
     ]
-    const ids = listCallIds(decodeItems(...twice))
-    expect(ids).toEqual(listCallIds(decodeItems(...twice)))
+    const ids = listCallIds(decodeItems(...chunks))
+    expect(ids).toEqual(listCallIds(decodeItems(...chunks)))
     expect(new Set(ids).size).toBe(4)
     expect(ids[2]).toBe('a')
     for (const id of ids.filter((one) => one !== 'a')) expect(id).toMatch(/^call_[0-9a-zA-Z]{9}$/)
@@ -121,23 +123,25 @@ describe('call ids', () => {
     const nameless = {
       choices: [{ index: 0, delta: { tool_calls: [{ function: { name: 'f' } }] } }],
     }
-    const answered = (items: readonly Item[]) => {
+    const decodeAnswer = (items: readonly Item[]) => {
       const events = decodeChunks([nameless, finish(), DONE], {}, promptOf(items))
       return itemsIn(events)
     }
     // These answers have no id or time, and the questions are the same.
     let items: readonly Item[] = [user('Go on.')]
     for (let turn = 0; turn < 5; turn++) {
-      const [made] = answered(items)
-      expect(answered(items)).toEqual([made])
-      expect(listCallIds(items)).not.toContain(listCallIds(made === undefined ? [] : [made])[0])
-      items = [...items, ...(made === undefined ? [] : [made]), user('Go on.')]
+      const [generated] = decodeAnswer(items)
+      expect(decodeAnswer(items)).toEqual([generated])
+      expect(listCallIds(items)).not.toContain(
+        listCallIds(generated === undefined ? [] : [generated])[0],
+      )
+      items = [...items, ...(generated === undefined ? [] : [generated]), user('Go on.')]
     }
     expect(new Set(listCallIds(items)).size).toBe(5)
     // The generated id is already in the conversation.
-    const [first = ''] = listCallIds(answered([user('Look.'), user('Go on.')]))
-    const taken = [call(first), user('Go on.')]
-    expect(listCallIds(answered(taken))).not.toContain(first)
+    const [first = ''] = listCallIds(decodeAnswer([user('Look.'), user('Go on.')]))
+    const itemsWithId = [call(first), user('Go on.')]
+    expect(listCallIds(decodeAnswer(itemsWithId))).not.toContain(first)
   })
 
   test('that are numbers become text', () => {
@@ -213,19 +217,21 @@ describe('other kinds of calls', () => {
   test('calls of custom tools that were sent as functions become custom calls', () => {
     const tool = { type: 'custom', name: 'sh', description: null, format: null } as const
     const prompt = promptOf([], { tools: [tool] })
-    const made = (text: string) => [
+    const chunksOf = (text: string) => [
       callsChunk({ index: 0, id: 'a', function: { name: 'sh', arguments: text.slice(0, 4) } }),
       callsChunk({ index: 0, function: { arguments: text.slice(4) } }),
       finish(),
       DONE,
     ]
-    const input = (text: string) => itemsIn(decodeChunks(made(text), {}, prompt))
-    expect(input('{"input":"ls \\"a\\""}')).toEqual([
+    const decodeInput = (text: string) => itemsIn(decodeChunks(chunksOf(text), {}, prompt))
+    expect(decodeInput('{"input":"ls \\"a\\""}')).toEqual([
       { type: 'custom_tool_call', call_id: 'a', name: 'sh', input: 'ls "a"' },
     ])
     // Arguments that do not match the schema become the input unchanged.
-    expect(input('ls -la')).toMatchObject([{ input: 'ls -la' }])
-    expect(itemsIn(decodeChunks(made('{"input":"ls"}')))).toMatchObject([{ type: 'function_call' }])
+    expect(decodeInput('ls -la')).toMatchObject([{ input: 'ls -la' }])
+    expect(itemsIn(decodeChunks(chunksOf('{"input":"ls"}')))).toMatchObject([
+      { type: 'function_call' },
+    ])
   })
 
   test('the deprecated `function_call` becomes a call', () => {

@@ -96,7 +96,7 @@ describe('reasoning', () => {
 })
 
 describe('reasoning in think tags', () => {
-  const said = (kind: true | 'unopened', ...texts: readonly string[]) =>
+  const decodeTexts = (kind: true | 'unopened', ...texts: readonly string[]) =>
     itemsIn(
       decodeChunks([...texts.map((content) => chunk({ content })), finish(), DONE], {
         thinkTags: kind,
@@ -112,7 +112,7 @@ describe('reasoning in think tags', () => {
   test('is extracted wherever a chunk border splits the tags', () => {
     const text = '\n<think>\nHm < 3 </thin king</think>\n\nSo <think> it is'
     for (let cut = 1; cut < text.length; cut++) {
-      expect(said(true, text.slice(0, cut), text.slice(cut))).toEqual([
+      expect(decodeTexts(true, text.slice(0, cut), text.slice(cut))).toEqual([
         reasoningItem('\nHm < 3 </thin king'),
         assistant('So <think> it is'),
       ])
@@ -120,13 +120,19 @@ describe('reasoning in think tags', () => {
   })
 
   test('is recognized under other tag names, but not in text that only starts like a tag', () => {
-    expect(said(true, '<reasoning>Hm</reasoning>a')).toEqual([reasoningItem('Hm'), assistant('a')])
-    expect(said(true, '<thin', 'g> a')).toEqual([assistant('<thing> a')])
-    expect(said(true, '<thi')).toEqual([assistant('<thi')])
+    expect(decodeTexts(true, '<reasoning>Hm</reasoning>a')).toEqual([
+      reasoningItem('Hm'),
+      assistant('a'),
+    ])
+    expect(decodeTexts(true, '<thin', 'g> a')).toEqual([assistant('<thing> a')])
+    expect(decodeTexts(true, '<thi')).toEqual([assistant('<thi')])
   })
 
   test('may have no opening tag and no closing tag', () => {
-    expect(said('unopened', 'Hm</th', 'ink>a')).toEqual([reasoningItem('Hm'), assistant('a')])
-    expect(said(true, '<think>Hm')).toEqual([reasoningItem('Hm')])
+    expect(decodeTexts('unopened', 'Hm</th', 'ink>a')).toEqual([
+      reasoningItem('Hm'),
+      assistant('a'),
+    ])
+    expect(decodeTexts(true, '<think>Hm')).toEqual([reasoningItem('Hm')])
   })
 })

@@ -87,18 +87,18 @@ describe('media', () => {
 
   test('of a gateway tool follow in a user message even for a chat client (C80)', () => {
     const source = parseChatPrompt({ model: 'm', messages: [{ role: 'user', content: 'go' }] })
-    const shown = createGatewayToolOutput('a', [{ type: 'input_text', text: 'here' }, image()])
-    const asked = [call('a', 'view_media'), shown]
-    const more = { ...source, items: [...source.items, ...asked] }
+    const toolOutput = createGatewayToolOutput('a', [{ type: 'input_text', text: 'here' }, image()])
+    const toolItems = [call('a', 'view_media'), toolOutput]
+    const prompt = { ...source, items: [...source.items, ...toolItems] }
     const parts = [
       { type: 'text', text: '[Gateway notice: What follows is output of the tool view_media.]' },
       picture,
     ]
-    expect((encodePrompt(more).messages as unknown[]).slice(2)).toEqual([
+    expect((encodePrompt(prompt).messages as unknown[]).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'here' },
       { role: 'user', content: parts },
     ])
-    const allowed = encodePrompt(more, { toolMedia: true }).messages as unknown[]
+    const allowed = encodePrompt(prompt, { toolMedia: true }).messages as unknown[]
     expect(allowed).toHaveLength(3)
   })
 

@@ -41,8 +41,8 @@ test('does not send `store`, nor the `metadata` of a stored answer', () => {
     ...BODY,
     metadata,
   })
-  const labelled = parseChatPrompt({ ...BODY, metadata })
-  expect(encodeToBytesOrBody(labelled)).toBe(labelled.source.bytes())
+  const withMetadata = parseChatPrompt({ ...BODY, metadata })
+  expect(encodeToBytesOrBody(withMetadata)).toBe(withMetadata.source.bytes())
 })
 
 test("encodes a changed parameter and keeps the client's messages", () => {
@@ -84,9 +84,9 @@ test('puts added instructions before the messages', () => {
 })
 
 test("sets `stream` to the prompt's value", () => {
-  const asked = parseChatPrompt({ ...BODY, stream_options: { include_usage: true } })
+  const streamed = parseChatPrompt({ ...BODY, stream_options: { include_usage: true } })
   const { stream: _stream, ...rest } = BODY
-  expect(encodeToBytesOrBody({ ...asked, stream: false })).toEqual({ ...rest, stream: false })
+  expect(encodeToBytesOrBody({ ...streamed, stream: false })).toEqual({ ...rest, stream: false })
 })
 
 test('sends reasoning back in the field in which the client sent it', () => {
@@ -135,7 +135,7 @@ describe("an account's quirk also applies to a Chat Completions client", () => {
   })
 
   test('call ids are changed only if they do not match `callIdPattern`', () => {
-    const talk = (id: string) =>
+    const createPrompt = (id: string) =>
       parseChatPrompt({
         model: 'm',
         messages: [
@@ -148,9 +148,9 @@ describe("an account's quirk also applies to a Chat Completions client", () => {
           { role: 'tool', tool_call_id: id, content: 'ok' },
         ],
       })
-    const fit = talk('abcDEF123')
-    expect(encodeToBytesOrBody(fit, { profile: 'mistral' })).toBe(fit.source.bytes())
-    const { body, noteCodes } = encodePrompt(talk('call_1'), { profile: 'mistral' })
+    const accepted = createPrompt('abcDEF123')
+    expect(encodeToBytesOrBody(accepted, { profile: 'mistral' })).toBe(accepted.source.bytes())
+    const { body, noteCodes } = encodePrompt(createPrompt('call_1'), { profile: 'mistral' })
     const [, spoken, answer] = body['messages'] as JsonObject[]
     const id = answer?.['tool_call_id']
     expect(id).toMatch(/^[a-zA-Z0-9]{9}$/)

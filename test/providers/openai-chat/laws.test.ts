@@ -142,9 +142,9 @@ describe('a decoded answer', () => {
 
   test('has valid events whatever the stream contains', () => {
     fc.assert(
-      fc.property(fc.array(data, { maxLength: 12 }), quirks, (all, set) => {
+      fc.property(fc.array(data, { maxLength: 12 }), quirks, (all, accountQuirks) => {
         const messages = all.map((one) => ({ data: one }))
-        const events = runStage(openaiChat.createDecoder(accountOf(set)), messages)
+        const events = runStage(openaiChat.createDecoder(accountOf(accountQuirks)), messages)
         expect(eventFaults(events)).toEqual([])
         for (const item of itemsIn(events)) {
           if (item.type === 'function_call') expect(item.call_id).not.toBe('')
@@ -179,9 +179,9 @@ describe('a decoded answer', () => {
         fc.integer({ min: 400, max: 599 }),
         fc.jsonValue({ maxDepth: 3 }),
         (status, body) => {
-          const given =
+          const errorBody =
             typeof body === 'object' && !Array.isArray(body) ? body : JSON.stringify(body)
-          const failure = openaiChat.parseErrorResponse(status, given ?? '')
+          const failure = openaiChat.parseErrorResponse(status, errorBody ?? '')
           expect(Object.keys(failure).toSorted()).toEqual([
             'code',
             'message',

@@ -42,7 +42,7 @@ test('appends `query` to the path', () => {
 
 describe('strict alternation of roles', () => {
   const strict = { strictAlternation: true }
-  const shown = (items: Parameters<typeof encodeItems>[0], quirks: JsonObject = strict) =>
+  const encodeLines = (items: Parameters<typeof encodeItems>[0], quirks: JsonObject = strict) =>
     lines(encodeItems(items, {}, quirks).messages)
 
   test('merges consecutive messages, puts system first and starts with a user message', () => {
@@ -56,7 +56,7 @@ describe('strict alternation of roles', () => {
       assistant: c
       assistant: d
     `
-    expect(shown(items)).toEqual([
+    expect(encodeLines(items)).toEqual([
       'system: one\ntwo',
       'user: (The conversation begins.)',
       'assistant: hello',
@@ -85,7 +85,7 @@ describe('strict alternation of roles', () => {
         user: so?
       `,
     ]
-    expect(shown(items)).toEqual([
+    expect(encodeLines(items)).toEqual([
       'user: hi',
       'user: hi',
       'assistant: wait',

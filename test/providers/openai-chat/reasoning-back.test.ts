@@ -29,23 +29,23 @@ const ROUTER = { profile: 'openrouter' }
 /** Decodes an answer with one reasoning detail for a request with these body fields. */
 function decodeReasoning(body: JsonObject, detail: JsonObject = DETAIL): JsonObject {
   const prompt = promptOf([user('go')])
-  const asked: Prompt = { ...prompt, source: { ...prompt.source, body } }
+  const request: Prompt = { ...prompt, source: { ...prompt.source, body } }
   const chunks = [chunk({ reasoning_details: [detail] }), chunk({ content: 'so' }), finish(), DONE]
-  const [item] = itemsIn(decodeChunks(chunks, ROUTER, asked))
+  const [item] = itemsIn(decodeChunks(chunks, ROUTER, request))
   return item as unknown as JsonObject
 }
 
 describe('signed details', () => {
-  const sealed = decodeReasoning({ store: false })['encrypted_content']
+  const packed = decodeReasoning({ store: false })['encrypted_content']
 
   test('are packed into encrypted_content only for a client that stores the conversation', () => {
-    expect(sealed).toBe(`chat:1:up:m:${JSON.stringify([DETAIL])}`)
+    expect(packed).toBe(`chat:1:up:m:${JSON.stringify([DETAIL])}`)
     expect(decodeReasoning({})['encrypted_content']).toBeUndefined()
     const { signature: _signature, ...unsigned } = DETAIL
     expect(decodeReasoning({ store: false }, unsigned)['encrypted_content']).toBeUndefined()
   })
 
-  const back = (encrypted_content: unknown): Item =>
+  const createItem = (encrypted_content: unknown): Item =>
     ({
       type: 'reasoning',
       summary: [{ type: 'summary_text', text: 'Hm' }],
@@ -54,7 +54,7 @@ describe('signed details', () => {
 
   test('are sent back unchanged (C98)', () => {
     const { messages } = encodeItems(
-      [user('go'), back(sealed), assistant('so'), user('and?')],
+      [user('go'), createItem(packed), assistant('so'), user('and?')],
       {},
       ROUTER,
     )
@@ -62,7 +62,7 @@ describe('signed details', () => {
   })
 
   test('are sent back only to the model that made them (C98)', () => {
-    const items = [user('go'), back(sealed), assistant('so'), user('and?')]
+    const items = [user('go'), createItem(packed), assistant('so'), user('and?')]
     const { messages, noteCodes } = encodeItems(items, { model: 'another' }, ROUTER)
     expect(messages).toEqual([
       { role: 'user', content: 'go' },
@@ -75,7 +75,7 @@ describe('signed details', () => {
   test.each(['chat:1:', 'chat:1:up:m:', 'chat:1:up:m:{', 'chat:1:%:m:[]', 'gAAAA', ''])(
     'that cannot be unpacked are replaced by the summary: %j',
     (broken) => {
-      const items = [user('go'), back(broken), assistant('so'), user('and?')]
+      const items = [user('go'), createItem(broken), assistant('so'), user('and?')]
       expect(encodeItems(items, {}, ROUTER).messages).toMatchObject([{}, { reasoning: 'Hm' }, {}])
     },
   )
@@ -93,15 +93,15 @@ describe('a service that requires reasoning with calls', () => {
   ]
 
   test('gets the known reasoning, otherwise an empty string (C98)', () => {
-    const [, calls, , said] = encodeItems(loop(reasoningItem('Hm')), {}, deepseek)
+    const [, calls, , answer] = encodeItems(loop(reasoningItem('Hm')), {}, deepseek)
       .messages as JsonObject[]
     expect(calls).toMatchObject({ reasoning_content: 'Hm' })
-    expect(said).not.toHaveProperty('reasoning_content')
+    expect(answer).not.toHaveProperty('reasoning_content')
     const unknown = encodeItems(loop(), {}, deepseek)
     expect(unknown.messages).toMatchObject([{}, { reasoning_content: '' }, {}, {}, {}])
     expect(unknown.notes).toMatchObject([{ did: 'added', at: 1, why: 'reasoning-stand-in' }])
-    const [, others] = encodeItems(loop(), {}, { profile: 'vllm' }).messages as JsonObject[]
-    expect(others).not.toHaveProperty('reasoning_content')
+    const [, vllmCalls] = encodeItems(loop(), {}, { profile: 'vllm' }).messages as JsonObject[]
+    expect(vllmCalls).not.toHaveProperty('reasoning_content')
   })
 
   const messages = (fields: JsonObject): JsonObject[] => [
@@ -113,12 +113,12 @@ describe('a service that requires reasoning with calls', () => {
   test('gets it also for a chat client, whose messages stay otherwise unchanged', () => {
     const without = parseChatPrompt({ model: 'm', messages: messages({}) })
     expect(encodePrompt(without, deepseek).messages).toEqual(messages({ reasoning_content: '' }))
-    const elsewhere = parseChatPrompt({ model: 'm', messages: messages({ reasoning: 'Hm' }) })
-    expect(encodePrompt(elsewhere, deepseek).messages).toEqual(
+    const otherField = parseChatPrompt({ model: 'm', messages: messages({ reasoning: 'Hm' }) })
+    expect(encodePrompt(otherField, deepseek).messages).toEqual(
       messages({ reasoning_content: 'Hm' }),
     )
-    const said = { role: 'assistant', content: 'so', reasoning_content: 'Aha' }
-    const earlier = [{ role: 'user', content: 'hi' }, said]
+    const answer = { role: 'assistant', content: 'so', reasoning_content: 'Aha' }
+    const earlier = [{ role: 'user', content: 'hi' }, answer]
     const before = parseChatPrompt({ model: 'm', messages: [...earlier, ...messages({})] })
     expect(encodePrompt(before, deepseek).messages).toMatchObject([
       {},

@@ -1,45 +1,46 @@
-/** The order and the sums that `core/stream-event.ts` promises, for any answer. */
+/** Checks the order of an answer's events, and that each text is the sum of its deltas (`core/stream-event.ts`). */
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item } from '../../../src/core/item.ts'
 
-/** What is wrong with a finished answer, one sentence each. */
+/** Returns one sentence for each fault in the events of an ended answer. */
 export function eventFaults(events: readonly StreamEvent[]): readonly string[] {
   const faults: string[] = []
-  const said = new Map<number, Map<string, string>>()
+  const textsByItem = new Map<number, Map<string, string>>()
   const open = new Set<number>()
   if (events[0]?.type !== 'answer-started') faults.push('does not begin with answer-started')
   const last = events.at(-1)?.type
   if (last !== 'answer-ended' && last !== 'answer-failed') faults.push('does not end')
   for (const [at, event] of events.entries()) {
-    const say = (fault: string) => faults.push(`${at} ${event.type}: ${fault}`)
-    if (event.type === 'answer-started' && at > 0) say('comes late')
-    if (/answer-(ended|failed)/.test(event.type) && at < events.length - 1) say('is not the last')
+    const report = (fault: string) => faults.push(`${at} ${event.type}: ${fault}`)
+    if (event.type === 'answer-started' && at > 0) report('is not the first event')
+    if (/answer-(ended|failed)/.test(event.type) && at < events.length - 1)
+      report('is not the last event')
     if (!('index' in event)) continue
     const { index } = event
     if (event.type === 'item-started') {
-      if (index !== said.size) say('does not count')
-      said.set(index, new Map())
+      if (index !== textsByItem.size) report('does not have the next index')
+      textsByItem.set(index, new Map())
       open.add(index)
       continue
     }
-    if (!open.has(index)) say('is about an item that is not open')
-    const texts = said.get(index) ?? new Map<string, string>()
+    if (!open.has(index)) report('is about an item that is not open')
+    const texts = textsByItem.get(index) ?? new Map<string, string>()
     if (event.type === 'item-ended') {
       open.delete(index)
-      for (const [place, text] of textsOf(event.item)) {
-        if ((texts.get(place) ?? '') !== text) say(`${place} is not the sum of its deltas`)
+      for (const [key, text] of textsOf(event.item)) {
+        if ((texts.get(key) ?? '') !== text) report(`${key} is not the sum of its deltas`)
       }
     } else if ('text' in event) {
-      if (event.text === '') say('says nothing')
-      const place = placeOf(event)
-      texts.set(place, (texts.get(place) ?? '') + event.text)
+      if (event.text === '') report('has no text')
+      const key = keyOf(event)
+      texts.set(key, (texts.get(key) ?? '') + event.text)
     }
   }
   if (open.size > 0) faults.push(`items ${[...open].join()} never end`)
   return faults
 }
 
-function placeOf(event: Extract<StreamEvent, { text: string }>): string {
+function keyOf(event: Extract<StreamEvent, { text: string }>): string {
   if (event.type === 'arguments-delta') return 'arguments'
   return event.type === 'reasoning-delta'
     ? `${event.channel} ${event.part}`
@@ -49,8 +50,8 @@ function placeOf(event: Extract<StreamEvent, { text: string }>): string {
 function textsOf(item: Item): readonly (readonly [string, string])[] {
   switch (item.type) {
     case 'message':
-      return item.content.map((part, at) => [
-        `content ${at}`,
+      return item.content.map((part, partIndex) => [
+        `content ${partIndex}`,
         'text' in part ? part.text : 'refusal' in part ? part.refusal : '',
       ])
     case 'reasoning':

@@ -10,7 +10,7 @@ import { parseErrorResponse } from '../../../src/providers/openai-responses/pars
 import { runStage } from '../../../src/core/stream/stage.ts'
 import { outcomeOf, recordedStreams } from '../../support/responses-kit.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
-import { eventFaults } from './event-order.ts'
+import { eventFaults } from '../../support/event-laws.ts'
 
 function listUpstreamItems(events: readonly StreamEvent[]): readonly unknown[] {
   return outcomeOf(events).items.map((item) => {
@@ -40,10 +40,10 @@ describe.skipIf(!sharedExists)('a recorded stream', () => {
       expect(outcome.failure === null).toBe(type !== 'response.failed')
       if (!isObject(response)) throw new Error('A recorded stream ends with a response.')
       // OpenRouter sends another id for the reasoning in the final response.
-      const isNamedAnew = name.includes('openrouter')
-      const whole = listUpstreamItems(decodeBody(response))
-      expect(isNamedAnew ? whole.slice(1) : whole).toEqual(
-        isNamedAnew ? listUpstreamItems(events).slice(1) : listUpstreamItems(events),
+      const hasOtherId = name.includes('openrouter')
+      const bodyItems = listUpstreamItems(decodeBody(response))
+      expect(hasOtherId ? bodyItems.slice(1) : bodyItems).toEqual(
+        hasOtherId ? listUpstreamItems(events).slice(1) : listUpstreamItems(events),
       )
       expect(outcomeOf(decodeBody(response)).usage).toEqual(outcome.usage)
     },
@@ -69,8 +69,8 @@ describe.skipIf(!sharedExists)('a recorded error', () => {
     ['error-400-not-background-stream', 400, 'invalid_request_error', 'stream'],
   ])('%s keeps its code, param and message', (name, status, code, param) => {
     const body = readShared(`fixtures/streams/openai-responses/${name}.json`).toString()
-    const told = parseErrorResponse(status, JSON.parse(body) as JsonObject)
-    expect(told).toMatchObject({ status, code, param, type: 'invalid_request_error' })
-    expect(body).toContain(JSON.stringify(told.message).slice(1, -1))
+    const failure = parseErrorResponse(status, JSON.parse(body) as JsonObject)
+    expect(failure).toMatchObject({ status, code, param, type: 'invalid_request_error' })
+    expect(body).toContain(JSON.stringify(failure.message).slice(1, -1))
   })
 })

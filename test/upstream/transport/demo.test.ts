@@ -20,46 +20,46 @@ function callDemo(question: string, more: object = {}): UpstreamCall {
 }
 
 /** Reads the reply, calls `onFirstChunk`, and resolves 30 ms after the end to see later events. */
-async function readReply(call: UpstreamCall, begun: (flow: FlowControl) => void) {
+async function readReply(call: UpstreamCall, onFirstChunk: (flow: FlowControl) => void) {
   const reply = await call.reply
   const endings: string[] = []
   let text = ''
   await new Promise<void>((resolve) => {
-    const over = (how: string): void => {
-      endings.push(how)
+    const finish = (ending: string): void => {
+      endings.push(ending)
       setTimeout(resolve, 30)
     }
     const flow = reply.flow({
       chunk(bytes) {
-        if (text === '') begun(flow)
+        if (text === '') onFirstChunk(flow)
         text += new TextDecoder().decode(bytes)
       },
-      end: () => over('end'),
-      failed: () => over('failed'),
+      end: () => finish('end'),
+      failed: () => finish('failed'),
     })
   })
   return { endings, text }
 }
 
 test('sends everything once if it is paused and resumed at once', async () => {
-  const plain = await readReply(callDemo('/repeat 40 word'), () => undefined)
-  const restless = await readReply(callDemo('/repeat 40 word'), (flow) => {
+  const uninterrupted = await readReply(callDemo('/repeat 40 word'), () => undefined)
+  const interrupted = await readReply(callDemo('/repeat 40 word'), (flow) => {
     for (let times = 0; times < 5; times += 1) {
       flow.pause()
       flow.resume()
     }
   })
-  expect(plain.endings).toEqual(['end'])
-  expect(restless).toEqual(plain)
+  expect(uninterrupted.endings).toEqual(['end'])
+  expect(interrupted).toEqual(uninterrupted)
 })
 
 test.each([
   ['paused', '/say a b c', true],
   ['hanging', '/say a\n/hang', false],
-])('fails once if it is cancelled while %s', async (_, question, isHeldBack) => {
+])('fails once if it is cancelled while %s', async (_, question, isPaused) => {
   const call = callDemo(question)
   const { endings } = await readReply(call, (flow) => {
-    if (isHeldBack) flow.pause()
+    if (isPaused) flow.pause()
     setTimeout(call.cancel, 20)
   })
   expect(endings).toEqual(['failed'])
@@ -112,7 +112,7 @@ test.each<[string, unknown, unknown]>([
   ],
   ['a name that every object inherits', { required: ['toString'] }, { toString: 'demo' }],
   ['an enum', { properties: { a: { enum: [null, 1] } } }, { a: null }],
-])('calls a tool whatever its schema contains: %s', async (_, parameters, given) => {
+])('calls a tool whatever its schema contains: %s', async (_, parameters, expected) => {
   const tools = [{ type: 'function', name: 'f', parameters }]
   const { endings, text } = await readReply(callDemo('Call it.', { tools }), () => undefined)
   expect(endings).toEqual(['end'])
@@ -123,5 +123,5 @@ test.each<[string, unknown, unknown]>([
     }
     return item?.type === 'function_call' && item.arguments !== '' ? [item.arguments] : []
   })
-  expect(events.map((text) => JSON.parse(text ?? '') as unknown)).toEqual([given])
+  expect(events.map((text) => JSON.parse(text ?? '') as unknown)).toEqual([expected])
 })

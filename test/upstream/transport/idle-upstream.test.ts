@@ -10,16 +10,16 @@ let server: Server
 const undici = createUndiciTransport({ headersMs: 2000, idleMs: 2000 })
 afterEach(() => void server.close())
 
-/** Starts an upstream; `answer` handles the `nth` request of a connection, `received` lists these numbers. */
-async function startUpstream(answer: (socket: Socket, nth: number) => void) {
-  const heard: number[] = []
+/** Starts an upstream; `answer` handles the n-th request of a connection, `received` lists these numbers. */
+async function startUpstream(answer: (socket: Socket, requestNumber: number) => void) {
+  const received: number[] = []
   server = createServer((socket) => {
-    let nth = 0
+    let requestNumber = 0
     socket.on('error', () => undefined)
     socket.on('data', (bytes) => {
       if (!String(bytes).startsWith('POST')) return
-      heard.push((nth += 1))
-      answer(socket, nth)
+      received.push((requestNumber += 1))
+      answer(socket, requestNumber)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -28,41 +28,44 @@ async function startUpstream(answer: (socket: Socket, nth: number) => void) {
     const call = undici.transport({ method: 'POST', url, headers: {}, body: 'question' })
     return new TextDecoder().decode(await readBody(getBodySource(call, await call.reply), 100))
   }
-  return { ask, heard }
+  return { ask, received }
 }
 
 test.each([
   ['closed', (socket: Socket) => void socket.end()],
   ['reset', (socket: Socket) => void socket.resetAndDestroy()],
-])('a request on a connection that is %s by the upstream is sent again', async (_, leave) => {
-  const { ask, heard } = await startUpstream((socket, nth) => {
-    if (nth === 1) socket.write(ANSWER)
-    else leave(socket)
-  })
-  expect(await ask()).toBe('hi')
-  await new Promise((resolve) => setTimeout(resolve, 20))
-  expect(await ask()).toBe('hi')
-  expect(heard).toEqual([1, 2, 1])
-})
+])(
+  'a request on a connection that is %s by the upstream is sent again',
+  async (_, closeConnection) => {
+    const { ask, received } = await startUpstream((socket, requestNumber) => {
+      if (requestNumber === 1) socket.write(ANSWER)
+      else closeConnection(socket)
+    })
+    expect(await ask()).toBe('hi')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(await ask()).toBe('hi')
+    expect(received).toEqual([1, 2, 1])
+  },
+)
 
 test('a request that failed on a new connection is not sent again', async () => {
-  const { ask, heard } = await startUpstream((socket) => void socket.end())
+  const { ask, received } = await startUpstream((socket) => void socket.end())
   await expect(ask()).rejects.toMatchObject({ failure: { code: 'upstream_unreachable' } })
-  expect(heard).toEqual([1])
+  expect(received).toEqual([1])
 })
 
 test('a request that fails after more than a second is not sent again', async () => {
-  const { ask, heard } = await startUpstream((socket) => {
+  const { ask, received } = await startUpstream((socket) => {
     setTimeout(() => void socket.resetAndDestroy(), 1100)
   })
   await expect(ask()).rejects.toMatchObject({ failure: { code: 'upstream_unreachable' } })
-  expect(heard).toEqual([1])
+  expect(received).toEqual([1])
 })
 
 test('an idle connection is reused after five seconds', async () => {
-  const { ask, heard } = await startUpstream((socket) => void socket.write(ANSWER))
+  const { ask, received } = await startUpstream((socket) => void socket.write(ANSWER))
   await ask()
   await new Promise((resolve) => setTimeout(resolve, 5000))
   await ask()
-  expect(heard).toEqual([1, 2])
+  expect(received).toEqual([1, 2])
 }, 10_000)

@@ -157,7 +157,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
 
   test('fails if it is cancelled while paused', async () => {
     upstream.behave = answerSse(
-      Array.from({ length: 50 }, (_, at) => `${at} `.repeat(5000)),
+      Array.from({ length: 50 }, (_, index) => `${index} `.repeat(5000)),
       'hang',
     )
     const call = post()
@@ -176,17 +176,19 @@ describe.each(transports)('the %s transport', (_, transport) => {
   })
 
   test('keeps the content-encoding header or decompresses the body', async () => {
-    const packed = gzipSync('{"tea":true}')
+    const compressed = gzipSync('{"tea":true}')
     upstream.behave = (response) => {
-      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': packed.length })
-      response.end(packed)
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': compressed.length })
+      response.end(compressed)
     }
     const call = post()
     const reply = await call.reply
     const bytes = await readBody(getBodySource(call, reply), 1000)
-    const isPacked = reply.headers['content-encoding'] === 'gzip'
-    expect(Buffer.from(bytes)).toEqual(isPacked ? packed : Buffer.from('{"tea":true}'))
-    expect(reply.headers['content-length']).toBe(isPacked ? String(packed.length) : undefined)
+    const isCompressed = reply.headers['content-encoding'] === 'gzip'
+    expect(Buffer.from(bytes)).toEqual(isCompressed ? compressed : Buffer.from('{"tea":true}'))
+    expect(reply.headers['content-length']).toBe(
+      isCompressed ? String(compressed.length) : undefined,
+    )
   })
 
   test('stops reading a body that is too large', async () => {

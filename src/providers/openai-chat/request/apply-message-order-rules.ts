@@ -38,7 +38,10 @@ const replaceSystemRole: OrderRule = (messages, notes) =>
     return { ...message, role: 'user', content: `${heading}${readText(message.content)}` }
   })
 
-/** Merges consecutive messages of one role. System messages after the first others become user messages. */
+/**
+ * Merges consecutive messages of one role. System messages that are not at the start become user
+ * messages, and a user message is added if the first message after them is not from the user.
+ */
 function alternateRoles(insertedInstructions: ReadonlySet<ChatMessage>): OrderRule {
   return (messages, notes) => {
     const out: ChatMessage[] = []

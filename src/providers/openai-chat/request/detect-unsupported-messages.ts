@@ -1,6 +1,6 @@
 /**
- * Decides whether the messages of a Chat Completions client are encoded again although the
- * conversation is unchanged: only if a quirk of the account says that it rejects them as they are.
+ * Detects messages of a Chat Completions client that the account's quirks do not allow. They are encoded
+ * again, although no transform changed the conversation.
  */
 import { filterObjects } from '../../../core/items/chat-only-fields.ts'
 import { isToolOutput, type Item } from '../../../core/item.ts'

@@ -23,7 +23,7 @@ export function encodeMessages(
   const messages: ChatMessage[] = []
   const insertedInstructions = new Set<ChatMessage>()
   if (instructions !== null) messages.push({ role: 'system', content: instructions })
-  // An upstream that continues marked messages has written both answers as one message.
+  // With prefix completion the upstream continued the message itself, so both answers are one message.
   const continuations = quirks.prefixCompletion === true ? [] : findConsecutiveAnswers(items)
   for (const group of groupItemsIntoMessages(items, new Set(continuations), notes)) {
     if (group.type === 'input') {

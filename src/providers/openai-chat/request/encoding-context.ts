@@ -1,6 +1,6 @@
 /**
- * Resolves the account's quirks for one request. Where a quirk is not set, a Chat Completions client
- * gets what it wrote, and a translated request takes the form that most services accept.
+ * Resolves the account's quirks for one request. Without a quirk, the messages of a Chat Completions
+ * client stay as written, and a translated request takes the form that most services accept.
  */
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
@@ -12,7 +12,7 @@ export interface ChatOptions {
   readonly account: Account
   /** The quirks as configured, for the places where an unset quirk has a meaning of its own. */
   readonly quirks: ChatQuirks
-  /** True if the client itself speaks Chat Completions. */
+  /** True if the request came through the Chat Completions API. */
   readonly isChatClient: boolean
   readonly developerRole: boolean
   readonly customTools: boolean

@@ -73,9 +73,9 @@ test('sends every parameter in its field', () => {
 test('requests usage for a stream unless the upstream rejects `stream_options`', () => {
   const stream = (quirks: JsonObject) => encodePrompt(promptOf([user('hi')], {}, true), quirks)
   expect(stream({}).body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
-  const silent = stream({ refuses: ['stream_options'] })
-  expect(silent.body['stream_options']).toBeUndefined()
-  expect(silent.notes).toEqual([])
+  const withoutUsage = stream({ refuses: ['stream_options'] })
+  expect(withoutUsage.body['stream_options']).toBeUndefined()
+  expect(withoutUsage.notes).toEqual([])
 })
 
 test('nests a JSON schema and keeps `strict` as it was', () => {

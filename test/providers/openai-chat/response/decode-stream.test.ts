@@ -260,7 +260,7 @@ describe('other fields of a message', () => {
 })
 
 describe('a non-streamed answer', () => {
-  const told = (body: Parameters<typeof openaiChat.decodeBody>[0]) =>
+  const decode = (body: Parameters<typeof openaiChat.decodeBody>[0]) =>
     openaiChat.decodeBody(body, accountOf())
 
   test('has the same items as its stream', () => {
@@ -275,16 +275,16 @@ describe('a non-streamed answer', () => {
       chunk({ reasoning_content: 'Hm', content: 'a' }),
       finish('stop', { usage: USAGE }),
     ]
-    expect(told(body)).toEqual(decodeChunks([...chunks, DONE]))
+    expect(decode(body)).toEqual(decodeChunks([...chunks, DONE]))
   })
 
   test('fails with its error or without a choice', () => {
-    expect(getFailure(told({ error: { message: 'no', code: 'bad' } }))).toMatchObject({
+    expect(getFailure(decode({ error: { message: 'no', code: 'bad' } }))).toMatchObject({
       message: 'no',
       code: 'bad',
     })
     for (const body of [{}, { choices: [] }, { choices: 'x' }, { choices: [3], usage: USAGE }]) {
-      expect(getFailure(told(body))).toMatchObject({ code: 'upstream_broken' })
+      expect(getFailure(decode(body))).toMatchObject({ code: 'upstream_broken' })
     }
   })
 })

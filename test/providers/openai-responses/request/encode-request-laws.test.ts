@@ -29,8 +29,8 @@ const storedItems: fc.Arbitrary<readonly Item[]> = fc
   .tuple(fc.oneof(tidyConversation, messyConversation), fc.array(fc.nat(), { maxLength: 12 }))
   .map(([items, picks]) => {
     // A call at the end that waits for its output would be rejected.
-    const asked = waitsForOutput(items) ? [...items, ...talk`user: so?`] : items
-    const { items: sent } = runTransforms(asked, listTransforms(NO_LIMITS))
+    const complete = waitsForOutput(items) ? [...items, ...talk`user: so?`] : items
+    const { items: sent } = runTransforms(complete, listTransforms(NO_LIMITS))
     return sent.map((item, at) => asStored(item, picks[at] ?? 0))
   })
 
@@ -74,9 +74,9 @@ const parameters: fc.Arbitrary<Partial<PromptParameters>> = fc.record(
 )
 
 function readSentBody({ body, bytes }: Pick<EncodedRequest, 'body' | 'bytes'>): JsonObject {
-  const said = JSON.parse(JSON.stringify(body)) as JsonObject
-  if (bytes !== undefined) expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual(said)
-  return said
+  const parsedBody = JSON.parse(JSON.stringify(body)) as JsonObject
+  if (bytes !== undefined) expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual(parsedBody)
+  return parsedBody
 }
 
 describe('an encoded request is valid for OpenAI', () => {
@@ -122,9 +122,9 @@ test('each changed or dropped item has a note', () => {
     fc.property(storedItems, (items) => {
       const { body, notes } = encodeRequest(promptOf(parsed(ASK), items), accountWith({}))
       const input = readSentBody({ body })['input'] as readonly JsonObject[]
-      const gone = new Set(['reasoning', 'opaque'])
+      const droppableTypes = new Set(['reasoning', 'opaque'])
       const dropped = notes.filter(
-        ({ did, at = -1 }) => did === 'dropped' && gone.has(items[at]?.type ?? ''),
+        ({ did, at = -1 }) => did === 'dropped' && droppableTypes.has(items[at]?.type ?? ''),
       )
       expect(input).toHaveLength(items.length - dropped.length)
       const noted = new Set(notes.map(({ at }) => at))
@@ -171,24 +171,24 @@ describe('the checker of requests', () => {
     responsesComplaints({ model: 'm', store: false, input: input as JsonObject[], ...more })
   const CALL = { type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
   const OUTPUT = { type: 'function_call_output', call_id: 'c', output: 'x' }
-  const SEALED = { type: 'reasoning', summary: [], encrypted_content: 'e' }
+  const ENCRYPTED = { type: 'reasoning', summary: [], encrypted_content: 'e' }
 
   test('accepts a valid request', () => {
-    expect(body([SEALED, CALL, OUTPUT])).toEqual([])
+    expect(body([ENCRYPTED, CALL, OUTPUT])).toEqual([])
   })
 
   test.each<[string, unknown, JsonObject?]>([
     ['an output without its call', [OUTPUT]],
     ['a call without its output', [CALL]],
     ['an output before its call', [OUTPUT, CALL]],
-    ['reasoning without a following item', [SEALED]],
-    ['reasoning before a question', [SEALED, { type: 'message', role: 'user', content: [] }]],
-    ['an id of reasoning', [{ ...SEALED, id: 'rs_1' }, CALL, OUTPUT]],
+    ['reasoning without a following item', [ENCRYPTED]],
+    ['reasoning before a question', [ENCRYPTED, { type: 'message', role: 'user', content: [] }]],
+    ['an id of reasoning', [{ ...ENCRYPTED, id: 'rs_1' }, CALL, OUTPUT]],
     [
       'reasoning without text or encrypted content',
       [{ type: 'reasoning', summary: [] }, CALL, OUTPUT],
     ],
-    ['reasoning without a summary', [{ ...SEALED, summary: undefined }, CALL, OUTPUT]],
+    ['reasoning without a summary', [{ ...ENCRYPTED, summary: undefined }, CALL, OUTPUT]],
     ['a foreign id', [{ ...CALL, id: 'toolu_1' }, OUTPUT]],
     ['a long call_id', [CALL, OUTPUT].map((item) => ({ ...item, call_id: 'c'.repeat(65) }))],
     [

@@ -187,40 +187,60 @@ describe('item ids', () => {
   })
 
   test('are removed from recorded items for such a client', () => {
-    const remembered = items.map((item) => ({ ...item, origin: HERE }))
-    expect(encodeStoredItems(remembered, { ...ASK, store: false }).input.slice(0, 4)).toMatchObject(
+    const recorded = items.map((item) => ({ ...item, origin: HERE }))
+    expect(encodeStoredItems(recorded, { ...ASK, store: false }).input.slice(0, 4)).toMatchObject(
       items.slice(0, 4).map(({ id: _id, ...item }) => item),
     )
   })
 })
 
 describe('reasoning', () => {
-  const sealed: Item = { type: 'reasoning', summary: [], encrypted_content: 'e' }
+  const encrypted: Item = { type: 'reasoning', summary: [], encrypted_content: 'e' }
   const raw: Item = {
     type: 'reasoning',
     summary: [],
     content: [{ type: 'reasoning_text', text: 'hm' }],
   }
-  const elsewhere: Origin = { ...HERE, account: 'azure' }
+  const otherAccount: Origin = { ...HERE, account: 'azure' }
   const claude: Origin = { ...HERE, wire: 'anthropic' }
 
   test.each<[string, Item, JsonObject, string | null]>([
-    ['sealed by this account', { ...sealed, origin: HERE }, {}, null],
-    ['sealed, by who knows whom', sealed, {}, null],
-    ['sealed elsewhere', { ...sealed, origin: elsewhere }, {}, 'reasoning-made-elsewhere'],
+    ['encrypted by this account', { ...encrypted, origin: HERE }, {}, null],
+    ['encrypted by an unknown account', encrypted, {}, null],
     [
-      'sealed by us for another wire',
-      { ...sealed, encrypted_content: 'anthropic:thinking:x:y' },
+      'encrypted by another account',
+      { ...encrypted, origin: otherAccount },
       {},
       'reasoning-made-elsewhere',
     ],
-    ['sealed by another wire', { ...sealed, origin: claude }, {}, 'reasoning-made-elsewhere'],
-    ['raw from here', { ...raw, origin: HERE }, {}, null],
-    ['raw from elsewhere', { ...raw, origin: elsewhere }, {}, 'reasoning-not-sealed'],
-    ['raw, by who knows whom', raw, {}, 'reasoning-not-sealed'],
-    ['raw, to who takes it', raw, { rawReasoning: true }, null],
-    ['a bare id', { type: 'reasoning', id: 'rs_1', summary: [] }, {}, 'reasoning-not-sealed'],
-    ['an empty seal', { ...sealed, encrypted_content: '' }, {}, 'reasoning-not-sealed'],
+    [
+      'packed by the gateway for another provider',
+      { ...encrypted, encrypted_content: 'anthropic:thinking:x:y' },
+      {},
+      'reasoning-made-elsewhere',
+    ],
+    [
+      'encrypted by another provider',
+      { ...encrypted, origin: claude },
+      {},
+      'reasoning-made-elsewhere',
+    ],
+    ['plain text of this account', { ...raw, origin: HERE }, {}, null],
+    ['plain text of another account', { ...raw, origin: otherAccount }, {}, 'reasoning-not-sealed'],
+    ['plain text of an unknown account', raw, {}, 'reasoning-not-sealed'],
+    ['plain text for an upstream that accepts it', raw, { rawReasoning: true }, null],
+    [
+      'an id without content',
+      { type: 'reasoning', id: 'rs_1', summary: [] },
+      {},
+      'reasoning-not-sealed',
+    ],
+    [
+      'empty encrypted content',
+      { ...encrypted, encrypted_content: '' },
+      {},
+      'reasoning-not-sealed',
+    ],
   ])('%s', (_name, item, quirks, why) => {
     const { input, notes } = encodeStoredItems([item], ASK, quirks)
     expect(input).toHaveLength(why === null ? 1 : 0)
@@ -228,9 +248,9 @@ describe('reasoning', () => {
   })
 
   test.each<[string, Item, boolean]>([
-    ['sealed', { ...sealed, id: 'rs_1' }, true],
-    ['raw', { ...raw, id: 'rs_1' }, true],
-    ['nothing but a summary', { type: 'reasoning', id: 'rs_1', summary: [] }, false],
+    ['encrypted', { ...encrypted, id: 'rs_1' }, true],
+    ['plain text', { ...raw, id: 'rs_1' }, true],
+    ['only a summary', { type: 'reasoning', id: 'rs_1', summary: [] }, false],
   ])('sent by a client with `store: false`: %s', (_name, item, isSent) => {
     expect(encodeStatelessItems([item]).input).toEqual(isSent ? [item] : [])
   })

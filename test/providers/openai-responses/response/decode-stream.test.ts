@@ -19,9 +19,9 @@ function createMessage(event: JsonObject): SseMessage {
 }
 
 function decodeEvents(...events: readonly JsonObject[]): readonly StreamEvent[] {
-  const heard = runStage(decodeStream(), events.map(createMessage))
-  expect(eventFaults(heard)).toEqual([])
-  return heard
+  const decoded = runStage(decodeStream(), events.map(createMessage))
+  expect(eventFaults(decoded)).toEqual([])
+  return decoded
 }
 
 /** Decodes the events between the first and the last one of an answer. */
@@ -77,8 +77,8 @@ describe('a message', () => {
     const decoder = decodeStream()
     for (const event of [CREATED, itemAdded(MESSAGE), textDelta('He')])
       decoder.push(createMessage(event))
-    const whole = { type: 'response.output_text.done', output_index: 0, content_index: 0 }
-    expect(decoder.push(createMessage({ ...whole, text: 'Hello' }))).toEqual([
+    const textDone = { type: 'response.output_text.done', output_index: 0, content_index: 0 }
+    expect(decoder.push(createMessage({ ...textDone, text: 'Hello' }))).toEqual([
       { type: 'text-delta', index: 0, part: 0, text: 'llo' },
     ])
     expect(decoder.push(createMessage(itemDone(finishedMessage('Hello!'))))).toEqual([
@@ -164,7 +164,7 @@ describe('a message', () => {
 
 describe('reasoning', () => {
   const REASONING = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'partial' }
-  const at = { output_index: 0, content_index: 0 }
+  const position = { output_index: 0, content_index: 0 }
 
   test('has deltas on both channels and encrypted content only at the end', () => {
     const final = {
@@ -182,7 +182,7 @@ describe('reasoning', () => {
           summary_index: 0,
           delta: 's',
         },
-        { type: 'response.reasoning_text.delta', ...at, delta: 'raw' },
+        { type: 'response.reasoning_text.delta', ...position, delta: 'raw' },
         itemDone(final),
       ),
     ).toEqual([
@@ -196,7 +196,7 @@ describe('reasoning', () => {
   test('is read from events with either name', () => {
     const [, delta] = decodeItemEvents(itemAdded(REASONING), {
       type: 'response.reasoning.delta',
-      ...at,
+      ...position,
       delta: 'raw',
     })
     expect(delta).toEqual({
@@ -213,7 +213,7 @@ describe('reasoning', () => {
       itemAdded(REASONING),
       itemAdded(MESSAGE, 1),
       textDelta('4', { output_index: 1 }),
-      { type: 'response.reasoning_text.delta', ...at, delta: 'hm' },
+      { type: 'response.reasoning_text.delta', ...position, delta: 'hm' },
       itemDone(finishedMessage('4'), 1),
       itemDone({ ...REASONING, content: [{ type: 'reasoning_text', text: 'hm' }] }),
     )
