@@ -69,11 +69,11 @@ function preferSameDialect(
   dialect: DialectName,
 ): Account {
   if (first.wire === dialect) return first
-  const other = accounts.find(
+  const sameDialect = accounts.find(
     (account) =>
       account.wire === dialect && account.baseUrl === first.baseUrl && servesModel(account, model),
   )
-  return other ?? first
+  return sameDialect ?? first
 }
 
 /** Lists the models that `/v1/models` shows without a request upstream: patterns without `*`. */
@@ -96,9 +96,9 @@ export function matchesModelPattern(pattern: string, model: string): boolean {
   if (!model.startsWith(head) || !model.endsWith(tail)) return false
   let position = head.length
   for (const piece of rest) {
-    const found = model.indexOf(piece, position)
-    if (found < 0) return false
-    position = found + piece.length
+    const pieceStart = model.indexOf(piece, position)
+    if (pieceStart < 0) return false
+    position = pieceStart + piece.length
   }
   return position <= model.length - tail.length
 }

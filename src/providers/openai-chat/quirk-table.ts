@@ -1,4 +1,4 @@
-/** The table of the Chat Completions quirks: how each value is read, and what it means to users. */
+/** The Chat Completions quirks by name, with a parser for the value and a sentence for users. */
 import {
   countQuirk,
   flagQuirk,

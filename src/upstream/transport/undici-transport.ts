@@ -102,7 +102,7 @@ function wasStaleConnection(error: Error, afterMs: number): boolean {
   if (afterMs > MAX_STALE_FAILURE_MS) return false
   // This request has no reply yet, so bytes that were read belong to an earlier one.
   if (code === 'UND_ERR_SOCKET') return (socket?.bytesRead ?? 0) > 0
-  // These errors have no `socket` field that could be checked.
+  // Node's own socket errors lack the `socket` field that the check above reads.
   return code === 'ECONNRESET' || code === 'EPIPE'
 }
 

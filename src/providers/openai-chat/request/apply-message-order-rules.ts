@@ -87,8 +87,8 @@ function markPrefix({ reasoningField }: ChatQuirks): OrderRule {
 }
 
 /**
- * Returns a user message that asks for the continuation, if the messages end with an assistant text
- * that the upstream does not continue (`prefixCompletion: false`); otherwise an empty list.
+ * Returns a user message that asks for the continuation if `prefixCompletion` is false and the messages
+ * end with an assistant text; otherwise an empty list.
  */
 export function createContinuationRequest(
   messages: readonly ChatMessage[],

@@ -4,9 +4,8 @@
  * off.
  */
 import type { Failure, AnswerFinishReason, TokenUsage } from '../../../core/stream-event.ts'
-import { isObject, textOrEmpty, type Json } from '../../../core/json/json.ts'
+import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { createFailure } from '../../../core/errors/gateway-error.ts'
-import { parseUsage } from './usage.ts'
 import type { ChatChoice, ChatChunk } from '../api-types.ts'
 
 export interface AnswerEndTracker {
@@ -67,4 +66,34 @@ const FINISH_REASONS: ReadonlyMap<string, AnswerFinishReason | 'broken'> = new M
 
 function readGroqUsage({ x_groq: groq }: ChatChunk): Json | undefined {
   return isObject(groq) ? groq['usage'] : undefined
+}
+
+/** Parses usage under the field names of several services; null without a numeric token count. */
+function parseUsage(value: Json | undefined): TokenUsage | null {
+  if (!isObject(value)) return null
+  const input = readCount(value['prompt_tokens'])
+  const output = readCount(value['completion_tokens'])
+  if (input === null && output === null) return null
+  const details = readObject(value, 'prompt_tokens_details')
+  return {
+    inputTokens: input ?? 0,
+    // DeepSeek reports cached tokens under its own name.
+    cachedTokens:
+      readCount(details['cached_tokens']) ?? readCount(value['prompt_cache_hit_tokens']),
+    cacheWriteTokens: readCount(details['cache_write_tokens']),
+    outputTokens: output ?? 0,
+    reasoningTokens: readCount(readObject(value, 'completion_tokens_details')['reasoning_tokens']),
+    totalTokens: readCount(value['total_tokens']) ?? (input ?? 0) + (output ?? 0),
+  }
+}
+
+const EMPTY_OBJECT: JsonObject = {}
+
+function readObject(value: JsonObject, name: string): JsonObject {
+  const field = value[name]
+  return isObject(field) ? field : EMPTY_OBJECT
+}
+
+function readCount(value: Json | undefined): number | null {
+  return typeof value === 'number' && value >= 0 ? value : null
 }

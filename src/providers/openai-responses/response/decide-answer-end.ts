@@ -59,6 +59,6 @@ function readDetail(details: Json | undefined, name: string): number | null {
   return isObject(details) ? readCountOr(null, details[name]) : null
 }
 
-function readCountOr<Other>(other: Other, value: Json | undefined): number | Other {
-  return typeof value === 'number' && Number.isFinite(value) ? value : other
+function readCountOr<Fallback>(fallback: Fallback, value: Json | undefined): number | Fallback {
+  return typeof value === 'number' && Number.isFinite(value) ? value : fallback
 }
