@@ -11,11 +11,11 @@ import {
   DONE,
   getFailure,
   finish,
-  decodeItems,
+  decode,
   itemsIn,
   promptOf,
   decodeChunks,
-  reasoningItem,
+  reasoning,
   user,
 } from './kit.ts'
 
@@ -46,7 +46,7 @@ test('joins the fragments of one index into a call that starts with its name and
 
 test('keeps interleaved calls apart and reads several fragments of a chunk in order', () => {
   expect(
-    decodeItems(
+    decode(
       callsChunk(
         { index: 0, id: 'a', function: { name: 'f' } },
         { index: 1, id: 'b', function: { name: 'g' } },
@@ -66,13 +66,13 @@ test('keeps interleaved calls apart and reads several fragments of a chunk in or
 
 test('ends text and reasoning when a call starts and ignores blank lines after it', () => {
   expect(
-    decodeItems(
+    decode(
       chunk({ reasoning: 'Hm' }),
       chunk({ content: 'Wait' }),
       callsChunk({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }),
       chunk({ content: '\n' }),
     ),
-  ).toEqual([reasoningItem('Hm'), assistant('Wait'), call('a', 'f', '{}')])
+  ).toEqual([reasoning('Hm'), assistant('Wait'), call('a', 'f', '{}')])
 })
 
 test('decodes a call whatever the finish reason is', () => {
@@ -90,19 +90,14 @@ describe('call ids', () => {
       callsChunk({ index: 0, ...(id === undefined ? {} : { id }), function: { arguments: 'x' } }),
     )
     expect(
-      decodeItems(
-        callsChunk({ index: 0, id: 'a', function: { name: 'f', arguments: '' } }),
-        ...later,
-      ),
+      decode(callsChunk({ index: 0, id: 'a', function: { name: 'f', arguments: '' } }), ...later),
     ).toEqual([call('a', 'f', 'xxxx')])
   })
 
   test('that repeat with the name in every fragment belong to one call', () => {
     const fragmentOf = (text: string) =>
       callsChunk({ index: 0, id: '0', type: 'function', function: { name: 'f', arguments: text } })
-    expect(decodeItems(fragmentOf(''), fragmentOf('{'), fragmentOf('}'))).toEqual([
-      call('0', 'f', '{}'),
-    ])
+    expect(decode(fragmentOf(''), fragmentOf('{'), fragmentOf('}'))).toEqual([call('0', 'f', '{}')])
   })
 
   test('that are missing or repeated are generated, deterministic and unique', () => {
@@ -112,8 +107,8 @@ describe('call ids', () => {
       callsChunk({ index: 2, id: 'a', function: { name: 'f', arguments: '{}' } }),
       callsChunk({ index: 3, id: 'a', function: { name: 'f', arguments: '{}' } }),
     ]
-    const ids = listCallIds(decodeItems(...chunks))
-    expect(ids).toEqual(listCallIds(decodeItems(...chunks)))
+    const ids = listCallIds(decode(...chunks))
+    expect(ids).toEqual(listCallIds(decode(...chunks)))
     expect(new Set(ids).size).toBe(4)
     expect(ids[2]).toBe('a')
     for (const id of ids.filter((one) => one !== 'a')) expect(id).toMatch(/^call_[0-9a-zA-Z]{9}$/)
@@ -145,16 +140,16 @@ describe('call ids', () => {
   })
 
   test('that are numbers become text', () => {
-    expect(
-      listCallIds(decodeItems(callsChunk({ index: 0, id: 7, function: { name: 'f' } }))),
-    ).toEqual(['7'])
+    expect(listCallIds(decode(callsChunk({ index: 0, id: 7, function: { name: 'f' } })))).toEqual([
+      '7',
+    ])
   })
 })
 
 describe('call indexes', () => {
   test('that are missing are replaced by the id', () => {
     expect(
-      decodeItems(
+      decode(
         callsChunk({ id: 'a', function: { name: 'f', arguments: '{' } }),
         callsChunk({ id: 'b', function: { name: 'g', arguments: '{}' } }),
         callsChunk({ id: 'a', function: { arguments: '}' } }),
@@ -164,7 +159,7 @@ describe('call indexes', () => {
 
   test('and ids that are both missing assign a fragment to the last call', () => {
     expect(
-      decodeItems(
+      decode(
         callsChunk({ function: { name: 'f', arguments: '{' } }),
         callsChunk({ function: { arguments: '}' } }),
         callsChunk({ function: { name: 'g', arguments: '{"x":1}' } }),
@@ -175,11 +170,11 @@ describe('call indexes', () => {
   test('that are the same for every call are distinguished by id or by complete arguments', () => {
     const named = (id: string, name: string) =>
       callsChunk({ index: 0, id, function: { name, arguments: '{"x":1}' } })
-    expect(decodeItems(named('a', 'f'), named('b', 'g'))).toEqual([
+    expect(decode(named('a', 'f'), named('b', 'g'))).toEqual([
       call('a', 'f', '{"x":1}'),
       call('b', 'g', '{"x":1}'),
     ])
-    expect(decodeItems(named('', 'f'), named('', 'f'))).toHaveLength(2)
+    expect(decode(named('', 'f'), named('', 'f'))).toHaveLength(2)
   })
 })
 
@@ -209,7 +204,7 @@ describe('other kinds of calls', () => {
   test('custom calls have their input', () => {
     const custom = (body: JsonObject) =>
       callsChunk({ index: 0, id: 'a', type: 'custom', custom: body })
-    expect(decodeItems(custom({ name: 'sh', input: 'l' }), custom({ input: 's' }))).toEqual([
+    expect(decode(custom({ name: 'sh', input: 'l' }), custom({ input: 's' }))).toEqual([
       { type: 'custom_tool_call', call_id: 'a', name: 'sh', input: 'ls' },
     ])
   })
@@ -235,7 +230,7 @@ describe('other kinds of calls', () => {
   })
 
   test('the deprecated `function_call` becomes a call', () => {
-    const items = decodeItems(
+    const items = decode(
       chunk({ function_call: { name: 'f', arguments: '{' } }),
       chunk({ function_call: { arguments: '}' } }),
     )
@@ -244,18 +239,16 @@ describe('other kinds of calls', () => {
 
   test('arguments that are an object become JSON text', () => {
     expect(
-      decodeItems(callsChunk({ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } })),
+      decode(callsChunk({ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } })),
     ).toEqual([call('a', 'f', '{"x":1}')])
   })
 
   test('a thought signature is stored with its call or its message', () => {
     const signed = { google: { thought_signature: 's' } }
     expect(
-      decodeItems(
-        callsChunk({ index: 0, id: 'a', function: { name: 'f' }, extra_content: signed }),
-      ),
+      decode(callsChunk({ index: 0, id: 'a', function: { name: 'f' }, extra_content: signed })),
     ).toEqual([call('a', 'f', '', { $entry: { extra_content: signed } })])
-    expect(decodeItems(chunk({ content: 'a', extra_content: signed }))).toEqual([
+    expect(decode(chunk({ content: 'a', extra_content: signed }))).toEqual([
       { ...assistant('a'), native: { chat: { extra_content: signed } } },
     ])
   })

@@ -1,36 +1,27 @@
 /** Decodes reasoning from three field names, from details, from content parts and from think tags. */
 import { describe, expect, test } from 'vitest'
-import {
-  assistant,
-  chunk,
-  DONE,
-  finish,
-  decodeItems,
-  itemsIn,
-  decodeChunks,
-  reasoningItem,
-} from './kit.ts'
+import { assistant, chunk, DONE, finish, decode, itemsIn, decodeChunks, reasoning } from './kit.ts'
 
 describe('reasoning', () => {
   test('becomes an item before the message, under any of its field names', () => {
     for (const field of ['reasoning_content', 'reasoning', 'thinking']) {
       expect(
-        decodeItems(chunk({ [field]: 'Hm' }), chunk({ [field]: 'm' }), chunk({ content: 'a' })),
-      ).toEqual([reasoningItem('Hmm'), assistant('a')])
+        decode(chunk({ [field]: 'Hm' }), chunk({ [field]: 'm' }), chunk({ content: 'a' })),
+      ).toEqual([reasoning('Hmm'), assistant('a')])
     }
   })
 
   test('is read once if it comes in two fields', () => {
     const both = chunk({ reasoning: 'Hm', reasoning_content: 'Hm' })
-    expect(decodeItems(both, chunk({ content: 'a' }))[0]).toEqual(reasoningItem('Hm'))
+    expect(decode(both, chunk({ content: 'a' }))[0]).toEqual(reasoning('Hm'))
     const details = [{ type: 'reasoning.text', text: 'Hm', index: 0 }]
     const named = chunk({ reasoning: 'Hm', reasoning_details: details })
-    expect(decodeItems(named)).toEqual([reasoningItem('Hm', { reasoning_details: details })])
+    expect(decode(named)).toEqual([reasoning('Hm', { reasoning_details: details })])
   })
 
   test('is read from the details if no other field has it', () => {
     const detail = { type: 'reasoning.summary', summary: 'Hm', index: 0 }
-    expect(decodeItems(chunk({ reasoning_details: [detail] }))).toEqual([
+    expect(decode(chunk({ reasoning_details: [detail] }))).toEqual([
       {
         type: 'reasoning',
         summary: [{ type: 'summary_text', text: 'Hm' }],
@@ -40,7 +31,7 @@ describe('reasoning', () => {
   })
 
   test('joins the pieces of each block of details', () => {
-    const items = decodeItems(
+    const items = decode(
       chunk({ reasoning_details: [{ type: 'reasoning.text', text: '', signature: '', index: 0 }] }),
       chunk({
         reasoning: 'a',
@@ -57,7 +48,7 @@ describe('reasoning', () => {
       chunk({ content: 'so' }),
     )
     expect(items[0]).toEqual(
-      reasoningItem('ab', {
+      reasoning('ab', {
         reasoning_details: [
           { type: 'reasoning.text', text: 'ab', index: 0, signature: 'sig' },
           { type: 'reasoning.encrypted', data: 'xx', id: 'r1', index: 1 },
@@ -68,35 +59,35 @@ describe('reasoning', () => {
 
   test('stores details that come after the text with the message', () => {
     const late = { type: 'reasoning.encrypted', data: 'xx', index: 0 }
-    expect(decodeItems(chunk({ content: 'a' }), chunk({ reasoning_details: [late] }))).toEqual([
+    expect(decode(chunk({ content: 'a' }), chunk({ reasoning_details: [late] }))).toEqual([
       { ...assistant('a'), native: { chat: { reasoning_details: [late] } } },
     ])
   })
 
   test('between two texts makes them two messages', () => {
     expect(
-      decodeItems(
+      decode(
         chunk({ reasoning: 'one' }),
         chunk({ content: 'a' }),
         chunk({ reasoning: 'two' }),
         chunk({ content: 'b' }),
       ),
-    ).toEqual([reasoningItem('one'), assistant('a'), reasoningItem('two'), assistant('b')])
+    ).toEqual([reasoning('one'), assistant('a'), reasoning('two'), assistant('b')])
   })
 
   test("is read from Mistral's content parts", () => {
     expect(
-      decodeItems(
+      decode(
         chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }] }),
         chunk({ content: [{ type: 'text', text: 'a' }, 'x', { type: 'reference' }] }),
         chunk({ content: 'b' }),
       ),
-    ).toEqual([reasoningItem('Hm'), assistant('ab')])
+    ).toEqual([reasoning('Hm'), assistant('ab')])
   })
 })
 
 describe('reasoning in think tags', () => {
-  const decodeTexts = (kind: true | 'unopened', ...texts: readonly string[]) =>
+  const decodeTagged = (kind: true | 'unopened', ...texts: readonly string[]) =>
     itemsIn(
       decodeChunks([...texts.map((content) => chunk({ content })), finish(), DONE], {
         thinkTags: kind,
@@ -104,7 +95,7 @@ describe('reasoning in think tags', () => {
     )
 
   test('stays in the text without the quirk `thinkTags`', () => {
-    expect(decodeItems(chunk({ content: '<think>Hm</think>a' }))).toEqual([
+    expect(decode(chunk({ content: '<think>Hm</think>a' }))).toEqual([
       assistant('<think>Hm</think>a'),
     ])
   })
@@ -112,27 +103,24 @@ describe('reasoning in think tags', () => {
   test('is extracted wherever a chunk border splits the tags', () => {
     const text = '\n<think>\nHm < 3 </thin king</think>\n\nSo <think> it is'
     for (let cut = 1; cut < text.length; cut++) {
-      expect(decodeTexts(true, text.slice(0, cut), text.slice(cut))).toEqual([
-        reasoningItem('\nHm < 3 </thin king'),
+      expect(decodeTagged(true, text.slice(0, cut), text.slice(cut))).toEqual([
+        reasoning('\nHm < 3 </thin king'),
         assistant('So <think> it is'),
       ])
     }
   })
 
   test('is recognized under other tag names, but not in text that only starts like a tag', () => {
-    expect(decodeTexts(true, '<reasoning>Hm</reasoning>a')).toEqual([
-      reasoningItem('Hm'),
+    expect(decodeTagged(true, '<reasoning>Hm</reasoning>a')).toEqual([
+      reasoning('Hm'),
       assistant('a'),
     ])
-    expect(decodeTexts(true, '<thin', 'g> a')).toEqual([assistant('<thing> a')])
-    expect(decodeTexts(true, '<thi')).toEqual([assistant('<thi')])
+    expect(decodeTagged(true, '<thin', 'g> a')).toEqual([assistant('<thing> a')])
+    expect(decodeTagged(true, '<thi')).toEqual([assistant('<thi')])
   })
 
   test('may have no opening tag and no closing tag', () => {
-    expect(decodeTexts('unopened', 'Hm</th', 'ink>a')).toEqual([
-      reasoningItem('Hm'),
-      assistant('a'),
-    ])
-    expect(decodeTexts(true, '<think>Hm')).toEqual([reasoningItem('Hm')])
+    expect(decodeTagged('unopened', 'Hm</th', 'ink>a')).toEqual([reasoning('Hm'), assistant('a')])
+    expect(decodeTagged(true, '<think>Hm')).toEqual([reasoning('Hm')])
   })
 })

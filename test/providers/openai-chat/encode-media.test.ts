@@ -7,7 +7,7 @@ import {
   image,
   output,
   parseChatPrompt,
-  encodeItems,
+  encode,
   encodePrompt,
   user,
 } from './kit.ts'
@@ -19,7 +19,7 @@ describe('media', () => {
   test('of a user message stays in the message', () => {
     const sound = { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } } as const
     const file = { type: 'input_file', file_data: 'data:application/pdf;base64,AA' } as const
-    const { messages, notes } = encodeItems([
+    const { messages, notes } = encode([
       user('see', { type: 'input_image', image_url: url, detail: 'low' }, sound, file),
     ])
     expect(messages).toEqual([
@@ -37,7 +37,7 @@ describe('media', () => {
   })
 
   test('without a Chat Completions form is replaced by a notice', () => {
-    const { messages, noteCodes } = encodeItems([
+    const { messages, codes } = encode([
       user(
         { type: 'input_image', file_id: 'file-1' },
         { type: 'input_file', file_url: 'https://a.example/b.pdf' },
@@ -48,7 +48,7 @@ describe('media', () => {
     expect(messages).toMatchObject([
       { content: [{ type: 'text' }, { type: 'text' }, { type: 'text' }, picture] },
     ])
-    expect(noteCodes).toEqual([
+    expect(codes).toEqual([
       'image-without-url',
       'file-by-url',
       'unknown-part',
@@ -64,7 +64,7 @@ describe('media', () => {
       output('a', [{ type: 'input_text', text: 'here' }, image()]),
       output('b', [image()]),
     ]
-    const { messages, noteCodes } = encodeItems(items)
+    const { messages, codes } = encode(items)
     expect((messages as unknown[]).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'here' },
       {
@@ -82,7 +82,7 @@ describe('media', () => {
         ],
       },
     ])
-    expect(noteCodes).toEqual(['tool-media-moved', 'tool-media-moved'])
+    expect(codes).toEqual(['tool-media-moved', 'tool-media-moved'])
   })
 
   test('of a gateway tool follow in a user message even for a chat client (C80)', () => {
@@ -104,7 +104,7 @@ describe('media', () => {
 
   test("of the assistant follow in a user message with the assistant's name", () => {
     const named = { ...assistant('see', image()), native: { chat: { name: 'Ann' } } }
-    const { messages, noteCodes } = encodeItems([user('go'), named, assistant(image(), image())])
+    const { messages, codes } = encode([user('go'), named, assistant(image(), image())])
     expect((messages as unknown[]).slice(1)).toEqual([
       { role: 'assistant', name: 'Ann', content: 'see' },
       {
@@ -123,16 +123,11 @@ describe('media', () => {
         ],
       },
     ])
-    expect(noteCodes).toEqual(['assistant-media-moved', 'assistant-media-moved'])
+    expect(codes).toEqual(['assistant-media-moved', 'assistant-media-moved'])
   })
 
   test('of the assistant do not separate a call from its output', () => {
-    const { messages } = encodeItems([
-      user('go'),
-      assistant('see', image()),
-      call('a'),
-      output('a'),
-    ])
+    const { messages } = encode([user('go'), assistant('see', image()), call('a'), output('a')])
     expect((messages as { role: string }[]).map(({ role }) => role)).toEqual([
       'user',
       'assistant',

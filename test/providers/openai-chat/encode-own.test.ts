@@ -18,37 +18,37 @@ const BODY: JsonObject = {
 }
 
 /** Returns the bytes if they are sent unchanged, otherwise the body. */
-function encodeToBytesOrBody(prompt: Prompt, quirks: JsonObject = {}) {
+function encode(prompt: Prompt, quirks: JsonObject = {}) {
   const { body, bytes } = openaiChat.encode(prompt, accountOf(quirks))
   return bytes ?? body
 }
 
 test('sends the same bytes for an unchanged request', () => {
   const prompt = parseChatPrompt(BODY)
-  expect(encodeToBytesOrBody(prompt)).toBe(prompt.source.bytes())
+  expect(encode(prompt)).toBe(prompt.source.bytes())
   expect(openaiChat.encode(prompt, accountOf()).notes).toEqual([])
 })
 
 test('removes `store` from the bytes without serializing the body again', () => {
   const bytes = parseChatPrompt(BODY).source.bytes()
-  expect(encodeToBytesOrBody(parseChatPrompt({ ...BODY, store: true }))).toEqual(bytes)
+  expect(encode(parseChatPrompt({ ...BODY, store: true }))).toEqual(bytes)
 })
 
 test('does not send `store`, nor the `metadata` of a stored answer', () => {
   const metadata = { a: 'b' }
-  expect(encodeToBytesOrBody(parseChatPrompt({ ...BODY, store: true, metadata }))).toEqual(BODY)
-  expect(encodeToBytesOrBody(parseChatPrompt({ ...BODY, store: false, metadata }))).toEqual({
+  expect(encode(parseChatPrompt({ ...BODY, store: true, metadata }))).toEqual(BODY)
+  expect(encode(parseChatPrompt({ ...BODY, store: false, metadata }))).toEqual({
     ...BODY,
     metadata,
   })
   const withMetadata = parseChatPrompt({ ...BODY, metadata })
-  expect(encodeToBytesOrBody(withMetadata)).toBe(withMetadata.source.bytes())
+  expect(encode(withMetadata)).toBe(withMetadata.source.bytes())
 })
 
 test("encodes a changed parameter and keeps the client's messages", () => {
   const prompt = parseChatPrompt({ ...BODY, max_tokens: 5 })
   const params = { ...prompt.params, model: 'm-2', maxOutputTokens: 9, temperature: null }
-  const body = encodeToBytesOrBody({ ...prompt, params }) as JsonObject
+  const body = encode({ ...prompt, params }) as JsonObject
   const { temperature: _temperature, ...rest } = BODY
   expect(body).toEqual({ ...rest, model: 'm-2', max_completion_tokens: 9 })
   expect(body['messages']).toBe(BODY['messages'])
@@ -58,13 +58,13 @@ test('removes and changes extra fields as a transform did', () => {
   const prompt = parseChatPrompt(BODY)
   const params = { ...prompt.params, extra: { top_k: 4 } }
   const { x_gateway: _x, ...rest } = BODY
-  expect(encodeToBytesOrBody({ ...prompt, params })).toEqual({ ...rest, top_k: 4 })
+  expect(encode({ ...prompt, params })).toEqual({ ...rest, top_k: 4 })
 })
 
 test('encodes only the messages again if a turn is added before them', () => {
   const prompt = parseChatPrompt(BODY)
   const items = [user('before'), assistant('yes'), ...prompt.items]
-  expect(encodeToBytesOrBody({ ...prompt, items })).toEqual({
+  expect(encode({ ...prompt, items })).toEqual({
     ...BODY,
     messages: [
       { role: 'user', content: 'before' },
@@ -86,7 +86,7 @@ test('puts added instructions before the messages', () => {
 test("sets `stream` to the prompt's value", () => {
   const streamed = parseChatPrompt({ ...BODY, stream_options: { include_usage: true } })
   const { stream: _stream, ...rest } = BODY
-  expect(encodeToBytesOrBody({ ...streamed, stream: false })).toEqual({ ...rest, stream: false })
+  expect(encode({ ...streamed, stream: false })).toEqual({ ...rest, stream: false })
 })
 
 test('sends reasoning back in the field in which the client sent it', () => {
@@ -116,14 +116,12 @@ describe("an account's quirk also applies to a Chat Completions client", () => {
 
   test('the token limit is sent in `maxTokensField`', () => {
     const prompt = parseChatPrompt({ ...BODY, max_completion_tokens: 5 })
-    expect(encodeToBytesOrBody(prompt, { maxTokensField: 'max_tokens' })).toEqual({
+    expect(encode(prompt, { maxTokensField: 'max_tokens' })).toEqual({
       ...BODY,
       max_tokens: 5,
     })
-    expect(encodeToBytesOrBody(prompt)).toBe(prompt.source.bytes())
-    expect(encodeToBytesOrBody(prompt, { maxTokensField: 'max_completion_tokens' })).toBe(
-      prompt.source.bytes(),
-    )
+    expect(encode(prompt)).toBe(prompt.source.bytes())
+    expect(encode(prompt, { maxTokensField: 'max_completion_tokens' })).toBe(prompt.source.bytes())
   })
 
   test('`developerRole: false` sends developer messages as system messages', () => {
@@ -149,23 +147,23 @@ describe("an account's quirk also applies to a Chat Completions client", () => {
         ],
       })
     const accepted = createPrompt('abcDEF123')
-    expect(encodeToBytesOrBody(accepted, { profile: 'mistral' })).toBe(accepted.source.bytes())
-    const { body, noteCodes } = encodePrompt(createPrompt('call_1'), { profile: 'mistral' })
+    expect(encode(accepted, { profile: 'mistral' })).toBe(accepted.source.bytes())
+    const { body, codes } = encodePrompt(createPrompt('call_1'), { profile: 'mistral' })
     const [, spoken, answer] = body['messages'] as JsonObject[]
     const id = answer?.['tool_call_id']
     expect(id).toMatch(/^[a-zA-Z0-9]{9}$/)
     expect(spoken).toMatchObject({ tool_calls: [{ id }] })
-    expect(noteCodes).toEqual(['call-id-changed'])
+    expect(codes).toEqual(['call-id-changed'])
   })
 
   test('`customTools: false` sends custom tools as functions', () => {
     const tool = { type: 'custom', custom: { name: 'sh', description: 'Runs it.' } }
     const prompt = parseChatPrompt({ ...BODY, tools: [tool], tool_choice: 'required' })
-    expect(encodeToBytesOrBody(prompt)).toBe(prompt.source.bytes())
-    const { body, noteCodes } = encodePrompt(prompt, { customTools: false })
+    expect(encode(prompt)).toBe(prompt.source.bytes())
+    const { body, codes } = encodePrompt(prompt, { customTools: false })
     expect(body['tools']).toMatchObject([{ type: 'function', function: { name: 'sh' } }])
     expect(body['tool_choice']).toBe('required')
-    expect(noteCodes).toEqual(['custom-tool-as-function'])
+    expect(codes).toEqual(['custom-tool-as-function'])
   })
 })
 
@@ -189,13 +187,13 @@ test("does not send another account's encrypted reasoning and signatures (C98)",
     { ...call('a', 'f', '{}', { $entry: { extra_content: { s: 1 } } }), origin },
     output('a'),
   ] as const
-  const { messages, noteCodes } = encodePrompt({ ...prompt, items })
+  const { messages, codes } = encodePrompt({ ...prompt, items })
   expect((messages as JsonObject[])[1]).toEqual({
     role: 'assistant',
     content: null,
     tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }],
   })
-  expect(noteCodes).toEqual(['reasoning-of-elsewhere'])
+  expect(codes).toEqual(['reasoning-of-elsewhere'])
 })
 
 describe('stop sequences', () => {

@@ -50,11 +50,11 @@ export interface EncodedPrompt {
   readonly messages: Json | undefined
   readonly notes: readonly Note[]
   /** The `why` of each note. */
-  readonly noteCodes: readonly string[]
+  readonly codes: readonly string[]
 }
 
 /** Encodes the items and checks that a strict service would accept the request. */
-export function encodeItems(
+export function encode(
   items: readonly Item[],
   params: Partial<PromptParameters> = {},
   quirks: JsonObject = {},
@@ -67,7 +67,7 @@ export function encodeItems(
 export function encodePrompt(prompt: Prompt, quirks: JsonObject = {}): EncodedPrompt {
   const { body, bytes, notes } = openaiChat.encode(prompt, accountOf(quirks))
   if (bytes !== undefined) expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual(body)
-  return { body, messages: body['messages'], notes, noteCodes: notes.map(({ why }) => why) }
+  return { body, messages: body['messages'], notes, codes: notes.map(({ why }) => why) }
 }
 
 export function message(role: Role, ...content: readonly (string | Part)[]): Item {
@@ -92,7 +92,7 @@ export function output(call_id: string, output: string | readonly Part[] = 'done
   return { type: 'function_call_output', call_id, output }
 }
 
-export function reasoningItem(text: string, native?: JsonObject): Item {
+export function reasoning(text: string, native?: JsonObject): Item {
   const item: Item = {
     type: 'reasoning',
     summary: [],
@@ -158,7 +158,7 @@ export function itemsIn(events: readonly StreamEvent[]): readonly Item[] {
 }
 
 /** Decodes the chunks of an answer that ends successfully. */
-export function decodeItems(...chunks: readonly (JsonObject | string)[]): readonly Item[] {
+export function decode(...chunks: readonly (JsonObject | string)[]): readonly Item[] {
   const events = decodeChunks([...chunks, finish(), DONE])
   expect(events.at(-1)?.type).toBe('answer-ended')
   return itemsIn(events)

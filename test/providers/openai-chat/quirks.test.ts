@@ -5,7 +5,7 @@ import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
 import { KNOWN_SERVICE_QUIRKS } from '../../../src/providers/openai-chat/known-service-quirks.ts'
 import { readChatQuirks } from '../../../src/providers/openai-chat/quirks.ts'
 import { talk } from '../../support/talk.ts'
-import { accountOf, image, message, promptOf, encodeItems, user } from './kit.ts'
+import { accountOf, image, message, promptOf, encode, user } from './kit.ts'
 
 test('a profile is a set of quirks that the account can override one by one', () => {
   expect(readChatQuirks(accountOf({ profile: 'mistral' }))).toBeTypeOf('object')
@@ -42,8 +42,8 @@ test('appends `query` to the path', () => {
 
 describe('strict alternation of roles', () => {
   const strict = { strictAlternation: true }
-  const encodeLines = (items: Parameters<typeof encodeItems>[0], quirks: JsonObject = strict) =>
-    lines(encodeItems(items, {}, quirks).messages)
+  const encodeLines = (items: Parameters<typeof encode>[0], quirks: JsonObject = strict) =>
+    lines(encode(items, {}, quirks).messages)
 
   test('merges consecutive messages, puts system first and starts with a user message', () => {
     const items = talk`
@@ -63,7 +63,7 @@ describe('strict alternation of roles', () => {
       'user: a\nmind\nb',
       'assistant: c\nd',
     ])
-    expect(encodeItems(items, {}, strict).noteCodes).toEqual([
+    expect(encode(items, {}, strict).codes).toEqual([
       'messages-merged',
       'system-as-user',
       'messages-merged',
@@ -95,14 +95,14 @@ describe('strict alternation of roles', () => {
   })
 
   test('merges messages with images by concatenating their parts', () => {
-    expect(encodeItems([user('see', image()), user('well?')], {}, strict).messages).toMatchObject([
+    expect(encode([user('see', image()), user('well?')], {}, strict).messages).toMatchObject([
       { content: [{ type: 'text' }, { type: 'image_url' }, { type: 'text', text: 'well?' }] },
     ])
   })
 })
 
 test('sends system messages as user messages if `systemRole` is false', () => {
-  const { messages, noteCodes } = encodeItems(
+  const { messages, codes } = encode(
     [message('developer', 'Be kind.'), user('hi')],
     {},
     {
@@ -113,7 +113,7 @@ test('sends system messages as user messages if `systemRole` is false', () => {
     'user: These instructions hold for the whole conversation:\nBe kind.',
     'user: hi',
   ])
-  expect(noteCodes).toEqual(['developer-as-system', 'system-as-user'])
+  expect(codes).toEqual(['developer-as-system', 'system-as-user'])
 })
 
 test('inserts an assistant message between a tool output and the user if `userAfterTool` is false', () => {
@@ -123,13 +123,13 @@ test('inserts an assistant message between a tool output and the user if `userAf
     output a one
     user: so?
   `
-  const { messages, noteCodes } = encodeItems(items, {}, { userAfterTool: false })
+  const { messages, codes } = encode(items, {}, { userAfterTool: false })
   expect(lines(messages).slice(2)).toEqual([
     'tool: one',
     'assistant: I have the output.',
     'user: so?',
   ])
-  expect(noteCodes).toEqual(['assistant-line-added'])
+  expect(codes).toEqual(['assistant-line-added'])
 })
 
 describe('an assistant message at the end', () => {
@@ -137,8 +137,7 @@ describe('an assistant message at the end', () => {
     user: go
     assistant: The answer is
   `
-  const last = (quirks: JsonObject) =>
-    (encodeItems(items, {}, quirks).messages as JsonObject[]).at(-1)
+  const last = (quirks: JsonObject) => (encode(items, {}, quirks).messages as JsonObject[]).at(-1)
 
   test('is marked as a prefix if `prefixCompletion` is true', () => {
     expect(last({ prefixCompletion: true })).toEqual({
@@ -157,8 +156,8 @@ describe('an assistant message at the end', () => {
 
 test("leaves out a message's name if `messageNames` is false", () => {
   const named = { ...user('hi'), native: { chat: { name: 'Ann' } } }
-  expect(encodeItems([named]).messages).toEqual([{ role: 'user', name: 'Ann', content: 'hi' }])
-  expect(encodeItems([named], {}, { profile: 'groq' }).messages).toEqual([
+  expect(encode([named]).messages).toEqual([{ role: 'user', name: 'Ann', content: 'hi' }])
+  expect(encode([named], {}, { profile: 'groq' }).messages).toEqual([
     { role: 'user', content: 'hi' },
   ])
 })

@@ -16,9 +16,9 @@ import {
   parseChatPrompt,
   promptOf,
   decodeChunks,
-  encodeItems,
+  encode,
   encodePrompt,
-  reasoningItem,
+  reasoning,
   toolCall,
   user,
 } from './kit.ts'
@@ -53,7 +53,7 @@ describe('signed details', () => {
     }) as Item
 
   test('are sent back unchanged (C98)', () => {
-    const { messages } = encodeItems(
+    const { messages } = encode(
       [user('go'), createItem(packed), assistant('so'), user('and?')],
       {},
       ROUTER,
@@ -63,20 +63,20 @@ describe('signed details', () => {
 
   test('are sent back only to the model that made them (C98)', () => {
     const items = [user('go'), createItem(packed), assistant('so'), user('and?')]
-    const { messages, noteCodes } = encodeItems(items, { model: 'another' }, ROUTER)
+    const { messages, codes } = encode(items, { model: 'another' }, ROUTER)
     expect(messages).toEqual([
       { role: 'user', content: 'go' },
       { role: 'assistant', content: 'so' },
       { role: 'user', content: 'and?' },
     ])
-    expect(noteCodes).toEqual(['reasoning-of-elsewhere'])
+    expect(codes).toEqual(['reasoning-of-elsewhere'])
   })
 
   test.each(['chat:1:', 'chat:1:up:m:', 'chat:1:up:m:{', 'chat:1:%:m:[]', 'gAAAA', ''])(
     'that cannot be unpacked are replaced by the summary: %j',
     (broken) => {
       const items = [user('go'), createItem(broken), assistant('so'), user('and?')]
-      expect(encodeItems(items, {}, ROUTER).messages).toMatchObject([{}, { reasoning: 'Hm' }, {}])
+      expect(encode(items, {}, ROUTER).messages).toMatchObject([{}, { reasoning: 'Hm' }, {}])
     },
   )
 })
@@ -93,14 +93,13 @@ describe('a service that requires reasoning with calls', () => {
   ]
 
   test('gets the known reasoning, otherwise an empty string (C98)', () => {
-    const [, calls, , answer] = encodeItems(loop(reasoningItem('Hm')), {}, deepseek)
-      .messages as JsonObject[]
+    const [, calls, , answer] = encode(loop(reasoning('Hm')), {}, deepseek).messages as JsonObject[]
     expect(calls).toMatchObject({ reasoning_content: 'Hm' })
     expect(answer).not.toHaveProperty('reasoning_content')
-    const unknown = encodeItems(loop(), {}, deepseek)
+    const unknown = encode(loop(), {}, deepseek)
     expect(unknown.messages).toMatchObject([{}, { reasoning_content: '' }, {}, {}, {}])
     expect(unknown.notes).toMatchObject([{ did: 'added', at: 1, why: 'reasoning-stand-in' }])
-    const [, vllmCalls] = encodeItems(loop(), {}, { profile: 'vllm' }).messages as JsonObject[]
+    const [, vllmCalls] = encode(loop(), {}, { profile: 'vllm' }).messages as JsonObject[]
     expect(vllmCalls).not.toHaveProperty('reasoning_content')
   })
 
@@ -132,7 +131,7 @@ describe('a service that requires reasoning with calls', () => {
 
 test('strict alternation merges assistant texts and the calls after them into one message', () => {
   const items = [user('go'), assistant('Hm'), assistant('so'), call('a'), output('a')]
-  expect(encodeItems(items, {}, { strictAlternation: true }).messages).toEqual([
+  expect(encode(items, {}, { strictAlternation: true }).messages).toEqual([
     { role: 'user', content: 'go' },
     { role: 'assistant', content: 'Hm\nso', tool_calls: [toolCall('a')] },
     { role: 'tool', tool_call_id: 'a', content: 'done' },

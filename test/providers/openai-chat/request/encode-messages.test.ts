@@ -2,20 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../../src/core/item.ts'
 import { talk } from '../../../support/talk.ts'
-import {
-  assistant,
-  call,
-  message,
-  output,
-  encodeItems,
-  reasoningItem,
-  toolCall,
-  user,
-} from '../kit.ts'
+import { assistant, call, message, output, encode, reasoning, toolCall, user } from '../kit.ts'
 
 test('puts instructions first and encodes text as a plain string', () => {
   expect(
-    encodeItems([message('system', 'Be kind.'), user('hi'), assistant('ho')], {
+    encode([message('system', 'Be kind.'), user('hi'), assistant('ho')], {
       instructions: 'Be brief.',
     }).messages,
   ).toEqual([
@@ -28,21 +19,21 @@ test('puts instructions first and encodes text as a plain string', () => {
 
 test('sends a developer message as system unless the upstream knows the role', () => {
   const items = [message('developer', 'Be brief.'), user('hi')]
-  expect(encodeItems(items).messages).toMatchObject([{ role: 'system' }, { role: 'user' }])
-  expect(encodeItems(items).noteCodes).toEqual(['developer-as-system'])
-  expect(encodeItems(items, {}, { developerRole: true }).messages).toMatchObject([
+  expect(encode(items).messages).toMatchObject([{ role: 'system' }, { role: 'user' }])
+  expect(encode(items).codes).toEqual(['developer-as-system'])
+  expect(encode(items, {}, { developerRole: true }).messages).toMatchObject([
     { role: 'developer' },
     { role: 'user' },
   ])
 })
 
 test("joins a model's text parts without a separator and input parts by lines", () => {
-  const { messages, noteCodes } = encodeItems([user('a', 'b'), assistant('c', 'd')])
+  const { messages, codes } = encode([user('a', 'b'), assistant('c', 'd')])
   expect(messages).toEqual([
     { role: 'user', content: 'a\nb' },
     { role: 'assistant', content: 'cd' },
   ])
-  expect(noteCodes).toEqual(['text-joined'])
+  expect(codes).toEqual(['text-joined'])
 })
 
 describe('calls', () => {
@@ -55,7 +46,7 @@ describe('calls', () => {
       output a one
       output b two
     `
-    expect(encodeItems(items).messages).toEqual([
+    expect(encode(items).messages).toEqual([
       { role: 'user', content: 'go' },
       {
         role: 'assistant',
@@ -65,7 +56,7 @@ describe('calls', () => {
       { role: 'tool', tool_call_id: 'a', content: 'one' },
       { role: 'tool', tool_call_id: 'b', content: 'two' },
     ])
-    expect(encodeItems(items).notes).toEqual([])
+    expect(encode(items).notes).toEqual([])
   })
 
   test('in successive answers are separate messages', () => {
@@ -76,7 +67,7 @@ describe('calls', () => {
       call b
       output b two
     `
-    expect(encodeItems(items).messages).toMatchObject([
+    expect(encode(items).messages).toMatchObject([
       { role: 'user' },
       { role: 'assistant', content: null, tool_calls: [{ id: 'a' }] },
       { role: 'tool' },
@@ -93,7 +84,7 @@ describe('calls', () => {
       output a one
       assistant: done
     `
-    const { messages, notes } = encodeItems(items)
+    const { messages, notes } = encode(items)
     expect(messages).toMatchObject([
       { role: 'user', content: 'go' },
       { role: 'assistant' },
@@ -105,39 +96,34 @@ describe('calls', () => {
   })
 
   test('of one answer are one message together with the text after them', () => {
-    const { messages, noteCodes } = encodeItems([
-      user('go'),
-      call('a'),
-      assistant('Wait.'),
-      output('a'),
-    ])
+    const { messages, codes } = encode([user('go'), call('a'), assistant('Wait.'), output('a')])
     expect(messages).toMatchObject([{}, { content: 'Wait.', tool_calls: [{ id: 'a' }] }, {}])
-    expect(noteCodes).toEqual(['text-moved'])
+    expect(codes).toEqual(['text-moved'])
   })
 
   test('with the same id in one answer get different ids', () => {
     const items = [user('go'), call('a'), call('a'), output('a', 'one'), output('a', 'two')]
-    const { messages, noteCodes } = encodeItems(items)
+    const { messages, codes } = encode(items)
     expect(messages).toMatchObject([
       {},
       { tool_calls: [{ id: 'a' }, {}] },
       { tool_call_id: 'a', content: 'one' },
       { content: 'two' },
     ])
-    expect(noteCodes).toEqual(['call-id-changed'])
+    expect(codes).toEqual(['call-id-changed'])
   })
 
   test('with an id that is too long get a shorter one, which is the same in every request', () => {
     const long = 'toolu_'.repeat(10)
     const items = [user('go'), call(long), output(long)]
     const idIn = (all: readonly Item[]) =>
-      (encodeItems(all).messages as { tool_call_id?: string }[])[2]?.tool_call_id
+      (encode(all).messages as { tool_call_id?: string }[])[2]?.tool_call_id
     expect(idIn(items)).toMatch(/^[0-9a-zA-Z]{9}$/)
     expect(idIn([...items, user('more')])).toBe(idIn(items))
   })
 
   test('that are missing cause their outputs to be dropped', () => {
-    const { messages, notes } = encodeItems([user('go'), output('zz'), assistant('so')])
+    const { messages, notes } = encode([user('go'), output('zz'), assistant('so')])
     expect(messages).toMatchObject([{ role: 'user' }, { role: 'assistant' }])
     expect(notes).toEqual([{ did: 'dropped', why: 'output-without-call', by: 'chat', at: 1 }])
   })
@@ -148,14 +134,14 @@ describe('calls', () => {
       custom a sh ls "x"
       custom-output a one
     `
-    const wrapped = encodeItems(items)
+    const wrapped = encode(items)
     expect(wrapped.messages).toMatchObject([
       {},
       { tool_calls: [toolCall('a', 'sh', '{"input":"ls \\"x\\""}')] },
       { role: 'tool', content: 'one' },
     ])
-    expect(wrapped.noteCodes).toEqual(['custom-call-as-function'])
-    expect(encodeItems(items, {}, { customTools: true }).messages).toMatchObject([
+    expect(wrapped.codes).toEqual(['custom-call-as-function'])
+    expect(encode(items, {}, { customTools: true }).messages).toMatchObject([
       {},
       { tool_calls: [{ id: 'a', type: 'custom', custom: { name: 'sh', input: 'ls "x"' } }] },
       {},
@@ -171,7 +157,7 @@ test('drops items of hosted tools without splitting the message around them', ()
     call a
     output a one
   `
-  const { messages, notes } = encodeItems(items)
+  const { messages, notes } = encode(items)
   expect(messages).toMatchObject([{}, { content: 'Wait.', tool_calls: [{ id: 'a' }] }, {}])
   expect(notes).toEqual([
     { did: 'dropped', why: 'hosted-item', by: 'chat', at: 2, detail: 'web_search_call' },
@@ -181,15 +167,15 @@ test('drops items of hosted tools without splitting the message around them', ()
 describe('reasoning', () => {
   const items = [
     user('go'),
-    reasoningItem('Hm'),
+    reasoning('Hm'),
     assistant('so'),
-    reasoningItem('Aha'),
+    reasoning('Aha'),
     call('a'),
     output('a'),
   ]
-  const fields = (quirks: Parameters<typeof encodeItems>[2]) =>
+  const fields = (quirks: Parameters<typeof encode>[2]) =>
     (
-      encodeItems(items, {}, quirks).messages as {
+      encode(items, {}, quirks).messages as {
         reasoning_content?: string
         reasoning?: string
       }[]
@@ -197,7 +183,7 @@ describe('reasoning', () => {
 
   test('is not sent to an upstream that is not known to accept it', () => {
     expect(fields({})).toEqual([null, null, null])
-    expect(encodeItems(items).noteCodes).toEqual(['reasoning-not-sent', 'reasoning-not-sent'])
+    expect(encode(items).codes).toEqual(['reasoning-not-sent', 'reasoning-not-sent'])
   })
 
   test('is sent in the configured field of the message that it led to', () => {
@@ -208,20 +194,20 @@ describe('reasoning', () => {
 
   test('is sent only with calls if `reasoningOn` is calls', () => {
     const only = { reasoningField: 'reasoning_content', reasoningOn: 'calls' }
-    const two = [user('go'), reasoningItem('Hm'), assistant('so'), user('and?'), ...items.slice(3)]
-    expect(encodeItems(two, {}, only).messages).toMatchObject([
+    const two = [user('go'), reasoning('Hm'), assistant('so'), user('and?'), ...items.slice(3)]
+    expect(encode(two, {}, only).messages).toMatchObject([
       {},
       { content: 'so' },
       {},
       { reasoning_content: 'Aha' },
       {},
     ])
-    expect(encodeItems(two, {}, only).noteCodes).toEqual(['reasoning-not-sent'])
+    expect(encode(two, {}, only).codes).toEqual(['reasoning-not-sent'])
   })
 
   test('is a content part for Mistral', () => {
-    const { messages } = encodeItems(
-      [user('go'), reasoningItem('Hm'), assistant('so')],
+    const { messages } = encode(
+      [user('go'), reasoning('Hm'), assistant('so')],
       {},
       {
         reasoningField: 'thinking-part',
@@ -242,9 +228,9 @@ describe('reasoning', () => {
   test('in details is sent back unchanged, from all items of the message', () => {
     const one = { type: 'reasoning.text', text: 'Hm', signature: 's', index: 0 }
     const late = { type: 'reasoning.encrypted', data: 'x', index: 1 }
-    const { messages, notes } = encodeItems([
+    const { messages, notes } = encode([
       user('go'),
-      reasoningItem('Hm', { reasoning_details: [one] }),
+      reasoning('Hm', { reasoning_details: [one] }),
       { ...assistant('so'), native: { chat: { reasoning_details: [late] } } },
     ])
     expect(messages).toEqual([
@@ -257,12 +243,12 @@ describe('reasoning', () => {
   test('that is encrypted or led to no message is dropped with a note', () => {
     const sealed: Item = { type: 'reasoning', summary: [], encrypted_content: 'x' }
     const quirks = { reasoningField: 'reasoning' }
-    expect(encodeItems([user('go'), sealed, assistant('so')], {}, quirks).noteCodes).toEqual([
+    expect(encode([user('go'), sealed, assistant('so')], {}, quirks).codes).toEqual([
       'reasoning-sealed',
     ])
-    expect(
-      encodeItems([user('go'), reasoningItem('Hm'), user('well?')], {}, quirks).noteCodes,
-    ).toEqual(['reasoning-without-follower'])
+    expect(encode([user('go'), reasoning('Hm'), user('well?')], {}, quirks).codes).toEqual([
+      'reasoning-without-follower',
+    ])
   })
 })
 
@@ -273,12 +259,12 @@ test('sends refusals in their own field and drops annotations', () => {
     text: 'a',
     annotations: [{ type: 'url_citation' }],
   })
-  const { messages, noteCodes } = encodeItems([user('go'), refused, user('please'), cited])
+  const { messages, codes } = encode([user('go'), refused, user('please'), cited])
   expect(messages).toMatchObject([
     {},
     { content: null, refusal: 'No.' },
     {},
     { role: 'assistant', content: 'a' },
   ])
-  expect(noteCodes).toEqual(['annotations-not-sent'])
+  expect(codes).toEqual(['annotations-not-sent'])
 })

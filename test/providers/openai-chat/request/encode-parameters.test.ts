@@ -2,23 +2,19 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import type { PromptParameters } from '../../../../src/core/prompt.ts'
-import { functionTool, promptOf, encodeItems, encodePrompt, user } from '../kit.ts'
+import { functionTool, promptOf, encode, encodePrompt, user } from '../kit.ts'
 
 function encodeFields(params: Partial<PromptParameters>, quirks: JsonObject = {}): JsonObject {
-  const {
-    model: _model,
-    messages: _messages,
-    ...rest
-  } = encodeItems([user('hi')], params, quirks).body
+  const { model: _model, messages: _messages, ...rest } = encode([user('hi')], params, quirks).body
   return rest
 }
 
 function listNotes(params: Partial<PromptParameters>, quirks: JsonObject = {}): readonly string[] {
-  return encodeItems([user('hi')], params, quirks).notes.map(({ why, field }) => `${why} ${field}`)
+  return encode([user('hi')], params, quirks).notes.map(({ why, field }) => `${why} ${field}`)
 }
 
 test('sends no field for a parameter that is not set', () => {
-  expect(encodeItems([user('hi')]).body).toEqual({
+  expect(encode([user('hi')]).body).toEqual({
     model: 'm',
     messages: [{ role: 'user', content: 'hi' }],
   })

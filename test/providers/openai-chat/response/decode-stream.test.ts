@@ -8,7 +8,7 @@ import {
   DONE,
   getFailure,
   finish,
-  decodeItems,
+  decode,
   itemsIn,
   decodeChunks,
   USAGE,
@@ -51,7 +51,7 @@ test('an answer without text has no items and is not a failure', () => {
 
 test('ignores nulls, comments, empty choices and unknown fields', () => {
   expect(
-    decodeItems(
+    decode(
       { ...chunk({}), choices: [], id: '', model: '', prompt_filter_results: [] },
       { id: 'up-1', choices: [{ index: 0, delta: null }] },
       { id: 'up-1', choices: [{ index: 0 }] },
@@ -79,9 +79,7 @@ test('reads only the choice with index 0, in any order of choices', () => {
       { index: 0, delta: { content: 'a' } },
     ],
   }
-  expect(decodeItems(other('x'), both, other('y'), chunk({ content: 'b' }))).toEqual([
-    assistant('ab'),
-  ])
+  expect(decode(other('x'), both, other('y'), chunk({ content: 'b' }))).toEqual([assistant('ab')])
 })
 
 describe('the end of an answer', () => {
@@ -217,7 +215,7 @@ describe('failures', () => {
 
 describe('other fields of a message', () => {
   test('a refusal becomes a part of its own', () => {
-    expect(decodeItems(chunk({ refusal: 'I ' }), chunk({ refusal: 'will not' }))).toEqual([
+    expect(decode(chunk({ refusal: 'I ' }), chunk({ refusal: 'will not' }))).toEqual([
       assistant({ type: 'refusal', refusal: 'I will not' }),
     ])
   })
@@ -240,27 +238,25 @@ describe('other fields of a message', () => {
     const annotations = [{ type: 'url_citation', url_citation: { url: 'https://a.example' } }]
     const flat = { type: 'url_citation', url: 'https://a.example' }
     const cited = assistant({ type: 'output_text', text: 'a', annotations: [flat] })
-    expect(decodeItems(chunk({ annotations, content: '' }), chunk({ content: 'a' }))).toEqual([
-      cited,
-    ])
-    expect(decodeItems(chunk({ content: 'a' }), chunk({ annotations }))).toEqual([cited])
+    expect(decode(chunk({ annotations, content: '' }), chunk({ content: 'a' }))).toEqual([cited])
+    expect(decode(chunk({ content: 'a' }), chunk({ annotations }))).toEqual([cited])
   })
 
   test('images become opaque parts', () => {
     const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }
-    expect(decodeItems(chunk({ content: 'see' }), chunk({ images: [picture] }))).toEqual([
+    expect(decode(chunk({ content: 'see' }), chunk({ images: [picture] }))).toEqual([
       assistant('see', { type: 'opaque', raw: picture }),
     ])
   })
 
   test('the transcript of spoken audio becomes text', () => {
     const spoken = [{ id: 'a1' }, { transcript: 'Hel' }, { data: 'UklG' }, { transcript: 'lo' }]
-    expect(decodeItems(...spoken.map((audio) => chunk({ audio })))).toEqual([assistant('Hello')])
+    expect(decode(...spoken.map((audio) => chunk({ audio })))).toEqual([assistant('Hello')])
   })
 })
 
 describe('a non-streamed answer', () => {
-  const decode = (body: Parameters<typeof openaiChat.decodeBody>[0]) =>
+  const decodeBody = (body: Parameters<typeof openaiChat.decodeBody>[0]) =>
     openaiChat.decodeBody(body, accountOf())
 
   test('has the same items as its stream', () => {
@@ -275,16 +271,16 @@ describe('a non-streamed answer', () => {
       chunk({ reasoning_content: 'Hm', content: 'a' }),
       finish('stop', { usage: USAGE }),
     ]
-    expect(decode(body)).toEqual(decodeChunks([...chunks, DONE]))
+    expect(decodeBody(body)).toEqual(decodeChunks([...chunks, DONE]))
   })
 
   test('fails with its error or without a choice', () => {
-    expect(getFailure(decode({ error: { message: 'no', code: 'bad' } }))).toMatchObject({
+    expect(getFailure(decodeBody({ error: { message: 'no', code: 'bad' } }))).toMatchObject({
       message: 'no',
       code: 'bad',
     })
     for (const body of [{}, { choices: [] }, { choices: 'x' }, { choices: [3], usage: USAGE }]) {
-      expect(getFailure(decode(body))).toMatchObject({ code: 'upstream_broken' })
+      expect(getFailure(decodeBody(body))).toMatchObject({ code: 'upstream_broken' })
     }
   })
 })

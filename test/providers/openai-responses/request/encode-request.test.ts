@@ -23,7 +23,7 @@ interface Sent {
 }
 
 /** Encodes items from the store, for a client that does not set `store`. */
-function encodeStoredItems(
+function encodeStored(
   items: readonly Item[],
   body: JsonObject = ASK,
   quirks: JsonObject = {},
@@ -32,7 +32,7 @@ function encodeStoredItems(
 }
 
 /** Encodes items that a client with `store: false` sent itself. */
-function encodeStatelessItems(items: readonly Item[], quirks: JsonObject = {}): Sent {
+function encodeStateless(items: readonly Item[], quirks: JsonObject = {}): Sent {
   const clientRequest = { ...parsed({ ...ASK, store: false }), items }
   // Another value of `stream` prevents that the bytes are sent unchanged.
   return encode({ ...promptOf(clientRequest), stream: true }, quirks)
@@ -133,7 +133,7 @@ describe('items', () => {
       native: { gemini: { thoughtSignature: 'x' } },
       origin: HERE,
     }
-    const { input, notes } = encodeStoredItems([...fine, call])
+    const { input, notes } = encodeStored([...fine, call])
     expect(input[0]).toBe(fine[0])
     expect(input[1]).toEqual({ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' })
     expect(notes).toEqual([])
@@ -149,13 +149,13 @@ describe('items', () => {
       custom-output b foo.ts
       assistant: 4 degrees
     `
-    expect(encodeStoredItems(items).input).toEqual(items)
+    expect(encodeStored(items).input).toEqual(items)
   })
 
   test('are sent with their `phase`', () => {
     const [message] = talk`assistant: soon`
     const item = { ...message, phase: 'commentary' } as Item
-    expect(encodeStoredItems([item]).input).toEqual([item])
+    expect(encodeStored([item]).input).toEqual([item])
   })
 })
 
@@ -175,20 +175,20 @@ describe('item ids', () => {
   ]
 
   test('are removed from all items, because the upstream stores nothing (C10)', () => {
-    const { input, notes } = encodeStoredItems(items)
+    const { input, notes } = encodeStored(items)
     expect(input.map(({ id }) => id)).toEqual([...items.slice(1).map(() => undefined), 'mcp_1'])
     expect(notes).toEqual([0, 1, 2, 3, 4].map((at) => ['changed', at, 'id-of-stored-item']))
   })
 
   test('are kept for items that a client with `store: false` sends', () => {
-    const { input, notes } = encodeStatelessItems(items)
+    const { input, notes } = encodeStateless(items)
     expect(input.map(({ id }) => id)).toEqual(['rs_1', 'msg_1', 'fc_1', 'fco_1', 'ws_1', 'mcp_1'])
     expect(notes).toEqual([])
   })
 
   test('are removed from recorded items for such a client', () => {
     const recorded = items.map((item) => ({ ...item, origin: HERE }))
-    expect(encodeStoredItems(recorded, { ...ASK, store: false }).input.slice(0, 4)).toMatchObject(
+    expect(encodeStored(recorded, { ...ASK, store: false }).input.slice(0, 4)).toMatchObject(
       items.slice(0, 4).map(({ id: _id, ...item }) => item),
     )
   })
@@ -242,7 +242,7 @@ describe('reasoning', () => {
       'reasoning-not-sealed',
     ],
   ])('%s', (_name, item, quirks, why) => {
-    const { input, notes } = encodeStoredItems([item], ASK, quirks)
+    const { input, notes } = encodeStored([item], ASK, quirks)
     expect(input).toHaveLength(why === null ? 1 : 0)
     expect(notes).toEqual(why === null ? [] : [['dropped', 0, why]])
   })
@@ -252,7 +252,7 @@ describe('reasoning', () => {
     ['plain text', { ...raw, id: 'rs_1' }, true],
     ['only a summary', { type: 'reasoning', id: 'rs_1', summary: [] }, false],
   ])('sent by a client with `store: false`: %s', (_name, item, isSent) => {
-    expect(encodeStatelessItems([item]).input).toEqual(isSent ? [item] : [])
+    expect(encodeStateless([item]).input).toEqual(isSent ? [item] : [])
   })
 })
 
@@ -260,13 +260,13 @@ test.each<[string, Item]>([
   ['by its maker', { type: 'opaque', raw: { type: 'x' }, origin: { ...HERE, wire: 'anthropic' } }],
   ['by its type', { type: 'opaque', raw: { type: 'gemini:part' } }],
 ])('drops an item that only another provider understands, recognized %s', (_how, item) => {
-  const { input, notes } = encodeStoredItems([item])
+  const { input, notes } = encodeStored([item])
   expect([input, notes]).toEqual([[], [['dropped', 0, 'item-of-another-wire']]])
 })
 
 test('shortens a long call_id in the call and in its output (C10)', () => {
   const [one, other] = ['x'.repeat(70), `${'x'.repeat(69)}y`]
-  const { input, notes } = encodeStoredItems(talk`
+  const { input, notes } = encodeStored(talk`
     call ${one} f {}
     call ${other} f {}
     output ${one} a
@@ -290,7 +290,7 @@ describe('parts', () => {
       { type: 'message', role: 'user', content: [output, { type: 'refusal', refusal: 'no' }] },
       { type: 'function_call_output', call_id: 'c', output: [output, image] },
     ]
-    const { input: sentItems, notes } = encodeStoredItems(items)
+    const { input: sentItems, notes } = encodeStored(items)
     expect(sentItems.map(({ content, output }) => content ?? output)).toEqual([
       [output],
       [input, { type: 'input_text', text: 'no' }],
@@ -300,7 +300,7 @@ describe('parts', () => {
   })
 
   test('of an assistant message cannot be images', () => {
-    const { input: sentItems, notes } = encodeStoredItems([
+    const { input: sentItems, notes } = encodeStored([
       { type: 'message', role: 'assistant', content: [output, image] },
       { type: 'message', role: 'assistant', content: [image] },
     ])
@@ -318,7 +318,7 @@ describe('parts', () => {
       role: 'user',
       content: [input, { type: 'opaque', raw: video }],
     }
-    expect(encodeStoredItems([item]).input).toMatchObject([{ content: [input, video] }])
+    expect(encodeStored([item]).input).toMatchObject([{ content: [input, video] }])
     const { body, notes } = encodeRequest(chatPrompt([item]), ACCOUNT)
     const text = '[Gateway notice: Something (input_video) was here, which cannot be shown.]'
     expect(body).toMatchObject({ input: [{ content: [input, { type: 'input_text', text }] }] })

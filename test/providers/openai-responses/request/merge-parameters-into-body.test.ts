@@ -8,13 +8,13 @@ import { talk } from '../../../support/talk.ts'
 
 const SAID = talk`user: go`
 
-function encodeForChatClient(params: Partial<PromptParameters>, quirks: JsonObject = {}) {
+function encodeChat(params: Partial<PromptParameters>, quirks: JsonObject = {}) {
   const encoded = encodeRequest(chatPrompt(SAID, params), accountWith(quirks))
   const { input: _input, ...fields } = encoded.body
   return { fields, notes: encoded.notes.map(({ field, why }) => [field, why]) }
 }
 
-function encodeForResponsesClient(
+function encodeResponses(
   body: JsonObject,
   quirks: JsonObject = {},
   changed: Partial<PromptParameters> = {},
@@ -41,13 +41,13 @@ const ALWAYS = {
 
 describe('for a Chat Completions client', () => {
   test('sends only the fields that every request has', () => {
-    expect(encodeForChatClient({})).toEqual({ fields: ALWAYS, notes: [] })
+    expect(encodeChat({})).toEqual({ fields: ALWAYS, notes: [] })
   })
 
   test.each([[[]], [['message.output_text.logprobs']]])(
     'includes log probabilities once (%j)',
     (include) => {
-      expect(encodeForChatClient({ topLogprobs: 2, include }).fields['include']).toEqual([
+      expect(encodeChat({ topLogprobs: 2, include }).fields['include']).toEqual([
         'message.output_text.logprobs',
         'reasoning.encrypted_content',
       ])
@@ -57,7 +57,7 @@ describe('for a Chat Completions client', () => {
   test('sends every parameter in its field', () => {
     const schema = { type: 'object' }
     expect(
-      encodeForChatClient({
+      encodeChat({
         instructions: 'be brief',
         parallelToolCalls: false,
         temperature: 0,
@@ -106,7 +106,7 @@ describe('for a Chat Completions client', () => {
       parameters: { type: 'object' },
       strict: false,
     } as const
-    const { fields, notes } = encodeForChatClient({
+    const { fields, notes } = encodeChat({
       tools: [look, custom, { type: 'opaque', raw: { type: 'x' } }],
       toolChoice: { type: 'allowed', mode: 'auto', names: ['f', 'c'] },
     })
@@ -123,11 +123,11 @@ describe('for a Chat Completions client', () => {
   })
 
   test('does not send a tool choice without tools', () => {
-    expect(encodeForChatClient({ toolChoice: { type: 'auto' } })).toEqual({
+    expect(encodeChat({ toolChoice: { type: 'auto' } })).toEqual({
       fields: ALWAYS,
       notes: [],
     })
-    expect(encodeForChatClient({ toolChoice: { type: 'required' } }).notes).toEqual([
+    expect(encodeChat({ toolChoice: { type: 'required' } }).notes).toEqual([
       ['tool_choice', 'tool-choice-without-tools'],
     ])
   })
@@ -141,7 +141,7 @@ describe('for a Chat Completions client', () => {
   }
 
   test('writes a note for each parameter without a field', () => {
-    const { fields, notes } = encodeForChatClient(WORDLESS)
+    const { fields, notes } = encodeChat(WORDLESS)
     expect(fields).toEqual(ALWAYS)
     expect(notes).toEqual([
       ['stop', 'stop-enforced'],
@@ -152,13 +152,13 @@ describe('for a Chat Completions client', () => {
   })
 
   test('sends fields that the quirk `passes` lists', () => {
-    const { fields, notes } = encodeForChatClient(WORDLESS, { passes: ['stop', 'seed', 'top_k'] })
+    const { fields, notes } = encodeChat(WORDLESS, { passes: ['stop', 'seed', 'top_k'] })
     expect(fields).toEqual({ ...ALWAYS, stop: ['END'], seed: 7, top_k: 40 })
     expect(notes).toHaveLength(4)
   })
 
   test('sends fields that have the same name in both APIs', () => {
-    expect(encodeForChatClient({ extra: { prompt_cache_retention: '24h' } })).toEqual({
+    expect(encodeChat({ extra: { prompt_cache_retention: '24h' } })).toEqual({
       fields: { ...ALWAYS, prompt_cache_retention: '24h' },
       notes: [],
     })
@@ -178,14 +178,14 @@ describe('for a Responses client', () => {
       top_k: 40,
     }
     const { previous_response_id: _previous, background: _background, ...rest } = body
-    expect(encodeForResponsesClient(body)).toEqual({
+    expect(encodeResponses(body)).toEqual({
       fields: { ...rest, model: 'gpt-5', store: false, stream: false, include: ALWAYS.include },
       notes: [],
     })
   })
 
   test('renames fields of Chat Completions or drops them with a note', () => {
-    const { fields, notes } = encodeForResponsesClient({
+    const { fields, notes } = encodeResponses({
       reasoning_effort: 'low',
       reasoning: { summary: 'auto' },
       seed: 7,
@@ -212,7 +212,7 @@ describe('for a Responses client', () => {
   })
 
   test('keeps fields that the quirk `passes` lists', () => {
-    expect(encodeForResponsesClient({ stop: 'END' }, { passes: ['stop'] })).toMatchObject({
+    expect(encodeResponses({ stop: 'END' }, { passes: ['stop'] })).toMatchObject({
       fields: { stop: 'END' },
       notes: [],
     })
@@ -228,7 +228,7 @@ describe('for a Responses client', () => {
       parameters: null,
       strict: false,
     } as const
-    const { fields } = encodeForResponsesClient(
+    const { fields } = encodeResponses(
       { tools, temperature: 1, text: { future: 1 } },
       {},
       {
@@ -251,14 +251,14 @@ describe('for a Responses client', () => {
   })
 
   test('does not send a list of instructions twice', () => {
-    const { fields } = encodeForResponsesClient({
+    const { fields } = encodeResponses({
       instructions: [{ role: 'developer', content: 'x' }],
     })
     expect(fields).not.toHaveProperty('instructions')
   })
 
   test('does not send an `include` value that only the gateway knows', () => {
-    const { fields } = encodeForResponsesClient({
+    const { fields } = encodeResponses({
       include: ['reasoning.raw', 'file_search_call.results'],
     })
     expect(fields['include']).toEqual(['file_search_call.results', 'reasoning.encrypted_content'])
@@ -271,12 +271,12 @@ describe('the minimum of max_output_tokens', () => {
       fields: { max_output_tokens: 16 },
       notes: [['max_output_tokens', 'below-minimum']],
     }
-    expect(encodeForChatClient({ maxOutputTokens: 1 })).toMatchObject(raised)
-    expect(encodeForResponsesClient({ max_output_tokens: 1 })).toMatchObject(raised)
+    expect(encodeChat({ maxOutputTokens: 1 })).toMatchObject(raised)
+    expect(encodeResponses({ max_output_tokens: 1 })).toMatchObject(raised)
   })
 
   test('is configured by `minOutputTokens`', () => {
-    expect(encodeForChatClient({ maxOutputTokens: 1 }, { minOutputTokens: 1 })).toMatchObject({
+    expect(encodeChat({ maxOutputTokens: 1 }, { minOutputTokens: 1 })).toMatchObject({
       fields: { max_output_tokens: 1 },
       notes: [],
     })
@@ -296,7 +296,7 @@ describe('include of encrypted reasoning', () => {
     ['gpt-4o', { sealedReasoning: true }, true],
     ['gpt-5', { sealedReasoning: false }, false],
   ])('for model %s with quirks %j: %s', (model, quirks, isAsked) => {
-    const { include } = encodeForChatClient({ model }, quirks).fields
+    const { include } = encodeChat({ model }, quirks).fields
     expect(include).toEqual(isAsked ? ['reasoning.encrypted_content'] : undefined)
   })
 })

@@ -14,30 +14,30 @@ import { eventFaults } from '../event-order.ts'
 const CREATED = { type: 'response.created', response: { id: 'resp_up', model: 'gpt-5-2025' } }
 const COMPLETED = { type: 'response.completed', response: { status: 'completed' } }
 
-function createMessage(event: JsonObject): SseMessage {
+function toSse(event: JsonObject): SseMessage {
   return { event: event['type'] as string, data: JSON.stringify(event) }
 }
 
-function decodeEvents(...events: readonly JsonObject[]): readonly StreamEvent[] {
-  const decoded = runStage(decodeStream(), events.map(createMessage))
+function decodeAll(...events: readonly JsonObject[]): readonly StreamEvent[] {
+  const decoded = runStage(decodeStream(), events.map(toSse))
   expect(eventFaults(decoded)).toEqual([])
   return decoded
 }
 
 /** Decodes the events between the first and the last one of an answer. */
-function decodeItemEvents(...events: readonly JsonObject[]): readonly StreamEvent[] {
-  return decodeEvents(CREATED, ...events, COMPLETED).slice(1, -1)
+function decode(...events: readonly JsonObject[]): readonly StreamEvent[] {
+  return decodeAll(CREATED, ...events, COMPLETED).slice(1, -1)
 }
 
-function listItems(events: readonly StreamEvent[]): readonly Item[] {
+function itemsIn(events: readonly StreamEvent[]): readonly Item[] {
   return events.flatMap((event) => (event.type === 'item-ended' ? [event.item] : []))
 }
 
-function itemAdded(item: JsonObject, output_index = 0): JsonObject {
+function added(item: JsonObject, output_index = 0): JsonObject {
   return { type: 'response.output_item.added', output_index, item }
 }
 
-function itemDone(item: JsonObject, output_index = 0): JsonObject {
+function done(item: JsonObject, output_index = 0): JsonObject {
   return { type: 'response.output_item.done', output_index, item }
 }
 
@@ -52,7 +52,7 @@ const MESSAGE = {
   status: 'in_progress',
   content: [],
 }
-const finishedMessage = (text: string, more: JsonObject = {}) => ({
+const finished = (text: string, more: JsonObject = {}) => ({
   ...MESSAGE,
   status: 'completed',
   content: [{ type: 'output_text', text, annotations: [] }],
@@ -62,10 +62,8 @@ const CALL = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', 
 
 describe('a message', () => {
   test('has the deltas and the final item of the upstream', () => {
-    const final = finishedMessage('Hello', { phase: 'final_answer', future: 1 })
-    expect(
-      decodeItemEvents(itemAdded(MESSAGE), textDelta('Hel'), textDelta('lo'), itemDone(final)),
-    ).toEqual([
+    const final = finished('Hello', { phase: 'final_answer', future: 1 })
+    expect(decode(added(MESSAGE), textDelta('Hel'), textDelta('lo'), done(final))).toEqual([
       { type: 'item-started', index: 0, item: MESSAGE },
       { type: 'text-delta', index: 0, part: 0, text: 'Hel' },
       { type: 'text-delta', index: 0, part: 0, text: 'lo' },
@@ -75,30 +73,23 @@ describe('a message', () => {
 
   test('gets the missing text as soon as its full text is known', () => {
     const decoder = decodeStream()
-    for (const event of [CREATED, itemAdded(MESSAGE), textDelta('He')])
-      decoder.push(createMessage(event))
+    for (const event of [CREATED, added(MESSAGE), textDelta('He')]) decoder.push(toSse(event))
     const textDone = { type: 'response.output_text.done', output_index: 0, content_index: 0 }
-    expect(decoder.push(createMessage({ ...textDone, text: 'Hello' }))).toEqual([
+    expect(decoder.push(toSse({ ...textDone, text: 'Hello' }))).toEqual([
       { type: 'text-delta', index: 0, part: 0, text: 'llo' },
     ])
-    expect(decoder.push(createMessage(itemDone(finishedMessage('Hello!'))))).toEqual([
+    expect(decoder.push(toSse(done(finished('Hello!'))))).toEqual([
       { type: 'text-delta', index: 0, part: 0, text: '!' },
-      { type: 'item-ended', index: 0, item: finishedMessage('Hello!') },
+      { type: 'item-ended', index: 0, item: finished('Hello!') },
     ])
   })
 
   test('whose final text differs from its deltas ends with the final text', () => {
     const events = runStage(
       decodeStream(),
-      [
-        CREATED,
-        itemAdded(MESSAGE),
-        textDelta('Hallo'),
-        itemDone(finishedMessage('Hello')),
-        COMPLETED,
-      ].map(createMessage),
+      [CREATED, added(MESSAGE), textDelta('Hallo'), done(finished('Hello')), COMPLETED].map(toSse),
     )
-    expect(listItems(events)).toEqual([finishedMessage('Hello')])
+    expect(itemsIn(events)).toEqual([finished('Hello')])
     expect(events.filter(({ type }) => type === 'text-delta')).toHaveLength(1)
   })
 
@@ -110,8 +101,8 @@ describe('a message', () => {
       { type: 'output_text', text: 'a', annotations: [annotation, more] },
       { type: 'refusal', refusal: 'no' },
     ]
-    const events = decodeItemEvents(
-      itemAdded(MESSAGE),
+    const events = decode(
+      added(MESSAGE),
       textDelta('a', { logprobs }),
       {
         type: 'response.output_text.annotation.added',
@@ -120,7 +111,7 @@ describe('a message', () => {
         annotation,
       },
       { type: 'response.refusal.delta', output_index: 0, content_index: 1, delta: 'no' },
-      itemDone({ ...MESSAGE, content }),
+      done({ ...MESSAGE, content }),
     )
     expect(events.slice(1, -1)).toEqual([
       { type: 'text-delta', index: 0, part: 0, text: 'a', logprobs },
@@ -132,26 +123,24 @@ describe('a message', () => {
 
   test('keeps the id of its first event', () => {
     // Copilot sends another id in every event.
-    const events = decodeItemEvents(
-      itemAdded(MESSAGE),
+    const events = decode(
+      added(MESSAGE),
       textDelta('a', { item_id: 'msg_2' }),
-      itemDone(finishedMessage('a', { id: 'msg_3' })),
+      done(finished('a', { id: 'msg_3' })),
     )
-    expect(listItems(events)).toEqual([finishedMessage('a', { id: 'msg_1' })])
+    expect(itemsIn(events)).toEqual([finished('a', { id: 'msg_1' })])
   })
 
   test('starts without `output_item.added`', () => {
-    const [started, delta] = decodeItemEvents(textDelta('a'))
+    const [started, delta] = decode(textDelta('a'))
     expect(started).toMatchObject({ type: 'item-started', item: { type: 'message' } })
     expect(delta).toMatchObject({ type: 'text-delta', text: 'a' })
-    expect(listItems(decodeItemEvents(itemDone(finishedMessage('a'))))).toEqual([
-      finishedMessage('a'),
-    ])
+    expect(itemsIn(decode(done(finished('a'))))).toEqual([finished('a')])
   })
 
   test('keeps a part of unknown type as opaque', () => {
     const content = [{ type: 'output_video', url: 'x' }, 'bare', 7]
-    expect(listItems(decodeItemEvents(itemDone({ ...MESSAGE, content })))).toMatchObject([
+    expect(itemsIn(decode(done({ ...MESSAGE, content })))).toMatchObject([
       {
         content: [
           { type: 'opaque', raw: content[0] },
@@ -174,8 +163,8 @@ describe('reasoning', () => {
       encrypted_content: 'sealed',
     }
     expect(
-      decodeItemEvents(
-        itemAdded(REASONING),
+      decode(
+        added(REASONING),
         {
           type: 'response.reasoning_summary_text.delta',
           output_index: 0,
@@ -183,7 +172,7 @@ describe('reasoning', () => {
           delta: 's',
         },
         { type: 'response.reasoning_text.delta', ...position, delta: 'raw' },
-        itemDone(final),
+        done(final),
       ),
     ).toEqual([
       { type: 'item-started', index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [] } },
@@ -194,7 +183,7 @@ describe('reasoning', () => {
   })
 
   test('is read from events with either name', () => {
-    const [, delta] = decodeItemEvents(itemAdded(REASONING), {
+    const [, delta] = decode(added(REASONING), {
       type: 'response.reasoning.delta',
       ...position,
       delta: 'raw',
@@ -209,13 +198,13 @@ describe('reasoning', () => {
   })
 
   test('may continue after the message started', () => {
-    const events = decodeItemEvents(
-      itemAdded(REASONING),
-      itemAdded(MESSAGE, 1),
+    const events = decode(
+      added(REASONING),
+      added(MESSAGE, 1),
       textDelta('4', { output_index: 1 }),
       { type: 'response.reasoning_text.delta', ...position, delta: 'hm' },
-      itemDone(finishedMessage('4'), 1),
-      itemDone({ ...REASONING, content: [{ type: 'reasoning_text', text: 'hm' }] }),
+      done(finished('4'), 1),
+      done({ ...REASONING, content: [{ type: 'reasoning_text', text: 'hm' }] }),
     )
     expect(events.map((event) => 'index' in event && event.index)).toEqual([0, 1, 1, 0, 1, 0])
   })
@@ -223,9 +212,7 @@ describe('reasoning', () => {
   test.each([null, 'text', [{ text: 7 }, 'thought', null]])(
     'with the invalid summary %j is corrected',
     (summary) => {
-      const [item] = listItems(
-        decodeItemEvents(itemDone({ type: 'reasoning', summary, content: null })),
-      )
+      const [item] = itemsIn(decode(done({ type: 'reasoning', summary, content: null })))
       expect(item).toMatchObject({ type: 'reasoning' })
       expect(item).not.toHaveProperty('content')
     },
@@ -238,12 +225,7 @@ describe('a tool call', () => {
   test('has deltas of its arguments', () => {
     const delta = { type: 'response.function_call_arguments.delta', output_index: 0 }
     expect(
-      decodeItemEvents(
-        itemAdded(CALL),
-        { ...delta, delta: '{"a"' },
-        { ...delta, delta: ':1}' },
-        itemDone(final),
-      ),
+      decode(added(CALL), { ...delta, delta: '{"a"' }, { ...delta, delta: ':1}' }, done(final)),
     ).toEqual([
       { type: 'item-started', index: 0, item: CALL },
       { type: 'arguments-delta', index: 0, text: '{"a"' },
@@ -253,19 +235,19 @@ describe('a tool call', () => {
   })
 
   test.each([
-    [itemAdded(final), itemDone(final)],
+    [added(final), done(final)],
     [
-      itemAdded(CALL),
+      added(CALL),
       {
         type: 'response.function_call_arguments.done',
         output_index: 0,
         arguments: final.arguments,
       },
-      itemDone(final),
+      done(final),
     ],
-    [itemDone(final)],
+    [done(final)],
   ])('whose arguments come at once emits them once', (...events) => {
-    expect(decodeItemEvents(...events)).toEqual([
+    expect(decode(...events)).toEqual([
       { type: 'item-started', index: 0, item: CALL },
       { type: 'arguments-delta', index: 0, text: '{"a":1}' },
       { type: 'item-ended', index: 0, item: final },
@@ -275,9 +257,7 @@ describe('a tool call', () => {
   test('of a custom tool has deltas of its input', () => {
     const custom = { type: 'custom_tool_call', call_id: 'c', name: 'f', input: '' }
     const delta = { type: 'response.custom_tool_call_input.delta', output_index: 0, delta: 'ls' }
-    expect(
-      decodeItemEvents(itemAdded(custom), delta, itemDone({ ...custom, input: 'ls' }))[1],
-    ).toEqual({
+    expect(decode(added(custom), delta, done({ ...custom, input: 'ls' }))[1]).toEqual({
       type: 'arguments-delta',
       index: 0,
       text: 'ls',
@@ -286,7 +266,7 @@ describe('a tool call', () => {
 
   test('without a call_id gets one that stays the same until its end', () => {
     const nameless = { type: 'function_call', name: 'f', arguments: { a: 1 } }
-    const [started, , ended] = decodeItemEvents(itemAdded(nameless, 3), itemDone(nameless, 3))
+    const [started, , ended] = decode(added(nameless, 3), done(nameless, 3))
     expect(started).toMatchObject({ item: { call_id: 'call_resp_up_3' } })
     expect(ended).toMatchObject({ item: { call_id: 'call_resp_up_3', arguments: '{"a":1}' } })
   })
@@ -295,10 +275,10 @@ describe('a tool call', () => {
 test('keeps the item of a hosted tool unchanged', () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: {} }
   expect(
-    decodeItemEvents(
-      itemAdded({ ...search, status: 'in_progress' }),
+    decode(
+      added({ ...search, status: 'in_progress' }),
       { type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' },
-      itemDone(search),
+      done(search),
     ),
   ).toMatchObject([
     { type: 'item-started', item: { type: 'opaque', raw: { status: 'in_progress' } } },
@@ -308,7 +288,7 @@ test('keeps the item of a hosted tool unchanged', () => {
 
 describe('the start of an answer', () => {
   test('has the upstream id and the model', () => {
-    expect(decodeEvents(CREATED, COMPLETED)[0]).toEqual({
+    expect(decodeAll(CREATED, COMPLETED)[0]).toEqual({
       type: 'answer-started',
       upstreamId: 'resp_up',
       model: 'gpt-5-2025',
@@ -318,7 +298,7 @@ describe('the start of an answer', () => {
   test('may be a `queued` event', () => {
     const queued = { ...CREATED, type: 'response.queued' }
     const running = { ...CREATED, type: 'response.in_progress' }
-    expect(decodeEvents(queued, running, COMPLETED).map(({ type }) => type)).toEqual([
+    expect(decodeAll(queued, running, COMPLETED).map(({ type }) => type)).toEqual([
       'answer-started',
       'answer-ended',
     ])
@@ -327,7 +307,7 @@ describe('the start of an answer', () => {
 
 describe('the end of an answer', () => {
   function ending(response: JsonObject, type = 'response.completed'): StreamEvent | undefined {
-    return decodeEvents(CREATED, { type, response }).at(-1)
+    return decodeAll(CREATED, { type, response }).at(-1)
   }
 
   test('has the usage, with null for missing counts', () => {
@@ -363,52 +343,46 @@ describe('the end of an answer', () => {
   })
 
   test('adds items that did not end or did not appear in the stream', () => {
-    const events = decodeEvents(CREATED, itemAdded(MESSAGE), textDelta('a'), {
+    const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), {
       type: 'response.completed',
-      response: { output: [finishedMessage('ab'), { ...CALL, arguments: '{}' }] },
+      response: { output: [finished('ab'), { ...CALL, arguments: '{}' }] },
     })
-    expect(listItems(events)).toEqual([finishedMessage('ab'), { ...CALL, arguments: '{}' }])
+    expect(itemsIn(events)).toEqual([finished('ab'), { ...CALL, arguments: '{}' }])
   })
 
   test('with a shorter list of items does not mix them up', () => {
     const search = { type: 'web_search_call', id: 'ws_1' }
-    const events = decodeEvents(
+    const events = decodeAll(
       CREATED,
-      itemAdded(search, 0),
-      itemAdded(MESSAGE, 1),
+      added(search, 0),
+      added(MESSAGE, 1),
       textDelta('a', { output_index: 1 }),
-      itemDone(finishedMessage('a'), 1),
-      { type: 'response.completed', response: { output: [finishedMessage('a')] } },
+      done(finished('a'), 1),
+      { type: 'response.completed', response: { output: [finished('a')] } },
     )
-    expect(listItems(events)).toMatchObject([finishedMessage('a'), { type: 'opaque' }])
+    expect(itemsIn(events)).toMatchObject([finished('a'), { type: 'opaque' }])
   })
 
   test('without a list ends open items with the received text', () => {
-    const events = decodeEvents(CREATED, itemAdded(MESSAGE), textDelta('a'), {
+    const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), {
       type: 'response.completed',
       response: { output: null },
     })
-    expect(listItems(events)).toEqual([finishedMessage('a')])
+    expect(itemsIn(events)).toEqual([finished('a')])
   })
 
   test('does not change finished items', () => {
-    const events = decodeEvents(
-      CREATED,
-      itemAdded(MESSAGE),
-      textDelta('a'),
-      itemDone(finishedMessage('a')),
-      {
-        type: 'response.completed',
-        response: { output: [finishedMessage('b')] },
-      },
-    )
-    expect(listItems(events)).toEqual([finishedMessage('a')])
+    const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), done(finished('a')), {
+      type: 'response.completed',
+      response: { output: [finished('b')] },
+    })
+    expect(itemsIn(events)).toEqual([finished('a')])
   })
 
   test('is the last event', () => {
     const decoder = decodeStream()
-    decoder.push(createMessage(COMPLETED))
-    expect(decoder.push(createMessage(itemAdded(MESSAGE)))).toEqual([])
+    decoder.push(toSse(COMPLETED))
+    expect(decoder.push(toSse(added(MESSAGE)))).toEqual([])
     expect(decoder.end()).toEqual([])
   })
 })
@@ -429,7 +403,7 @@ describe('a failure', () => {
       type: 'response.failed',
       response: { status: 'failed', error: { code: 'server_error', message: 'Less.' } },
     }
-    const events = decodeEvents(CREATED, error, failed)
+    const events = decodeAll(CREATED, error, failed)
     expect(events.slice(1)).toMatchObject([
       {
         type: 'answer-failed',
@@ -441,27 +415,22 @@ describe('a failure', () => {
   test('is read from `response.failed` alone', () => {
     const error = { code: 'context_length_exceeded', message: 'Too long.' }
     expect(
-      decodeEvents(CREATED, { type: 'response.failed', response: { error } }).at(-1),
+      decodeAll(CREATED, { type: 'response.failed', response: { error } }).at(-1),
     ).toMatchObject({
       failure: { status: 400, code: 'context_length_exceeded', message: 'Too long.' },
     })
   })
 
   test('is read from an `error` event alone', () => {
-    expect(decodeEvents({ type: 'error', error: ERROR })).toMatchObject([
+    expect(decodeAll({ type: 'error', error: ERROR })).toMatchObject([
       { type: 'answer-started', upstreamId: null, model: null },
       { type: 'answer-failed', failure: { code: 'insufficient_quota' } },
     ])
   })
 
   test('is a stream without a final event, even if every item ended', () => {
-    const events = decodeEvents(
-      CREATED,
-      itemAdded(MESSAGE),
-      textDelta('a'),
-      itemDone(finishedMessage('a')),
-    )
-    expect(listItems(events)).toEqual([finishedMessage('a')])
+    const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), done(finished('a')))
+    expect(itemsIn(events)).toEqual([finished('a')])
     expect(events.at(-1)).toMatchObject({
       type: 'answer-failed',
       failure: { status: 502, type: 'server_error', code: 'upstream_broken' },
@@ -469,21 +438,21 @@ describe('a failure', () => {
   })
 
   test('keeps the received items and marks them as incomplete', () => {
-    const events = decodeEvents(
+    const events = decodeAll(
       CREATED,
-      itemAdded({ type: 'reasoning', id: 'rs_1', summary: [] }, 0),
+      added({ type: 'reasoning', id: 'rs_1', summary: [] }, 0),
       {
         type: 'response.reasoning_summary_text.delta',
         output_index: 0,
         summary_index: 0,
         delta: 'h',
       },
-      itemAdded(MESSAGE, 1),
+      added(MESSAGE, 1),
       textDelta('a', { output_index: 1 }),
-      itemAdded(CALL, 2),
+      added(CALL, 2),
       { type: 'response.function_call_arguments.delta', output_index: 2, delta: '{"a' },
     )
-    expect(listItems(events)).toMatchObject([
+    expect(itemsIn(events)).toMatchObject([
       { type: 'reasoning', status: 'incomplete', summary: [{ text: 'h' }] },
       { type: 'message', status: 'incomplete', content: [{ text: 'a' }] },
       { type: 'function_call', status: 'incomplete', arguments: '{"a' },
@@ -497,8 +466,8 @@ describe('a failure', () => {
       { type, response: [{ status: 'completed' }] },
     ]),
   )('is a final event without a response: %j', (end) => {
-    const events = decodeEvents(CREATED, itemAdded(MESSAGE), textDelta('a'), end)
-    expect(listItems(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'a' }] }])
+    const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), end)
+    expect(itemsIn(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'a' }] }])
     expect(events.at(-1)).toMatchObject({
       type: 'answer-failed',
       failure: { status: 502, code: 'upstream_broken' },
@@ -516,7 +485,7 @@ describe('a failure', () => {
 
 describe('a stream', () => {
   test('may have the event name only in the SSE field or only in the data', () => {
-    const { type: _type, ...nameless } = itemAdded(MESSAGE)
+    const { type: _type, ...nameless } = added(MESSAGE)
     const events = runStage(decodeStream(), [
       { event: 'response.output_item.added', data: JSON.stringify(nameless) },
       { data: JSON.stringify(textDelta('a')) },
@@ -534,7 +503,7 @@ describe('a stream', () => {
 
   test('may have unknown events and fields', () => {
     const unknown = ['keepalive', 'response.reasoning_part.added', 'constructor', '__proto__', '']
-    expect(decodeItemEvents(...unknown.map((type) => ({ type })))).toEqual([])
+    expect(decode(...unknown.map((type) => ({ type })))).toEqual([])
   })
 
   const value = fc.oneof(
@@ -579,7 +548,7 @@ describe('a stream', () => {
   test('with arbitrary content has a valid order of events', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
-        const faults = eventFaults(runStage(decodeStream(), events.map(createMessage)))
+        const faults = eventFaults(runStage(decodeStream(), events.map(toSse)))
         expect(faults.filter((fault) => !fault.includes('sum of its deltas'))).toEqual([])
       }),
       { numRuns: 400 },
@@ -605,13 +574,13 @@ describe('a non-streamed answer', () => {
       id: 'resp_up',
       model: 'm',
       status: 'completed',
-      output: [finishedMessage('a'), call],
+      output: [finished('a'), call],
     }
     expect(decodeBody(body)).toEqual([
       { type: 'answer-started', upstreamId: 'resp_up', model: 'm' },
       { type: 'item-started', index: 0, item: { ...MESSAGE, status: 'completed' } },
       { type: 'text-delta', index: 0, part: 0, text: 'a' },
-      { type: 'item-ended', index: 0, item: finishedMessage('a') },
+      { type: 'item-ended', index: 0, item: finished('a') },
       { type: 'item-started', index: 1, item: CALL },
       { type: 'arguments-delta', index: 1, text: '{}' },
       { type: 'item-ended', index: 1, item: call },
