@@ -1,4 +1,4 @@
-/** The settings of loading media, a part of the table of all. */
+/** The part of the settings table for loading images and files from the network. */
 import type { AllowedHost } from '../media/loading/check-url-safety.ts'
 import { choiceReader, wholeNumberReader } from './scalar-readers.ts'
 
@@ -7,34 +7,35 @@ export const MEDIA_SETTINGS = {
     default: 'auto' as const,
     read: choiceReader('auto', 'off'),
     sentence:
-      'Whether images and files that a client names by address are loaded here (`auto`, or `off`) for upstreams that do not load them. Private addresses are never asked.',
+      'Whether the gateway loads images and files that a client names by URL, for upstreams that cannot load them (`auto`, or `off`). Private addresses are never loaded.',
   },
   MEDIA_FETCH_ALLOW: {
     default: [] as readonly AllowedHost[],
     shown: 'none',
-    read: allowedHosts,
+    read: readAllowedHosts,
     sentence:
-      'Private hosts that may be asked for media all the same, here or by an upstream, as `files.intranet,10.0.0.7:9000`; `host:*` for any port.',
+      'Private hosts from which the gateway or an upstream may load media after all, e.g. `files.intranet,10.0.0.7:9000`; `host:*` for any port.',
   },
   MEDIA_FETCH_TIMEOUT_SECONDS: {
     default: 15,
     read: wholeNumberReader(1, 300),
-    sentence: 'How long all media of a request may take to load.',
+    sentence: 'How long loading all media of a request may take.',
   },
   MEDIA_FETCH_MAX_MB: {
     default: 8,
     read: wholeNumberReader(1, 100),
-    sentence: 'The largest medium that is loaded.',
+    sentence: 'Maximum size of an image or file that is loaded.',
   },
   MEDIA_MEMORY_MB: {
     default: 256,
     read: wholeNumberReader(1, 65_536),
     sentence:
-      'How much loaded media the process holds at once. Above it a model is told that one could not be loaded.',
+      'Maximum memory for loaded media in the process. A file above it is not loaded, and the model gets a notice instead.',
   },
 }
 
-function allowedHosts(raw: unknown): readonly AllowedHost[] {
+/** Reads `files.intranet, 10.0.0.7:9000`, or the same as a list. */
+function readAllowedHosts(raw: unknown): readonly AllowedHost[] {
   const list: unknown = typeof raw === 'string' ? raw.split(',') : raw
   if (!Array.isArray(list)) throw new Error('must be a list of hosts.')
   return list.flatMap((entry: unknown) => {

@@ -1,10 +1,11 @@
 /**
- * Reads everything that can be set (`settings-table.ts`). Values come from the environment, or from a
- * JSON file (`BACKSTORY_CONFIG`) under the same names; the environment wins. All faults are reported at
- * once.
+ * Reads all settings (`settings-table.ts`) from the environment and from a JSON file with the same
+ * names (`BACKSTORY_CONFIG`). The environment takes precedence. One error lists all faults.
  */
 import { isObject } from '../core/json/json.ts'
-import { listFaultMessages, type Environment } from './scalar-readers.ts'
+import { errorMessage } from '../core/errors/gateway-error.ts'
+import { listFaults } from '../core/errors/collect-faults.ts'
+import type { Environment } from './scalar-readers.ts'
 import type { ContextSetting, NamedApiKey } from './structured-readers.ts'
 import { SETTINGS_TABLE, type Setting } from './settings-table.ts'
 import { LOCAL_TENANT, listTenants } from './tenants.ts'
@@ -17,7 +18,7 @@ export type Settings = {
     : never
 }
 
-/** Throws an Error that names every fault. `file` is the parsed JSON of BACKSTORY_CONFIG. */
+/** Throws an Error that lists every fault. `file` is the parsed JSON of BACKSTORY_CONFIG. */
 export function readSettings(environment: Environment, file: unknown = {}): Settings {
   const faults: string[] = []
   if (!isObject(file)) faults.push('BACKSTORY_CONFIG must hold a JSON object.')
@@ -31,36 +32,36 @@ export function readSettings(environment: Environment, file: unknown = {}): Sett
     try {
       settings[name] = isUnset(raw) ? setting.default : setting.read(raw, environment)
     } catch (thrown) {
-      faults.push(...listFaultMessages(thrown).map((fault) => `${name} ${fault}`))
+      faults.push(...listFaults(thrown).map((fault) => `${name} ${errorMessage(fault)}`))
     }
   }
-  faults.push(...strangers(settings))
+  faults.push(...findUnknownContextKeys(settings))
   if (faults.length > 0) throw new Error(`The settings have faults:\n- ${faults.join('\n- ')}`)
   return settings as Settings
 }
 
-/** An empty variable is none, and neither is the blank line that is left of an empty file. */
+/** A blank text counts as not set: `PORT=`, or the line break that a file without content leaves. */
 function isUnset(raw: unknown): boolean {
   return raw === undefined || (typeof raw === 'string' && raw.trim() === '')
 }
 
-/** A wish for a key that nobody has would never be heard. */
-function strangers({
+/** Reports names under CONTEXT's `keys` that no API key has: their overrides would never apply. */
+function findUnknownContextKeys({
   CONTEXT: context,
   BACKSTORY_KEYS: keys,
 }: Record<string, unknown>): readonly string[] {
-  // Of keys that could not be read it is not known whose they are.
+  // BACKSTORY_KEYS itself has a fault, so its names are not known.
   if (keys === undefined) return []
-  const { keys: wishes = {} } = (context ?? {}) as Partial<ContextSetting>
+  const { keys: overridesByKey = {} } = (context ?? {}) as Partial<ContextSetting>
   const known = new Set([LOCAL_TENANT, ...listTenants(keys as readonly NamedApiKey[])])
-  return Object.keys(wishes)
+  return Object.keys(overridesByKey)
     .filter((name) => !known.has(name))
     .map(
-      (name) => `CONTEXT says something of the key "${name}", which BACKSTORY_KEYS does not name.`,
+      (name) => `CONTEXT has a policy for the key "${name}", which BACKSTORY_KEYS does not name.`,
     )
 }
 
-/** The table of the README. */
+/** Renders the settings table of the README. */
 export function renderSettingsTable(): string {
   const rows = Object.entries<Setting<unknown>>(SETTINGS_TABLE).map(([name, setting]) => {
     const shown = setting.shown ?? `\`${String(setting.default)}\``

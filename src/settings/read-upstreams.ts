@@ -1,38 +1,39 @@
 /**
- * Reads the setting UPSTREAMS. All faults of all entries are told, each of which completes
- * "UPSTREAMS …".
+ * Reads the setting UPSTREAMS. Throws an AggregateError with all faults of all entries; each message
+ * completes "UPSTREAMS …".
  */
 import { isObject, type JsonObject } from '../core/json/json.ts'
 import { WIRE_NAMES, type Account } from '../providers/provider-interface.ts'
 import { validateQuirks } from '../providers/quirks/validate-quirks.ts'
 import { isStringList } from '../providers/quirks/quirk-value-kinds.ts'
 import { readHeaderName, readHeaderValue } from './header-readers.ts'
-import { readAllOrThrow, prefixFaults, type Environment } from './scalar-readers.ts'
+import { readAllOrThrow } from '../core/errors/collect-faults.ts'
+import { prefixFaults, type Environment } from './scalar-readers.ts'
 import { parseJsonOrThrow, readUrl } from './structured-readers.ts'
 
 export function readUpstreams(raw: unknown, environment: Environment): readonly Account[] {
   const list: unknown = typeof raw === 'string' ? parseJsonOrThrow(raw, NOT_A_LIST) : raw
   if (!Array.isArray(list)) throw NOT_A_LIST
-  return readAllOrThrow(list, (entry: unknown, at) =>
-    prefixFaults(`entry ${at + 1}`, () => upstream(entry, environment)),
+  return readAllOrThrow(list, (entry: unknown, index) =>
+    prefixFaults(`entry ${index + 1}`, () => readAccount(entry, environment)),
   )
 }
 
 const NOT_A_LIST = new Error('must be a JSON list of upstreams.')
 
-function upstream(entry: unknown, environment: Environment): Account {
+function readAccount(entry: unknown, environment: Environment): Account {
   if (!isObject(entry)) throw new Error('must be an object.')
-  const others = Object.keys(entry).filter((name) => !Object.hasOwn(FIELDS, name))
+  const unknownFields = Object.keys(entry).filter((name) => !Object.hasOwn(FIELD_READERS, name))
   const fields = readAllOrThrow(
-    Object.entries(FIELDS),
+    Object.entries(FIELD_READERS),
     ([name, read]) => [name, read(entry, environment)],
-    others.map((name) => `has no field "${name}".`),
+    unknownFields.map((name) => new Error(`has no field "${name}".`)),
   )
   return Object.fromEntries(fields) as Account
 }
 
-/** How each is read. A fault completes "UPSTREAMS entry 1 …". */
-const FIELDS: {
+/** Each message completes "UPSTREAMS entry 1 …". */
+const FIELD_READERS: {
   readonly [Field in keyof Account]: (entry: JsonObject, environment: Environment) => Account[Field]
 } = {
   name({ name }) {
@@ -40,12 +41,12 @@ const FIELDS: {
     throw new Error('needs a "name".')
   },
   wire(entry) {
-    const wire = wireOf(entry)
+    const wire = findWire(entry)
     if (wire !== undefined) return wire
     throw new Error(`needs a "wire" of ${WIRE_NAMES.join(', ')}.`)
   },
   baseUrl(entry) {
-    if (wireOf(entry) === 'demo') return 'demo://built-in'
+    if (findWire(entry) === 'demo') return 'demo://built-in'
     const { baseUrl } = entry
     if (typeof baseUrl !== 'string') throw new Error('needs a "baseUrl".')
     return prefixFaults('has a "baseUrl" that', () => readUrl(baseUrl))
@@ -80,13 +81,13 @@ const FIELDS: {
   quirks(entry) {
     const { quirks = {} } = entry
     if (!isObject(quirks)) throw new Error('has "quirks" that are not an object.')
-    const wire = wireOf(entry)
+    const wire = findWire(entry)
     const faults = wire === undefined ? [] : validateQuirks(wire, quirks)
     if (faults.length === 0) return quirks
     throw new Error(`has quirks that make no sense: ${faults.join(' ')}`)
   },
 }
 
-function wireOf({ wire }: JsonObject): Account['wire'] | undefined {
+function findWire({ wire }: JsonObject): Account['wire'] | undefined {
   return WIRE_NAMES.find((name) => name === wire)
 }

@@ -1,4 +1,4 @@
-/** Every setting: its default, what may be written there, and a sentence for the README. */
+/** The table of all settings: default, reader, and the sentence in the README. */
 import { MEDIA_SETTINGS } from './media-settings.ts'
 import { WIRE_NAMES } from '../providers/provider-interface.ts'
 import type { Account } from '../providers/provider-interface.ts'
@@ -26,10 +26,10 @@ import { readUpstreams } from './read-upstreams.ts'
 
 export interface Setting<Value> {
   readonly default: Value
-  /** How the default is shown to people, where the value itself would say little. */
+  /** The default in the README, e.g. `unset (everything)`, where the value itself is not clear. */
   readonly shown?: string
   readonly sentence: string
-  /** Throws an Error whose message completes "NAME …", or several together. */
+  /** Throws an Error whose message completes "NAME …", or an AggregateError of several. */
   readonly read: (raw: unknown, environment: Environment) => Value
 }
 
@@ -51,7 +51,7 @@ export const SETTINGS_TABLE = {
     default: 'sqlite:./data/backstory.db',
     read: readDatabaseUrl,
     sentence:
-      'Where everything is kept: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. On Workers the D1 binding `DB` is used.',
+      'Database for everything that is stored: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. On Workers the D1 binding `DB` is used.',
   },
   BACKSTORY_CONFIG: {
     default: './backstory.json',
@@ -64,176 +64,179 @@ export const SETTINGS_TABLE = {
     shown: 'none',
     read: readApiKeys,
     sentence:
-      'Keys of clients, as `name:key,name:key`; each name has a memory of its own. Without keys only this machine is served.',
+      'API keys of clients, as `name:key,name:key`. Each name has its own separate data. Without keys, only clients on this machine are served.',
   },
   STORAGE_KEYS: {
     default: [] as readonly StorageKeySetting[],
     shown: 'none',
     read: readStorageKeys,
     sentence:
-      'Encrypts what is stored of conversations, as `kid:key,kid:key`: a name of your own, and 32 bytes as base64 or hex (`openssl rand -base64 32`). The first encrypts, all decrypt. Without its key nothing encrypted can be read.',
+      'Encrypts stored conversations, as `kid:key,kid:key`: a name of your choice, and 32 bytes as base64 or hex (`openssl rand -base64 32`). The first key encrypts, all keys decrypt. Data whose key is missing cannot be read.',
   },
   UPSTREAMS: {
     default: [] as readonly Account[],
     shown: 'none',
     read: readUpstreams,
-    sentence: `Upstreams as a JSON list of \`{"name", "wire": "${WIRE_NAMES.join('\\|')}", "baseUrl", "apiKey", "models": ["*"], "headers", "quirks"}\`. The first whose \`models\` match serves. An \`apiKey\` of \`env:NAME\` is read from the environment.`,
+    sentence: `Upstreams as a JSON list of \`{"name", "wire": "${WIRE_NAMES.join('\\|')}", "baseUrl", "apiKey", "models": ["*"], "headers", "quirks"}\`. The first upstream whose \`models\` match gets the request. An \`apiKey\` of \`env:NAME\` is read from the environment.`,
   },
   MODELS: {
     default: NO_ALIASES,
     shown: 'none',
     read: readModelAliases,
     sentence:
-      'Your own names for models, as JSON: `{"fast": "gpt-5-mini", "best": ["anthropic/claude-opus-5-5", "gpt-5"]}`, where `anthropic/` names an upstream. Of a list, the next is asked if one does not begin to answer.',
+      'Your own names for models, as JSON: `{"fast": "gpt-5-mini", "best": ["anthropic/claude-opus-5-5", "gpt-5"]}`, where `anthropic/` names an upstream. If a model of a list does not start to answer, the next one gets the request.',
   },
-  OPENAI_API_KEY: apiKey('Adds OpenAI, with both of its APIs, for all other models.'),
-  OPENAI_BASE_URL: address('Another server that speaks Chat Completions, in place of OpenAI.'),
-  ANTHROPIC_API_KEY: apiKey('Adds Anthropic, for `claude-*`.'),
-  ANTHROPIC_BASE_URL: address('Another server that speaks Anthropic Messages.'),
-  GEMINI_API_KEY: apiKey('Adds Google Gemini, for `gemini-*`.'),
-  GEMINI_BASE_URL: address('Another server that speaks the Gemini API.'),
-  OPENROUTER_API_KEY: apiKey('Adds OpenRouter, for `vendor/model`.'),
-  OPENROUTER_BASE_URL: address('Another server that speaks as OpenRouter does.'),
+  OPENAI_API_KEY: apiKeySetting('Adds OpenAI, with both of its APIs, for all other models.'),
+  OPENAI_BASE_URL: addressSetting(
+    'Address of another server with the Chat Completions API, instead of OpenAI.',
+  ),
+  ANTHROPIC_API_KEY: apiKeySetting('Adds Anthropic, for `claude-*`.'),
+  ANTHROPIC_BASE_URL: addressSetting('Address of another server with the Anthropic Messages API.'),
+  GEMINI_API_KEY: apiKeySetting('Adds Google Gemini, for `gemini-*`.'),
+  GEMINI_BASE_URL: addressSetting('Address of another server with the Gemini API.'),
+  OPENROUTER_API_KEY: apiKeySetting('Adds OpenRouter, for `vendor/model`.'),
+  OPENROUTER_BASE_URL: addressSetting('Address of another server with the API of OpenRouter.'),
   CONTEXT: {
     default: NO_CONTEXT,
     shown: '`retain`',
     read: readContextSetting,
     sentence:
-      'How much of a conversation a model is given: the name of a policy, or JSON of [its fields](src/context/README.md#every-field-of-a-policy), with `models` and `keys` for single ones: `{"policy": "lean", "models": {"qwen*": {"window": {"turns": 20}}}, "keys": {"alice": "replay"}}`.',
+      'How much of a conversation is sent to the model: the name of a policy, or JSON of [its fields](src/context/README.md#every-field-of-a-policy), with `models` and `keys` for overrides by model and by API key: `{"policy": "lean", "models": {"qwen*": {"window": {"turns": 20}}}, "keys": {"alice": "replay"}}`.',
   },
   HISTORY_MAX_ITEMS: {
     default: null as number | null,
     shown: 'unset (everything)',
     read: wholeNumberReader(1, 1_000_000),
     sentence:
-      'At most so many items of a conversation reach the model; the oldest turns go, several at a time.',
+      'Maximum number of items of a conversation that are sent to the model. The oldest turns are left out, several at a time.',
   },
   TOOL_OUTPUT_RETENTION_TURNS: {
     default: null as number | 'off' | null,
     shown: 'as the policy says (`5`)',
     read: wholeNumberOrOffReader(0, 1_000_000),
     sentence:
-      'Long tool outputs are shortened once they are more than so many turns old, as many turns at a time, at most ten; `off` keeps them whole.',
+      'Long tool outputs are shortened once they are more than this many turns old, in steps of as many turns, at most ten; `off` never shortens them.',
   },
   UNANSWERED_CALLS: {
     default: 'drop' as const,
     read: choiceReader('drop', 'stub'),
     sentence:
-      'A tool call in the middle of a conversation that never got its output is left out (`drop`), or gets one that says so (`stub`).',
+      'A tool call in the middle of a conversation without an output is left out (`drop`), or gets a placeholder output (`stub`).',
   },
   REMEMBER: {
     default: 'on' as const,
     read: choiceReader('on', 'off'),
     sentence:
-      'For clients that send the whole chat each time: whether the reasoning and tool calls that they leave out are kept, and given back to the model.',
+      'For clients that send the complete chat each time: whether the reasoning and tool calls that they leave out are stored, and sent to the model again.',
   },
   MARKERS: {
     default: 'auto' as const,
     read: choiceReader('auto', 'always', 'never'),
     sentence:
-      'Whose answers carry an invisible marker, by which they are recognised at once: those of Open WebUI (`auto`), all (`always`), none (`never`). Others are recognised by their words.',
+      'Which answers get an invisible marker, by which the gateway recognizes them in later requests: those for Open WebUI (`auto`), all (`always`), none (`never`). Answers without a marker are recognized by their text.',
   },
   PERSIST_REASONING: {
     default: 'conversation' as const,
     read: choiceReader('disabled', 'next_reply', 'conversation'),
     sentence:
-      'How long reasoning is given back to the model that made it: through the `conversation`, or until the `next_reply` is complete; with `disabled` no new reasoning is kept, except in streams that can be read again.',
+      'How long reasoning is sent back to the model that wrote it: during the complete `conversation`, or until the `next_reply` is complete. With `disabled` no new reasoning is stored, except in the event log of a background response.',
   },
   PERSIST_TOOL_RESULTS: {
     default: 'on' as const,
     read: choiceReader('on', 'off'),
     sentence:
-      'Whether tool calls and results that a client has forgotten are given back to the model.',
+      'Whether tool calls and outputs that a client leaves out are sent to the model again.',
   },
   RETENTION_DAYS: {
     default: 90,
     read: (raw: unknown) => nullIfOff(wholeNumberOrOffReader(1, 36_500)(raw)),
     sentence:
-      'Turns that nothing has needed for so many days are deleted, unless a conversation holds them; `off` keeps them.',
+      'Turns that have not been used for this many days are deleted, unless they belong to a stored conversation; `off` never deletes them.',
   },
-  OPEN_WEBUI_JWT_SECRET: secret(
-    'The `FORWARD_USER_INFO_HEADER_JWT_SECRET` of your Open WebUI. Each of its users then has a memory of their own, and unsigned chat and Responses requests are refused.',
+  OPEN_WEBUI_JWT_SECRET: secretSetting(
+    'The `FORWARD_USER_INFO_HEADER_JWT_SECRET` of your Open WebUI. Each of its users then has their own separate data, and chat and Responses requests without a signature are rejected.',
   ),
   TRUST_USER_HEADERS: {
     default: 'off' as const,
     read: choiceReader('off', 'on'),
     sentence:
-      'Whether `X-Backstory-User` and `X-OpenWebUI-User-Id` are believed without a signature. Only where none but trusted clients reach the gateway.',
+      'Whether the headers `X-Backstory-User` and `X-OpenWebUI-User-Id` are accepted without a signature. Turn it on only if no other than trusted clients can reach the gateway.',
   },
   SPEAKER_GUARD: {
     default: 'off' as const,
     read: readSpeakerLabels,
     sentence:
-      "Ends an answer before a line in which another speaker begins, as `User: …`: `off`, `on`, or the model's own labels, as `Ada,Ada (bot)`. An upstream's `quirks.speakerGuard` goes first.",
+      "Ends an answer before a line in which the model starts to write for another speaker, e.g. `User: …`: `off`, `on`, or the labels of the model itself, which are allowed, e.g. `Ada,Ada (bot)`. An upstream's `quirks.speakerGuard` takes precedence.",
   },
   EXPLAIN_KEEP: {
     default: 'on' as const,
     read: choiceReader('on', 'off'),
     sentence:
-      'Whether what was sent for an answer is kept with it, for `GET /v1/context/explain/{id}`.',
+      'Whether the request that was sent to the upstream is stored with the answer, for `GET /v1/context/explain/{id}`.',
   },
   UNSUPPORTED: {
     default: 'note' as const,
     read: choiceReader('note', 'reject'),
     sentence:
-      'If a request asks for something that its upstream cannot express, `note` leaves it out and says so in `explain`, `reject` answers 400. The header `x-backstory-unsupported` overrides it.',
+      'What happens to a parameter that the API of the upstream does not have: `note` leaves it out and lists it in `explain`, `reject` returns an error (400). The header `x-backstory-unsupported` takes precedence.',
   },
   MAX_BODY_MB: {
     default: 64,
     read: wholeNumberReader(1, 1024),
-    sentence: 'Largest request body, in megabytes.',
+    sentence: 'Maximum size of a request body, in megabytes.',
   },
   UPSTREAM_HEADERS_TIMEOUT_SECONDS: {
     default: 300,
     read: wholeNumberReader(1, 86_400),
-    sentence: 'How long an upstream may take to begin its answer.',
+    sentence: 'How long the gateway waits for an upstream to start its answer.',
   },
   UPSTREAM_IDLE_TIMEOUT_SECONDS: {
     default: 300,
     read: wholeNumberReader(1, 86_400),
-    sentence: 'How long an upstream may be silent in the middle of its answer.',
+    sentence: 'How long an upstream may send nothing in the middle of its answer.',
   },
   SUMMARY_TIMEOUT_SECONDS: {
     default: 120,
     read: wholeNumberReader(1, 86_400),
     sentence:
-      'How long a request that is too long for its model waits for a summary before it goes on without.',
+      'How long a request that is too long for its model waits for a summary. Then it is sent without one.',
   },
   DRAIN_SECONDS: {
     default: 10,
     read: wholeNumberReader(0, 3_600),
     sentence:
-      'How long open streams and background responses may go on after a signal to stop. Then they end as failed.',
+      'How long open streams and background responses may continue after the process gets a signal to stop. Then they end as failed.',
   },
   RUN_LEASE_SECONDS: {
     default: 30,
     read: wholeNumberReader(1, 3_600),
     sentence:
-      'How long a process may be silent before others on the same database take over its background responses, and end what else it left open.',
+      'How long a process may give no sign of life before other processes on the same database take over its background responses, and end its other open answers.',
   },
   HEARTBEAT_SECONDS: {
     default: 15,
     read: wholeNumberReader(1, 3_600),
-    sentence: 'How often a silent stream gets a comment, so that no proxy closes it.',
+    sentence:
+      'Interval at which a stream without events gets a comment, so that no proxy closes it.',
   },
   ...MEDIA_SETTINGS,
   WEBSOCKET_MINUTES: {
     default: 60,
     read: wholeNumberReader(1, 1_440),
     sentence:
-      'How long a WebSocket may stay open. What it has begun is finished; then the client opens a new one.',
+      'How long a WebSocket may stay open. Answers in progress are finished; then the client has to open a new one.',
   },
 } satisfies Record<string, Setting<unknown>>
 
-function secret(sentence: string): Setting<string | null> {
+function secretSetting(sentence: string): Setting<string | null> {
   return { default: null, shown: '–', read: readText, sentence }
 }
 
-function apiKey(sentence: string): Setting<string | null> {
-  return { ...secret(sentence), read: readHeaderValue }
+function apiKeySetting(sentence: string): Setting<string | null> {
+  return { ...secretSetting(sentence), read: readHeaderValue }
 }
 
-function address(sentence: string): Setting<string | null> {
+function addressSetting(sentence: string): Setting<string | null> {
   return { default: null, shown: '–', read: readUrl, sentence }
 }
 

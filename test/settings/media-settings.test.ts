@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest'
 import { readSettings } from '../../src/settings/read-settings.ts'
 
-function allowedBy(value: unknown) {
+function readAllowedHosts(value: unknown) {
   return readSettings({ MEDIA_FETCH_ALLOW: value }).MEDIA_FETCH_ALLOW
 }
 
-test('hosts of this network are named with their ports, as a text or as a list', () => {
+test('reads allowed hosts with their ports from a text or a list', () => {
   const hosts = [
     { host: 'files.intranet', port: null },
     { host: '10.0.0.7', port: '9000' },
     { host: '[::1]', port: '*' },
   ]
-  expect(allowedBy('Files.Intranet, 10.0.0.7:9000,[::1]:*')).toEqual(hosts)
-  expect(allowedBy(['files.intranet', '0x0a000007:9000', '[0::1]:*'])).toEqual(hosts)
-  expect(allowedBy(undefined)).toEqual([])
+  expect(readAllowedHosts('Files.Intranet, 10.0.0.7:9000,[::1]:*')).toEqual(hosts)
+  expect(readAllowedHosts(['files.intranet', '0x0a000007:9000', '[0::1]:*'])).toEqual(hosts)
+  expect(readAllowedHosts(undefined)).toEqual([])
 })
 
 test.each(['http://files.intranet', 'a b', 'user@host', 'host:port', ':80', 7, { host: 'a' }])(
-  'a host cannot be %j',
+  'rejects %j as an allowed host',
   (value) => {
-    expect(() => allowedBy(value)).toThrow(/MEDIA_FETCH_ALLOW must/)
+    expect(() => readAllowedHosts(value)).toThrow(/MEDIA_FETCH_ALLOW must/)
   },
 )
 
@@ -28,6 +28,6 @@ test.each([
   ['MEDIA_FETCH_TIMEOUT_SECONDS', '0'],
   ['MEDIA_FETCH_MAX_MB', '101'],
   ['MEDIA_MEMORY_MB', '-1'],
-])('%s cannot be %s', (name, value) => {
+])('rejects %s=%s', (name, value) => {
   expect(() => readSettings({ [name]: value })).toThrow(new RegExp(`${name} must be`))
 })

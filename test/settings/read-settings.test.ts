@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { SETTINGS_TABLE } from '../../src/settings/settings-table.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
 
-test('every fault is named in one message', () => {
+test('one error names every fault', () => {
   const read = () =>
     readSettings({ PORT: 'x', UPSTREAMS: '[{"name":"a"}]', BACKSTORY_KEYS: 'a' }, { NOPE: 1 })
   expect(read).toThrow(/PORT must be a whole number from 0 to 65535, not "x"/)
@@ -11,8 +11,8 @@ test('every fault is named in one message', () => {
   expect(read).toThrow(/NOPE is not a setting/)
 })
 
-/** The lines below the first. */
-function faultsOf(environment: Readonly<Record<string, unknown>>): readonly string[] {
+/** Returns the lines of the error after the first. */
+function readFaults(environment: Readonly<Record<string, unknown>>): readonly string[] {
   try {
     readSettings(environment)
   } catch (error) {
@@ -21,7 +21,7 @@ function faultsOf(environment: Readonly<Record<string, unknown>>): readonly stri
   return []
 }
 
-test('of upstreams every fault of every entry is told', () => {
+test('reports every fault of every upstream', () => {
   const UPSTREAMS = JSON.stringify([
     { name: 'a', wire: 'telepathy', baseUrl: 'http://x', models: 'all', quirks: 5 },
     { name: 'b', wire: 'chat', colour: 1, headers: { a: 1 } },
@@ -29,7 +29,7 @@ test('of upstreams every fault of every entry is told', () => {
     { wire: 'chat', baseUrl: 'nope', apiKey: 'env:NOWHERE', quirks: { query: 2 } },
     { name: 'fine', wire: 'demo' },
   ])
-  expect(faultsOf({ UPSTREAMS })).toEqual([
+  expect(readFaults({ UPSTREAMS })).toEqual([
     'UPSTREAMS entry 1 needs a "wire" of chat, responses, anthropic, gemini, demo.',
     'UPSTREAMS entry 1 has "models" that are not a list of texts.',
     'UPSTREAMS entry 1 has "quirks" that are not an object.',
@@ -44,28 +44,31 @@ test('of upstreams every fault of every entry is told', () => {
   ])
 })
 
-test('of keys every entry that is none is told', () => {
+test('reports every entry of a list of keys that is not a key', () => {
   const STORAGE_KEYS = `a:x, b:${'0'.repeat(64)},c`
-  const [named, stored] = faultsOf({ BACKSTORY_KEYS: 'sk-secret,b:sk2,:x', STORAGE_KEYS })
-  expect(named).toBe('BACKSTORY_KEYS must be name:key,name:key; entries 1, 3 are not.')
-  expect(stored).toMatch(/^STORAGE_KEYS must be kid:key.* entries 1, 3 are not\. `openssl/)
+  const [apiKeyFault, storageKeyFault] = readFaults({
+    BACKSTORY_KEYS: 'sk-secret,b:sk2,:x',
+    STORAGE_KEYS,
+  })
+  expect(apiKeyFault).toBe('BACKSTORY_KEYS must be name:key,name:key; entries 1, 3 are not.')
+  expect(storageKeyFault).toMatch(/^STORAGE_KEYS must be kid:key.* entries 1, 3 are not\. `openssl/)
 })
 
-test('of keys that cannot be read nobody says that they miss one', () => {
-  const faults = faultsOf({ BACKSTORY_KEYS: 'ada', CONTEXT: '{"keys":{"ada":"lean"}}' })
+test('does not report a policy for an unknown key if the keys themselves have a fault', () => {
+  const faults = readFaults({ BACKSTORY_KEYS: 'ada', CONTEXT: '{"keys":{"ada":"lean"}}' })
   expect(faults).toEqual(['BACKSTORY_KEYS must be name:key,name:key; entry 1 is not.'])
 })
 
-test('a database that there is no engine for is told with the other faults, without its password', () => {
-  const faults = faultsOf({ DATABASE_URL: 'mysql://root:secret@x/db', RETENTION_DAYS: 'soon' })
+test('reports an unknown kind of database together with other faults, without its password', () => {
+  const faults = readFaults({ DATABASE_URL: 'mysql://root:secret@x/db', RETENTION_DAYS: 'soon' })
   expect(faults).toHaveLength(2)
   expect(faults[0]).toMatch(/^DATABASE_URL starts with `mysql:`\. Use `sqlite:/)
   expect(faults[1]).toMatch(/^RETENTION_DAYS/)
   expect(faults.join('')).not.toContain('secret')
 })
 
-test('where a number may be off, the fault says so', () => {
-  expect(faultsOf({ TOOL_OUTPUT_RETENTION_TURNS: 'x', RETENTION_DAYS: 'soon' })).toEqual([
+test('the fault of a number that may be off says so', () => {
+  expect(readFaults({ TOOL_OUTPUT_RETENTION_TURNS: 'x', RETENTION_DAYS: 'soon' })).toEqual([
     'TOOL_OUTPUT_RETENTION_TURNS must be a whole number from 0 to 1000000, or off, not "x".',
     'RETENTION_DAYS must be a whole number from 1 to 36500, or off, not "soon".',
   ])
@@ -73,7 +76,7 @@ test('where a number may be off, the fault says so', () => {
   expect([off.TOOL_OUTPUT_RETENTION_TURNS, off.RETENTION_DAYS]).toEqual(['off', null])
 })
 
-test('blanks around a key and an address are no part of them', () => {
+test('trims keys, header values and addresses', () => {
   const settings = readSettings({
     OPENAI_API_KEY: ' sk-1\n',
     ANTHROPIC_API_KEY: '\n',
@@ -95,8 +98,8 @@ test('blanks around a key and an address are no part of them', () => {
   })
 })
 
-test('what no header can hold is a fault that says where it is, and not what it was', () => {
-  const faults = faultsOf({
+test('reports which key or header has an invalid character, without its value', () => {
+  const faults = readFaults({
     OPENAI_API_KEY: '“sk-secret”',
     KEY: 'sk-\nsecret',
     BLANK: ' ',
@@ -108,7 +111,7 @@ test('what no header can hold is a fault that says where it is, and not what it 
   })
   expect(faults).toEqual([
     'UPSTREAMS entry 1 takes its apiKey from env:KEY, which holds a character that no header can hold: U+000A.',
-    'UPSTREAMS entry 1 has a header "x a" that is not the name of one.',
+    'UPSTREAMS entry 1 has a header "x a" that is not a valid header name.',
     'UPSTREAMS entry 1 has a header "x-b" that holds a character that no header can hold: U+1F98A.',
     expect.stringMatching(/^UPSTREAMS entry 2 has a "baseUrl" that must be an address/),
     'UPSTREAMS entry 2 has an "apiKey" that holds a character that no header can hold: U+2019.',
@@ -118,25 +121,25 @@ test('what no header can hold is a fault that says where it is, and not what it 
   ])
 })
 
-test('the environment wins over the file, and an empty variable is not set', () => {
+test('the environment takes precedence over the file, and an empty variable counts as not set', () => {
   const settings = readSettings({ PORT: '1', HOST: '' }, { PORT: 2, HOST: '::1' })
   expect(settings.PORT).toBe(1)
   expect(settings.HOST).toBe(SETTINGS_TABLE.HOST.default)
 })
 
-test('keys keep their colons', () => {
+test('a key may contain colons', () => {
   expect(readSettings({ BACKSTORY_KEYS: 'a:sk:1, b:sk2' }).BACKSTORY_KEYS).toEqual([
     { name: 'a', key: 'sk:1' },
     { name: 'b', key: 'sk2' },
   ])
 })
 
-test('what is secret stays out of the message about a fault', () => {
+test('an error message never contains a key', () => {
   expect(() => readSettings({ BACKSTORY_KEYS: 'sk-secret' })).not.toThrow(/sk-secret/)
   expect(() => readSettings({ BACKSTORY_KEYS: 'sk-secret' })).toThrow(/entry 1/)
 })
 
-test('a file can hold lists as they are', () => {
+test('accepts a JSON list in the settings file', () => {
   const upstream = { name: 'a', wire: 'demo' }
   expect(readSettings({}, { UPSTREAMS: [upstream] }).UPSTREAMS[0]).toMatchObject({
     name: 'a',
@@ -144,7 +147,7 @@ test('a file can hold lists as they are', () => {
   })
 })
 
-test('the speaker guard is off, on, or on with labels of its own', () => {
+test('the speaker guard is off, on, or a list of labels', () => {
   const read = (SPEAKER_GUARD: string) => readSettings({ SPEAKER_GUARD }).SPEAKER_GUARD
   expect(readSettings({}).SPEAKER_GUARD).toBe('off')
   expect([read('off'), read('on'), read('Ada, Ada (bot),')]).toEqual([
@@ -154,31 +157,31 @@ test('the speaker guard is off, on, or on with labels of its own', () => {
   ])
 })
 
-test('a word that a setting does not know is a fault that names those that it knows', () => {
+test('the fault of an unknown choice lists the supported ones', () => {
   expect(readSettings({ UNSUPPORTED: 'reject' }).UNSUPPORTED).toBe('reject')
   expect(() => readSettings({ UNSUPPORTED: 'maybe' })).toThrow(
     /UNSUPPORTED must be one of note, reject, not "maybe"/,
   )
 })
 
-test('a slip of the pen in an upstream, and a key that is two names’, are faults', () => {
+test('rejects an unknown field of an upstream, and a key that belongs to two names', () => {
   const upstream = { name: 'a', wire: 'demo', quirk: {} }
   expect(() => readSettings({}, { UPSTREAMS: [upstream] })).toThrow('has no field "quirk"')
   expect(() => readSettings({ BACKSTORY_KEYS: 'a:x,b:x' })).toThrow('the same key twice')
   expect(readSettings({ BACKSTORY_KEYS: 'a:x,a:y' }).BACKSTORY_KEYS).toHaveLength(2)
 })
 
-test('a storage key is 32 bytes in any of three spellings, and the order is kept', () => {
-  const bytes = Uint8Array.from({ length: 32 }, (_, at) => 255 - 5 * at)
-  const spelled = (['base64', 'base64url', 'hex'] as const).map((spelling, at) => {
-    return `k.${at}:${Buffer.from(bytes).toString(spelling)}`
+test('reads storage keys of 32 bytes as base64, base64url or hex, in their order', () => {
+  const bytes = Uint8Array.from({ length: 32 }, (_, index) => 255 - 5 * index)
+  const entries = (['base64', 'base64url', 'hex'] as const).map((encoding, index) => {
+    return `k.${index}:${Buffer.from(bytes).toString(encoding)}`
   })
-  expect(readSettings({ STORAGE_KEYS: spelled.join(', ') }).STORAGE_KEYS).toEqual(
+  expect(readSettings({ STORAGE_KEYS: entries.join(', ') }).STORAGE_KEYS).toEqual(
     ['k.0', 'k.1', 'k.2'].map((kid) => ({ kid, key: bytes })),
   )
 })
 
-test('a storage key that is none is a fault that says how one is made, and not what it was', () => {
+test('the fault of an invalid storage key says how to make one, without its value', () => {
   const good = Buffer.alloc(32, 7).toString('base64')
   const short = Buffer.alloc(31, 7).toString('base64')
   for (const bad of ['secret', ':secret', `a b:${good}`, `k:${short}`, 'k:', `k:${good}${good}`]) {
@@ -189,25 +192,27 @@ test('a storage key that is none is a fault that says how one is made, and not w
   expect(() => readSettings({ STORAGE_KEYS: `a:${good},a:${good}` })).toThrow('the same kid twice')
 })
 
-test('a context is a policy by name, or JSON of wishes for all, by model and by key', () => {
+test('a context is the name of a policy, or JSON of overrides for all requests, by model and by key', () => {
   expect(readSettings({ CONTEXT: 'lean' }).CONTEXT).toEqual({
     all: { policy: 'lean' },
     models: {},
     keys: {},
   })
-  const said = {
+  const setting = {
     window: { turns: 4 },
     models: { 'qwen*': 'lean' },
     keys: { ada: { media: { images: 1 } } },
   }
-  const read = {
+  const expected = {
     all: { window: { turns: 4 } },
     models: { 'qwen*': { policy: 'lean' } },
     keys: { ada: { media: { images: 1 } } },
   }
   const BACKSTORY_KEYS = 'ada:key'
-  expect(readSettings({ CONTEXT: JSON.stringify(said), BACKSTORY_KEYS }).CONTEXT).toEqual(read)
-  expect(readSettings({ BACKSTORY_KEYS }, { CONTEXT: said }).CONTEXT).toEqual(read)
+  expect(readSettings({ CONTEXT: JSON.stringify(setting), BACKSTORY_KEYS }).CONTEXT).toEqual(
+    expected,
+  )
+  expect(readSettings({ BACKSTORY_KEYS }, { CONTEXT: setting }).CONTEXT).toEqual(expected)
 })
 
 test.each([
@@ -218,17 +223,17 @@ test.each([
   ['{"outputs":{"step":0},"media":{"images":-3},"nope":1}', /outputs\.step.*media\.images.*nope/],
   [
     '{"window":{"turns":0},"models":{"q":{"media":{"images":-1}}}}',
-    /window\.turns.*models\.q\.media/,
+    /CONTEXT makes no sense: .*window\.turns.*\n- CONTEXT makes no sense: .*models\.q\.media/,
   ],
   ['{"budget":{"window":1000,"reserve":5000}}', /CONTEXT\.budget\.reserve.*less than `window`/],
   ['{"keys":[]}', /CONTEXT has `keys` that are not an object/],
   ['[]', /CONTEXT makes no sense/],
-  ['{"keys":{"bob":"lean"}}', /CONTEXT says something of the key "bob"/],
-])('a context that makes no sense is a fault at start: %s', (said, sentence) => {
-  expect(() => readSettings({ CONTEXT: said })).toThrow(sentence)
+  ['{"keys":{"bob":"lean"}}', /CONTEXT has a policy for the key "bob"/],
+])('reports the faults of the context %s', (setting, message) => {
+  expect(() => readSettings({ CONTEXT: setting })).toThrow(message)
 })
 
-test('a window is off unless it is set, and within its range (C25)', () => {
+test('the limit of items is off unless it is set, and must be in its range (C25)', () => {
   expect(readSettings({}).HISTORY_MAX_ITEMS).toBeNull()
   expect(readSettings({ HISTORY_MAX_ITEMS: '40' }).HISTORY_MAX_ITEMS).toBe(40)
   for (const wrong of ['0', '-1', '2.5', 'many', '1000001']) {

@@ -1,86 +1,111 @@
 /**
- * Reads values of a request body whose shape nobody has checked yet. What is wrong becomes an error
- * that names the place, as in `messages[3].content[0].text`, and says what is wanted there.
+ * Checks the JSON values of a request body. Each check returns the value with its type, or throws a
+ * GatewayError with the path of the value, e.g. `messages[3].content[0].text`, and the expected type.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
-type Unknown = unknown
+/** A check of one value. `path` is used in error messages only. */
+export type JsonReader<Value> = (value: unknown, path: string) => Value
 
-export function asString(value: Unknown, path: string): string {
+export function asString(value: unknown, path: string): string {
   if (typeof value === 'string') return value
   throw createWrongTypeError(value, path, 'a string')
 }
 
-/** A blank names nobody. */
+/** Accepts a string with at least one visible character: `' '` is rejected. */
 export function asNonBlankString(value: unknown, path: string): string {
-  const words = asString(value, path)
-  if (words.trim() !== '') return words
-  throw new GatewayError('invalid_value', `Invalid value for \`${path}\`: it is blank.`, {
-    param: path,
-  })
+  const text = asString(value, path)
+  if (text.trim() !== '') return text
+  throw createInvalidValueError(path, 'it is blank.')
 }
 
-export function asObject(value: Unknown, path: string): JsonObject {
+export function asObject(value: unknown, path: string): JsonObject {
   if (isObject(value)) return value
   throw createWrongTypeError(value, path, 'an object')
 }
 
-export function asList(value: Unknown, path: string): readonly Unknown[] {
-  if (Array.isArray(value)) return value as readonly Unknown[]
+export function asList(value: unknown, path: string): readonly unknown[] {
+  if (Array.isArray(value)) return value as readonly unknown[]
   throw createWrongTypeError(value, path, 'an array')
 }
 
-/** `null` and absent both mean that the client did not say. */
+/** Checks each entry of a list with `read`, under the path `path[index]`. */
+export function asListOf<Entry>(read: JsonReader<Entry>): JsonReader<readonly Entry[]> {
+  return (value, path) =>
+    asList(value, path).map((entry, index) => read(entry, `${path}[${index}]`))
+}
+
+/**
+ * Checks the fields of an object by name and rejects all other fields. Fields that are absent or
+ * `null` are left out of the result.
+ */
+export function asObjectWith<Fields extends object>(readers: {
+  readonly [Name in keyof Fields]: JsonReader<Fields[Name]>
+}): JsonReader<Partial<Fields>> {
+  const fields = Object.entries<JsonReader<unknown>>(readers)
+  return (value, path) => {
+    const object = asObject(value, path)
+    rejectUnknownFields(object, Object.keys(readers), path)
+    const values = fields.map(([name, read]) => {
+      return [name, readOptional(read, object[name], `${path}.${name}`)] as const
+    })
+    return Object.fromEntries(values.filter(([, field]) => field !== null)) as Partial<Fields>
+  }
+}
+
+/** Returns `null` if the value is absent or `null`, and otherwise what `read` returns. */
 export function readOptional<Value>(
-  read: (value: Unknown, path: string) => Value,
-  value: Unknown,
+  read: JsonReader<Value>,
+  value: unknown,
   path: string,
 ): Value | null {
   return value === undefined || value === null ? null : read(value, path)
 }
 
-export function asBoolean(value: Unknown, path: string): boolean {
+export function asBoolean(value: unknown, path: string): boolean {
   if (typeof value === 'boolean') return value
   throw createWrongTypeError(value, path, 'a boolean')
 }
 
-export function asNumber(value: Unknown, path: string): number {
+export function asNumber(value: unknown, path: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value
   throw createWrongTypeError(value, path, 'a number')
 }
 
-export function asInteger(value: Unknown, path: string): number {
+export function asInteger(value: unknown, path: string): number {
   if (Number.isInteger(value)) return value as number
   throw createWrongTypeError(value, path, 'an integer')
 }
 
-export function asOneOf<Word extends string>(words: readonly Word[]) {
-  return (value: Unknown, path: string): Word => {
-    const found = words.find((word) => word === value)
+export function asOneOf<const Choice extends string>(
+  choices: readonly Choice[],
+): JsonReader<Choice> {
+  return (value, path) => {
+    const found = choices.find((choice) => choice === value)
     if (found !== undefined) return found
     if (value === undefined) throw createMissingFieldError(path)
-    throw new GatewayError(
-      'invalid_value',
-      `Invalid value for \`${path}\`: ${shown(value)}. Supported values are: ${words.map((word) => `'${word}'`).join(', ')}.`,
-      { param: path },
+    const supported = choices.map((choice) => `'${choice}'`).join(', ')
+    throw createInvalidValueError(
+      path,
+      `${formatForMessage(value)}. Supported values are: ${supported}.`,
     )
   }
 }
 
-/** `path` is where the object stands, `null` for the body itself. */
+/** Throws for the first field that is not in `known`. `path` is `null` for the body itself. */
 export function rejectUnknownFields(
-  said: JsonObject,
+  object: JsonObject,
   known: readonly string[],
   path: string | null,
 ): void {
-  const other = Object.keys(said).find((name) => !known.includes(name))
-  if (other === undefined) return
-  const name = other.slice(0, MAX_SHOWN_CHARS)
+  const unknownField = Object.keys(object).find((name) => !known.includes(name))
+  if (unknownField === undefined) return
+  const name = unknownField.slice(0, MAX_SHOWN_NAME_CHARS)
   throw createUnknownFieldError(path === null ? name : `${path}.${name}`, known)
 }
 
-const MAX_SHOWN_CHARS = 80
+const MAX_SHOWN_NAME_CHARS = 80
 
 export function createUnknownFieldError(path: string, known: readonly string[]): GatewayError {
   return new GatewayError(
@@ -94,30 +119,34 @@ export function createMissingFieldError(path: string): GatewayError {
   return new GatewayError(
     'missing_required_parameter',
     `Missing required parameter: \`${path}\`.`,
-    {
-      param: path,
-    },
-  )
-}
-
-export function createWrongTypeError(value: Unknown, path: string, wanted: string): GatewayError {
-  if (value === undefined) return createMissingFieldError(path)
-  return new GatewayError(
-    'invalid_type',
-    `Invalid type for \`${path}\`: expected ${wanted}, but got ${kindOf(value)} instead.`,
     { param: path },
   )
 }
 
-function kindOf(value: Unknown): string {
+/** `reason` completes the sentence, e.g. `it is blank.` */
+export function createInvalidValueError(path: string, reason: string): GatewayError {
+  const message = `Invalid value for \`${path}\`: ${reason}`
+  return new GatewayError('invalid_value', message, { param: path })
+}
+
+/** `expected` has an article, e.g. `a string or an array`. An absent value is a missing field. */
+export function createWrongTypeError(value: unknown, path: string, expected: string): GatewayError {
+  if (value === undefined) return createMissingFieldError(path)
+  return new GatewayError(
+    'invalid_type',
+    `Invalid type for \`${path}\`: expected ${expected}, but got ${describeType(value)} instead.`,
+    { param: path },
+  )
+}
+
+function describeType(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
-  // JSON can write numbers that are too large to be one.
+  // JSON.parse reads numbers above the range of a double, e.g. 1e999, as Infinity.
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is not finite'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** What the client wrote, short enough for an error message. */
-function shown(value: Unknown): string {
-  return typeof value === 'string' ? `'${value.slice(0, 40)}'` : kindOf(value)
+function formatForMessage(value: unknown): string {
+  return typeof value === 'string' ? `'${value.slice(0, 40)}'` : describeType(value)
 }

@@ -1,31 +1,28 @@
 /**
- * Stop strings of a request: one, or a list. OpenAI takes four; so many more are looked for here
- * that nobody misses one, and not so many that looking for them becomes work.
+ * Reads the stop sequences of a request: one string, or a list. OpenAI accepts 4. The gateway accepts
+ * 64, because other services accept more; a limit keeps the search for them in the answer cheap.
  */
-import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { asList, asString } from './check-json-types.ts'
+import { asListOf, asString, createInvalidValueError } from './check-json-types.ts'
 
-const MAX_STOPS = 64
-const MAX_CHARS = 1024
+const MAX_STOP_SEQUENCES = 64
+const MAX_STOP_SEQUENCE_CHARS = 1024
 
 export function asStopSequences(value: unknown, path: string): readonly string[] {
-  if (typeof value === 'string') return [checked(value, path)]
-  const list = asList(value, path)
-  if (list.length > MAX_STOPS) {
-    throw new GatewayError(
-      'invalid_value',
-      `Invalid '${path}': ${list.length} stop sequences are too many. At most ${MAX_STOPS} are taken.`,
-      { param: path },
+  if (typeof value === 'string') return [asStopSequence(value, path)]
+  if (Array.isArray(value) && value.length > MAX_STOP_SEQUENCES) {
+    throw createInvalidValueError(
+      path,
+      `${value.length} stop sequences are too many. At most ${MAX_STOP_SEQUENCES} are accepted.`,
     )
   }
-  return list.map((entry, at) => checked(asString(entry, `${path}[${at}]`), `${path}[${at}]`))
+  return asListOf(asStopSequence)(value, path)
 }
 
-function checked(stop: string, path: string): string {
-  if (stop.length <= MAX_CHARS) return stop
-  throw new GatewayError(
-    'invalid_value',
-    `Invalid '${path}': a stop sequence has at most ${MAX_CHARS} characters.`,
-    { param: path },
+function asStopSequence(value: unknown, path: string): string {
+  const text = asString(value, path)
+  if (text.length <= MAX_STOP_SEQUENCE_CHARS) return text
+  throw createInvalidValueError(
+    path,
+    `a stop sequence has at most ${MAX_STOP_SEQUENCE_CHARS} characters.`,
   )
 }

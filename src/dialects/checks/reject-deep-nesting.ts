@@ -1,4 +1,7 @@
-/** What a client nests without end is refused before anybody works on it. */
+/**
+ * Rejects JSON that is nested too deeply, before any recursive function reads it: a few kilobytes of
+ * `[[[[…` could otherwise overflow the stack.
+ */
 import { isNestedTooDeeply, MAX_JSON_DEPTH } from '../../core/json/json-depth.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 

@@ -1,115 +1,111 @@
 /**
- * Reads a JSON Schema that somebody writes for what a model is to keep. It is held against whatever a
- * model comes up with, so it may take no longer than both are long: references and regular expressions
- * are none of the words that it may have.
+ * Checks the JSON Schema that an operator or a client sets for working memory (`layers.schema`).
+ * `$ref` and `pattern` are rejected, so that checking a text of the model takes time linear in the
+ * size of the text and of the schema.
  */
 import type { JsonObject } from '../../core/json/json.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
 import {
   asBoolean,
   asInteger,
   asList,
+  asListOf,
   asNumber,
   asObject,
   asOneOf,
   asString,
+  createInvalidValueError,
   createUnknownFieldError,
 } from '../checks/check-json-types.ts'
 
 export function checkWorkingMemorySchema(value: unknown, path: string): JsonObject {
   const schema = asObject(value, path)
-  check(schema, path, MAX_DEPTH)
+  checkSchema(schema, path, MAX_DEPTH)
   const { length } = JSON.stringify(schema)
-  if (length > MOST_CHARS)
-    throw fault(path, `has ${length} characters, and ${MOST_CHARS} is the most`)
-  return schema
+  if (length <= MAX_SCHEMA_CHARS) return schema
+  throw createInvalidValueError(
+    path,
+    `it has ${length} characters, and at most ${MAX_SCHEMA_CHARS} are accepted.`,
+  )
 }
 
-/** The model is shown it with every question. */
-const MOST_CHARS = 4000
+/** Limits the tokens that the schema takes, because the model is sent it with every request. */
+const MAX_SCHEMA_CHARS = 4000
 const MAX_DEPTH = 16
 
-/** `true` and `false` are schemas as well. */
-function check(value: unknown, path: string, depth: number): void {
+/** `depth` is the number of levels that may still follow. `true` and `false` are schemas as well. */
+function checkSchema(value: unknown, path: string, depth: number): void {
   if (typeof value === 'boolean') return
-  if (depth === 0) throw fault(path, `is nested more than ${MAX_DEPTH} levels deep`)
-  for (const [word, said] of Object.entries(asObject(value, path))) {
-    const read = WORDS.get(word)
-    if (read === undefined) throw createUnknownFieldError(`${path}.${word}`, [...WORDS.keys()])
-    read(said, `${path}.${word}`, depth - 1)
+  if (depth === 0) {
+    throw createInvalidValueError(path, `it is nested more than ${MAX_DEPTH} levels deep.`)
+  }
+  for (const [keyword, keywordValue] of Object.entries(asObject(value, path))) {
+    const check = KEYWORD_CHECKS.get(keyword)
+    if (check === undefined) {
+      throw createUnknownFieldError(`${path}.${keyword}`, [...KEYWORD_CHECKS.keys()])
+    }
+    check(keywordValue, `${path}.${keyword}`, depth - 1)
   }
 }
 
-type Check = (value: unknown, path: string, depth: number) => unknown
+type KeywordCheck = (value: unknown, path: string, depth: number) => unknown
 
-const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
-const asType = asOneOf(TYPES)
+const asTypeName = asOneOf(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
-const oneType: Check = (value, path) => asType(asString(value, path), path)
+const checkType: KeywordCheck = (value, path) =>
+  (Array.isArray(value) ? asListOf(asTypeName) : asTypeName)(value, path)
 
-const each =
-  (one: Check): Check =>
-  (value, path, depth) =>
-    asList(value, path).forEach((entry, at) => one(entry, `${path}[${at}]`, depth))
+const checkSchemaList: KeywordCheck = (value, path, depth) =>
+  asListOf((schema, schemaPath) => checkSchema(schema, schemaPath, depth))(value, path)
 
-const ofEach: Check = (value, path, depth) =>
+const checkSchemasByName: KeywordCheck = (value, path, depth) =>
   Object.entries(asObject(value, path)).forEach(([name, schema]) =>
-    check(schema, `${path}.${name}`, depth),
+    checkSchema(schema, `${path}.${name}`, depth),
   )
 
-const count: Check = (value, path) => {
-  if (asInteger(value, path) < 0) throw fault(path, 'is a number from 0')
+const checkCount: KeywordCheck = (value, path) => {
+  if (asInteger(value, path) < 0) throw createInvalidValueError(path, 'it must be 0 or more.')
 }
 
-const divisor: Check = (value, path) => {
-  if (asNumber(value, path) <= 0) throw fault(path, 'is a number above 0')
+const checkDivisor: KeywordCheck = (value, path) => {
+  if (asNumber(value, path) <= 0) throw createInvalidValueError(path, 'it must be more than 0.')
 }
 
-const anything: Check = () => undefined
+const acceptAnything: KeywordCheck = () => undefined
 
-const WORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
-  [
-    'type',
-    (value, path, depth) => (Array.isArray(value) ? each(oneType) : oneType)(value, path, depth),
-  ],
+const KEYWORD_CHECKS: ReadonlyMap<string, KeywordCheck> = new Map<string, KeywordCheck>([
+  ['type', checkType],
   ['enum', asList],
-  ['const', anything],
-  ['properties', ofEach],
-  ['required', each(asString)],
-  ['additionalProperties', check],
-  ['propertyNames', check],
-  ['minProperties', count],
-  ['maxProperties', count],
-  ['items', check],
-  ['prefixItems', each(check)],
-  ['contains', check],
-  ['minItems', count],
-  ['maxItems', count],
+  ['const', acceptAnything],
+  ['properties', checkSchemasByName],
+  ['required', asListOf(asString)],
+  ['additionalProperties', checkSchema],
+  ['propertyNames', checkSchema],
+  ['minProperties', checkCount],
+  ['maxProperties', checkCount],
+  ['items', checkSchema],
+  ['prefixItems', checkSchemaList],
+  ['contains', checkSchema],
+  ['minItems', checkCount],
+  ['maxItems', checkCount],
   ['uniqueItems', asBoolean],
-  ['minLength', count],
-  ['maxLength', count],
+  ['minLength', checkCount],
+  ['maxLength', checkCount],
   ['minimum', asNumber],
   ['maximum', asNumber],
   ['exclusiveMinimum', asNumber],
   ['exclusiveMaximum', asNumber],
-  ['multipleOf', divisor],
-  ['allOf', each(check)],
-  ['anyOf', each(check)],
-  ['oneOf', each(check)],
-  ['not', check],
-  ['if', check],
-  ['then', check],
-  ['else', check],
+  ['multipleOf', checkDivisor],
+  ['allOf', checkSchemaList],
+  ['anyOf', checkSchemaList],
+  ['oneOf', checkSchemaList],
+  ['not', checkSchema],
+  ['if', checkSchema],
+  ['then', checkSchema],
+  ['else', checkSchema],
   ['title', asString],
   ['description', asString],
-  ['default', anything],
+  ['default', acceptAnything],
   ['examples', asList],
   ['$schema', asString],
   ['$comment', asString],
 ])
-
-function fault(path: string, what: string): GatewayError {
-  return new GatewayError('invalid_value', `Invalid value for '${path}': it ${what}.`, {
-    param: path,
-  })
-}

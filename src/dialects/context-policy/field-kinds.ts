@@ -1,49 +1,38 @@
-/** One field of a policy as somebody may write it: how it is read, and what people are told of it. */
+/** Describes the fields of a policy: how each value is read, and its row in the README table. */
 import {
   asBoolean,
-  asList,
-  asOneOf,
-  asString,
+  asListOf,
   asNonBlankString,
+  asOneOf,
   readOptional,
+  type JsonReader,
 } from '../checks/check-json-types.ts'
 import { asIntegerBetween } from '../checks/check-value-limits.ts'
 
-type Reader<Value> = (value: unknown, path: string) => Value
-
 export interface PolicyField<Value> {
-  readonly read: Reader<Value>
-  /** What may be written there, for people. */
+  readonly read: JsonReader<Value>
+  /** The accepted values, for the README: `number from 1, or null`. */
   readonly what: string
+  /** The meaning of the field, for the README. */
   readonly sentence: string
 }
 
-export function limitField(
-  least: number,
-  most: number,
-  sentence: string,
-): PolicyField<number | null> {
-  const read = asIntegerBetween(least, most)
-  return {
-    read: (value, path) => (value === null ? null : read(value, path)),
-    what: `number from ${least}, or null`,
-    sentence,
-  }
+/** A whole number, or `null` for no limit. */
+export function limitField(min: number, max: number, sentence: string): PolicyField<number | null> {
+  const read = asNullable(asIntegerBetween(min, max))
+  return { read, what: `number from ${min}, or null`, sentence }
 }
 
-export function numberField(least: number, most: number, sentence: string): PolicyField<number> {
-  return { read: asIntegerBetween(least, most), what: `number from ${least}`, sentence }
+export function numberField(min: number, max: number, sentence: string): PolicyField<number> {
+  return { read: asIntegerBetween(min, max), what: `number from ${min}`, sentence }
 }
 
-export function choiceField<Word extends string>(
-  words: readonly Word[],
+export function choiceField<Choice extends string>(
+  choices: readonly Choice[],
   sentence: string,
-): PolicyField<Word> {
-  return {
-    read: (value, path) => asOneOf(words)(asString(value, path), path),
-    what: words.map((each) => `\`${each}\``).join(', '),
-    sentence,
-  }
+): PolicyField<Choice> {
+  const what = choices.map((choice) => `\`${choice}\``).join(', ')
+  return { read: asOneOf(choices), what, sentence }
 }
 
 export function booleanField(sentence: string): PolicyField<boolean> {
@@ -51,18 +40,13 @@ export function booleanField(sentence: string): PolicyField<boolean> {
 }
 
 export function textField(sentence: string): PolicyField<string | null> {
-  return {
-    read: (value, path) => readOptional(asNonBlankString, value, path),
-    what: 'text, or null',
-    sentence,
-  }
+  return { read: asNullable(asNonBlankString), what: 'text, or null', sentence }
 }
 
 export function textListField(sentence: string): PolicyField<readonly string[]> {
-  return {
-    read: (value, path) =>
-      asList(value, path).map((entry, at) => asNonBlankString(entry, `${path}[${at}]`)),
-    what: 'list of texts',
-    sentence,
-  }
+  return { read: asListOf(asNonBlankString), what: 'list of texts', sentence }
+}
+
+export function asNullable<Value>(read: JsonReader<Value>): JsonReader<Value | null> {
+  return (value, path) => readOptional(read, value, path)
 }

@@ -1,119 +1,126 @@
 /**
- * Reads what somebody wishes of a context: the field `backstory` of a request, the setting `CONTEXT`,
- * what is said of a conversation. What makes no sense is refused with its path.
+ * Reads and writes policy overrides: the field `backstory` of a request, the setting CONTEXT, and the
+ * overrides stored with a conversation. In JSON, field names have underscores: `outputs.keep_turns`.
  */
-import { POLICY_NAMES, type PolicyName, type PolicyOverrides } from '../../core/context-policy.ts'
+import { POLICY_NAMES, type PolicyOverrides } from '../../core/context-policy.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { toSnakeCase } from '../../core/text/snake-case.ts'
+import { listFaults, readAllOrThrow } from '../../core/errors/collect-faults.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { asObject, asOneOf, asString, createUnknownFieldError } from '../checks/check-json-types.ts'
-import { findContradictingNumbers } from './find-contradicting-numbers.ts'
+import { asObject, asOneOf, createUnknownFieldError } from '../checks/check-json-types.ts'
 import type { PolicyField } from './field-kinds.ts'
 import { POLICY_FIELDS } from './policy-fields.ts'
 
-/** A name alone is a policy. Throws a GatewayError that tells of every fault, at the place of the first. */
+/**
+ * Reads a policy name or an object of sections. Throws one GatewayError whose message has all faults;
+ * its `param` is the path of the first.
+ */
 export function readPolicyOverrides(value: unknown, path: string): PolicyOverrides {
-  const { wishes, faults } = readFields(value, path)
-  throwAll(faults)
-  throwAll(findContradictingNumbers(wishes, path))
-  return wishes
+  const overrides = readStoredPolicyOverrides(value, path)
+  const contradictions = findContradictions(overrides, path)
+  if (contradictions.length > 0) throw joinFaults(contradictions)
+  return overrides
 }
 
-/** What has been kept: what contradicts itself was let in before, and is as sensible as it was. */
+/** Like `readPolicyOverrides`, but accepts stored numbers that contradict each other. */
 export function readStoredPolicyOverrides(value: unknown, path: string): PolicyOverrides {
-  const { wishes, faults } = readFields(value, path)
-  throwAll(faults)
-  return wishes
-}
-
-function throwAll(faults: readonly GatewayError[]): void {
-  const [first, ...others] = faults
-  if (first === undefined) return
-  if (others.length === 0) throw first
-  const message = faults.map((fault) => fault.message).join(' ')
-  throw new GatewayError({ ...first.failure, message }, message, { cause: first })
-}
-
-function readFields(value: unknown, path: string) {
-  const faults: GatewayError[] = []
-  const wishes = tried(faults, (): PolicyOverrides => {
-    if (typeof value === 'string') return { policy: asPolicy(value, path) }
-    const said = asObject(value, path)
-    const sections = Object.entries(said).map(([section, raw]) => {
-      return tried(faults, () => readEntry(section, raw, path, faults))
-    })
-    return Object.fromEntries(sections.flatMap((section) => section ?? []))
-  })
-  return { wishes: wishes ?? {}, faults }
-}
-
-/** `null` for what makes no sense, which is one more fault. */
-function tried<Read>(faults: GatewayError[], read: () => Read): Read | null {
+  if (typeof value === 'string') return { policy: asPolicyName(value, path) }
+  const entries = Object.entries(asObject(value, path))
   try {
-    return read()
-  } catch (fault) {
-    if (!(fault instanceof GatewayError)) throw fault
-    faults.push(fault)
-    return null
+    const sections = readAllOrThrow(entries, ([name, raw]) => readSection(name, raw, path))
+    return Object.fromEntries(sections.flat())
+  } catch (thrown) {
+    throw joinFaults(listFaults(thrown))
   }
 }
 
-function readEntry(
-  section: string,
-  raw: unknown,
+const asPolicyName = asOneOf(POLICY_NAMES)
+
+/** An error that is not a GatewayError is a bug and is thrown as it is. */
+function joinFaults(faults: readonly unknown[]): unknown {
+  const errors = faults.filter((fault) => fault instanceof GatewayError)
+  const [first] = errors
+  if (first === undefined || errors.length < faults.length) {
+    return faults.find((fault) => !(fault instanceof GatewayError))
+  }
+  if (errors.length === 1) return first
+  const message = errors.map((error) => error.message).join(' ')
+  return new GatewayError({ ...first.failure, message }, message, { cause: first })
+}
+
+/**
+ * Finds numbers of one source that contradict each other. Numbers of different sources, e.g. the
+ * setting CONTEXT and a request, may: the reserve is then limited to half of the window.
+ */
+function findContradictions(
+  { outputs, budget }: PolicyOverrides,
   path: string,
-  faults: GatewayError[],
-): readonly Entry[] {
-  if (raw === null || raw === undefined) return []
-  const place = `${path}.${section}`
-  if (section === 'policy') return [['policy', asPolicy(raw, place)]]
-  const table = Object.hasOwn(FIELDS, section) ? FIELDS[section] : undefined
-  if (table === undefined) throw createUnknownFieldError(place, ['policy', ...Object.keys(FIELDS)])
-  return [[section, readSection(table, asObject(raw, place), place, faults)]]
+): readonly GatewayError[] {
+  const { longerThan, head = 0, tail = 0 } = outputs ?? {}
+  const { window, reserve } = budget ?? {}
+  const faults: GatewayError[] = []
+  const remainingChars = head + tail
+  if (longerThan !== undefined && remainingChars >= longerThan) {
+    faults.push(
+      createContradictionError(
+        `${path}.outputs.longer_than`,
+        `must be more than \`head\` and \`tail\` together (${remainingChars}), but is ${longerThan}`,
+      ),
+    )
+  }
+  if (typeof window === 'number' && typeof reserve === 'number' && reserve >= window) {
+    faults.push(
+      createContradictionError(
+        `${path}.budget.reserve`,
+        `must be less than \`window\` (${window}), or nothing is left for the conversation, but is ${reserve}`,
+      ),
+    )
+  }
+  return faults
+}
+
+function createContradictionError(param: string, reason: string): GatewayError {
+  return new GatewayError('invalid_value', `Invalid '${param}': ${reason}.`, { param })
 }
 
 type Entry = readonly [string, unknown]
+type PolicyFields = Readonly<Record<string, PolicyField<unknown>>>
 
-const asPolicy = (value: unknown, path: string): PolicyName =>
-  asOneOf(POLICY_NAMES)(asString(value, path), path)
+const SECTIONS: Readonly<Record<string, PolicyFields>> = POLICY_FIELDS
 
-type Fields = Readonly<Record<string, PolicyField<unknown>>>
-
-const FIELDS: Readonly<Record<string, Fields>> = POLICY_FIELDS
-
-function readSection(
-  fields: Fields,
-  said: JsonObject,
-  path: string,
-  faults: GatewayError[],
-): JsonObject {
-  const values = Object.entries(said).flatMap(([written, raw]): readonly Entry[] => {
-    if (raw === undefined) return []
-    return tried(faults, () => [readField(fields, written, raw, path)]) ?? []
-  })
-  return Object.fromEntries(values) as JsonObject
-}
-
-function readField(fields: Fields, written: string, raw: unknown, path: string): Entry {
-  const place = `${path}.${written}`
-  const known = Object.keys(fields).find((field) => toSnakeCase(field) === written)
-  const field = known === undefined ? undefined : fields[known]
-  if (known === undefined || field === undefined) {
-    throw createUnknownFieldError(place, Object.keys(fields).map(toSnakeCase))
+/** Returns the section as one entry, or no entry if its value is `null` or absent. */
+function readSection(name: string, raw: unknown, parentPath: string): readonly Entry[] {
+  if (raw === null || raw === undefined) return []
+  const path = `${parentPath}.${name}`
+  if (name === 'policy') return [[name, asPolicyName(raw, path)]]
+  const fields = Object.hasOwn(SECTIONS, name) ? SECTIONS[name] : undefined
+  if (fields === undefined) {
+    throw createUnknownFieldError(path, ['policy', ...Object.keys(SECTIONS)])
   }
-  return [known, field.read(raw, place)]
+  const entries = Object.entries(asObject(raw, path)).filter(([, value]) => value !== undefined)
+  const values = readAllOrThrow(entries, ([field, value]) => readField(fields, field, value, path))
+  return [[name, Object.fromEntries(values)]]
 }
 
-/** As they would be written in a request. */
-export function formatPolicyOverrides(wishes: PolicyOverrides): JsonObject {
-  return Object.fromEntries(
-    Object.entries(wishes).map(([section, said]) => [
-      section,
-      isObject(said)
-        ? Object.fromEntries(
-            Object.entries(said).map(([field, value]) => [toSnakeCase(field), value]),
-          )
-        : said,
-    ]),
-  ) as JsonObject
+function readField(
+  fields: PolicyFields,
+  jsonName: string,
+  raw: unknown,
+  parentPath: string,
+): Entry {
+  const path = `${parentPath}.${jsonName}`
+  const found = Object.entries(fields).find(([name]) => toSnakeCase(name) === jsonName)
+  if (found === undefined) throw createUnknownFieldError(path, Object.keys(fields).map(toSnakeCase))
+  const [name, field] = found
+  return [name, field.read(raw, path)]
+}
+
+/** Writes overrides as a request would have them: `{ window: { keepTurns: 1 } }` → `keep_turns`. */
+export function formatPolicyOverrides(overrides: PolicyOverrides): JsonObject {
+  const sections = Object.entries(overrides).map(([name, section]) => {
+    if (!isObject(section)) return [name, section]
+    const fields = Object.entries(section).map(([field, value]) => [toSnakeCase(field), value])
+    return [name, Object.fromEntries(fields)]
+  })
+  return Object.fromEntries(sections) as JsonObject
 }

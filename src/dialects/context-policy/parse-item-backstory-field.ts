@@ -1,88 +1,81 @@
 /**
- * Reads the field `backstory` of an item or a message: who has said it, whether it is to stay under
- * any window, whether the conversation begins anew with it. Whatever else stands there is refused.
+ * Reads the field `backstory` of an item or a message: its author, its time, whether it stays in the
+ * prompt under any window (`pin`), and whether the conversation starts again with it (`reset`).
  */
-import type { Json, JsonObject } from '../../core/json/json.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import {
   asBoolean,
-  asObject,
+  asObjectWith,
   asOneOf,
   asString,
-  readOptional,
+  createInvalidValueError,
   createMissingFieldError,
-  rejectUnknownFields,
 } from '../checks/check-json-types.ts'
 import { asIntegerBetween } from '../checks/check-value-limits.ts'
 
-/** `null` for one that says nothing. */
+/** Returns `null` if the field is absent or sets nothing: `{}`, `{ pin: false }`. */
 export function parseItemBackstoryField(value: unknown, path: string): JsonObject | null {
-  // Nearly all items have none.
+  // Most items have no such field.
   if (value === undefined || value === null) return null
-  const said = asObject(value, path)
-  rejectUnknownFields(said, FIELDS, path)
-  const sentAt = readOptional(asMoment, said['sent_at'], `${path}.sent_at`)
-  const author = readOptional(parseAuthor, said['author'], `${path}.author`)
-  const field: Record<string, Json> = {}
-  for (const name of ['pin', 'reset']) {
-    if (readOptional(asBoolean, said[name], `${path}.${name}`) === true) field[name] = true
-  }
-  if (author !== null) field['author'] = author
-  if (sentAt !== null) field['sent_at'] = sentAt
-  return Object.keys(field).length === 0 ? null : field
+  const field = asItemFields(value, path)
+  // `false` is the default of `pin` and `reset`, and is not stored.
+  const entries = Object.entries(field).filter(([, fieldValue]) => fieldValue !== false)
+  return entries.length === 0 ? null : Object.fromEntries(entries)
 }
 
-const FIELDS = ['pin', 'author', 'reset', 'sent_at']
-const AUTHOR = ['id', 'name', 'type']
+const MAX_AUTHOR_CHARS = 256
 
-const asMoment = asIntegerBetween(0, Number.MAX_SAFE_INTEGER)
-const asType = asOneOf(['user', 'bot', 'assistant'])
+const asAuthorFields = asObjectWith({
+  id: asAuthorText,
+  name: asAuthorText,
+  type: asOneOf(['user', 'bot', 'assistant']),
+})
 
-function parseAuthor(value: unknown, path: string): JsonObject {
-  const said = asObject(value, path)
-  rejectUnknownFields(said, AUTHOR, path)
-  const id = readOptional(asWord, said['id'], `${path}.id`)
-  const name = readOptional(asWord, said['name'], `${path}.name`)
-  const type = readOptional(asString, said['type'], `${path}.type`)
-  if (id === null && name === null) throw createMissingFieldError(`${path}.id`)
-  return {
-    ...(id === null ? {} : { id }),
-    ...(name === null ? {} : { name }),
-    ...(type === null ? {} : { type: asType(type, `${path}.type`) }),
+const asItemFields = asObjectWith({
+  pin: asBoolean,
+  reset: asBoolean,
+  author: asAuthor,
+  // Seconds since 1970.
+  sent_at: asIntegerBetween(0, Number.MAX_SAFE_INTEGER),
+})
+
+function asAuthor(value: unknown, path: string): JsonObject {
+  const author = asAuthorFields(value, path)
+  if (author.id === undefined && author.name === undefined) {
+    throw createMissingFieldError(`${path}.id`)
   }
+  return author
 }
 
-function asWord(value: unknown, path: string): string {
-  const word = asString(value, path)
-  if (word.trim() !== '' && word.length <= LONGEST) return word
-  throw new GatewayError(
-    'invalid_value',
-    `Invalid value for \`${path}\`: expected 1 to ${LONGEST} characters that are not all blank.`,
-    { param: path },
+function asAuthorText(value: unknown, path: string): string {
+  const text = asString(value, path)
+  if (text.trim() !== '' && text.length <= MAX_AUTHOR_CHARS) return text
+  throw createInvalidValueError(
+    path,
+    `expected 1 to ${MAX_AUTHOR_CHARS} characters that are not all blank.`,
   )
 }
 
-const LONGEST = 256
+/** The fields of a body that list messages or items. */
+const LIST_FIELDS = ['messages', 'input', 'instructions'] as const
 
-const LISTS = ['messages', 'input', 'instructions'] as const
-
-/** A body without the fields that no upstream shall see; the very same if there are none. */
+/** Removes `backstory` from the entries of a body. Returns the same object if no entry has it. */
 export function removeItemBackstoryFields(body: JsonObject): JsonObject {
-  let left = body
-  for (const list of LISTS) {
-    const entries: unknown = body[list]
-    if (!Array.isArray(entries) || !entries.some(hasField)) continue
-    left = { ...left, [list]: entries.map(withoutField) }
+  let cleanBody = body
+  for (const name of LIST_FIELDS) {
+    const entries: unknown = body[name]
+    if (!Array.isArray(entries) || !entries.some(hasBackstoryField)) continue
+    cleanBody = { ...cleanBody, [name]: entries.map(removeBackstoryField) }
   }
-  return left
+  return cleanBody
 }
 
-function hasField(entry: unknown): boolean {
+function hasBackstoryField(entry: unknown): boolean {
   return typeof entry === 'object' && entry !== null && 'backstory' in entry
 }
 
-function withoutField(entry: JsonObject): JsonObject {
-  if (!hasField(entry)) return entry
+function removeBackstoryField(entry: JsonObject): JsonObject {
+  if (!hasBackstoryField(entry)) return entry
   const { backstory: _backstory, ...rest } = entry
   return rest
 }

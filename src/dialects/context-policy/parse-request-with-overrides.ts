@@ -1,7 +1,7 @@
 /**
- * Parses a request that may say in its field `backstory` what it wishes of its context, and in the
- * same field of an item what holds for that. These fields are for the gateway alone: behind this
- * place nobody finds them in what the client wrote.
+ * Parses a request and takes out the gateway's own field `backstory`: policy overrides in the body,
+ * options of one item in its entries. No part of the gateway after this finds them in the body, so
+ * no upstream is sent them.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { createLazyJsonBytes } from '../../core/json/well-formed-json.ts'
@@ -11,22 +11,17 @@ import type { ClientRequest } from '../../core/client-request.ts'
 import { removeItemBackstoryFields } from './parse-item-backstory-field.ts'
 import { readPolicyOverrides } from './parse-and-format-overrides.ts'
 
-/** Without `bytes`, nobody has written it yet. */
+/** `bytes` is the body as the client sent it. If it is absent, the body is serialized when needed. */
 export function parseRequestWithOverrides(
   dialect: Dialect,
-  written: JsonObject,
+  clientBody: JsonObject,
   bytes?: ClientRequest['bytes'],
 ): ClientRequest {
-  const asked = withoutWishes(written)
-  const wishes = readOptional(readPolicyOverrides, written['backstory'], 'backstory')
-  const clientRequest = dialect.parse(asked, bytes)
-  const body = removeItemBackstoryFields(asked)
-  if (body === written) return clientRequest
-  return { ...clientRequest, policyOverrides: wishes, body, bytes: createLazyJsonBytes(body) }
-}
-
-function withoutWishes(written: JsonObject): JsonObject {
-  if (written['backstory'] === undefined) return written
-  const { backstory: _backstory, ...body } = written
-  return body
+  const { backstory, ...otherFields } = clientBody
+  const bodyToParse = backstory === undefined ? clientBody : otherFields
+  const policyOverrides = readOptional(readPolicyOverrides, backstory, 'backstory')
+  const clientRequest = dialect.parse(bodyToParse, bytes)
+  const body = removeItemBackstoryFields(bodyToParse)
+  if (body === clientBody) return clientRequest
+  return { ...clientRequest, policyOverrides, body, bytes: createLazyJsonBytes(body) }
 }

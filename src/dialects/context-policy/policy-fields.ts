@@ -1,220 +1,246 @@
-/** Every field of a policy that somebody may wish otherwise, section by section. */
+/** The table of all policy fields that a setting, a conversation or a request can override. */
 import type { PolicyText, ContextPolicy } from '../../core/context-policy.ts'
+import {
+  asListOf,
+  asObjectWith,
+  asOneOf,
+  asString,
+  createMissingFieldError,
+} from '../checks/check-json-types.ts'
 import { asDecimalBetween, asIntegerBetween } from '../checks/check-value-limits.ts'
 import { checkWorkingMemorySchema } from './check-working-memory-schema.ts'
 import {
-  asList,
-  asObject,
-  asOneOf,
-  asString,
-  readOptional,
-  createMissingFieldError,
-  rejectUnknownFields,
-} from '../checks/check-json-types.ts'
-import {
+  asNullable,
+  booleanField,
+  choiceField,
   limitField,
+  numberField,
   textField,
   textListField,
-  numberField,
-  choiceField,
-  booleanField,
   type PolicyField,
 } from './field-kinds.ts'
 
-type Table = {
+type PolicyFieldTable = {
   readonly [Section in Exclude<keyof ContextPolicy, 'policy'>]: {
     readonly [Name in keyof ContextPolicy[Section]]: PolicyField<ContextPolicy[Section][Name]>
   }
 }
 
-const MOST = 1_000_000_000
+/** The limit of token and character counts. Turns, items and messages are limited to a million. */
+const MAX_COUNT = 1_000_000_000
 
-/** Every number and word of a policy. In JSON they are written with underscores: `keep_turns`. */
-export const POLICY_FIELDS: Table = {
+/** JSON has these names with underscores: `keepTurns` → `keep_turns`. */
+export const POLICY_FIELDS: PolicyFieldTable = {
   window: {
-    items: limitField(1, 1_000_000, 'At most so many items of the conversation.'),
+    items: limitField(1, 1_000_000, 'Maximum number of items of the conversation that are sent.'),
     turns: limitField(
       1,
       1_000_000,
-      'At most so many turns; a turn is a question with all that was done about it. `1` is the running one alone.',
+      'Maximum number of turns that are sent. A turn is a user message and everything up to the next one; `1` sends the current turn only.',
     ),
     tokens: limitField(
       1,
-      MOST,
-      'At most so many tokens of the conversation, by estimate, counted before old outputs are shortened.',
+      MAX_COUNT,
+      'Maximum number of tokens of the conversation that are sent, by estimate, counted before old outputs are shortened.',
     ),
   },
   outputs: {
     keepTurns: limitField(
       0,
       1_000_000,
-      'Long outputs of tools are shortened when they are older than so many turns; with `0` as soon as their turn is over.',
+      'Long tool outputs are shortened when they are more than this many turns old; with `0` as soon as their turn is over.',
     ),
     step: numberField(
       1,
       1_000_000,
-      'The border between old and new moves by so many turns at once.',
+      'The limit between old and recent turns moves by this many turns at a time, so that the prompt cache stays valid between two steps.',
     ),
     longerThan: numberField(
       1,
-      MOST,
-      'Shorter outputs, in characters, are let alone, and so are those that are no longer than `head` and `tail` together. Who sets all three sets this to more than both.',
+      MAX_COUNT,
+      'Outputs of up to this many characters are not shortened, nor are outputs that are no longer than `head` and `tail` together. If all three are set, this must be more than `head` and `tail` together.',
     ),
-    head: numberField(0, MOST, 'So many characters are left of the beginning …'),
-    tail: numberField(0, MOST, '… and so many of the end.'),
+    head: numberField(
+      0,
+      MAX_COUNT,
+      'Number of characters that a shortened output keeps of its beginning.',
+    ),
+    tail: numberField(
+      0,
+      MAX_COUNT,
+      'Number of characters that a shortened output keeps of its end.',
+    ),
     cap: limitField(
       200,
-      MOST,
-      'Outputs longer than so many characters are cut when they are first seen, and stay like that.',
+      MAX_COUNT,
+      'Outputs longer than this many characters are cut from the first request on, and are never sent in full.',
     ),
-    expand: booleanField('Whether the model is offered a tool to read the rest of what was cut.'),
+    expand: booleanField(
+      'Whether the model gets a tool (`expand_output`) that reads the removed part of an output.',
+    ),
   },
   reasoning: {
     keep: choiceField(
       ['conversation', 'next_reply', 'open_turn'],
-      'How long reasoning is given back: always, until the next reply is complete, or while its own turn runs.',
+      'How long reasoning is sent back to the model: always (`conversation`), until the next reply is complete, or while its own turn is open.',
     ),
   },
   media: {
-    window: limitField(0, 1_000_000, 'Media are shown in so many of the newest messages.'),
+    window: limitField(
+      0,
+      1_000_000,
+      'Images and other media are sent only in this many of the latest messages.',
+    ),
     keepTurns: limitField(
       0,
       1_000_000,
-      'So many turns before the running one keep their images. Older ones go where that pays: what a cache takes for them is to be more, before the conversation is a quarter longer, than to read anew what stands behind them.',
+      'Number of turns before the current one that keep their images. Older images are removed only where that saves money: where the cached price of the images is higher, before the conversation has grown by a quarter, than the price of sending everything after them again without the cache.',
     ),
-    step: numberField(1, 1_000_000, 'Every so many turns it is looked at whether it does.'),
+    step: numberField(
+      1,
+      1_000_000,
+      'Number of turns between two decisions whether to remove older images.',
+    ),
     imageMessages: limitField(
       0,
       1_000_000,
-      'Images are shown in so many of the newest messages that have any.',
+      'Images are sent only in this many of the latest messages that have any.',
     ),
     images: limitField(
       0,
       1_000_000,
-      'At most so many images are shown; when there are more, half of them go at once.',
+      'Maximum number of images in a request. If there are more, the oldest are removed, half of this number at a time.',
     ),
-    repeated: choiceField(['last', 'all'], 'Where an image is shown that comes several times.'),
+    repeated: choiceField(
+      ['last', 'all'],
+      'Whether an image that occurs several times is sent at its last position only, or at all of them.',
+    ),
     reuse: choiceField(
       ['user_turn_only', 'user_then_assistant'],
-      'Whether images in what the assistant wrote are shown when the question has none.',
+      'Whether images from messages of the assistant are also sent if the latest user message has none (`user_then_assistant`).',
     ),
-    bytes: limitField(1, MOST, 'At most so many bytes of media in one request.'),
+    bytes: limitField(1, MAX_COUNT, 'Maximum number of bytes of media in one request.'),
     fetch: choiceField(
       ['auto', 'never'],
-      'Whether the gateway loads media from the network for an upstream that cannot.',
+      'Whether the gateway downloads media for an upstream that cannot load them itself.',
     ),
-    view: booleanField('Whether the model is offered a tool to look at media that are not shown.'),
+    view: booleanField('Whether the model gets a tool that shows it media that were left out.'),
   },
   notes: {
     entries: {
-      read: readNotes,
+      read: asListOf(readPolicyText),
       what: 'a list of `{"text", "depth", "role"}`',
       sentence:
-        'Texts told to the model with `depth` messages behind them, as `developer` (default) or `user`. They move with every message: what stands behind the deepest of them is not cached, and on an upstream that checks prefixes its reasoning is lost, but not within a turn. A depth beyond the beginning costs nothing.',
+        'Texts that are inserted before the last `depth` messages, with the role `developer` (default) or `user`. Their position moves with every message, so nothing after the first of them is read from the prompt cache, and an upstream that checks prefixes loses the reasoning of earlier turns there. A `depth` larger than the conversation puts the text at its beginning and has no such cost.',
     },
     mode: choiceField(
       ['add', 'replace'],
-      'Whether they stand beside the notes of others, or in their place.',
+      'Whether the entries are added to those of less specific overrides (e.g. the setting `CONTEXT`), or replace them.',
     ),
   },
   speakers: {
     names: choiceField(
       ['auto', 'prefix', 'name', 'none'],
-      'How the model is told who speaks: before the text (`prefix`), by `name` where its wire has that, whichever fits (`auto`), or not at all.',
+      'How the model sees the author of a message: before the text (`prefix`), in the field `name` where the API of the upstream has one, whichever fits (`auto`), or not at all.',
     ),
-    hidden: textListField('Of these authors, by id or name, nothing is shown but a placeholder.'),
+    hidden: textListField(
+      'Authors, by id or name, whose messages are replaced with a placeholder.',
+    ),
     merge: choiceField(
       ['off', 'same_author'],
-      'Whether messages of one author in a row become one, where they are nothing but text.',
+      'Whether consecutive text messages of one author are merged into one.',
     ),
     persona: textField(
-      'Whom the model speaks as. What other assistants said is told as said by others.',
+      'Name of the assistant that the model speaks as. Messages of other assistants are sent as messages of other speakers.',
     ),
-    actAs: textField('Whom the model plays instead: what this author said is told as its own.'),
+    actAs: textField(
+      'Author whose part the model takes over: messages of this author are sent as messages of the assistant.',
+    ),
   },
   summaries: {
     trigger: choiceField(
       ['off', 'tokens', 'turns', 'manual'],
-      'What makes a summary: so many tokens, so many turns, or only a request for one.',
+      'What triggers a summary: the number of tokens, the number of turns, or only a request for one (`manual`).',
     ),
     by: choiceField(
       ['gateway', 'upstream'],
-      'Who makes it. With `upstream` an upstream that compacts conversations itself is left to do so when there are too many tokens, in its own way: of the fields below only `above` is for it. Everywhere else it is the gateway.',
+      'Who writes summaries. With `upstream`, an upstream that can compact conversations does so itself when there are too many tokens; of the fields below it uses only `above`. For all other upstreams the gateway writes them.',
     ),
     above: {
-      read: asDecimalBetween(0, MOST),
+      read: asDecimalBetween(0, MAX_COUNT),
       what: 'number',
       sentence:
-        'Tokens, or up to `1` a share of the context window; with `turns`, turns, and 32 where less than one is said. One that goes on from another stands for an eighth more of what is left at least, or for as many more turns as are kept or as this says, so that not every turn makes one.',
+        'Threshold in tokens, or up to `1` as a share of the context window; with the trigger `turns`, in turns (32 if it is less than 1). A new summary is made only if it covers enough more than the one before: at least an eighth of the threshold and of what remains, or the smaller of `keep_turns` and this number of turns (at least 2).',
     },
-    keepTurns: numberField(1, 1_000_000, 'So many of the newest turns are never summed up …'),
-    keepTokens: numberField(0, MOST, '… nor as many as make up so many tokens.'),
-    model: textField('Who writes summaries; the model of the request if nobody is named.'),
-    focus: textField('What a summary should pay regard to above all.'),
+    keepTurns: numberField(1, 1_000_000, 'Number of the latest turns that are never summarized.'),
+    keepTokens: numberField(
+      0,
+      MAX_COUNT,
+      'Number of tokens at the end of the conversation that are never summarized.',
+    ),
+    model: textField('Model that writes summaries; by default the model of the request.'),
+    focus: textField('What a summary should concentrate on, in words.'),
   },
   layers: {
-    workingMemory: booleanField('Whether the model has a notebook that it writes itself.'),
+    workingMemory: booleanField(
+      'Whether the model has a working memory: a text beside the conversation that it writes itself.',
+    ),
     schema: {
-      read: (value, path) => readOptional(checkWorkingMemorySchema, value, path),
+      read: asNullable(checkWorkingMemorySchema),
       what: 'JSON Schema without references and patterns, or null',
       sentence:
-        'What the notebook must look like: what does not fit is not kept, and the model is told why.',
+        'Schema of the working memory. A text that does not match is not stored, and the model gets the reason.',
     },
-    observations: booleanField('Whether what was observed over time is distilled and told.'),
+    observations: booleanField(
+      'Whether the gateway summarizes what it observes over time, and adds that to the prompt.',
+    ),
     facts: booleanField(
-      'Whether facts from earlier that fit the question are told, and the model is offered tools to keep and to forget some.',
+      'Whether stored facts that fit the question are added to the prompt, and the model gets tools to save and delete facts.',
     ),
     scope: choiceField(
       ['conversation', 'user'],
-      'Whose these memories are: one conversation’s, or all that one user has.',
+      'Whether these memories belong to one conversation, or to a user and all their conversations.',
     ),
-    tokens: numberField(1, MOST, 'So many tokens they may have together.'),
+    tokens: numberField(1, MAX_COUNT, 'Maximum number of tokens of all these memories together.'),
   },
   budget: {
     window: limitField(
       1,
-      MOST,
-      'What the model can take, in tokens: goes before `quirks.contextWindow` and what is known of the model.',
+      MAX_COUNT,
+      'Context window of the model, in tokens. It takes precedence over `quirks.contextWindow` and over the built-in list of models.',
     ),
     reserve: limitField(
       0,
-      MOST,
-      'What is left free for the answer; otherwise the limit that the request sets. It must be less than a `window` that is set with it; where it is not less than another’s, it is half of that.',
+      MAX_COUNT,
+      'Number of tokens that stay free for the answer; by default the limit that the request sets. It must be less than a `window` that is set with it. Against a `window` from elsewhere it is limited to half of that.',
     ),
     overflow: choiceField(
       ['auto', 'cut', 'refuse', 'send'],
-      'What becomes of a request that is too long for the model: the oldest turns are left out, it is refused, or sent nevertheless. `auto` is as `truncation` of a Responses request says; a chat request, which has no such word, is sent, unless its newest input alone is far too long.',
+      'What happens to a request that is too long for the model: its oldest turns are left out (`cut`), it is rejected (`refuse`), or it is sent as it is (`send`). `auto` follows `truncation` of a Responses request. A chat request has no such field: it is sent, unless its latest input alone is far too long.',
     ),
     warnAt: {
-      read: (value, path) => (value === null ? null : asDecimalBetween(0, 1)(value, path)),
+      read: asNullable(asDecimalBetween(0, 1)),
       what: 'number up to 1, or null',
       sentence:
-        'From which share of the window on, as the provider counts, a model at work with tools is told to finish. `0` is never.',
+        'Share of the context window, e.g. `0.8`, from which on a model that is calling tools is asked to finish. Tokens are counted by the provider. `0` is never.',
     },
     wrapUp: numberField(
       0,
       1000,
-      'How many more steps it then has; afterwards it is asked without tools.',
+      'Number of tool steps that the model may still take after that; then it may call no more tools.',
     ),
   },
 }
 
-/** As far as there are messages; deeper is before the first of them. */
-const asDepth = asIntegerBetween(0, 1_000_000)
-const NOTE_FIELDS = ['text', 'depth', 'role']
-const asNoteRole = asOneOf(['developer', 'user'])
+const asPolicyTextFields = asObjectWith({
+  text: asString,
+  // A depth beyond the first message is accepted: the text is then inserted before that message.
+  depth: asIntegerBetween(0, 1_000_000),
+  role: asOneOf(['developer', 'user']),
+})
 
-function readNotes(value: unknown, path: string): readonly PolicyText[] {
-  return asList(value, path).map((entry, at) => {
-    const place = `${path}[${at}]`
-    const note = asObject(entry, place)
-    rejectUnknownFields(note, NOTE_FIELDS, place)
-    if (note['text'] === undefined) throw createMissingFieldError(`${place}.text`)
-    const role = readOptional(asString, note['role'], `${place}.role`)
-    return {
-      text: asString(note['text'], `${place}.text`),
-      depth: readOptional(asDepth, note['depth'], `${place}.depth`) ?? 0,
-      role: role === null ? 'developer' : asNoteRole(role, `${place}.role`),
-    }
-  })
+function readPolicyText(value: unknown, path: string): PolicyText {
+  const { text, depth = 0, role = 'developer' } = asPolicyTextFields(value, path)
+  if (text === undefined) throw createMissingFieldError(`${path}.text`)
+  return { text, depth, role }
 }

@@ -1,11 +1,12 @@
-/** What is wrong with a value is said of what came: nothing, another type, another word. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   asBoolean,
   asInteger,
   asList,
+  asListOf,
   asNumber,
   asObject,
+  asObjectWith,
   asOneOf,
   asString,
   asNonBlankString,
@@ -21,21 +22,21 @@ import { asStopSequences } from '../../../src/dialects/checks/read-stop-sequence
 
 const CHECKS = {
   asString,
-  asWords: asNonBlankString,
+  asNonBlankString,
   asObject,
   asList,
   asBoolean,
   asNumber,
   asInteger,
-  asStops: asStopSequences,
+  asStopSequences,
   asMetadata,
   asOneOf: asOneOf(['a', 'b']),
-  asDecimalIn: asDecimalBetween(0, 1),
-  asIntegerIn: asIntegerBetween(0, 1),
-  asTextIn: asTextOfLength(0, 1),
+  asDecimalBetween: asDecimalBetween(0, 1),
+  asIntegerBetween: asIntegerBetween(0, 1),
+  asTextOfLength: asTextOfLength(0, 1),
 }
 
-function refusal(check: (value: unknown, path: string) => unknown, value: unknown) {
+function readFailure(check: (value: unknown, path: string) => unknown, value: unknown) {
   try {
     check(value, 'input[0].x')
   } catch (error) {
@@ -45,27 +46,50 @@ function refusal(check: (value: unknown, path: string) => unknown, value: unknow
   return null
 }
 
-test.each(Object.entries(CHECKS))('%s says of what is not there that it is missing', (_, check) => {
-  expect(refusal(check, undefined)).toMatchObject({
+test.each(Object.entries(CHECKS))('%s reports an absent value as missing', (_, check) => {
+  expect(readFailure(check, undefined)).toMatchObject({
     code: 'missing_required_parameter',
     message: 'Missing required parameter: `input[0].x`.',
     param: 'input[0].x',
   })
 })
 
-test('a word that is none of those known, or no word, is told with them', () => {
-  const told = (value: unknown) => refusal(asOneOf(['a', 'b']), value)?.message
-  expect(told('c')).toBe("Invalid value for `input[0].x`: 'c'. Supported values are: 'a', 'b'.")
-  expect(told(null)).toBe("Invalid value for `input[0].x`: null. Supported values are: 'a', 'b'.")
-  expect(told(5)).toBe("Invalid value for `input[0].x`: a number. Supported values are: 'a', 'b'.")
+test('asOneOf lists the supported values for an unknown text and for another type', () => {
+  const messageFor = (value: unknown) => readFailure(asOneOf(['a', 'b']), value)?.message
+  expect(messageFor('c')).toBe(
+    "Invalid value for `input[0].x`: 'c'. Supported values are: 'a', 'b'.",
+  )
+  expect(messageFor(null)).toBe(
+    "Invalid value for `input[0].x`: null. Supported values are: 'a', 'b'.",
+  )
+  expect(messageFor(5)).toBe(
+    "Invalid value for `input[0].x`: a number. Supported values are: 'a', 'b'.",
+  )
 })
 
-test('a number without end is told from one', () => {
-  const endless: unknown = JSON.parse('1e999')
-  expect(refusal(asDecimalBetween(0, 2), endless)).toMatchObject({
+test('rejects a number that JSON.parse reads as infinite', () => {
+  const infinite: unknown = JSON.parse('1e999')
+  expect(readFailure(asDecimalBetween(0, 2), infinite)).toMatchObject({
     code: 'invalid_type',
     message:
       'Invalid type for `input[0].x`: expected a number, but got a number that is not finite instead.',
   })
-  expect(refusal(asInteger, -Infinity)?.message).toContain('got a number that is not finite')
+  expect(readFailure(asInteger, -Infinity)?.message).toContain('got a number that is not finite')
+})
+
+describe('asObjectWith', () => {
+  const read = asObjectWith({ name: asString, ages: asListOf(asInteger) })
+
+  test('leaves out fields that are absent or null', () => {
+    expect(read({ name: 'Ann', ages: null }, 'x')).toEqual({ name: 'Ann' })
+    expect(read({ ages: [1, 2] }, 'x')).toEqual({ ages: [1, 2] })
+  })
+
+  test('names the path of a fault inside a list, and of an unknown field', () => {
+    expect(readFailure(read, { ages: [1, 'x'] })?.param).toBe('input[0].x.ages[1]')
+    expect(readFailure(read, { nick: 'y' })).toMatchObject({
+      code: 'unknown_parameter',
+      param: 'input[0].x.nick',
+    })
+  })
 })

@@ -10,11 +10,11 @@ import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 
 const read = (value: unknown) => readPolicyOverrides(value, 'backstory')
 
-test('a name alone is a policy', () => {
+test('reads the name of a policy', () => {
   expect(read('lean')).toEqual({ policy: 'lean' })
 })
 
-test('fields are written with underscores', () => {
+test('reads field names with underscores', () => {
   expect(read({ policy: 'retain', outputs: { keep_turns: 3 }, window: { turns: null } })).toEqual({
     policy: 'retain',
     outputs: { keepTurns: 3 },
@@ -22,26 +22,26 @@ test('fields are written with underscores', () => {
   })
 })
 
-test('what nobody says is not decided', () => {
+test('leaves out fields and sections that are not set', () => {
   expect(read({})).toEqual({})
   expect(read({ window: null, media: {} })).toEqual({ media: {} })
 })
 
-const schema = (words: object) => ({ layers: { schema: words } })
-const nested = (depth: number): object => (depth === 0 ? {} : { not: nested(depth - 1) })
+const withSchema = (schema: object) => ({ layers: { schema } })
+const nestSchema = (depth: number): object => (depth === 0 ? {} : { not: nestSchema(depth - 1) })
 
-test('a schema is passed on as it was written', () => {
-  const words = {
+test('returns a valid JSON Schema unchanged', () => {
+  const schema = {
     type: 'object',
     properties: { pattern: { type: ['string', 'null'] }, $ref: true },
     required: ['pattern'],
     additionalProperties: false,
   }
-  expect(read(schema(words))).toEqual(schema(words))
+  expect(read(withSchema(schema))).toEqual(withSchema(schema))
   expect(read({ layers: { schema: null } })).toEqual({ layers: { schema: null } })
 })
 
-describe('what makes no sense is refused with its path', () => {
+describe('rejects an invalid value with its path', () => {
   test.each([
     ['frugal', 'backstory', 'invalid_value'],
     [7, 'backstory', 'invalid_type'],
@@ -73,22 +73,22 @@ describe('what makes no sense is refused with its path', () => {
     [{ speakers: { hidden: ['a', ' '] } }, 'backstory.speakers.hidden[1]', 'invalid_value'],
     [{ speakers: { hidden: ['a', 1] } }, 'backstory.speakers.hidden[1]', 'invalid_type'],
     [{ layers: { schema: [] } }, 'backstory.layers.schema', 'invalid_type'],
-    [schema({ type: 'text' }), 'backstory.layers.schema.type', 'invalid_value'],
-    [schema({ items: 7 }), 'backstory.layers.schema.items', 'invalid_type'],
+    [withSchema({ type: 'text' }), 'backstory.layers.schema.type', 'invalid_value'],
+    [withSchema({ items: 7 }), 'backstory.layers.schema.items', 'invalid_type'],
     [
-      schema({ properties: { a: { minLength: -1 } } }),
+      withSchema({ properties: { a: { minLength: -1 } } }),
       'backstory.layers.schema.properties.a.minLength',
       'invalid_value',
     ],
-    // Nobody is made to wait by a reference to itself, or by a pattern.
-    [schema({ $ref: '#' }), 'backstory.layers.schema.$ref', 'unknown_parameter'],
+    // Checking a recursive reference or a pattern could take exponential time.
+    [withSchema({ $ref: '#' }), 'backstory.layers.schema.$ref', 'unknown_parameter'],
     [
-      schema({ anyOf: [{}, { pattern: '(a+)+$' }] }),
+      withSchema({ anyOf: [{}, { pattern: '(a+)+$' }] }),
       'backstory.layers.schema.anyOf[1].pattern',
       'unknown_parameter',
     ],
-    [schema(nested(20)), `backstory.layers.schema${'.not'.repeat(16)}`, 'invalid_value'],
-    [schema({ title: 'x'.repeat(5000) }), 'backstory.layers.schema', 'invalid_value'],
+    [withSchema(nestSchema(20)), `backstory.layers.schema${'.not'.repeat(16)}`, 'invalid_value'],
+    [withSchema({ title: 'x'.repeat(5000) }), 'backstory.layers.schema', 'invalid_value'],
     [
       { outputs: { head: 600, tail: 200, longer_than: 800 } },
       'backstory.outputs.longer_than',
@@ -100,57 +100,59 @@ describe('what makes no sense is refused with its path', () => {
       'invalid_value',
     ],
     [{ budget: { window: 1000, reserve: 1000 } }, 'backstory.budget.reserve', 'invalid_value'],
-  ])('%j', (said, param, code) => {
-    const fault = faultOf(said)
+  ])('%j', (value, param, code) => {
+    const fault = readFault(value)
     expect(fault?.failure).toMatchObject({ status: 400, param, code })
     expect(fault?.message).toContain(param)
   })
 
-  test('whatever it is, it is read or refused', () => {
+  test('any JSON value is either read or rejected with a GatewayError', () => {
     fc.assert(
-      fc.property(fc.jsonValue(), (said) => {
-        const fault = faultOf(said)
-        if (fault === null) expect(() => resolvePolicy([read(said)])).not.toThrow()
+      fc.property(fc.jsonValue(), (value) => {
+        const fault = readFault(value)
+        if (fault === null) expect(() => resolvePolicy([read(value)])).not.toThrow()
         else expect(fault).toBeInstanceOf(GatewayError)
       }),
     )
   })
 })
 
-test('all faults are told, each in a sentence, at the place of the first', () => {
-  const fault = faultOf({ outputs: { step: 0, nope: 1 }, media: { images: -3 }, more: 1 })
+test('one error lists all faults, with the path of the first as its param', () => {
+  const fault = readFault({ outputs: { step: 0, nope: 1 }, media: { images: -3 }, more: 1 })
   expect(fault?.failure).toMatchObject({ status: 400, param: 'backstory.outputs.step' })
-  for (const place of ['outputs.step', 'outputs.nope', 'media.images', 'more']) {
-    expect(fault?.message).toMatch(new RegExp(`'backstory.${place}'[^.]*\\.[^.]*`))
+  for (const path of ['outputs.step', 'outputs.nope', 'media.images', 'more']) {
+    expect(fault?.message).toMatch(new RegExp(`'backstory.${path}'[^.]*\\.[^.]*`))
   }
 })
 
-test('numbers of different people do not contradict each other, nor do those that were kept', () => {
-  const [all, mine] = [{ budget: { window: 1000 } }, { budget: { reserve: 5000 } }].map(read)
-  expect(resolvePolicy([all ?? null, mine ?? null]).budget).toMatchObject({
+test('accepts contradicting numbers of different sources, and stored ones', () => {
+  const [ofSetting, ofRequest] = [{ budget: { window: 1000 } }, { budget: { reserve: 5000 } }].map(
+    read,
+  )
+  expect(resolvePolicy([ofSetting ?? null, ofRequest ?? null]).budget).toMatchObject({
     window: 1000,
     reserve: 5000,
   })
   expect(read({ outputs: { head: 3000, tail: 3000 } }).outputs?.head).toBe(3000)
   expect(read({ budget: { window: null, reserve: 5000 } }).budget?.reserve).toBe(5000)
-  const kept = { budget: { window: 1000, reserve: 5000 } }
-  expect(readStoredPolicyOverrides(kept, 'context')).toEqual(kept)
+  const stored = { budget: { window: 1000, reserve: 5000 } }
+  expect(readStoredPolicyOverrides(stored, 'context')).toEqual(stored)
 })
 
-test('what was read can be written and read again', () => {
-  const said = {
+test('formatPolicyOverrides reverses readPolicyOverrides', () => {
+  const value = {
     policy: POLICY_NAMES[2],
     window: { items: 4, turns: null },
     outputs: { keep_turns: 0, longer_than: 5 },
     notes: { entries: [{ text: 'x', depth: 2, role: 'user' }], mode: 'replace' },
     speakers: { act_as: 'Ann' },
   }
-  expect(formatPolicyOverrides(read(said))).toEqual(said)
+  expect(formatPolicyOverrides(read(value))).toEqual(value)
 })
 
-function faultOf(said: unknown): GatewayError | null {
+function readFault(value: unknown): GatewayError | null {
   try {
-    read(said)
+    read(value)
     return null
   } catch (error) {
     return error as GatewayError

@@ -8,14 +8,14 @@ import { parseRequestWithOverrides } from '../../../src/dialects/context-policy/
 import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 
-const chatOf = (body: JsonObject) => parseRequestWithOverrides(chatDialect, body)
-const responsesOf = (body: JsonObject) => parseRequestWithOverrides(responsesDialect, body)
+const parseChat = (body: JsonObject) => parseRequestWithOverrides(chatDialect, body)
+const parseResponses = (body: JsonObject) => parseRequestWithOverrides(responsesDialect, body)
 
 const author = { id: 'u1', name: 'Ann', type: 'user' }
 const field = { pin: true, author, reset: true, sent_at: 1_767_225_600 }
 
-describe('what is said of an item for the gateway alone', () => {
-  test('is kept with an item of a response, and nowhere in what the client wrote', () => {
+describe('the field `backstory` of an item', () => {
+  test('is stored with a Responses item, and removed from the body', () => {
     const body = {
       model: 'm',
       input: [
@@ -23,7 +23,7 @@ describe('what is said of an item for the gateway alone', () => {
         { type: 'web_search_call', id: 'ws_1', backstory: { pin: true } },
       ],
     }
-    const { items, ...clientRequest } = responsesOf(body)
+    const { items, ...clientRequest } = parseResponses(body)
     expect(items[0]?.native).toEqual({ backstory: field })
     expect(items.map(isPinnedByClient)).toEqual([true, true])
     expect('backstory' in items[0]!).toBe(false)
@@ -33,9 +33,9 @@ describe('what is said of an item for the gateway alone', () => {
     expect(new TextDecoder().decode(clientRequest.bytes())).toBe(JSON.stringify(clientRequest.body))
   })
 
-  test('is said of all that a chat message becomes; it begins anew with the first of that', () => {
+  test('is stored with all items of a chat message, but `reset` only with the first', () => {
     const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }]
-    const { items, body } = chatOf({
+    const { items, body } = parseChat({
       model: 'm',
       messages: [
         { role: 'user', content: 'hi' },
@@ -52,17 +52,17 @@ describe('what is said of an item for the gateway alone', () => {
     expect(JSON.stringify(body)).not.toContain('backstory')
   })
 
-  test('what is left is written when somebody asks for it, and once', () => {
-    let written = 0
-    const label = { toJSON: () => `${(written += 1)}` }
+  test('serializes the body without the field on demand, and only once', () => {
+    let serializations = 0
+    const label = { toJSON: () => `${(serializations += 1)}` }
     const messages = [{ role: 'user', content: 'hi', backstory: field }]
-    const { bytes } = chatOf({ model: 'm', messages, label } as unknown as JsonObject)
-    expect(written).toBe(0)
+    const { bytes } = parseChat({ model: 'm', messages, label } as unknown as JsonObject)
+    expect(serializations).toBe(0)
     expect(bytes()).toBe(bytes())
-    expect(written).toBe(1)
+    expect(serializations).toBe(1)
   })
 
-  test('where nothing is said, body and bytes are the very same', () => {
+  test('returns the same body and bytes if no item has the field', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'backstory' }] }
     const bytes = () => new Uint8Array(1)
     const clientRequest = parseRequestWithOverrides(chatDialect, body, bytes)
@@ -70,13 +70,13 @@ describe('what is said of an item for the gateway alone', () => {
     expect(clientRequest.bytes).toBe(bytes)
   })
 
-  test('is nothing where it says nothing', () => {
-    const said = [{}, null, { pin: false, author: null }].map((backstory) => ({
+  test('is not stored if it sets nothing', () => {
+    const input = [{}, null, { pin: false, author: null }].map((backstory) => ({
       role: 'user',
       content: 'hi',
       backstory,
     }))
-    const { items } = responsesOf({ model: 'm', input: said })
+    const { items } = parseResponses({ model: 'm', input })
     expect(items.map(({ native }) => native)).toEqual([undefined, undefined, undefined])
   })
 })
@@ -94,8 +94,8 @@ test.each([
   ['lean', 'backstory', 'invalid_type'],
   [{ compaction: true }, 'backstory.compaction', 'unknown_parameter'],
   [{ note: true }, 'backstory.note', 'unknown_parameter'],
-])('%j is refused with its path', (backstory, path, code) => {
-  const fault = (parse: () => unknown) => {
+])('rejects %j with its path', (backstory, path, code) => {
+  const readFailure = (parse: () => unknown) => {
     try {
       parse()
     } catch (error) {
@@ -104,23 +104,23 @@ test.each([
     }
     return null
   }
-  const said = { role: 'user', content: 'hi', backstory }
+  const message = { role: 'user', content: 'hi', backstory }
   const first = { role: 'user', content: 'hi' }
-  expect(fault(() => chatOf({ model: 'm', messages: [first, said] }))).toMatchObject({
+  expect(readFailure(() => parseChat({ model: 'm', messages: [first, message] }))).toMatchObject({
     status: 400,
     code,
     param: `messages[1].${path}`,
   })
-  expect(fault(() => responsesOf({ model: 'm', input: [said] }))).toMatchObject({
+  expect(readFailure(() => parseResponses({ model: 'm', input: [message] }))).toMatchObject({
     status: 400,
     code,
     param: `input[0].${path}`,
   })
 })
 
-test('a client cannot say what only the gateway knows', () => {
+test('a client cannot mark an item as a compaction or a summary of the gateway', () => {
   const native = { backstory: { compaction: true, summary: true } }
-  const { items } = responsesOf({
+  const { items } = parseResponses({
     model: 'm',
     input: [{ role: 'developer', content: 'obey', native, backstory: { pin: true } }],
   })
