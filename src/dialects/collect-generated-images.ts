@@ -1,4 +1,4 @@
-/** Images that a model made, and what is said of one that its client is not shown. */
+/** Collects the images that a model generated, for chat clients. */
 import { buildDataUrl } from '../core/media/data-url.ts'
 import type { Item, Part } from '../core/item.ts'
 import { isObject, type JsonObject } from '../core/json/json.ts'
@@ -7,23 +7,26 @@ import {
   type OpenWebUiStatusMessage,
 } from '../core/stream/open-webui-status-message.ts'
 
-/** In the form that OpenRouter has for them. */
+/** Returns images in OpenRouter's format: `{ type: 'image_url', image_url: { url } }`. */
 export function collectGeneratedImages(item: Item): readonly JsonObject[] {
-  if (item.type === 'message') return item.content.map(tellImage).filter((image) => image !== null)
+  if (item.type === 'message')
+    return item.content.map(renderImagePart).filter((image) => image !== null)
   if (item.type !== 'opaque' || item.raw['type'] !== 'image_generation_call') return []
   const { result, output_format: format } = item.raw
   if (typeof result !== 'string' || result === '') return []
-  return [imageAt(buildDataUrl(`image/${typeof format === 'string' ? format : 'png'}`, result))]
+  return [
+    renderImageUrl(buildDataUrl(`image/${typeof format === 'string' ? format : 'png'}`, result)),
+  ]
 }
 
-function tellImage(part: Part): JsonObject | null {
+function renderImagePart(part: Part): JsonObject | null {
   if (part.type === 'input_image' && typeof part.image_url === 'string') {
-    return imageAt(part.image_url)
+    return renderImageUrl(part.image_url)
   }
   return part.type === 'opaque' && isObject(part.raw['image_url']) ? part.raw : null
 }
 
-function imageAt(url: string): JsonObject {
+function renderImageUrl(url: string): JsonObject {
   return { type: 'image_url', image_url: { url } }
 }
 

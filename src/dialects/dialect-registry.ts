@@ -1,4 +1,4 @@
-/** Every dialect, by its name. */
+/** Lists all dialects (client APIs) by name. */
 import type { DialectName } from '../core/prompt.ts'
 import { chatDialect } from './chat/chat-dialect.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'

@@ -1,4 +1,7 @@
-/** Whether a text takes more than so many bytes. A character takes three at most, so few are counted. */
+/**
+ * True if a text takes more than `bytes` bytes in UTF-8. A UTF-16 code unit takes at most 3 bytes, so
+ * short texts need not be encoded.
+ */
 export function exceedsByteLimit(text: string, bytes: number): boolean {
   if (text.length * 3 <= bytes) return false
   return text.length > bytes || utf8.encode(text).length > bytes
@@ -6,5 +9,5 @@ export function exceedsByteLimit(text: string, bytes: number): boolean {
 
 const utf8 = new TextEncoder()
 
-/** As much less than 64 KiB, which no line may reach, as its frame may take. */
+/** Lines must stay below 64 KiB (65,536 bytes); the rest is for `data: ` and the event name. */
 export const MAX_LINE_BYTES = 64_000

@@ -1,20 +1,20 @@
-/** A text in pieces of which each makes a line of a stream that is not too long for any client. */
+/** Splits a text into pieces, each short enough for one line of a stream in all clients. */
 export function splitLongText(text: string): readonly string[] {
   if (text.length <= MAX_TEXT_LINE_CHARS) return [text]
-  const out: string[] = []
-  for (let at = 0; at < text.length;) {
-    let end = Math.min(at + MAX_TEXT_LINE_CHARS, text.length)
-    // The two halves of a character stay together.
+  const pieces: string[] = []
+  for (let start = 0; start < text.length;) {
+    let end = Math.min(start + MAX_TEXT_LINE_CHARS, text.length)
+    // A surrogate pair (one character, e.g. an emoji) is not split.
     if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1
-    out.push(text.slice(at, end))
-    at = end
+    pieces.push(text.slice(start, end))
+    start = end
   }
-  return out
+  return pieces
 }
 
 function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff
 }
 
-/** A character takes at most six bytes of JSON, which makes 60,000. */
+/** A character takes at most 6 bytes in JSON (`\u0000`): 60,000 bytes, less than 64 KiB. */
 export const MAX_TEXT_LINE_CHARS = 10_000

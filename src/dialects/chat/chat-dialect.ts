@@ -1,4 +1,4 @@
-/** The client side of Chat Completions. */
+/** The dialect of clients that use the Chat Completions API. */
 import type { Dialect } from '../../core/ports/dialect-interface.ts'
 import { parseChatRequest } from './parse/parse-chat-request.ts'
 import { createChatPassThroughPatcher } from './render/patch-chat-pass-through.ts'

@@ -1,4 +1,7 @@
-/** An answer as its client will send it back: the items that the one message it was shown becomes. */
+/**
+ * Predicts the items that a chat client will send back for an answer: the answer is rendered as one
+ * message, and parsed again.
+ */
 import type { Item } from '../../core/item.ts'
 import { parseMessages } from './parse/parse-messages.ts'
 import { renderAssistantMessage } from './render/render-chat-completion.ts'

@@ -118,9 +118,12 @@ function readField(
 /** Writes overrides as a request would have them: `{ window: { keepTurns: 1 } }` → `keep_turns`. */
 export function formatPolicyOverrides(overrides: PolicyOverrides): JsonObject {
   const sections = Object.entries(overrides).map(([name, section]) => {
-    if (!isObject(section)) return [name, section]
-    const fields = Object.entries(section).map(([field, value]) => [toSnakeCase(field), value])
-    return [name, Object.fromEntries(fields)]
+    return [name, isObject(section) ? formatSection(section) : section] as const
   })
   return Object.fromEntries(sections) as JsonObject
+}
+
+function formatSection(section: JsonObject): JsonObject {
+  const fields = Object.entries(section).map(([name, value]) => [toSnakeCase(name), value] as const)
+  return Object.fromEntries(fields)
 }

@@ -1,4 +1,4 @@
-/** The settings of a chat request, every word of Params filled in. */
+/** Parses the parameters of a chat request: model, tools, sampling, output format. */
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import type { OutputFormat, PromptParameters } from '../../../core/prompt.ts'
 import {
@@ -8,6 +8,7 @@ import {
   asString,
   readOptional,
   createMissingFieldError,
+  type JsonReader,
 } from '../../checks/check-json-types.ts'
 import { asDecimalBetween, asIntegerBetween } from '../../checks/check-value-limits.ts'
 import { asStopSequences } from '../../checks/read-stop-sequences.ts'
@@ -19,13 +20,14 @@ import {
 } from './parse-chat-tools.ts'
 
 export function parseChatParameters(body: JsonObject): PromptParameters {
-  const read = <Value>(name: string, as: (value: unknown, path: string) => Value) =>
-    readOptional(as, body[name], name)
+  const read = <Value>(name: string, reader: JsonReader<Value>) =>
+    readOptional(reader, body[name], name)
   const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {}
   const logprobs = read('logprobs', asBoolean) === true
   const topLogprobs = read('top_logprobs', asIntegerBetween(0, 20))
-  const limit = read('max_tokens', asLimit)
+  const legacyLimit = read('max_tokens', asTokenLimit)
   const format = parseFormat(body['response_format'])
+  // These three are only checked; `extra` forwards them.
   read('n', asIntegerBetween(1, 128))
   read('logit_bias', asObject)
   read('stream_options', asObject)
@@ -38,7 +40,7 @@ export function parseChatParameters(body: JsonObject): PromptParameters {
     parallelToolCalls: read('parallel_tool_calls', asBoolean),
     temperature: read('temperature', asDecimalBetween(0, 2)),
     topP: read('top_p', asDecimalBetween(0, 1)),
-    maxOutputTokens: read('max_completion_tokens', asLimit) ?? limit,
+    maxOutputTokens: read('max_completion_tokens', asTokenLimit) ?? legacyLimit,
     stop: read('stop', asStopSequences) ?? [],
     seed: read('seed', asInteger),
     presencePenalty: read('presence_penalty', asDecimalBetween(-2, 2)),
@@ -46,18 +48,18 @@ export function parseChatParameters(body: JsonObject): PromptParameters {
     topLogprobs: topLogprobs ?? (logprobs ? 0 : null),
     format,
     verbosity: read('verbosity', asString),
-    effort: read('reasoning_effort', asString) ?? textAt(reasoning, 'effort'),
-    reasoningSummary: textAt(reasoning, 'summary'),
+    effort: read('reasoning_effort', asString) ?? readText(reasoning, 'effort'),
+    reasoningSummary: readText(reasoning, 'summary'),
     serviceTier: read('service_tier', asString),
     promptCacheKey: read('prompt_cache_key', asString),
     safetyIdentifier: read('safety_identifier', asString),
     user: read('user', asString),
     include: logprobs ? ['message.output_text.logprobs'] : [],
-    extra: extraOf(body, format),
+    extra: pickExtraFields(body, format),
   }
 }
 
-const asLimit = asIntegerBetween(1, Number.MAX_SAFE_INTEGER)
+const asTokenLimit = asIntegerBetween(1, Number.MAX_SAFE_INTEGER)
 
 function parseModel(value: unknown): string {
   const model = asString(value, 'model')
@@ -65,7 +67,7 @@ function parseModel(value: unknown): string {
   return model
 }
 
-/** `null` as well for a format that other services have; it goes along as it is. */
+/** Also returns `null` for an unknown type of format, which `extra` forwards unchanged. */
 function parseFormat(value: unknown): OutputFormat | null {
   const format = readOptional(asObject, value, 'response_format')
   if (format === null) return null
@@ -86,26 +88,26 @@ function parseSchema(value: unknown): OutputFormat {
   }
 }
 
-function textAt(object: JsonObject, name: string): string | null {
+function readText(object: JsonObject, name: string): string | null {
   const value = object[name]
   return typeof value === 'string' ? value : null
 }
 
-/** What has a place of its own in Params or in Memory, or is about the stream. */
-const KNOWN: ReadonlySet<string> = new Set(
+/** Fields that PromptParameters, StorageOptions or the stream renderer handle. All others are extra. */
+const KNOWN_FIELDS: ReadonlySet<string> = new Set(
   `model messages tools functions tool_choice function_call parallel_tool_calls temperature top_p
   max_tokens max_completion_tokens stop seed presence_penalty frequency_penalty logprobs
   top_logprobs verbosity reasoning_effort service_tier prompt_cache_key safety_identifier user
   store metadata stream stream_options`.split(/\s+/),
 )
-const KNOWN_OF_REASONING: ReadonlySet<string> = new Set(['effort', 'summary'])
+const KNOWN_REASONING_FIELDS: ReadonlySet<string> = new Set(['effort', 'summary'])
 
-function extraOf(body: JsonObject, format: OutputFormat | null): JsonObject {
+function pickExtraFields(body: JsonObject, format: OutputFormat | null): JsonObject {
   const { reasoning } = body
   const isKnown = (name: string): boolean => {
     if (name === 'response_format') return format !== null
-    if (name !== 'reasoning' || !isObject(reasoning)) return KNOWN.has(name)
-    return Object.keys(reasoning).every((key) => KNOWN_OF_REASONING.has(key))
+    if (name !== 'reasoning' || !isObject(reasoning)) return KNOWN_FIELDS.has(name)
+    return Object.keys(reasoning).every((key) => KNOWN_REASONING_FIELDS.has(key))
   }
   return Object.fromEntries(
     Object.entries(body).filter(

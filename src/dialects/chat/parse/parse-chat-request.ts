@@ -1,4 +1,4 @@
-/** A request to /chat/completions, understood. */
+/** Parses the body of `POST /chat/completions`. */
 import { DEFAULT_CLIENT_TRAITS } from '../../../core/client/client-traits.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import { createLazyJsonBytes } from '../../../core/json/well-formed-json.ts'
@@ -18,7 +18,7 @@ export function parseChatRequest(
     stream: readOptional(asBoolean, body['stream'], 'stream') ?? false,
     items: parseMessages(body['messages']),
     params,
-    storage: parseMemory(body),
+    storage: parseStorageOptions(body),
     policyOverrides: null,
     generatesAnswer: true,
     overflow: null,
@@ -28,16 +28,16 @@ export function parseChatRequest(
   }
 }
 
-function parseMemory(body: JsonObject): StorageOptions {
+function parseStorageOptions(body: JsonObject): StorageOptions {
   const store = readOptional(asBoolean, body['store'], 'store')
-  // Without `store` they are labels for the upstream, whose limits are its own.
-  const asLabels = store === true ? asMetadata : asObject
+  // Without `store` the metadata is for the upstream, which has its own limits.
+  const reader = store === true ? asMetadata : asObject
   return {
     store,
     storeByDefault: false,
     previousResponseId: null,
     conversationId: null,
     background: false,
-    metadata: readOptional(asLabels, body['metadata'], 'metadata') ?? {},
+    metadata: readOptional(reader, body['metadata'], 'metadata') ?? {},
   }
 }

@@ -1,9 +1,10 @@
-/** Tools, and the choice among them, out of chat's nested form. */
+/** Parses the tools and the tool choice of a chat request, where names are nested under the type. */
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../../../core/prompt.ts'
 import {
   asBoolean,
   asList,
+  asListOf,
   asObject,
   asOneOf,
   asString,
@@ -11,18 +12,16 @@ import {
 } from '../../checks/check-json-types.ts'
 
 export function parseChatTools(value: unknown, path: string): readonly Tool[] {
-  return asList(value, path).map((entry, place) => {
-    const at = `${path}[${place}]`
-    return parseTool(asObject(entry, at), at)
-  })
+  return asListOf(parseTool)(value, path)
 }
 
-/** `functions`, from before there were tools. */
+/** Parses `functions`, the predecessor of `tools`. */
 export function parseLegacyFunctions(value: unknown, path: string): readonly Tool[] {
-  return asList(value, path).map((entry, place) => parseFunction(entry, `${path}[${place}]`))
+  return asListOf(parseFunction)(value, path)
 }
 
-function parseTool(raw: JsonObject, path: string): Tool {
+function parseTool(value: unknown, path: string): Tool {
+  const raw = asObject(value, path)
   const type = asString(raw['type'], `${path}.type`)
   if (type === 'function') return parseFunction(raw['function'], `${path}.function`)
   if (type !== 'custom') return { type: 'opaque', raw }
@@ -31,30 +30,30 @@ function parseTool(raw: JsonObject, path: string): Tool {
     type: 'custom',
     name: asString(custom['name'], `${path}.custom.name`),
     description: readOptional(asString, custom['description'], `${path}.custom.description`),
-    format: flatFormat(custom['format']),
+    format: flattenGrammar(custom['format']),
   }
 }
 
 function parseFunction(value: unknown, path: string): FunctionTool {
-  const made = asObject(value, path)
+  const tool = asObject(value, path)
   return {
     type: 'function',
-    name: asString(made['name'], `${path}.name`),
-    description: readOptional(asString, made['description'], `${path}.description`),
-    parameters: readOptional(asObject, made['parameters'], `${path}.parameters`),
-    strict: readOptional(asBoolean, made['strict'], `${path}.strict`) ?? false,
+    name: asString(tool['name'], `${path}.name`),
+    description: readOptional(asString, tool['description'], `${path}.description`),
+    parameters: readOptional(asObject, tool['parameters'], `${path}.parameters`),
+    strict: readOptional(asBoolean, tool['strict'], `${path}.strict`) ?? false,
   }
 }
 
-/** Chat nests a grammar once more than the waist. */
-function flatFormat(format: Json | undefined): Json {
+/** `{ type: 'grammar', grammar: { syntax, … } }` → `{ type: 'grammar', syntax, … }`. */
+function flattenGrammar(format: Json | undefined): Json {
   if (!isObject(format)) return format ?? null
   const { grammar, ...rest } = format
   return isObject(grammar) ? { ...rest, ...grammar } : format
 }
 
 export function parseChatToolChoice(value: unknown, path: string): ToolChoice {
-  if (typeof value === 'string') return { type: asOneOf(WORDS)(value, path) }
+  if (typeof value === 'string') return { type: asOneOf(['none', 'auto', 'required'])(value, path) }
   const choice = asObject(value, path)
   const type = asString(choice['type'], `${path}.type`)
   switch (type) {
@@ -64,35 +63,36 @@ export function parseChatToolChoice(value: unknown, path: string): ToolChoice {
       return { type, name: asString(chosen['name'], `${path}.${type}.name`) }
     }
     case 'allowed_tools':
-      return parseAllowed(choice['allowed_tools'], `${path}.allowed_tools`) ?? opaque(choice)
+      return (
+        parseAllowedTools(choice['allowed_tools'], `${path}.allowed_tools`) ?? opaqueChoice(choice)
+      )
     default:
-      return opaque(choice)
+      return opaqueChoice(choice)
   }
 }
 
-const WORDS = ['none', 'auto', 'required'] as const
-
-function opaque(raw: JsonObject): ToolChoice {
+function opaqueChoice(raw: JsonObject): ToolChoice {
   return { type: 'opaque', raw }
 }
 
-/** `null` if a tool is allowed that has no name, as hosted tools do not. */
-function parseAllowed(value: unknown, path: string): ToolChoice | null {
+/** Returns `null` if an allowed tool has no name, e.g. a hosted tool. */
+function parseAllowedTools(value: unknown, path: string): ToolChoice | null {
   const allowed = asObject(value, path)
-  const mode = asOneOf(['auto', 'required'] as const)(allowed['mode'], `${path}.mode`)
+  const mode = asOneOf(['auto', 'required'])(allowed['mode'], `${path}.mode`)
   const names: string[] = []
-  for (const [place, entry] of asList(allowed['tools'], `${path}.tools`).entries()) {
-    const at = `${path}.tools[${place}]`
-    const tool = asObject(entry, at)
-    const type = asString(tool['type'], `${at}.type`)
+  for (const [index, entry] of asList(allowed['tools'], `${path}.tools`).entries()) {
+    const toolPath = `${path}.tools[${index}]`
+    const tool = asObject(entry, toolPath)
+    const type = asString(tool['type'], `${toolPath}.type`)
     if (type !== 'function' && type !== 'custom') return null
-    names.push(asString(asObject(tool[type], `${at}.${type}`)['name'], `${at}.${type}.name`))
+    const named = asObject(tool[type], `${toolPath}.${type}`)
+    names.push(asString(named['name'], `${toolPath}.${type}.name`))
   }
   return { type: 'allowed', mode, names }
 }
 
-/** `function_call`: a word, or the name of the function. */
+/** Parses `function_call`: `none`, `auto`, or an object with the name of a function. */
 export function parseLegacyFunctionChoice(value: unknown, path: string): ToolChoice {
-  if (typeof value === 'string') return { type: asOneOf(['none', 'auto'] as const)(value, path) }
+  if (typeof value === 'string') return { type: asOneOf(['none', 'auto'])(value, path) }
   return { type: 'function', name: asString(asObject(value, path)['name'], `${path}.name`) }
 }

@@ -1,8 +1,7 @@
-/** The content of a chat message, text or a list of parts, in the waist's words. */
+/** Parses the content of a chat message, a text or a list of parts, into the parts of an item. */
 import type { Part } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import {
-  asList,
   asObject,
   asString,
   readOptional,
@@ -13,8 +12,8 @@ import { pickUnknownFields } from './pick-unknown-fields.ts'
 export interface ParsedContent {
   readonly parts: readonly Part[]
   /**
-   * Fields of the parts that the waist has no word for, by place. It is there as well when several
-   * texts were kept apart, so that they are kept apart on the way back.
+   * The unknown fields of each part, by index. Also set for several text parts without such fields, so
+   * that they are rendered as separate parts again.
    */
   readonly extras: readonly (JsonObject | null)[] | undefined
 }
@@ -26,28 +25,28 @@ export function parseMessageContent(value: unknown, path: string, text: TextType
   if (!Array.isArray(value)) throw createWrongTypeError(value, path, 'a string or an array')
   const parts: Part[] = []
   const extras: (JsonObject | null)[] = []
-  for (const [place, entry] of asList(value, path).entries()) {
-    const at = `${path}[${place}]`
-    const raw = asObject(entry, at)
-    const { part, extra } = parsePart(raw, at, text)
+  for (const [index, entry] of (value as readonly unknown[]).entries()) {
+    const partPath = `${path}[${index}]`
+    const { part, extra } = parsePart(asObject(entry, partPath), partPath, text)
     parts.push(part)
     extras.push(extra)
   }
-  const isKeptApart = parts.length > 1 && parts.every((part) => part.type === text)
-  return { parts, extras: isKeptApart || extras.some((one) => one !== null) ? extras : undefined }
+  const hasSeparateTexts = parts.length > 1 && parts.every((part) => part.type === text)
+  const hasExtras = extras.some((extra) => extra !== null)
+  return { parts, extras: hasSeparateTexts || hasExtras ? extras : undefined }
 }
 
-interface Parsed {
+interface ParsedPart {
   readonly part: Part
   readonly extra: JsonObject | null
 }
 
-function parsePart(raw: JsonObject, path: string, text: TextType): Parsed {
+function parsePart(raw: JsonObject, path: string, text: TextType): ParsedPart {
   const type = asString(raw['type'], `${path}.type`)
   switch (type) {
     case 'text': {
-      const said = asString(raw['text'], `${path}.text`)
-      return { part: { type: text, text: said }, extra: pickUnknownFields(raw, TEXT) }
+      const part = { type: text, text: asString(raw['text'], `${path}.text`) }
+      return { part, extra: pickUnknownFields(raw, TEXT_FIELDS) }
     }
     case 'refusal': {
       const refusal = asString(raw['refusal'], `${path}.refusal`)
@@ -64,40 +63,40 @@ function parsePart(raw: JsonObject, path: string, text: TextType): Parsed {
   }
 }
 
-const TEXT = new Set(['type', 'text'])
+const TEXT_FIELDS = new Set(['type', 'text'])
 
-function parseImage(raw: JsonObject, path: string): Parsed {
-  const at = `${path}.image_url`
-  const image = asObject(raw['image_url'], at)
-  const image_url = asString(image['url'], `${at}.url`)
-  const detail = readOptional(asString, image['detail'], `${at}.detail`)
+function parseImage(raw: JsonObject, path: string): ParsedPart {
+  const objectPath = `${path}.image_url`
+  const image = asObject(raw['image_url'], objectPath)
+  const image_url = asString(image['url'], `${objectPath}.url`)
+  const detail = readOptional(asString, image['detail'], `${objectPath}.detail`)
   return {
     part: { type: 'input_image', image_url, ...(detail === null ? {} : { detail }) },
-    extra: extraOf(raw, 'image_url', IMAGE),
+    extra: pickExtra(raw, 'image_url', IMAGE_FIELDS),
   }
 }
 
-const IMAGE = new Set(['url', 'detail'])
+const IMAGE_FIELDS = new Set(['url', 'detail'])
 
-function parseAudio(raw: JsonObject, path: string): Parsed {
-  const at = `${path}.input_audio`
-  const audio = asObject(raw['input_audio'], at)
-  const data = asString(audio['data'], `${at}.data`)
-  const format = asString(audio['format'], `${at}.format`)
+function parseAudio(raw: JsonObject, path: string): ParsedPart {
+  const objectPath = `${path}.input_audio`
+  const audio = asObject(raw['input_audio'], objectPath)
+  const data = asString(audio['data'], `${objectPath}.data`)
+  const format = asString(audio['format'], `${objectPath}.format`)
   return {
     part: { type: 'input_audio', input_audio: { data, format } },
-    extra: extraOf(raw, 'input_audio', AUDIO),
+    extra: pickExtra(raw, 'input_audio', AUDIO_FIELDS),
   }
 }
 
-const AUDIO = new Set(['data', 'format'])
+const AUDIO_FIELDS = new Set(['data', 'format'])
 
-function parseFile(raw: JsonObject, path: string): Parsed {
-  const at = `${path}.file`
-  const file = asObject(raw['file'], at)
-  const file_data = readOptional(asString, file['file_data'], `${at}.file_data`)
-  const file_id = readOptional(asString, file['file_id'], `${at}.file_id`)
-  const filename = readOptional(asString, file['filename'], `${at}.filename`)
+function parseFile(raw: JsonObject, path: string): ParsedPart {
+  const objectPath = `${path}.file`
+  const file = asObject(raw['file'], objectPath)
+  const file_data = readOptional(asString, file['file_data'], `${objectPath}.file_data`)
+  const file_id = readOptional(asString, file['file_id'], `${objectPath}.file_id`)
+  const filename = readOptional(asString, file['filename'], `${objectPath}.filename`)
   return {
     part: {
       type: 'input_file',
@@ -105,15 +104,15 @@ function parseFile(raw: JsonObject, path: string): Parsed {
       ...(file_id === null ? {} : { file_id }),
       ...(filename === null ? {} : { filename }),
     },
-    extra: extraOf(raw, 'file', FILE),
+    extra: pickExtra(raw, 'file', FILE_FIELDS),
   }
 }
 
-const FILE = new Set(['file_data', 'file_id', 'filename'])
+const FILE_FIELDS = new Set(['file_data', 'file_id', 'filename'])
 
-/** What is left over of a part and of the object inside it. */
-function extraOf(raw: JsonObject, name: string, known: ReadonlySet<string>): JsonObject | null {
-  const outside = pickUnknownFields(raw, new Set(['type', name]))
-  const inside = pickUnknownFields(asObject(raw[name], name), known)
-  return inside === null ? outside : { ...outside, [name]: raw[name] }
+/** Returns the unknown fields of a part. If the object `name` in it has some, it is included in full. */
+function pickExtra(raw: JsonObject, name: string, known: ReadonlySet<string>): JsonObject | null {
+  const extra = pickUnknownFields(raw, new Set(['type', name]))
+  const nested = pickUnknownFields(asObject(raw[name], name), known)
+  return nested === null ? extra : { ...extra, [name]: raw[name] }
 }

@@ -1,54 +1,54 @@
 /**
- * Reasoning that a client sends back with a message: as text, under one of two names, or as
- * OpenRouter's details. None of it is OpenAI's, so that what has another shape is no error: it stays
- * with the message as one more unknown field.
+ * Reads the reasoning that a client sends back with an assistant message: a text (`reasoning_content`
+ * or `reasoning`), or OpenRouter's `reasoning_details`. OpenAI's API has none of these fields, so
+ * values of another type are no error: they stay with the message as unknown fields.
  */
 import { filterObjects, type ChatOnlyFields } from '../../../core/items/chat-only-fields.ts'
 import type { Reasoning } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 
-interface Parsed {
+interface ParsedReasoning {
   readonly item: Reasoning | null
-  /** The fields of the message that the item stands for. */
-  readonly taken: readonly string[]
+  /** The fields of the message that the item replaces. */
+  readonly usedFields: readonly string[]
 }
 
-const NOTHING: Parsed = { item: null, taken: [] }
+const NO_REASONING: ParsedReasoning = { item: null, usedFields: [] }
 const TEXT_FIELDS = ['reasoning_content', 'reasoning'] as const
 
-export function parseMessageReasoning(message: JsonObject): Parsed {
+export function parseMessageReasoning(message: JsonObject): ParsedReasoning {
   const { reasoning_details: list } = message
   const details = filterObjects(list)
-  const isWhole = Array.isArray(list) && list.length > 0 && details.length === list.length
+  const hasDetails = Array.isArray(list) && list.length > 0 && details.length === list.length
   const field = TEXT_FIELDS.find(
     (name) => typeof message[name] === 'string' && message[name] !== '',
   )
-  if (field === undefined && !isWhole) return NOTHING
+  if (field === undefined && !hasDetails) return NO_REASONING
 
-  const said = field === undefined ? '' : message[field]
-  const text = typeof said === 'string' ? said : ''
-  // Some clients send the same text under both names, as some services do.
-  const named = TEXT_FIELDS.filter((name) => field !== undefined && message[name] === text)
-  const content = text === '' ? textsOf(details, 'text') : [text]
+  const value = field === undefined ? '' : message[field]
+  const text = typeof value === 'string' ? value : ''
+  // Some services and clients send the same text in both fields.
+  const textFields = TEXT_FIELDS.filter((name) => field !== undefined && message[name] === text)
+  const content = text === '' ? collectTexts(details, 'text') : [text]
   const native: ChatOnlyFields = {
     ...(field === undefined ? {} : { $field: field }),
-    ...(isWhole ? { reasoning_details: details } : {}),
+    ...(hasDetails ? { reasoning_details: details } : {}),
   }
   const item: Reasoning = {
     type: 'reasoning',
-    summary: textsOf(details, 'summary').map((summary) => ({
+    summary: collectTexts(details, 'summary').map((summary) => ({
       type: 'summary_text',
       text: summary,
     })),
     ...(content.length === 0
       ? {}
-      : { content: content.map((one) => ({ type: 'reasoning_text', text: one })) }),
+      : { content: content.map((part) => ({ type: 'reasoning_text', text: part })) }),
     native: { chat: native },
   }
-  return { item, taken: isWhole ? [...named, 'reasoning_details'] : named }
+  return { item, usedFields: hasDetails ? [...textFields, 'reasoning_details'] : textFields }
 }
 
-function textsOf(details: readonly JsonObject[], name: 'text' | 'summary'): readonly string[] {
+function collectTexts(details: readonly JsonObject[], name: 'text' | 'summary'): readonly string[] {
   return details.flatMap((detail) => {
     const text = detail[name]
     return typeof text === 'string' && text !== '' ? [text] : []

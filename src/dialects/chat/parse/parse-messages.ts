@@ -1,7 +1,7 @@
 /**
- * Chat messages as items. A message of the assistant becomes up to three kinds of them, in the order
- * in which a model speaks: its reasoning, its words, its calls. What the waist has no word for goes
- * along under `native.chat`, so that the message can be written again without a loss.
+ * Parses chat messages into items. An assistant message becomes up to three kinds of items, in the
+ * order in which a model writes them: reasoning, message, tool calls. Unknown fields are stored under
+ * `native.chat`, so that the message can be rendered again without losses.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import { isItemLevelField, type ChatOnlyFields } from '../../../core/items/chat-only-fields.ts'
@@ -19,88 +19,88 @@ import { pickUnknownFields } from './pick-unknown-fields.ts'
 
 export function parseMessages(value: unknown): readonly Item[] {
   const messages = asList(value, 'messages')
-  if (messages.length === 0) throw noMessages()
+  if (messages.length === 0) throw createNoMessagesError()
   const items: Item[] = []
-  const book = createToolCallRegistry()
-  for (const [place, entry] of messages.entries()) {
-    const path = `messages[${place}]`
-    const written = asObject(entry, path)
-    const role = asRole(written['role'], `${path}.role`)
-    readOptional(asString, written['name'], `${path}.name`)
-    const field = parseItemBackstoryField(written['backstory'], `${path}.backstory`)
-    const message = withoutOurs(written)
-    const first = items.length
-    READERS[role]({ message, path, items, book })
-    if (field !== null) say(field, items, first)
+  const registry = createToolCallRegistry()
+  for (const [index, entry] of messages.entries()) {
+    const path = `messages[${index}]`
+    const clientMessage = asObject(entry, path)
+    const role = asRole(clientMessage['role'], `${path}.role`)
+    readOptional(asString, clientMessage['name'], `${path}.name`)
+    const options = parseItemBackstoryField(clientMessage['backstory'], `${path}.backstory`)
+    const message = removeGatewayFields(clientMessage)
+    const firstIndex = items.length
+    MESSAGE_READERS[role]({ message, path, items, registry })
+    if (options !== null) setItemOptions(options, items, firstIndex)
   }
   return items
 }
 
-/** The very same, if its client has said nothing in our words, as nearly always. */
-function withoutOurs(message: JsonObject): JsonObject {
-  let ours: Record<string, undefined> | null = null
+/** Returns the same object if the message has none of the gateway's fields, which is the usual case. */
+function removeGatewayFields(message: JsonObject): JsonObject {
+  let removed: Record<string, undefined> | null = null
   for (const name in message) {
     if (name !== 'backstory' && !isItemLevelField(name)) continue
-    ours ??= {}
-    ours[name] = undefined
+    removed ??= {}
+    removed[name] = undefined
   }
-  // All at once, for each change makes a copy.
-  return ours === null ? message : patchObject(message, ours)
+  // One patch for all fields, because each patch copies the message.
+  return removed === null ? message : patchObject(message, removed)
 }
 
-/** Of all that the message has become; but with its beginning only does the conversation begin anew. */
-function say({ reset, ...field }: JsonObject, items: Item[], first: number): void {
-  for (const [place, item] of items.slice(first).entries()) {
-    const begins = place === 0 && reset !== undefined
-    items[first + place] = setGatewayField(item, begins ? { ...field, reset } : field)
+/** Sets the options of a message on all items that it became, but `reset` only on the first one. */
+function setItemOptions({ reset, ...options }: JsonObject, items: Item[], firstIndex: number) {
+  for (const [offset, item] of items.slice(firstIndex).entries()) {
+    const isReset = offset === 0 && reset !== undefined
+    items[firstIndex + offset] = setGatewayField(item, isReset ? { ...options, reset } : options)
   }
 }
 
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'] as const
 
-const asOne = asOneOf(ROLES)
-
 function asRole(value: unknown, path: string): (typeof ROLES)[number] {
-  return asOne(asString(value, path), path)
+  return asOneOf(ROLES)(asString(value, path), path)
 }
 
-interface Reading {
+/** One message, and the items and tool calls of the messages before it. */
+interface MessageContext {
   readonly message: JsonObject
   readonly path: string
   readonly items: Item[]
-  readonly book: ToolCallRegistry
+  readonly registry: ToolCallRegistry
 }
 
-const READERS: Readonly<Record<(typeof ROLES)[number], (reading: Reading) => void>> = {
-  system: (reading) => readSaid(reading, 'system'),
-  developer: (reading) => readSaid(reading, 'developer'),
-  user: (reading) => readSaid(reading, 'user'),
-  assistant: readAssistant,
-  tool: readOutput,
-  function: readLegacyOutput,
-}
+const MESSAGE_READERS: Readonly<Record<(typeof ROLES)[number], (context: MessageContext) => void>> =
+  {
+    system: (context) => readInputMessage(context, 'system'),
+    developer: (context) => readInputMessage(context, 'developer'),
+    user: (context) => readInputMessage(context, 'user'),
+    assistant: readAssistantMessage,
+    tool: readToolOutput,
+    function: readLegacyOutput,
+  }
 
-function readSaid({ message, path, items }: Reading, role: Role): void {
+function readInputMessage({ message, path, items }: MessageContext, role: Role): void {
   const content = parseMessageContent(message['content'], `${path}.content`, 'input_text')
-  items.push(messageItem(role, content, pickUnknownFields(message, SAID)))
+  items.push(createMessage(role, content, pickUnknownFields(message, INPUT_FIELDS)))
 }
 
-const SAID = new Set(['role', 'content'])
+const INPUT_FIELDS = new Set(['role', 'content'])
 
-function readAssistant({ message, path, items, book }: Reading): void {
-  const { item: reasoning, taken } = parseMessageReasoning(message)
-  const calls = parseToolCalls(message, path, book)
-  const content = assistantContent(message, path)
+function readAssistantMessage({ message, path, items, registry }: MessageContext): void {
+  const { item: reasoning, usedFields } = parseMessageReasoning(message)
+  const calls = parseToolCalls(message, path, registry)
+  const content = parseAssistantContent(message, path)
   const rest = pickUnknownFields(
     message,
-    taken.length === 0 ? ASSISTANT : new Set([...ASSISTANT, ...taken]),
+    usedFields.length === 0 ? ASSISTANT_FIELDS : new Set([...ASSISTANT_FIELDS, ...usedFields]),
   )
-  const isSilent = content.parts.every((part) => part.type === 'output_text' && part.text === '')
+  const hasNoText = content.parts.every((part) => part.type === 'output_text' && part.text === '')
 
   if (reasoning !== null) items.push(reasoning)
   const [first, ...others] = calls
-  if (first === undefined || !isSilent) {
-    items.push(messageItem('assistant', content, rest), ...calls)
+  if (first === undefined || !hasNoText) {
+    items.push(createMessage('assistant', content, rest), ...calls)
   } else if (rest === null) items.push(...calls)
   else {
     const chat: ChatOnlyFields = { ...rest, ...first.native?.['chat'] }
@@ -108,62 +108,60 @@ function readAssistant({ message, path, items, book }: Reading): void {
   }
 }
 
-const ASSISTANT = new Set(['role', 'content', 'refusal', 'tool_calls', 'function_call'])
+const ASSISTANT_FIELDS = new Set(['role', 'content', 'refusal', 'tool_calls', 'function_call'])
 
-function assistantContent(message: JsonObject, path: string): ParsedContent {
-  const said = message['content'] ?? []
-  const content = parseMessageContent(said, `${path}.content`, 'output_text')
+function parseAssistantContent(message: JsonObject, path: string): ParsedContent {
+  const value = message['content'] ?? []
+  const content = parseMessageContent(value, `${path}.content`, 'output_text')
   const refusal = readOptional(asString, message['refusal'], `${path}.refusal`)
   if (refusal === null || refusal === '') return content
   return { ...content, parts: [...content.parts, { type: 'refusal', refusal }] }
 }
 
-function readOutput({ message, path, items, book }: Reading): void {
-  const given = asString(message['tool_call_id'], `${path}.tool_call_id`)
-  const { callId, kind } = book.answered(given)
-  const { output, native } = outputOf(message, path, OUTPUT)
+function readToolOutput({ message, path, items, registry }: MessageContext): void {
+  const clientId = asString(message['tool_call_id'], `${path}.tool_call_id`)
+  const { callId, kind } = registry.matchOutput(clientId)
+  const { output, native } = parseOutput(message, path, OUTPUT_FIELDS)
   const type = kind === 'custom' ? 'custom_tool_call_output' : 'function_call_output'
   items.push({ type, call_id: callId, output, ...native })
 }
 
-const OUTPUT = new Set(['role', 'content', 'tool_call_id'])
+const OUTPUT_FIELDS = new Set(['role', 'content', 'tool_call_id'])
 
-/** In the way of `functions` an output names its function, and there is one call at a time. */
-function readLegacyOutput({ message, path, items, book }: Reading): void {
+/** A legacy output (role `function`) has the name of its function instead of the id of a call. */
+function readLegacyOutput({ message, path, items, registry }: MessageContext): void {
   const name = asString(message['name'], `${path}.name`)
-  const { output } = outputOf(
-    { ...message, content: message['content'] ?? '' },
-    path,
-    LEGACY_OUTPUT,
-  )
-  items.push({ type: 'function_call_output', call_id: book.answeredByName(name), output })
+  const content = message['content'] ?? ''
+  const { output } = parseOutput({ ...message, content }, path, LEGACY_OUTPUT_FIELDS)
+  const call_id = registry.matchLegacyOutput(name)
+  items.push({ type: 'function_call_output', call_id, output })
 }
 
-const LEGACY_OUTPUT = new Set(['role', 'content', 'name'])
+const LEGACY_OUTPUT_FIELDS = new Set(['role', 'content', 'name'])
 
-function outputOf(message: JsonObject, path: string, known: ReadonlySet<string>) {
+function parseOutput(message: JsonObject, path: string, known: ReadonlySet<string>) {
   const { content } = message
   const rest = pickUnknownFields(message, known)
-  if (typeof content === 'string') return { output: content, native: nativeOf(rest, undefined) }
+  if (typeof content === 'string') return { output: content, native: createNative(rest, undefined) }
   const { parts, extras } = parseMessageContent(content, `${path}.content`, 'input_text')
-  return { output: parts, native: nativeOf(rest, extras) }
+  return { output: parts, native: createNative(rest, extras) }
 }
 
-function messageItem(
+function createMessage(
   role: Role,
   { parts, extras }: ParsedContent,
   rest: JsonObject | null,
 ): Message {
-  return { type: 'message', role, content: parts, ...nativeOf(rest, extras) }
+  return { type: 'message', role, content: parts, ...createNative(rest, extras) }
 }
 
-function nativeOf(rest: JsonObject | null, extras: ParsedContent['extras']) {
+function createNative(rest: JsonObject | null, extras: ParsedContent['extras']) {
   if (rest === null && extras === undefined) return undefined
   const chat: ChatOnlyFields = { ...rest, ...(extras === undefined ? {} : { $parts: extras }) }
   return { native: { chat } }
 }
 
-function noMessages(): GatewayError {
+function createNoMessagesError(): GatewayError {
   return new GatewayError({
     status: 400,
     type: 'invalid_request_error',

@@ -1,13 +1,12 @@
-/** The calls that a message of the assistant makes. */
+/** Parses the tool calls of an assistant message: `tool_calls`, and the legacy `function_call`. */
 import type { FunctionCall, ToolCall } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import {
-  asList,
+  asListOf,
   asObject,
   asOneOf,
   asString,
   readOptional,
-  createMissingFieldError,
 } from '../../checks/check-json-types.ts'
 import type { ToolCallRegistry } from './tool-call-registry.ts'
 import { pickUnknownFields } from './pick-unknown-fields.ts'
@@ -15,45 +14,40 @@ import { pickUnknownFields } from './pick-unknown-fields.ts'
 export function parseToolCalls(
   message: JsonObject,
   path: string,
-  book: ToolCallRegistry,
+  registry: ToolCallRegistry,
 ): readonly ToolCall[] {
-  const list = readOptional(asList, message['tool_calls'], `${path}.tool_calls`) ?? []
-  const calls = list.map((entry, place) => {
-    const at = `${path}.tool_calls[${place}]`
-    return parseCall(asObject(entry, at), at, book)
-  })
+  const asCall = (entry: unknown, callPath: string) => parseToolCall(entry, callPath, registry)
+  const calls = readOptional(asListOf(asCall), message['tool_calls'], `${path}.tool_calls`) ?? []
   const legacy = readOptional(asObject, message['function_call'], `${path}.function_call`)
   if (legacy === null) return calls
-  return [...calls, parseLegacy(legacy, `${path}.function_call`, book)]
+  return [...calls, parseLegacyCall(legacy, `${path}.function_call`, registry)]
 }
 
-function parseCall(entry: JsonObject, path: string, book: ToolCallRegistry): ToolCall {
-  const givenId = asString(entry['id'], `${path}.id`)
-  // Some clients leave it out, as some services do.
-  const type = asOneOf(TYPES)(entry['type'] ?? 'function', `${path}.type`)
-  const made = entry[type]
-  if (made === undefined) throw createMissingFieldError(`${path}.${type}`)
-  const body = asObject(made, `${path}.${type}`)
-  const name = asString(body['name'], `${path}.${type}.name`)
-  const call_id = book.made({ givenId, kind: type, name })
-  const rest = pickUnknownFields(entry, ENTRY)
+function parseToolCall(value: unknown, path: string, registry: ToolCallRegistry): ToolCall {
+  const entry = asObject(value, path)
+  const clientId = asString(entry['id'], `${path}.id`)
+  // Some services omit the type, and clients send the call back without it.
+  const type = asOneOf(['function', 'custom'])(entry['type'] ?? 'function', `${path}.type`)
+  const call = asObject(entry[type], `${path}.${type}`)
+  const name = asString(call['name'], `${path}.${type}.name`)
+  const call_id = registry.registerCall({ clientId, kind: type, name })
+  const rest = pickUnknownFields(entry, KNOWN_FIELDS)
   const native = rest === null ? undefined : { native: { chat: { $entry: rest } } }
   if (type === 'custom') {
-    const input = asString(body['input'], `${path}.custom.input`)
+    const input = asString(call['input'], `${path}.custom.input`)
     return { type: 'custom_tool_call', call_id, name, input, ...native }
   }
-  const text = asString(body['arguments'], `${path}.function.arguments`)
+  const text = asString(call['arguments'], `${path}.function.arguments`)
   return { type: 'function_call', call_id, name, arguments: text, ...native }
 }
 
-const TYPES = ['function', 'custom'] as const
-// An index is what a client copied out of a stream.
-const ENTRY = new Set(['id', 'type', 'function', 'custom', 'index'])
+// `index` is dropped: clients copy it from the deltas of a stream.
+const KNOWN_FIELDS = new Set(['id', 'type', 'function', 'custom', 'index'])
 
-function parseLegacy(made: JsonObject, path: string, book: ToolCallRegistry): FunctionCall {
-  const name = asString(made['name'], `${path}.name`)
-  const text = asString(made['arguments'], `${path}.arguments`)
-  const call_id = book.made({ givenId: '', kind: 'legacy', name })
+function parseLegacyCall(call: JsonObject, path: string, registry: ToolCallRegistry): FunctionCall {
+  const name = asString(call['name'], `${path}.name`)
+  const text = asString(call['arguments'], `${path}.arguments`)
+  const call_id = registry.registerCall({ clientId: '', kind: 'legacy', name })
   const native = { chat: { $legacy: true } }
   return { type: 'function_call', call_id, name, arguments: text, native }
 }

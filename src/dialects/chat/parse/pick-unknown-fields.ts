@@ -1,17 +1,15 @@
-/** The fields of an object that are not known by name; `null` if there are none, as is usual. */
+/** Picks the fields of an object whose names are not known and whose values are not `null`. */
 import type { JsonObject } from '../../../core/json/json.ts'
 
+/** Returns `null` if there are none, which is the usual case and creates no object. */
 export function pickUnknownFields(
   object: JsonObject,
   known: ReadonlySet<string>,
 ): JsonObject | null {
-  let hasRest = false
   for (const name in object) {
     if (known.has(name) || object[name] === null) continue
-    hasRest = true
-    break
+    const entries = Object.entries(object)
+    return Object.fromEntries(entries.filter(([key, value]) => !known.has(key) && value !== null))
   }
-  if (!hasRest) return null
-  const rest = Object.entries(object).filter(([name, value]) => !known.has(name) && value !== null)
-  return Object.fromEntries(rest)
+  return null
 }

@@ -1,17 +1,19 @@
 /**
- * Which call an output answers, while messages are read in their order. Some services give calls an
- * empty id and clients send it back; such a call gets a name by its place, and so does its output.
+ * Matches tool outputs to calls while messages are read in order. Some services give all calls an
+ * empty id, which clients send back: such calls get generated ids (`call_0`, `call_1`), and their
+ * outputs are matched in order.
  */
 export interface ToolCallRegistry {
-  /** The id that the call goes by. */
-  readonly made: (call: RegisteredToolCall) => string
-  readonly answered: (givenId: string) => MatchedToolCall
-  /** For the way of `functions`: the call of that name which is still waiting. */
-  readonly answeredByName: (name: string) => string
+  /** Returns the id of the call: its own, or a generated one. */
+  readonly registerCall: (call: RegisteredToolCall) => string
+  readonly matchOutput: (clientId: string) => MatchedToolCall
+  /** Returns the id of the first legacy call (`function_call`) of that name without an output. */
+  readonly matchLegacyOutput: (name: string) => string
 }
 
 export interface RegisteredToolCall {
-  readonly givenId: string
+  /** The id that the client sent, possibly empty. */
+  readonly clientId: string
   readonly kind: 'function' | 'custom' | 'legacy'
   readonly name: string
 }
@@ -21,34 +23,33 @@ export interface MatchedToolCall {
   readonly kind: RegisteredToolCall['kind']
 }
 
-interface Entry extends RegisteredToolCall {
+interface CallWithoutId extends RegisteredToolCall {
   readonly callId: string
-  isAnswered: boolean
+  hasOutput: boolean
 }
 
 export function createToolCallRegistry(): ToolCallRegistry {
   const kinds = new Map<string, RegisteredToolCall['kind']>()
-  const nameless: Entry[] = []
-  let strays = 0
-  const stray = (): string => `call_unknown_${(strays += 1)}`
-  const take = (matches: (entry: Entry) => boolean): string => {
-    const entry = nameless.find((one) => !one.isAnswered && matches(one))
-    if (entry === undefined) return stray()
-    entry.isAnswered = true
-    return entry.callId
+  const callsWithoutId: CallWithoutId[] = []
+  let unmatchedOutputs = 0
+  const matchFirst = (matches: (call: CallWithoutId) => boolean): string => {
+    const found = callsWithoutId.find((call) => !call.hasOutput && matches(call))
+    if (found === undefined) return `call_unknown_${(unmatchedOutputs += 1)}`
+    found.hasOutput = true
+    return found.callId
   }
   return {
-    made(call) {
-      const { givenId, kind } = call
-      const callId = givenId === '' ? `call_${nameless.length}` : givenId
-      if (givenId === '') nameless.push({ ...call, callId, isAnswered: false })
+    registerCall(call) {
+      const { clientId, kind } = call
+      const callId = clientId === '' ? `call_${callsWithoutId.length}` : clientId
+      if (clientId === '') callsWithoutId.push({ ...call, callId, hasOutput: false })
       kinds.set(callId, kind)
       return callId
     },
-    answered(givenId) {
-      const callId = givenId === '' ? take(({ kind }) => kind !== 'legacy') : givenId
+    matchOutput(clientId) {
+      const callId = clientId === '' ? matchFirst(({ kind }) => kind !== 'legacy') : clientId
       return { callId, kind: kinds.get(callId) ?? 'function' }
     },
-    answeredByName: (name) => take((entry) => entry.kind === 'legacy' && entry.name === name),
+    matchLegacyOutput: (name) => matchFirst((call) => call.kind === 'legacy' && call.name === name),
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Tells the items of an answer as deltas of the one message that a chat client knows. Deltas are
- * passed on as they come; what an item turns out to hold beyond them is told when it ends. Items
- * that chat has no word for are not told.
+ * Writes the items of an answer as deltas of the one message that a chat client knows. Deltas are
+ * forwarded as they arrive; parts of an item that had no delta are written when the item ends. Item
+ * types that Chat Completions does not have are left out.
  */
 import type { ReasoningDelta } from '../../../core/stream-event.ts'
 import { isToolCall, textOf, type Item, type Message } from '../../../core/item.ts'
@@ -10,16 +10,16 @@ import type { SseMessage } from '../../../core/stream/stage.ts'
 import { createNonTextDeltaWriter } from './non-text-delta-writer.ts'
 import { createToolCallWriter } from './tool-call-writer.ts'
 import type { ChunkWriter } from './chunk-writer.ts'
-import { createJoinedTextWriter } from './joined-text-writer.ts'
 import { MESSAGE_SEPARATOR, joinVisibleReasoning } from './join-visible-text.ts'
 
+/** `index` is the index of the item in the answer. */
 export interface ChatItemWriter {
-  readonly started: (index: number, item: Item) => void
-  readonly text: (index: number, text: string, logprobs?: readonly Json[]) => void
-  readonly refusal: (index: number, text: string) => void
-  readonly reasoning: (delta: Omit<ReasoningDelta, 'type'>) => void
-  readonly input: (index: number, text: string) => void
-  readonly ended: (index: number, item: Item) => void
+  readonly startItem: (index: number, item: Item) => void
+  readonly writeText: (index: number, text: string, logprobs?: readonly Json[]) => void
+  readonly writeRefusal: (index: number, text: string) => void
+  readonly writeReasoning: (delta: Omit<ReasoningDelta, 'type'>) => void
+  readonly writeToolInput: (index: number, text: string) => void
+  readonly endItem: (index: number, item: Item) => void
   readonly hasCalls: () => boolean
 }
 
@@ -28,48 +28,80 @@ export function createChatItemWriter(
   isOpenWebUi: boolean,
   send: (message: SseMessage) => void,
 ): ChatItemWriter {
-  const words = createJoinedTextWriter('content', MESSAGE_SEPARATOR, writer, send)
-  const refusals = createJoinedTextWriter('refusal', '', writer, send)
-  const thoughts = createJoinedTextWriter('reasoning_content', MESSAGE_SEPARATOR, writer, send)
+  const content = createJoinedTextWriter('content', MESSAGE_SEPARATOR, writer, send)
+  const refusal = createJoinedTextWriter('refusal', '', writer, send)
+  const reasoning = createJoinedTextWriter('reasoning_content', MESSAGE_SEPARATOR, writer, send)
   const calls = createToolCallWriter(writer, send)
-  const asides = createNonTextDeltaWriter(writer, isOpenWebUi, send)
-  /** The channel of an item's reasoning that is shown; the other would say the same once more. */
-  const channels = new Map<number, ReasoningDelta['channel']>()
+  const nonText = createNonTextDeltaWriter(writer, isOpenWebUi, send)
+  /**
+   * The channel that is shown of each reasoning item: the first one with a delta. The other (summary or
+   * raw text) has the same content.
+   */
+  const shownChannels = new Map<number, ReasoningDelta['channel']>()
 
-  const messageEnded = (index: number, { content }: Message): void => {
-    const told = content.filter((part) => part.type !== 'refusal')
-    const refused = content.filter((part) => part.type === 'refusal')
-    if (!words.hasHeard(index)) words.say(index, 0, textOf(told))
-    if (!refusals.hasHeard(index)) refusals.say(index, 0, textOf(refused))
+  const endMessage = (index: number, { content: parts }: Message): void => {
+    const textParts = parts.filter((part) => part.type !== 'refusal')
+    const refusalParts = parts.filter((part) => part.type === 'refusal')
+    if (!content.hasTextOf(index)) content.write(index, 0, textOf(textParts))
+    if (!refusal.hasTextOf(index)) refusal.write(index, 0, textOf(refusalParts))
   }
 
   return {
-    started(index, item) {
-      // Without a name there is nothing to tell yet.
-      if (isToolCall(item) && item.name !== '') calls.begin(index, item)
+    startItem(index, item) {
+      // A call is announced with its name. Without one, it is announced when the item ends.
+      if (isToolCall(item) && item.name !== '') calls.startCall(index, item)
     },
-    text(index, text, logprobs) {
-      words.say(index, 0, text)
+    writeText(index, text, logprobs) {
+      content.write(index, 0, text)
       if (logprobs === undefined || logprobs.length === 0) return
       for (const message of writer.logprobs(logprobs)) send(message)
     },
-    refusal: (index, text) => refusals.say(index, 0, text),
-    reasoning({ index, channel, part, text }) {
+    writeRefusal: (index, text) => refusal.write(index, 0, text),
+    writeReasoning({ index, channel, part, text }) {
       if (text === '') return
-      const shown = channels.get(index)
-      if (shown === undefined) channels.set(index, channel)
-      if ((shown ?? channel) === channel) thoughts.say(index, part, text)
+      const shownChannel = shownChannels.get(index)
+      if (shownChannel === undefined) shownChannels.set(index, channel)
+      if ((shownChannel ?? channel) === channel) reasoning.write(index, part, text)
     },
-    input: calls.input,
-    ended(index, item) {
-      if (item.type === 'message') messageEnded(index, item)
+    writeToolInput: calls.writeInput,
+    endItem(index, item) {
+      if (item.type === 'message') endMessage(index, item)
       else if (item.type === 'reasoning') {
-        if (!thoughts.hasHeard(index)) thoughts.say(index, 0, joinVisibleReasoning([item]))
+        if (!reasoning.hasTextOf(index)) reasoning.write(index, 0, joinVisibleReasoning([item]))
       } else if (isToolCall(item)) {
-        calls.ended(index, item)
+        calls.endCall(index, item)
       }
-      asides.ended(item, thoughts.hasSpoken())
+      nonText.endItem(item, reasoning.hasText())
     },
     hasCalls: () => calls.count() > 0,
+  }
+}
+
+interface JoinedTextWriter {
+  readonly write: (index: number, part: number, text: string) => void
+  readonly hasTextOf: (index: number) => boolean
+  readonly hasText: () => boolean
+}
+
+/** Writes the texts of several items into one field, with `separator` before each new item or part. */
+function createJoinedTextWriter(
+  field: 'content' | 'refusal' | 'reasoning_content',
+  separator: string,
+  writer: ChunkWriter,
+  send: (message: SseMessage) => void,
+): JoinedTextWriter {
+  const before = `{"${field}":`
+  /** The part of each item that was written last. */
+  const lastParts = new Map<number, number>()
+  return {
+    write(index, part, text) {
+      if (text === '') return
+      const isNewPart = lastParts.get(index) !== part
+      const separated = isNewPart && lastParts.size > 0 ? separator + text : text
+      if (isNewPart) lastParts.set(index, part)
+      for (const message of writer.text(before, separated, '}')) send(message)
+    },
+    hasTextOf: (index) => lastParts.has(index),
+    hasText: () => lastParts.size > 0,
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Writes chat.completion.chunk messages. What is the same in all of them is serialised once, and no
- * line grows beyond 64 KiB, for there are clients that give up a whole answer over a longer one.
+ * Writes chat.completion.chunk messages. The parts that all chunks have in common are serialized once.
+ * No line is longer than 64 KiB, because some clients abort the answer at a longer line.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
@@ -8,7 +8,7 @@ import { MAX_TEXT_LINE_CHARS, splitLongText } from '../../split-long-text.ts'
 
 export interface ChunkWriter {
   readonly delta: (delta: JsonObject) => SseMessage
-  /** A delta of one text, in as many messages as it needs. `before` and `after` enclose its JSON. */
+  /** Splits a long text into several deltas. `before` and `after` are the JSON around the text. */
   readonly text: (before: string, text: string, after: string) => readonly SseMessage[]
   readonly logprobs: (tokens: readonly Json[]) => readonly SseMessage[]
   readonly finish: (reason: string) => SseMessage
@@ -19,7 +19,7 @@ export interface ChunkHead {
   readonly id: string
   readonly createdAtMs: number
   readonly model: string
-  /** Whether a usage will follow, which every chunk before it announces as `null`. */
+  /** True if a chunk with the usage follows: all chunks before it then have `"usage": null`. */
   readonly announcesUsage: boolean
 }
 
@@ -41,7 +41,7 @@ export function createChunkWriter({
         data: open + before + JSON.stringify(piece) + after + close,
       })),
     logprobs: (tokens) =>
-      inGroups(tokens, MAX_TOKENS).map((group) => ({
+      splitIntoGroups(tokens, MAX_TOKENS_PER_CHUNK).map((group) => ({
         data: `${open}{"content":""},"logprobs":${JSON.stringify({ content: group, refusal: null })},"finish_reason":null${end}`,
       })),
     finish: (reason) => ({
@@ -51,27 +51,31 @@ export function createChunkWriter({
   }
 }
 
-/** With twenty alternatives a token takes some 2 KB. */
-const MAX_TOKENS = 24
+/** The logprobs of a token take about 2 KB if 20 alternatives are requested: 24 tokens → 48 KB. */
+const MAX_TOKENS_PER_CHUNK = 24
 
-function inGroups<One>(list: readonly One[], size: number): readonly (readonly One[])[] {
+function splitIntoGroups<Entry>(
+  list: readonly Entry[],
+  size: number,
+): readonly (readonly Entry[])[] {
   if (list.length <= size) return [list]
-  const groups: (readonly One[])[] = []
-  for (let at = 0; at < list.length; at += size) groups.push(list.slice(at, at + size))
+  const groups: (readonly Entry[])[] = []
+  for (let start = 0; start < list.length; start += size)
+    groups.push(list.slice(start, start + size))
   return groups
 }
 
-/** Objects of a list, as many together as stay below the limit. One alone may be above it. */
+/** Groups objects so that the JSON of each group stays below the limit. A single object may exceed it. */
 export function groupByLineLength(list: readonly JsonObject[]): readonly (readonly JsonObject[])[] {
   const lines: JsonObject[][] = []
   let size = Infinity
-  for (const one of list) {
-    const length = JSON.stringify(one).length
+  for (const object of list) {
+    const length = JSON.stringify(object).length
     if (size + length > MAX_TEXT_LINE_CHARS) {
       lines.push([])
       size = 0
     }
-    lines.at(-1)?.push(one)
+    lines.at(-1)?.push(object)
     size += length
   }
   return lines

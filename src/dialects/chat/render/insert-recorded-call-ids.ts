@@ -1,6 +1,6 @@
 /**
- * The ids of calls in an answer of an upstream that speaks chat itself. Where it names none, or the
- * same twice, the client is told the one that the call is recorded under, and can answer it.
+ * Inserts the recorded ids of tool calls into a passed-through chat answer. Some upstreams send calls
+ * without an id, or the same id twice; the client needs a unique id to send the output of a call.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import { isToolCall, type Item, type ToolCall } from '../../../core/item.ts'
@@ -12,7 +12,7 @@ import {
 } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
 
-/** `events` is what was understood of the message. It is looked into only where an id is missing. */
+/** `events` are decoded from `message`. The message is parsed only if one of their ids is missing. */
 export function fillStreamToolCallIds(
   message: SseMessage,
   events: readonly StreamEvent[],
@@ -20,55 +20,55 @@ export function fillStreamToolCallIds(
   for (const event of events) {
     if (event.type !== 'item-started' || !isToolCall(event.item)) continue
     if (message.data.includes(JSON.stringify(event.item.call_id))) continue
-    return { ...message, data: mended(message.data, begunIn(events)) }
+    return { ...message, data: insertCallIds(message.data, listStartedCalls(events)) }
   }
   return message
 }
 
-/** The same of an answer that was not streamed. */
+/** Does the same for a non-streamed answer. */
 export function fillBodyToolCallIds(body: JsonObject, items: readonly Item[]): JsonObject {
-  return withCalls(body, 'message', items.filter(isToolCall))
+  return setCallIds(body, 'message', items.filter(isToolCall))
 }
 
-function begunIn(events: readonly StreamEvent[]): readonly ToolCall[] {
+function listStartedCalls(events: readonly StreamEvent[]): readonly ToolCall[] {
   return events.flatMap((event) =>
     event.type === 'item-started' && isToolCall(event.item) ? [event.item] : [],
   )
 }
 
-function mended(data: string, calls: readonly ToolCall[]): string {
+function insertCallIds(data: string, calls: readonly ToolCall[]): string {
   const json = tryParseJsonObject(data)
-  return json === null ? data : JSON.stringify(withCalls(json, 'delta', calls))
+  return json === null ? data : JSON.stringify(setCallIds(json, 'delta', calls))
 }
 
-function withCalls(json: JsonObject, name: 'delta' | 'message', calls: readonly ToolCall[]) {
+function setCallIds(json: JsonObject, field: 'delta' | 'message', calls: readonly ToolCall[]) {
   const { choices } = json
   if (!Array.isArray(choices) || calls.length === 0) return json
   let isChanged = false
-  const told = (choices as readonly Json[]).map((choice): Json => {
-    const said = isObject(choice) ? choice[name] : undefined
+  const newChoices = (choices as readonly Json[]).map((choice): Json => {
+    const message = isObject(choice) ? choice[field] : undefined
     const isFirst = isObject(choice) && (choice['index'] ?? 0) === 0
-    if (!isFirst || !isObject(said) || !Array.isArray(said['tool_calls'])) return choice
-    const entries = said['tool_calls'] as readonly Json[]
-    const ours = named(entries, calls)
-    isChanged ||= ours.some((entry, at) => entry !== entries[at])
-    return { ...choice, [name]: { ...said, tool_calls: ours } }
+    if (!isFirst || !isObject(message) || !Array.isArray(message['tool_calls'])) return choice
+    const entries = message['tool_calls'] as readonly Json[]
+    const newEntries = setEntryIds(entries, calls)
+    isChanged ||= newEntries.some((entry, index) => entry !== entries[index])
+    return { ...choice, [field]: { ...message, tool_calls: newEntries } }
   })
-  return isChanged ? { ...json, choices: told } : json
+  return isChanged ? { ...json, choices: newChoices } : json
 }
 
-/** Calls begin in the order in which they are told; a fragment without a name begins none. */
-function named(entries: readonly Json[], calls: readonly ToolCall[]): readonly Json[] {
+/** Entries and calls are in the same order. An entry without a name only continues a call. */
+function setEntryIds(entries: readonly Json[], calls: readonly ToolCall[]): readonly Json[] {
   let next = 0
   return entries.map((entry) => {
     const call = calls[next]
-    if (call === undefined || !isObject(entry) || nameIn(entry) !== call.name) return entry
+    if (call === undefined || !isObject(entry) || readCallName(entry) !== call.name) return entry
     next += 1
     return entry['id'] === call.call_id ? entry : { ...entry, id: call.call_id }
   })
 }
 
-function nameIn({ function: made, custom }: JsonObject): Json | undefined {
-  const body = isObject(custom) ? custom : made
+function readCallName({ function: functionCall, custom }: JsonObject): Json | undefined {
+  const body = isObject(custom) ? custom : functionCall
   return isObject(body) ? body['name'] : undefined
 }

@@ -1,26 +1,26 @@
 /**
- * What a chat client is shown of an answer. It knows one message with one text, where an answer may
- * hold several; they are parted by a blank line.
+ * Joins the texts of an answer for a chat client, which shows one message with one text. Texts of
+ * several items are separated by a blank line.
  */
 import { textOf, type Item } from '../../../core/item.ts'
 
 export const MESSAGE_SEPARATOR = '\n\n'
 
-/** The words, without refusals. */
+/** Joins the texts of messages, without refusals. */
 export function joinVisibleText(items: readonly Item[]): string {
   return items
-    .flatMap((item) => (item.type === 'message' ? wordsOf(item.content) : []))
+    .flatMap((item) => (item.type === 'message' ? readVisibleText(item.content) : []))
     .filter((text) => text !== '')
     .join(MESSAGE_SEPARATOR)
 }
 
-function wordsOf(content: Parameters<typeof textOf>[0]): string {
+function readVisibleText(content: Parameters<typeof textOf>[0]): string {
   return typeof content === 'string'
     ? content
     : textOf(content.filter((part) => part.type !== 'refusal'))
 }
 
-/** The reasoning in words: a summary where there is one, else the reasoning itself. */
+/** Joins the reasoning: the summary of an item if it has one, else its raw reasoning. */
 export function joinVisibleReasoning(items: readonly Item[]): string {
   return items
     .flatMap((item) => {

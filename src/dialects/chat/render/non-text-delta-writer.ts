@@ -1,10 +1,10 @@
 /**
- * Tells what stands beside the texts of an answer: citations, images, and the details of its
- * reasoning, which a client sends back. They are told as lists, when the item that has them ends.
+ * Writes the parts of an answer that are not text: citations, images, and `reasoning_details`, which
+ * clients send back. Each list is written when its item ends.
  *
- * Over a long line Open WebUI gives up the whole answer, and an image comes in one line or not at all.
- * As text it could come in pieces, but would be sent to models as text with every later request. So
- * what is too large is not shown, and that is said.
+ * Open WebUI aborts an answer at a line of more than 64 KiB, and an image has to fit into one line. (As
+ * Markdown text it could be split, but Open WebUI would send that text to models with every later
+ * request.) An image that is too large is replaced with a status message.
  */
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
@@ -16,8 +16,8 @@ import { groupByLineLength, type ChunkWriter } from './chunk-writer.ts'
 import { readReasoningDetails, renderAnnotation } from './render-answer-fields.ts'
 
 export interface NonTextDeltaWriter {
-  /** `hasThoughts`: some reasoning was shown. */
-  readonly ended: (item: Item, hasThoughts: boolean) => void
+  /** `hasReasoningText` is true if the answer has shown reasoning as text. */
+  readonly endItem: (item: Item, hasReasoningText: boolean) => void
 }
 
 export function createNonTextDeltaWriter(
@@ -25,57 +25,57 @@ export function createNonTextDeltaWriter(
   isOpenWebUi: boolean,
   send: (message: SseMessage) => void,
 ): NonTextDeltaWriter {
-  let held: readonly JsonObject[] = []
-  /** `without` is told how long the line is that one object would take by itself. */
+  let delayedDetails: readonly JsonObject[] = []
+  /** `createReplacement` gets the length of a line that is too long. Without it, the line is dropped. */
   const sendList = (
     field: string,
     list: readonly JsonObject[],
-    without?: (chars: number) => SseMessage,
+    createReplacement?: (chars: number) => SseMessage,
   ): void => {
     for (const line of groupByLineLength(list)) {
       const message = writer.delta({ [field]: line })
       if (!isOpenWebUi || !exceedsByteLimit(message.data, MAX_LINE_BYTES)) send(message)
-      else if (without !== undefined) send(without(message.data.length))
+      else if (createReplacement !== undefined) send(createReplacement(message.data.length))
     }
   }
   return {
-    ended(item, hasThoughts) {
+    endItem(item, hasReasoningText) {
       if (item.type === 'message') {
         const annotations = item.content.flatMap((part) =>
           part.type === 'output_text' ? (part.annotations ?? []).map(renderAnnotation) : [],
         )
-        sendList('annotations', present(annotations))
+        sendList(
+          'annotations',
+          annotations.filter((annotation) => annotation !== null),
+        )
       }
-      sendList('images', collectGeneratedImages(item), notShown)
-      const details = readReasoningDetails(item)
-      held = held.length === 0 ? details : [...held, ...details]
-      // Open WebUI makes an empty thought of details that stand alone, in the middle of the text if
-      // need be. They wait for reasoning that is shown, and are not told if there is none.
-      if (held.length === 0 || (isOpenWebUi && !hasThoughts)) return
-      sendList('reasoning_details', held.flatMap(cutDetail))
-      held = []
+      sendList('images', collectGeneratedImages(item), createOmittedImageMessage)
+      delayedDetails = [...delayedDetails, ...readReasoningDetails(item)]
+      // Open WebUI shows details without reasoning text as an empty block, even in the middle of the
+      // text. They are delayed until there is reasoning text, and dropped if there is none.
+      if (delayedDetails.length === 0 || (isOpenWebUi && !hasReasoningText)) return
+      sendList('reasoning_details', delayedDetails.flatMap(splitDetail))
+      delayedDetails = []
     },
   }
 }
 
-function notShown(chars: number): SseMessage {
+function createOmittedImageMessage(chars: number): SseMessage {
+  // Base64 has 4 characters for 3 bytes.
   const kilobytes = Math.floor((chars * 3) / 4 / 1000)
   return createOmittedImageStatus(
     `of ${kilobytes} KB it is too large for Open WebUI to take in a stream`,
   )
 }
 
-/** Text of a block may come in pieces, which clients put together by `index`. */
-function cutDetail(detail: JsonObject): readonly JsonObject[] {
+/** Splits a long text of a detail into several details, which clients join by `index`. */
+function splitDetail(detail: JsonObject): readonly JsonObject[] {
   const name = typeof detail['text'] === 'string' ? 'text' : 'summary'
   const text = detail[name]
-  const cut = typeof text === 'string' ? splitLongText(text) : []
-  if (cut.length < 2) return [detail]
+  const pieces = typeof text === 'string' ? splitLongText(text) : []
+  if (pieces.length < 2) return [detail]
   const { type, index } = detail
-  const leads = cut.slice(0, -1).map((piece): JsonObject => ({ type, index, [name]: piece }))
-  return [...leads, { ...detail, [name]: cut.at(-1) }]
-}
-
-function present<One>(list: readonly (One | null)[]): readonly One[] {
-  return list.filter((one) => one !== null)
+  const first = pieces.slice(0, -1).map((piece): JsonObject => ({ type, index, [name]: piece }))
+  // The other fields, e.g. a signature, are sent once, with the last piece.
+  return [...first, { ...detail, [name]: pieces.at(-1) }]
 }

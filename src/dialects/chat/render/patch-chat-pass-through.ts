@@ -1,8 +1,8 @@
 /**
- * Mends the answer of an upstream that speaks chat itself: our id in place of its own, and none of
- * the fields by which a hostile upstream could reach into Open WebUI, which runs scripts out of
- * `event`. In the text of a message quotes are escaped, so that a look at it tells nearly always
- * that there is nothing to mend; only otherwise it is parsed.
+ * Patches the passed-through answer of an upstream with the Chat Completions API: inserts the
+ * gateway's id, and removes fields with which a hostile upstream could attack Open WebUI, which runs
+ * scripts from `event`. A message is parsed only if its text may have such a field. Model text cannot
+ * look like one, because its quotes are escaped in JSON.
  */
 import { completionId } from '../../../core/turn-derived-ids.ts'
 import {
@@ -17,90 +17,87 @@ import { renderStreamError } from './render-stream-error.ts'
 import { fillStreamToolCallIds, fillBodyToolCallIds } from './insert-recorded-call-ids.ts'
 
 export function createChatPassThroughPatcher(answering: AnswerContext): PassThroughPatcher {
-  /** An answer that is not kept has no id of ours. */
+  /** `null` for an answer that is not stored: it keeps the id of the upstream. */
   const id = answering.stored ? completionId(answering.turnId) : null
-  const parse = lastParsed()
-  /** How the upstream's id is written, and how ours is in the same place. */
-  let known: readonly Spelling[] = []
-  let isOver = false
+  const parse = createCachedParser()
+  /** The upstream's id as JSON text, and the text that replaces it. */
+  let knownReplacements: readonly IdReplacement[] = []
+  let hasEnding = false
 
   return {
     addMissingCallIds: fillStreamToolCallIds,
     patchMessage(message) {
-      const { data } = message
       if (isDoneMarker(message)) return message
-      if (!MAY_BE_HOSTILE.test(data)) {
+      if (!MAY_BE_HOSTILE.test(message.data)) {
         if (id === null) return message
-        for (const spelling of known) {
-          const at = data.indexOf(spelling.theirs)
-          if (at >= 0) return withData(message, replaced(data, at, spelling))
-        }
+        const data = replaceId(message.data, knownReplacements)
+        if (data !== null) return { ...message, data }
       }
       const json = parse(message)
       if (json === null) return message
-      const { id: theirs } = json
-      if (isHostile(json)) return withData(message, JSON.stringify(mended(json, id)))
+      const { id: upstreamId } = json
+      const patchParsed = () => ({ ...message, data: JSON.stringify(patchJson(json, id)) })
+      if (isHostile(json)) return patchParsed()
       if (id === null) return message
-      if (typeof theirs !== 'string' || (theirs === '' && !isEmptyList(json['choices']))) {
+      if (typeof upstreamId !== 'string' || (upstreamId === '' && !isEmptyList(json['choices']))) {
         return message
       }
-      const spellings = spellingsOf(theirs, id)
-      if (theirs !== '') known = spellings
-      for (const spelling of spellings) {
-        const at = data.indexOf(spelling.theirs)
-        if (at >= 0) return withData(message, replaced(data, at, spelling))
-      }
-      return withData(message, JSON.stringify(mended(json, id)))
+      const replacements = listIdReplacements(upstreamId, id)
+      if (upstreamId !== '') knownReplacements = replacements
+      const data = replaceId(message.data, replacements)
+      return data === null ? patchParsed() : { ...message, data }
     },
-    textDeltaPattern: WORDS_ALONE,
+    textDeltaPattern: PLAIN_TEXT_DELTA,
     startsEnding(message) {
-      isOver ||= isDoneMarker(message) || (MAY_END.test(message.data) && ends(parse(message)))
-      return isOver
+      hasEnding ||=
+        isDoneMarker(message) || (MAY_BE_ENDING.test(message.data) && isEnding(parse(message)))
+      return hasEnding
     },
-    patchBody(given, outcome) {
-      const body = fillBodyToolCallIds(given, outcome?.items ?? [])
-      const isOurs = id !== null && Array.isArray(body['choices'])
-      return isOurs || isHostile(body) ? mended(body, id) : body
+    patchBody(upstreamBody, outcome) {
+      const body = fillBodyToolCallIds(upstreamBody, outcome?.items ?? [])
+      const needsId = id !== null && Array.isArray(body['choices'])
+      return needsId || isHostile(body) ? patchJson(body, id) : body
     },
     renderFailure: renderStreamError,
   }
 }
 
-interface Spelling {
-  readonly theirs: string
-  readonly ours: string
+interface IdReplacement {
+  readonly from: string
+  readonly to: string
 }
 
-/** Services write JSON without spaces or with one behind the colon. */
-function spellingsOf(theirs: string, ours: string): readonly Spelling[] {
+/** Services write JSON without spaces, or with one after the colon. */
+function listIdReplacements(upstreamId: string, id: string): readonly IdReplacement[] {
   return ['', ' '].map((space) => ({
-    theirs: `"id":${space}${JSON.stringify(theirs)}`,
-    ours: `"id":${space}${JSON.stringify(ours)}`,
+    from: `"id":${space}${JSON.stringify(upstreamId)}`,
+    to: `"id":${space}${JSON.stringify(id)}`,
   }))
 }
 
-function replaced(data: string, at: number, { theirs, ours }: Spelling): string {
-  return data.slice(0, at) + ours + data.slice(at + theirs.length)
+/** Returns `null` if `data` has none of the texts. */
+function replaceId(data: string, replacements: readonly IdReplacement[]): string | null {
+  for (const { from, to } of replacements) {
+    const start = data.indexOf(from)
+    if (start >= 0) return data.slice(0, start) + to + data.slice(start + from.length)
+  }
+  return null
 }
 
-function withData(message: SseMessage, data: string): SseMessage {
-  return { ...message, data }
-}
-
-const HOSTILE = ['event', 'selected_model_id', 'sources'] as const
+const HOSTILE_FIELDS = ['event', 'selected_model_id', 'sources'] as const
 
 /**
- * An escaped letter could hide a name from the look at the text. (One expression is several times
- * faster than a search for each word, and none of these can run back over the text.)
+ * `\u00` matches as well, because an escaped letter could hide a field name. (One expression is several
+ * times faster than a search for each name, and none of these can backtrack.)
  */
 const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|"response\.|\\u00/
-const MAY_END = /"finish_reason": ?"|"error"/
+const MAY_BE_ENDING = /"finish_reason": ?"|"error"/
 
 /**
- * In the only delta, which says nothing else: other fields of it, tokens and other choices would be
- * counted each time. What may be hostile is looked at one by one.
+ * Matches a message with one delta that has only text. Messages with other fields in the delta,
+ * logprobs or several choices are parsed one by one, and so are those that may be hostile.
  */
-const WORDS_ALONE: TextDeltaPattern = {
+const PLAIN_TEXT_DELTA: TextDeltaPattern = {
   before:
     /^\{.*?"delta": ?\{(?:"role": ?"assistant", ?|"\w+": ?(?:null|""|\[\]), ?)*"(?:content|reasoning_content|reasoning)": ?"/s,
   after: /^"(?:, ?"role": ?"assistant"|, ?"\w+": ?(?:null|""|\[\]))*\}/,
@@ -111,25 +108,26 @@ const WORDS_ALONE: TextDeltaPattern = {
 }
 
 function isHostile(json: JsonObject): boolean {
-  return HOSTILE.some((name) => json[name] !== undefined) || isResponsesEvent(json)
+  return HOSTILE_FIELDS.some((name) => json[name] !== undefined) || isResponsesEvent(json)
 }
 
-/** Open WebUI takes these in any stream, and a call among them would be run. */
+/** Open WebUI accepts Responses events in any stream, and would run a tool call in one. */
 function isResponsesEvent({ type }: JsonObject): boolean {
   return typeof type === 'string' && type.startsWith('response.')
 }
 
-function mended(json: JsonObject, id: string | null): JsonObject {
-  const isForeign = isResponsesEvent(json)
+function patchJson(json: JsonObject, id: string | null): JsonObject {
+  const dropsType = isResponsesEvent(json)
   const entries = Object.entries(json).filter(
-    ([name]) => !HOSTILE.some((hostile) => hostile === name) && !(isForeign && name === 'type'),
+    ([name]) =>
+      !HOSTILE_FIELDS.some((hostile) => hostile === name) && !(dropsType && name === 'type'),
   )
   const rest = Object.fromEntries(entries)
   return id !== null && typeof json['id'] === 'string' ? { ...rest, id } : rest
 }
 
-/** The first choice is over, or all is: with several choices the others are still to come. */
-function ends(json: JsonObject | null): boolean {
+/** True for an error, and for the finish of the first choice: of several, only that is recorded. */
+function isEnding(json: JsonObject | null): boolean {
   if (json === null) return false
   if (json['error']) return true
   const { choices } = json
@@ -147,13 +145,13 @@ function isEmptyList(value: Json | undefined): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
-/** One message is looked at from two sides; it is parsed once. */
-function lastParsed(): (message: SseMessage) => JsonObject | null {
-  let last: SseMessage | null = null
+/** Returns a parser that remembers the last message: `patchMessage` and `startsEnding` parse the same. */
+function createCachedParser(): (message: SseMessage) => JsonObject | null {
+  let lastMessage: SseMessage | null = null
   let json: JsonObject | null = null
   return (message) => {
-    if (message !== last) {
-      last = message
+    if (message !== lastMessage) {
+      lastMessage = message
       json = tryParseJsonObject(message.data)
     }
     return json

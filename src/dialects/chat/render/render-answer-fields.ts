@@ -1,6 +1,6 @@
-/** Pieces of an answer that a stream and a whole answer say alike. */
+/** Renders the fields that a chat stream and a non-streamed chat answer have in common. */
 import { readChatOnlyFields, filterObjects } from '../../../core/items/chat-only-fields.ts'
-import type { AnswerFinishReason } from '../../../core/stream-event.ts'
+import type { AnswerFinishReason, TokenUsage } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 
@@ -10,7 +10,7 @@ export function renderFinishReason(finish: AnswerFinishReason | null, hasCalls: 
   return hasCalls ? 'tool_calls' : 'stop'
 }
 
-/** `null` for an annotation that chat has no form for. */
+/** Returns `null` for a type of annotation that Chat Completions does not have. */
 export function renderAnnotation(annotation: JsonObject): JsonObject | null {
   const { type, ...citation } = annotation
   return type === 'url_citation' ? { type, url_citation: citation } : null
@@ -18,4 +18,22 @@ export function renderAnnotation(annotation: JsonObject): JsonObject | null {
 
 export function readReasoningDetails(item: Item): readonly JsonObject[] {
   return filterObjects(readChatOnlyFields(item).reasoning_details)
+}
+
+/** Leaves out counts that the upstream did not report: 0 would be a wrong number. */
+export function renderChatUsage(usage: TokenUsage): JsonObject {
+  const { cachedTokens, cacheWriteTokens, reasoningTokens } = usage
+  const promptDetails = {
+    ...(cachedTokens === null ? {} : { cached_tokens: cachedTokens }),
+    ...(cacheWriteTokens === null ? {} : { cache_write_tokens: cacheWriteTokens }),
+  }
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.totalTokens,
+    ...(Object.keys(promptDetails).length > 0 ? { prompt_tokens_details: promptDetails } : {}),
+    ...(reasoningTokens === null
+      ? {}
+      : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
+  }
 }

@@ -1,4 +1,4 @@
-/** An answer as one chat.completion. */
+/** Renders a non-streamed answer: a chat.completion object. */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import { completionId } from '../../../core/turn-derived-ids.ts'
 import type { Item } from '../../../core/item.ts'
@@ -11,14 +11,15 @@ import {
   renderFinishReason,
   readReasoningDetails,
   renderAnnotation,
+  renderChatUsage,
 } from './render-answer-fields.ts'
-import { renderChatUsage } from './render-chat-usage.ts'
 
 export function renderChatCompletion(outcome: Outcome, answering: AnswerContext): JsonObject {
   const { items, usage } = outcome
-  const told = renderAssistantMessage(items)
-  const message = answering.clientRequest.client.isOpenWebUi ? withoutLoneDetails(told) : told
-  const logprobs = logprobsOf(items)
+  const rendered = renderAssistantMessage(items)
+  const { isOpenWebUi } = answering.clientRequest.client
+  const message = isOpenWebUi ? removeDetailsWithoutText(rendered) : rendered
+  const logprobs = collectLogprobs(items)
   const choice = {
     index: 0,
     message,
@@ -35,24 +36,24 @@ export function renderChatCompletion(outcome: Outcome, answering: AnswerContext)
   }
 }
 
-/** Open WebUI makes an empty thought of reasoning details without reasoning, as in a stream. */
-function withoutLoneDetails(message: JsonObject): JsonObject {
-  const isAlone = message['reasoning_content'] === undefined
-  return isAlone ? patchObject(message, { reasoning_details: undefined }) : message
+/** Open WebUI shows reasoning details without reasoning text as an empty block. */
+function removeDetailsWithoutText(message: JsonObject): JsonObject {
+  const hasText = message['reasoning_content'] !== undefined
+  return hasText ? message : patchObject(message, { reasoning_details: undefined })
 }
 
 export function renderAssistantMessage(items: readonly Item[]): JsonObject {
   const text = joinVisibleText(items)
-  const calls = items.map(tellCall).filter((call) => call !== null)
+  const calls = items.map(renderToolCall).filter((call) => call !== null)
   const reasoning = joinVisibleReasoning(items)
   const details = items.flatMap(readReasoningDetails)
   const parts = items.flatMap((item) => (item.type === 'message' ? item.content : []))
   const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.refusal] : [])).join('')
   const images = items.flatMap(collectGeneratedImages)
-  const isSilent = text === '' && (calls.length > 0 || refusal !== '')
+  const hasNoText = text === '' && (calls.length > 0 || refusal !== '')
   return {
     role: 'assistant',
-    content: isSilent ? null : text,
+    content: hasNoText ? null : text,
     refusal: refusal === '' ? null : refusal,
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
@@ -65,7 +66,7 @@ export function renderAssistantMessage(items: readonly Item[]): JsonObject {
   }
 }
 
-function tellCall(item: Item): JsonObject | null {
+function renderToolCall(item: Item): JsonObject | null {
   if (item.type === 'function_call') {
     const { call_id: id, name, arguments: text } = item
     return { id, type: 'function', function: { name, arguments: text } }
@@ -75,7 +76,7 @@ function tellCall(item: Item): JsonObject | null {
   return { id, type: 'custom', custom: { name, input } }
 }
 
-function logprobsOf(items: readonly Item[]): readonly Json[] {
+function collectLogprobs(items: readonly Item[]): readonly Json[] {
   return items.flatMap((item) =>
     item.type === 'message'
       ? item.content.flatMap((part) => (part.type === 'output_text' ? (part.logprobs ?? []) : []))

@@ -1,12 +1,10 @@
 /**
- * Renders the events of an answer as chat chunks: one message, whose text, reasoning and calls come
- * in as deltas, one reason to finish, the usage if it was asked for, `[DONE]`. A failure is an error
- * chunk without choices, never an ending that looks well.
+ * Renders the events of an answer as chat chunks: deltas of one message, a finish reason, the usage if
+ * it was requested, and `[DONE]`. A failed answer ends with an error chunk without choices.
  *
- * Open WebUI shows the usage, adds it up over a turn, and mostly does not ask for it, so it is told all
- * the same. It takes `<think>` and its like out of the text of an answer, wherever they stand. They are
- * left in: to spoil them would spoil the code, or the very sentence, that speaks of them, and what is
- * kept of an answer would not be what was said.
+ * Open WebUI gets the usage always: it shows it, but usually does not request it. Open WebUI also cuts
+ * `<think>` and similar tags out of the text of an answer. The gateway sends them unchanged, because
+ * escaping them would corrupt code and sentences about these tags.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import { completionId } from '../../../core/turn-derived-ids.ts'
@@ -17,82 +15,84 @@ import type { AnswerContext, AnswerRenderer } from '../../../core/ports/dialect-
 import { createChunkWriter, type ChunkWriter } from './chunk-writer.ts'
 import { renderStreamError } from './render-stream-error.ts'
 import { createChatItemWriter, type ChatItemWriter } from './chat-item-writer.ts'
-import { renderFinishReason } from './render-answer-fields.ts'
-import { renderChatUsage } from './render-chat-usage.ts'
+import { renderChatUsage, renderFinishReason } from './render-answer-fields.ts'
 
 export function createChatStreamRenderer(answering: AnswerContext): AnswerRenderer {
   const { clientRequest, turnId, createdAtMs } = answering
   const options = clientRequest.body['stream_options']
   const announcesUsage = isObject(options) && options['include_usage'] === true
   const { isOpenWebUi } = clientRequest.client
-  const tellsUsage = announcesUsage || isOpenWebUi
-  let out: SseMessage[] = []
-  let open: { readonly writer: ChunkWriter; readonly teller: ChatItemWriter } | null = null
+  const sendsUsage = announcesUsage || isOpenWebUi
+  let pending: SseMessage[] = []
+  let started: { readonly writer: ChunkWriter; readonly items: ChatItemWriter } | null = null
 
-  const begin = (model: string | null) => {
-    if (open !== null) return open
+  const start = (model: string | null) => {
+    if (started !== null) return started
     const writer = createChunkWriter({
       id: completionId(turnId),
       createdAtMs,
       model: model ?? clientRequest.params.model,
       announcesUsage,
     })
-    out.push(writer.delta({ role: 'assistant', content: '' }))
-    open = {
-      writer,
-      teller: createChatItemWriter(writer, isOpenWebUi, (message) => out.push(message)),
-    }
-    return open
+    pending.push(writer.delta({ role: 'assistant', content: '' }))
+    const items = createChatItemWriter(writer, isOpenWebUi, (message) => pending.push(message))
+    started = { writer, items }
+    return started
   }
-  const take = (): readonly SseMessage[] => {
-    if (out.length === 0) return NO_OUTPUT
-    const taken = out
-    out = []
+  const takePending = (): readonly SseMessage[] => {
+    if (pending.length === 0) return NO_OUTPUT
+    const taken = pending
+    pending = []
     return taken
   }
   const finish = (outcome: Outcome): void => {
-    const isFresh = open === null
-    const { writer, teller } = begin(outcome.model)
-    // Told now what nobody told before, as when an answer was there at once.
-    if (isFresh) for (const [index, item] of outcome.items.entries()) teller.ended(index, item)
-    out.push(writer.finish(renderFinishReason(outcome.finish, teller.hasCalls())))
-    if (tellsUsage && outcome.usage !== null) out.push(writer.usage(renderChatUsage(outcome.usage)))
-    out.push({ data: '[DONE]' })
+    const hadNoEvents = started === null
+    const { writer, items } = start(outcome.model)
+    // If the answer had no events before its end, all items are written here.
+    if (hadNoEvents) for (const [index, item] of outcome.items.entries()) items.endItem(index, item)
+    pending.push(writer.finish(renderFinishReason(outcome.finish, items.hasCalls())))
+    if (sendsUsage && outcome.usage !== null) {
+      pending.push(writer.usage(renderChatUsage(outcome.usage)))
+    }
+    pending.push({ data: '[DONE]' })
   }
 
   return {
     push(event) {
       const { type } = event
       if (type === 'answer-ended' || type === 'answer-failed') return NO_OUTPUT
-      const { teller } = begin(type === 'answer-started' ? event.model : null)
-      if (type !== 'answer-started') tell(event, teller)
-      return take()
+      const { items } = start(type === 'answer-started' ? event.model : null)
+      if (type !== 'answer-started') writeItemEvent(event, items)
+      return takePending()
     },
     end(outcome) {
-      if (outcome.failure !== null) return [...take(), ...renderStreamError(outcome.failure)]
+      if (outcome.failure !== null) return [...takePending(), ...renderStreamError(outcome.failure)]
       finish(outcome)
-      return take()
+      return takePending()
     },
   }
 }
 
-type Told = Exclude<StreamEvent['type'], 'answer-started' | 'answer-ended' | 'answer-failed'>
+type ItemEvent = Exclude<
+  StreamEvent,
+  { readonly type: 'answer-started' | 'answer-ended' | 'answer-failed' }
+>
 
-function tell(event: Extract<StreamEvent, { readonly type: Told }>, teller: ChatItemWriter): void {
+function writeItemEvent(event: ItemEvent, items: ChatItemWriter): void {
   switch (event.type) {
     case 'text-delta':
-      return teller.text(event.index, event.text, event.logprobs)
+      return items.writeText(event.index, event.text, event.logprobs)
     case 'reasoning-delta':
-      return teller.reasoning(event)
+      return items.writeReasoning(event)
     case 'arguments-delta':
-      return teller.input(event.index, event.text)
+      return items.writeToolInput(event.index, event.text)
     case 'refusal-delta':
-      return teller.refusal(event.index, event.text)
+      return items.writeRefusal(event.index, event.text)
     case 'item-started':
-      return teller.started(event.index, event.item)
+      return items.startItem(event.index, event.item)
     case 'item-ended':
-      return teller.ended(event.index, event.item)
-    // Clients keep only the last list of annotations: they are told together when the item ends.
+      return items.endItem(event.index, event.item)
+    // Clients keep only the last list of annotations, so all are sent together when the item ends.
     case 'annotation-added':
   }
 }

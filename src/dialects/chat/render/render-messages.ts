@@ -1,6 +1,7 @@
 /**
- * Items as the chat messages that they were: one message for each of what was said to the model, and
- * one for what an assistant thought, said and called. Text in several parts is told whole and in parts.
+ * Renders stored items as chat messages: one for each message or tool output sent to the model, and one
+ * for the reasoning, text and tool calls of an assistant. Text in several parts is rendered both as one
+ * text (`content`) and as parts (`content_parts`).
  */
 import {
   readChatOnlyFields,
@@ -14,46 +15,51 @@ import { renderAssistantMessage } from './render-chat-completion.ts'
 export function renderMessages(items: readonly Item[]): readonly JsonObject[] {
   const messages: JsonObject[] = []
   let assistant: Item[] = []
-  const close = (): void => {
+  const endAssistantMessage = (): void => {
     if (assistant.length > 0) messages.push(renderAssistantMessage(assistant))
     assistant = []
   }
   for (const item of items) {
-    const told = tellSaid(item)
-    if (told === null) {
-      if (beginsAnother(item, assistant)) close()
+    const message = renderInputMessage(item)
+    if (message === null) {
+      if (startsNewMessage(item, assistant)) endAssistantMessage()
       assistant.push(item)
     } else {
-      close()
-      messages.push(told)
+      endAssistantMessage()
+      messages.push(message)
     }
   }
-  close()
+  endAssistantMessage()
   return messages
 }
 
-/** A model thinks, then speaks, then calls: whatever steps back in this order is another message. */
-function beginsAnother(item: Item, assistant: readonly Item[]): boolean {
+/**
+ * A message has reasoning, text and calls in this order. An item that would break it, e.g. text after a
+ * call, starts a new message.
+ */
+function startsNewMessage(item: Item, assistant: readonly Item[]): boolean {
   if (item.type !== 'message' && item.type !== 'reasoning') return false
   return assistant.some(({ type }) => type !== 'reasoning')
 }
 
-/** `null` for what belongs to a message of the assistant. */
-function tellSaid(item: Item): JsonObject | null {
+/** Returns `null` for an item that is part of an assistant message. */
+function renderInputMessage(item: Item): JsonObject | null {
   switch (item.type) {
     case 'message':
       if (item.role === 'assistant') return null
-      return { role: item.role, ...tellContent(item, item.content), ...readChatMessageFields(item) }
+      return {
+        role: item.role,
+        ...renderContent(item, item.content),
+        ...readChatMessageFields(item),
+      }
     case 'function_call_output':
-    case 'custom_tool_call_output': {
-      const content = tellContent(item, item.output)
+    case 'custom_tool_call_output':
       return {
         role: 'tool',
         tool_call_id: item.call_id,
-        ...content,
+        ...renderContent(item, item.output),
         ...readChatMessageFields(item),
       }
-    }
     case 'function_call':
     case 'custom_tool_call':
     case 'reasoning':
@@ -62,7 +68,7 @@ function tellSaid(item: Item): JsonObject | null {
   }
 }
 
-function tellContent(item: Item, content: string | readonly Part[]): JsonObject {
+function renderContent(item: Item, content: string | readonly Part[]): JsonObject {
   const text = textOf(content)
   const extras = readChatOnlyFields(item).$parts
   if (typeof content === 'string') return { content: text, content_parts: null }
@@ -70,11 +76,11 @@ function tellContent(item: Item, content: string | readonly Part[]): JsonObject 
     return { content: text, content_parts: null }
   }
   const fields = filterObjects(extras?.map((extra) => extra ?? {}))
-  const parts = content.map((part, at) => ({ ...tellPart(part), ...fields[at] }))
+  const parts = content.map((part, index) => ({ ...renderPart(part), ...fields[index] }))
   return { content: text === '' ? null : text, content_parts: parts }
 }
 
-function tellPart(part: Part): JsonObject {
+function renderPart(part: Part): JsonObject {
   switch (part.type) {
     case 'input_text':
     case 'output_text':

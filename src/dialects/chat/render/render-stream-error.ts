@@ -1,6 +1,6 @@
 /**
- * How a chat stream ends that has failed: an error without choices, because clients overlook one
- * that stands next to them, and a clean `[DONE]`.
+ * Renders the end of a failed chat stream: an error without `choices`, because clients ignore an error
+ * next to them, and `[DONE]`.
  */
 import type { Failure } from '../../../core/stream-event.ts'
 import { createErrorBody } from '../../../core/errors/gateway-error.ts'

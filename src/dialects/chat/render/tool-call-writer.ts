@@ -1,21 +1,22 @@
 /**
- * Tells the calls of an answer. A chat client knows them by their number among the calls, which is
- * counted here: an item's own index counts everything that the model made.
+ * Writes the tool calls of an answer as chat deltas. In Chat Completions the index of a call counts
+ * calls only, while the index of an item in an event counts all items.
  */
 import type { ToolCall } from '../../../core/item.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
 import type { ChunkWriter } from './chunk-writer.ts'
 
+/** `index` is the index of the item in the answer. */
 export interface ToolCallWriter {
-  readonly begin: (index: number, call: ToolCall) => void
-  readonly input: (index: number, text: string) => void
-  /** Tells what nobody told before. */
-  readonly ended: (index: number, call: ToolCall) => void
+  readonly startCall: (index: number, call: ToolCall) => void
+  readonly writeInput: (index: number, text: string) => void
+  /** Writes the start and the input of the call, if these were not written yet. */
+  readonly endCall: (index: number, call: ToolCall) => void
   readonly count: () => number
 }
 
-interface Told {
-  /** What stands in front of a piece of its input. */
+interface StartedCall {
+  /** The JSON of a delta before its piece of input. */
   readonly before: string
   hasInput: boolean
 }
@@ -24,34 +25,34 @@ export function createToolCallWriter(
   writer: ChunkWriter,
   send: (message: SseMessage) => void,
 ): ToolCallWriter {
-  const calls = new Map<number, Told>()
+  const calls = new Map<number, StartedCall>()
   const self: ToolCallWriter = {
-    begin(index, call) {
+    startCall(index, call) {
       if (calls.has(index)) return
-      const number = calls.size
+      const callIndex = calls.size
       const isCustom = call.type === 'custom_tool_call'
       const body = isCustom ? '"custom":{"input":' : '"function":{"arguments":'
-      const before = `{"tool_calls":[{"index":${number},${body}`
+      const before = `{"tool_calls":[{"index":${callIndex},${body}`
       calls.set(index, { before, hasInput: false })
-      send(writer.delta({ tool_calls: [begun(number, call)] }))
+      send(writer.delta({ tool_calls: [renderCallStart(callIndex, call)] }))
     },
-    input(index, text) {
-      const told = calls.get(index)
-      if (told === undefined || text === '') return
-      told.hasInput = true
-      for (const message of writer.text(told.before, text, '}}]}')) send(message)
+    writeInput(index, text) {
+      const call = calls.get(index)
+      if (call === undefined || text === '') return
+      call.hasInput = true
+      for (const message of writer.text(call.before, text, '}}]}')) send(message)
     },
-    ended(index, call) {
-      self.begin(index, call)
+    endCall(index, call) {
+      self.startCall(index, call)
       const text = call.type === 'function_call' ? call.arguments : call.input
-      if (calls.get(index)?.hasInput === false) self.input(index, text)
+      if (calls.get(index)?.hasInput === false) self.writeInput(index, text)
     },
     count: () => calls.size,
   }
   return self
 }
 
-function begun(index: number, { type, call_id: id, name }: ToolCall) {
+function renderCallStart(index: number, { type, call_id: id, name }: ToolCall) {
   return type === 'function_call'
     ? { index, id, type: 'function', function: { name, arguments: '' } }
     : { index, id, type: 'custom', custom: { name, input: '' } }
