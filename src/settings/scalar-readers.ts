@@ -13,9 +13,8 @@ export function prefixFaults<Value>(prefix: string, read: () => Value): Value {
   try {
     return read()
   } catch (thrown) {
-    throw new AggregateError(
-      listFaults(thrown).map((fault) => new Error(`${prefix} ${errorMessage(fault)}`)),
-    )
+    const faults = listFaults(thrown).map((fault) => new Error(`${prefix} ${errorMessage(fault)}`))
+    throw new AggregateError(faults, prefix, { cause: thrown })
   }
 }
 

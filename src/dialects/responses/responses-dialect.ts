@@ -1,4 +1,4 @@
-/** OpenAI's Responses API as clients speak it. */
+/** The dialect of clients that use the Responses API. */
 import type { Dialect } from '../../core/ports/dialect-interface.ts'
 import { parseResponsesRequest } from './parse/parse-responses-request.ts'
 import { createResponsesPassThroughPatcher } from './render/patch-responses-pass-through.ts'

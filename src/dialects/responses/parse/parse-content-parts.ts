@@ -1,10 +1,11 @@
 /**
- * What a message or a tool's output consists of. A string is a single part; a part of an unknown
- * type is carried as it came. The list itself is returned when nothing in it had to be mended.
+ * Parses the content of a message or a tool output. A string becomes one part; a part of an unknown
+ * type is stored unchanged. Returns the client's own list if no part of it had to be changed.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import {
   asList,
+  asListOf,
   asObject,
   asString,
   readOptional,
@@ -12,64 +13,61 @@ import {
 } from '../../checks/check-json-types.ts'
 import { patchObject } from '../../../core/json/patch-object.ts'
 
-type Said = 'input_text' | 'output_text'
+type TextType = 'input_text' | 'output_text'
 
 export function parseContentParts(
   content: unknown,
-  said: Said,
+  textType: TextType,
   path: string,
 ): readonly JsonObject[] {
-  if (typeof content === 'string') return [{ type: said, text: content }]
+  if (typeof content === 'string') return [{ type: textType, text: content }]
   if (!Array.isArray(content)) throw createWrongTypeError(content, path, 'a string or an array')
   const list = content as readonly JsonObject[]
-  const parts = list.map((part, at) => parsePart(part, said, `${path}[${at}]`))
-  return parts.every((part, at) => part === list[at]) ? list : parts
+  const parts = list.map((part, index) => parsePart(part, textType, `${path}[${index}]`))
+  return parts.every((part, index) => part === list[index]) ? list : parts
 }
 
-/** A tool's output stays a string if it is one. */
 export function parseToolOutput(output: unknown, path: string): string | readonly JsonObject[] {
   return typeof output === 'string' ? output : parseContentParts(output, 'input_text', path)
 }
 
-function parsePart(value: unknown, said: Said, path: string): JsonObject {
+function parsePart(value: unknown, textType: TextType, path: string): JsonObject {
   const part = asObject(value, path)
   const type = asString(part['type'], `${path}.type`)
-  const read = READERS.get(type)
+  const read = PART_READERS.get(type)
   return read === undefined
     ? { type: 'opaque', raw: part }
-    : patchObject(part, read(part, path, said))
+    : patchObject(part, read(part, path, textType))
 }
 
-/** Which fields are to be set anew, and how; those that are fine may be among them. */
-type Reader = (part: JsonObject, path: string, said: Said) => Fields
-type Fields = Readonly<Record<string, Json | undefined>>
+/** Checks a part and returns the fields to set. Fields that keep their value may be among them. */
+type PartReader = (part: JsonObject, path: string, textType: TextType) => PartFields
+type PartFields = Readonly<Record<string, Json | undefined>>
 
-const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
-  ['input_text', text],
-  ['output_text', text],
-  // What Chat Completions calls either of them.
-  ['text', (part, path, said) => ({ type: said, ...text(part, path) })],
-  ['refusal', refusal],
-  ['input_image', maybeStrings(['image_url', 'file_id', 'detail'])],
-  ['input_file', maybeStrings(['file_data', 'file_id', 'file_url', 'filename'])],
-  ['input_audio', audio],
+const PART_READERS: ReadonlyMap<string, PartReader> = new Map<string, PartReader>([
+  ['input_text', readTextPart],
+  ['output_text', readTextPart],
+  // The type of both in Chat Completions.
+  ['text', (part, path, textType) => ({ type: textType, ...readTextPart(part, path) })],
+  ['refusal', readRefusalPart],
+  ['input_image', optionalStringsReader(['image_url', 'file_id', 'detail'])],
+  ['input_file', optionalStringsReader(['file_data', 'file_id', 'file_url', 'filename'])],
+  ['input_audio', readAudioPart],
 ])
 
-function text(part: JsonObject, path: string): Fields {
+function readTextPart(part: JsonObject, path: string): PartFields {
   const { annotations, logprobs } = part
   asString(part['text'], `${path}.text`)
-  readOptional(asList, annotations, `${path}.annotations`)?.forEach((annotation, at) => {
-    asObject(annotation, `${path}.annotations[${at}]`)
-  })
+  readOptional(asListOf(asObject), annotations, `${path}.annotations`)
   readOptional(asList, logprobs, `${path}.logprobs`)
   return { annotations: annotations ?? undefined, logprobs: logprobs ?? undefined }
 }
 
-function refusal(part: JsonObject, path: string): Fields {
+function readRefusalPart(part: JsonObject, path: string): PartFields {
   return { refusal: asString(part['refusal'], `${path}.refusal`) }
 }
 
-function maybeStrings(names: readonly string[]): Reader {
+function optionalStringsReader(names: readonly string[]): PartReader {
   return (part, path) =>
     Object.fromEntries(
       names.map((name) => [
@@ -79,9 +77,9 @@ function maybeStrings(names: readonly string[]): Reader {
     )
 }
 
-function audio(part: JsonObject, path: string): Fields {
-  const heard = asObject(part['input_audio'], `${path}.input_audio`)
-  asString(heard['data'], `${path}.input_audio.data`)
-  asString(heard['format'], `${path}.input_audio.format`)
+function readAudioPart(part: JsonObject, path: string): PartFields {
+  const audio = asObject(part['input_audio'], `${path}.input_audio`)
+  asString(audio['data'], `${path}.input_audio.data`)
+  asString(audio['format'], `${path}.input_audio.format`)
   return {}
 }

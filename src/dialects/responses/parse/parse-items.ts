@@ -1,45 +1,46 @@
 /**
- * The entries of `input`. An entry that is as it should be becomes an item as the very object it
- * is; what a client leaves out or writes as null is mended on a copy. A type that is not known here
- * is carried as it came.
+ * Parses the entries of `input` into items. A valid entry becomes an item as the same object; fields
+ * that a client leaves out or writes as `null` are fixed on a copy. An entry of an unknown type is
+ * stored unchanged.
  */
 import type { Item, Role } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import {
-  asList,
+  asListOf,
   asObject,
   asOneOf,
   asString,
   readOptional,
   createMissingFieldError,
+  type JsonReader,
 } from '../../checks/check-json-types.ts'
 import { patchObject } from '../../../core/json/patch-object.ts'
 import { parseItemBackstoryField } from '../../context-policy/parse-item-backstory-field.ts'
 import { parseToolOutput, parseContentParts } from './parse-content-parts.ts'
 
 export function parseItems(input: unknown, path: string): readonly Item[] {
-  return asList(input, path).map((entry, at) => parseItem(entry, `${path}[${at}]`))
+  return asListOf(parseItem)(input, path)
 }
 
 function parseItem(value: unknown, path: string): Item {
   const entry = asObject(value, path)
-  const type = typeOf(entry, path)
-  const read = READERS.get(type)
-  if (read === undefined || isUnpaired(entry)) {
+  const type = readItemType(entry, path)
+  const read = ITEM_READERS.get(type)
+  if (read === undefined || isOutputWithoutCall(entry)) {
     const raw = patchObject(entry, { type, backstory: undefined })
-    const native = nativeOf(entry, path)
+    const native = readNative(entry, path)
     return { type: 'opaque', raw, ...(native === undefined ? {} : { native }) }
   }
-  // The reader has checked every field that the type of its item promises.
+  // The reader has checked all fields that the type of the item has.
   return patchObject(entry, {
     type,
     ...read(entry, path),
-    ...commonFields(entry, path),
+    ...readCommonFields(entry, path),
   }) as unknown as Item
 }
 
-/** The API lets two types go without saying: a message and a reference. */
-function typeOf(entry: JsonObject, path: string): string {
+/** The API allows two types to be left out: `message` and `item_reference`. */
+function readItemType(entry: JsonObject, path: string): string {
   const type = readOptional(asString, entry['type'], `${path}.type`)
   if (type !== null) return type
   if ('role' in entry) return 'message'
@@ -47,81 +48,87 @@ function typeOf(entry: JsonObject, path: string): string {
   throw createMissingFieldError(`${path}.type`)
 }
 
-/** An output that names no call belongs to none that we could find. */
-function isUnpaired(entry: JsonObject): boolean {
+/** Without `call_id`, the call of an output cannot be found, so the output is stored unchanged. */
+function isOutputWithoutCall(entry: JsonObject): boolean {
   return entry['type'] === 'function_call_output' && (entry['call_id'] ?? null) === null
 }
 
-/** Which fields are to be set anew, and how; those that are fine may be among them. */
-type Reader = (entry: JsonObject, path: string) => Readonly<Record<string, Json | undefined>>
+/** Checks an entry and returns the fields to set. Fields that keep their value may be among them. */
+type ItemReader = (entry: JsonObject, path: string) => Readonly<Record<string, Json | undefined>>
 
-const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
-  ['message', message],
-  ['function_call', call('arguments')],
-  ['function_call_output', callOutput],
-  ['custom_tool_call', call('input')],
-  ['custom_tool_call_output', callOutput],
-  ['reasoning', reasoning],
+const ITEM_READERS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader>([
+  ['message', readMessage],
+  ['function_call', toolCallReader('arguments')],
+  ['function_call_output', readToolOutput],
+  ['custom_tool_call', toolCallReader('input')],
+  ['custom_tool_call_output', readToolOutput],
+  ['reasoning', readReasoning],
 ])
 
-/** SDKs write what is not set as null. Our own words about an item are not for a client to say. */
-function commonFields(entry: JsonObject, path: string): ReturnType<Reader> {
+/**
+ * Removes fields that SDKs write as `null`, and `origin` and `native`, which only the gateway may set.
+ */
+function readCommonFields(entry: JsonObject, path: string): ReturnType<ItemReader> {
   return {
     id: readOptional(asString, entry['id'], `${path}.id`) ?? undefined,
     status: readOptional(asString, entry['status'], `${path}.status`) ?? undefined,
-    native: nativeOf(entry, path),
+    native: readNative(entry, path),
     backstory: undefined,
     origin: undefined,
   }
 }
 
-function nativeOf({ backstory }: JsonObject, path: string): { backstory: JsonObject } | undefined {
-  const field = parseItemBackstoryField(backstory, `${path}.backstory`)
-  return field === null ? undefined : { backstory: field }
+function readNative(
+  { backstory }: JsonObject,
+  path: string,
+): { backstory: JsonObject } | undefined {
+  const options = parseItemBackstoryField(backstory, `${path}.backstory`)
+  return options === null ? undefined : { backstory: options }
 }
 
 const ROLES = ['system', 'developer', 'user', 'assistant'] as const satisfies readonly Role[]
 const asRole = asOneOf(ROLES)
 
-function message(entry: JsonObject, path: string): ReturnType<Reader> {
+function readMessage(entry: JsonObject, path: string): ReturnType<ItemReader> {
   const role = asRole(entry['role'], `${path}.role`)
-  const said = role === 'assistant' ? 'output_text' : 'input_text'
+  const textType = role === 'assistant' ? 'output_text' : 'input_text'
   return {
-    content: parseContentParts(entry['content'], said, `${path}.content`),
+    content: parseContentParts(entry['content'], textType, `${path}.content`),
     phase: readOptional(asString, entry['phase'], `${path}.phase`) ?? undefined,
   }
 }
 
-function call(given: 'arguments' | 'input'): Reader {
+function toolCallReader(inputField: 'arguments' | 'input'): ItemReader {
   return (entry, path) => {
-    for (const name of ['call_id', 'name', given]) asString(entry[name], `${path}.${name}`)
+    for (const name of ['call_id', 'name', inputField]) asString(entry[name], `${path}.${name}`)
     return {}
   }
 }
 
-function callOutput(entry: JsonObject, path: string): ReturnType<Reader> {
+function readToolOutput(entry: JsonObject, path: string): ReturnType<ItemReader> {
   asString(entry['call_id'], `${path}.call_id`)
   return { output: parseToolOutput(entry['output'], `${path}.output`) }
 }
 
-function reasoning(entry: JsonObject, path: string): ReturnType<Reader> {
+function readReasoning(entry: JsonObject, path: string): ReturnType<ItemReader> {
   const { summary, content } = entry
   readOptional(asString, entry['encrypted_content'], `${path}.encrypted_content`)
+  const asSummary = reasoningPartsReader('summary_text')
+  const asContent = reasoningPartsReader('reasoning_text')
   return {
-    summary: (summary ?? null) === null ? [] : thoughts(summary, 'summary_text', `${path}.summary`),
-    content:
-      (content ?? null) === null
-        ? undefined
-        : thoughts(content, 'reasoning_text', `${path}.content`),
+    summary: readOptional(asSummary, summary, `${path}.summary`) ?? [],
+    content: readOptional(asContent, content, `${path}.content`) ?? undefined,
   }
 }
 
-/** The list itself, if its parts are of the type that they must be. */
-function thoughts(value: unknown, type: string, path: string): readonly JsonObject[] {
-  const list = asList(value, path) as readonly JsonObject[]
-  const parts = list.map((part, at) => {
-    asString(asObject(part, `${path}[${at}]`)['text'], `${path}[${at}].text`)
-    return patchObject(part, { type })
-  })
-  return parts.every((part, at) => part === list[at]) ? list : parts
+/** Sets the type of each part. Returns the client's own list if all parts have that type already. */
+function reasoningPartsReader(type: string): JsonReader<readonly JsonObject[]> {
+  return (value, path) => {
+    const list = asListOf(asObject)(value, path)
+    const parts = list.map((part, index) => {
+      asString(part['text'], `${path}[${index}].text`)
+      return patchObject(part, { type })
+    })
+    return parts.every((part, index) => part === list[index]) ? (value as JsonObject[]) : parts
+  }
 }

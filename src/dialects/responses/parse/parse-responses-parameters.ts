@@ -1,22 +1,23 @@
-/** The settings of a request, every word of Params filled in. */
+/** Parses the parameters of a Responses request: model, tools, sampling, output format. */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { OutputFormat, PromptParameters } from '../../../core/prompt.ts'
 import {
   asBoolean,
   asInteger,
-  asList,
+  asListOf,
   asObject,
   asOneOf,
   asString,
   readOptional,
+  type JsonReader,
 } from '../../checks/check-json-types.ts'
 import { asStopSequences } from '../../checks/read-stop-sequences.ts'
 import { parseResponsesToolChoice, parseResponsesTools } from './parse-responses-tools.ts'
 import { asDecimalBetween, asIntegerBetween } from '../../checks/check-value-limits.ts'
 
 export function parseResponsesParameters(body: JsonObject): PromptParameters {
-  const read = <Value>(name: string, as: (value: unknown, path: string) => Value) =>
-    readOptional(as, body[name], name)
+  const read = <Value>(name: string, reader: JsonReader<Value>) =>
+    readOptional(reader, body[name], name)
   const text = read('text', asObject) ?? {}
   const reasoning = read('reasoning', asObject) ?? {}
   const { instructions } = body
@@ -28,7 +29,7 @@ export function parseResponsesParameters(body: JsonObject): PromptParameters {
     parallelToolCalls: read('parallel_tool_calls', asBoolean),
     temperature: read('temperature', asDecimalBetween(0, 2)),
     topP: read('top_p', asDecimalBetween(0, 1)),
-    // OpenAI wants 16 and more; other upstreams take what clients probe with.
+    // OpenAI requires 16 or more. Other upstreams accept 1, with which some clients test a model.
     maxOutputTokens: read('max_output_tokens', asIntegerBetween(1, Number.MAX_SAFE_INTEGER)),
     stop: read('stop', asStopSequences) ?? [],
     seed: read('seed', asInteger),
@@ -48,32 +49,36 @@ export function parseResponsesParameters(body: JsonObject): PromptParameters {
     promptCacheKey: read('prompt_cache_key', asString),
     safetyIdentifier: read('safety_identifier', asString),
     user: read('user', asString),
-    include: read('include', asStrings) ?? [],
-    extra: extraOf(body, text, reasoning),
+    include: read('include', asListOf(asString)) ?? [],
+    extra: pickExtraFields(body, text, reasoning),
   }
 }
 
-/** What has a place of its own in Params or in Memory. */
-const KNOWN: ReadonlySet<string> = new Set(
+/** Fields that PromptParameters, StorageOptions or OverflowOptions have. All others are extra. */
+const KNOWN_FIELDS: ReadonlySet<string> = new Set(
   `model input instructions tools tool_choice parallel_tool_calls temperature top_p
   max_output_tokens stop seed presence_penalty frequency_penalty top_logprobs text verbosity
   reasoning reasoning_effort service_tier prompt_cache_key safety_identifier user include store
   background previous_response_id conversation metadata stream stream_options truncation
   context_management generate`.split(/\s+/),
 )
-const KNOWN_OF_TEXT: ReadonlySet<string> = new Set(['format', 'verbosity'])
-const KNOWN_OF_REASONING: ReadonlySet<string> = new Set(['effort', 'summary', 'generate_summary'])
+const KNOWN_TEXT_FIELDS: ReadonlySet<string> = new Set(['format', 'verbosity'])
+const KNOWN_REASONING_FIELDS: ReadonlySet<string> = new Set([
+  'effort',
+  'summary',
+  'generate_summary',
+])
 
-/** The rest; what stands inside `text` or `reasoning` is named by its path. */
-function extraOf(body: JsonObject, text: JsonObject, reasoning: JsonObject): JsonObject {
+/** Returns unknown fields by path: `{ "text.new_field": 1 }`. */
+function pickExtraFields(body: JsonObject, text: JsonObject, reasoning: JsonObject): JsonObject {
   return Object.fromEntries([
-    ...unknownOf(body, KNOWN, ''),
-    ...unknownOf(text, KNOWN_OF_TEXT, 'text.'),
-    ...unknownOf(reasoning, KNOWN_OF_REASONING, 'reasoning.'),
+    ...listUnknownFields(body, KNOWN_FIELDS, ''),
+    ...listUnknownFields(text, KNOWN_TEXT_FIELDS, 'text.'),
+    ...listUnknownFields(reasoning, KNOWN_REASONING_FIELDS, 'reasoning.'),
   ])
 }
 
-function unknownOf(
+function listUnknownFields(
   object: JsonObject,
   known: ReadonlySet<string>,
   prefix: string,
@@ -81,10 +86,6 @@ function unknownOf(
   return Object.entries(object)
     .filter(([name, value]) => !known.has(name) && value !== null && value !== undefined)
     .map(([name, value]) => [prefix + name, value])
-}
-
-function asStrings(value: unknown, path: string): readonly string[] {
-  return asList(value, path).map((entry, at) => asString(entry, `${path}[${at}]`))
 }
 
 const asFormatType = asOneOf(['text', 'json_object', 'json_schema'])

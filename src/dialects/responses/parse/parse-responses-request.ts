@@ -1,6 +1,6 @@
 /**
- * A body of `POST /responses`, understood. Whatever JSON it holds, the answer is an Inbound or a
- * `GatewayError` with the path of what is wrong.
+ * Parses the body of `POST /responses`. Any JSON results in a ClientRequest, or in a GatewayError with
+ * the path of the fault.
  */
 import { DEFAULT_CLIENT_TRAITS } from '../../../core/client/client-traits.ts'
 import type { Item } from '../../../core/item.ts'
@@ -17,14 +17,14 @@ export function parseResponsesRequest(
   body: JsonObject,
   bytes = createLazyJsonBytes(body),
 ): ClientRequest {
-  const memory = parseStorageOptions(body)
-  const items = [...leadingItems(body['instructions']), ...inputItems(body, memory)]
+  const storage = parseStorageOptions(body)
+  const items = [...parseInstructionItems(body['instructions']), ...parseInput(body, storage)]
   return {
     dialect: 'responses',
     stream: readOptional(asBoolean, body['stream'], 'stream') ?? false,
     items,
     params: parseResponsesParameters(body),
-    storage: memory,
+    storage,
     policyOverrides: null,
     generatesAnswer: readOptional(asBoolean, body['generate'], 'generate') ?? true,
     overflow: parseOverflowOptions(body, items),
@@ -34,18 +34,18 @@ export function parseResponsesRequest(
   }
 }
 
-/** Instructions may be a list of items, as a response object shows them. They stand in front then. */
-function leadingItems(instructions: JsonObject[string]): readonly Item[] {
+/** Instructions may be a list of items, as in a response object; they then come before the input. */
+function parseInstructionItems(instructions: JsonObject[string]): readonly Item[] {
   return Array.isArray(instructions) ? parseItems(instructions, 'instructions') : []
 }
 
-function inputItems(body: JsonObject, memory: StorageOptions): readonly Item[] {
+function parseInput(body: JsonObject, storage: StorageOptions): readonly Item[] {
   const { input } = body
   if (typeof input === 'string') {
     return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }]
   }
   if (input !== undefined && input !== null) return parseItems(input, 'input')
-  const goesOn = memory.previousResponseId !== null || memory.conversationId !== null
-  if (goesOn || isObject(body['prompt'])) return []
+  const hasHistory = storage.previousResponseId !== null || storage.conversationId !== null
+  if (hasHistory || isObject(body['prompt'])) return []
   throw createWrongTypeError(input, 'input', 'a string or an array')
 }

@@ -1,10 +1,11 @@
-/** The tools that a request offers, and which of them the model may or must call. */
+/** Parses the tools of a request, and the choice which of them the model may or must call. */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Tool, ToolChoice } from '../../../core/prompt.ts'
 import { isObject } from '../../../core/json/json.ts'
 import {
   asBoolean,
   asList,
+  asListOf,
   asObject,
   asOneOf,
   asString,
@@ -13,7 +14,7 @@ import {
 } from '../../checks/check-json-types.ts'
 
 export function parseResponsesTools(value: unknown, path: string): readonly Tool[] {
-  return asList(value, path).map((tool, at) => parseTool(tool, `${path}[${at}]`))
+  return asListOf(parseTool)(value, path)
 }
 
 function parseTool(value: unknown, path: string): Tool {
@@ -28,7 +29,7 @@ function parseTool(value: unknown, path: string): Tool {
     name,
     description,
     parameters: readOptional(asObject, raw['parameters'], `${path}.parameters`),
-    // The other way round than in Chat Completions.
+    // The default is true; in Chat Completions it is false.
     strict: readOptional(asBoolean, raw['strict'], `${path}.strict`) ?? true,
   }
 }
@@ -40,13 +41,14 @@ export function parseResponsesToolChoice(value: unknown, path: string): ToolChoi
   if (typeof value === 'string') return { type: asMode(value, path) }
   if (!isObject(value)) throw createWrongTypeError(value, path, 'a string or an object')
   const type = asString(value['type'], `${path}.type`)
-  if (type === 'function' || type === 'custom') return { type, name: nameOf(value, type, path) }
+  if (type === 'function' || type === 'custom')
+    return { type, name: readToolName(value, type, path) }
   if (type !== 'allowed_tools') return { type: 'opaque', raw: value }
-  return allowed(value, path)
+  return parseAllowedTools(value, path)
 }
 
-/** Chat Completions nests the name, and clients send that here as well. */
-function nameOf(choice: JsonObject, type: 'function' | 'custom', path: string): string {
+/** Also reads the nested form of Chat Completions, which some clients send: `{ function: { name } }`. */
+function readToolName(choice: JsonObject, type: 'function' | 'custom', path: string): string {
   const nested = choice[type]
   if (choice['name'] === undefined && isObject(nested)) {
     return asString(nested['name'], `${path}.${type}.name`)
@@ -54,20 +56,20 @@ function nameOf(choice: JsonObject, type: 'function' | 'custom', path: string): 
   return asString(choice['name'], `${path}.name`)
 }
 
-function allowed(choice: JsonObject, path: string): ToolChoice {
+function parseAllowedTools(choice: JsonObject, path: string): ToolChoice {
   const nested = choice['allowed_tools']
   if (choice['tools'] === undefined && isObject(nested)) {
-    return allowed({ ...nested, type: 'allowed_tools' }, `${path}.allowed_tools`)
+    return parseAllowedTools({ ...nested, type: 'allowed_tools' }, `${path}.allowed_tools`)
   }
   const mode = asAllowedMode(choice['mode'], `${path}.mode`)
-  const tools = asList(choice['tools'], `${path}.tools`)
   const names: string[] = []
-  for (const [at, entry] of tools.entries()) {
-    const tool = asObject(entry, `${path}.tools[${at}]`)
-    const type = asString(tool['type'], `${path}.tools[${at}].type`)
-    // A hosted tool has no name to allow it by.
+  for (const [index, entry] of asList(choice['tools'], `${path}.tools`).entries()) {
+    const toolPath = `${path}.tools[${index}]`
+    const tool = asObject(entry, toolPath)
+    const type = asString(tool['type'], `${toolPath}.type`)
+    // A hosted tool has no name, so the choice is forwarded unchanged.
     if (type !== 'function' && type !== 'custom') return { type: 'opaque', raw: choice }
-    names.push(nameOf(tool, type, `${path}.tools[${at}]`))
+    names.push(readToolName(tool, type, toolPath))
   }
   return { type: 'allowed', mode, names }
 }

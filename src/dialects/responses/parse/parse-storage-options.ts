@@ -1,4 +1,4 @@
-/** What a request asks the gateway itself to do: to go on from something, to keep, to file. */
+/** Parses the fields about stored data: `store`, `previous_response_id`, `conversation`, `metadata`. */
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import {
@@ -13,8 +13,8 @@ import { asMetadata } from '../../checks/check-value-limits.ts'
 export function parseStorageOptions(body: JsonObject): StorageOptions {
   const store = readOptional(asBoolean, body['store'], 'store')
   const background = readOptional(asBoolean, body['background'], 'background') ?? false
-  const previousResponseId = previousResponse(body['previous_response_id'])
-  const conversationId = conversation(body['conversation'])
+  const previousResponseId = parsePreviousResponse(body['previous_response_id'])
+  const conversationId = parseConversation(body['conversation'])
   if (previousResponseId !== null && conversationId !== null) {
     throw new GatewayError(
       'mutually_exclusive_parameters',
@@ -39,14 +39,14 @@ export function parseStorageOptions(body: JsonObject): StorageOptions {
   }
 }
 
-/** Some clients say "none" with an empty string. */
-function previousResponse(value: unknown): string | null {
+/** Some clients send an empty string for no previous response. */
+function parsePreviousResponse(value: unknown): string | null {
   const id = readOptional(asString, value, 'previous_response_id')
   return id === '' ? null : id
 }
 
-/** Either an id or an object with one. */
-function conversation(value: unknown): string | null {
+/** Accepts an id, or an object with an id. */
+function parseConversation(value: unknown): string | null {
   if (value === undefined || value === null) return null
   if (typeof value === 'string') return asConversationId(value, 'conversation')
   if (!isObject(value)) throw createWrongTypeError(value, 'conversation', 'a string or an object')
