@@ -1,22 +1,23 @@
 /**
- * Names the items of one answer. An item's own id is kept if no other item of the answer has it;
- * what came without one is named after its turn and its place, the same however often it is asked.
+ * Assigns ids to the items of an answer. An item keeps the id of its upstream, unless another item of the
+ * answer has the same one. Other ids are derived from the turn and the index, so that they are the same
+ * each time the answer is rendered.
  */
 import { itemId } from '../../../core/turn-derived-ids.ts'
 import type { Item } from '../../../core/item.ts'
 
 export function createItemIdAssigner(turnId: string): (item: Item, index: number) => string {
-  const taken = new Set<string>()
+  const usedIds = new Set<string>()
   return (item, index) => {
     let id = originalItemId(item)
-    if (id === '' || taken.has(id)) id = itemId(itemTypeName(item), turnId, index)
-    while (taken.has(id)) id += '_'
-    taken.add(id)
+    if (id === '' || usedIds.has(id)) id = itemId(itemTypeName(item), turnId, index)
+    while (usedIds.has(id)) id += '_'
+    usedIds.add(id)
     return id
   }
 }
 
-/** Empty for an item that came without one. */
+/** Returns an empty text for an item without an id. */
 export function originalItemId(item: Item): string {
   const id = item.type === 'opaque' ? item.raw['id'] : item.id
   return typeof id === 'string' ? id : ''

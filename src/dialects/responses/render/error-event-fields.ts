@@ -1,6 +1,6 @@
 /**
- * The `error` event's fields as JSON. OpenAI documents them flat and sends them nested, so they are
- * written both ways.
+ * Renders the fields of an `error` event. OpenAI documents them at the top level, but sends them under
+ * `error`, so they are written in both places.
  */
 import type { Failure } from '../../../core/stream-event.ts'
 

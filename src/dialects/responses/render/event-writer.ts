@@ -1,31 +1,31 @@
 /**
- * Collects the events of a stream and counts them. Their JSON is put together as text, because most
- * of it is the same from token to token.
+ * Collects the events of a stream and numbers them. Events are built as JSON text instead of objects,
+ * because most of the text is the same for each token.
  */
 import { NO_OUTPUT, type SseMessage } from '../../../core/stream/stage.ts'
 
 export interface EventWriter {
-  /** `fields` is JSON without its braces, or empty. */
+  /** `fields` is JSON without braces: `"output_index":0`. */
   readonly write: (type: string, fields: string) => void
-  /** As `write`, for who has put the beginning together before: all up to the last field. */
-  readonly writeFrom: (type: string, beginning: string) => void
-  /** A message that is no event of this API. */
-  readonly writeAs: (message: SseMessage) => void
-  /** What was written since it was last asked. */
-  readonly taken: () => readonly SseMessage[]
+  /** `eventStart` is the JSON of the event up to its last field: `{"type":"…","output_index":0`. */
+  readonly writeStart: (type: string, eventStart: string) => void
+  /** Adds a message that is not an event of the Responses API, e.g. a status for Open WebUI. */
+  readonly writeMessage: (message: SseMessage) => void
+  /** Returns the messages since the last call. */
+  readonly takeMessages: () => readonly SseMessage[]
 }
 
 export function createEventWriter(): EventWriter {
   let messages: SseMessage[] = []
   let sequence = 0
-  const writeFrom = (type: string, beginning: string): void => {
-    messages.push({ event: type, data: `${beginning},"sequence_number":${sequence++}}` })
+  const writeStart = (type: string, eventStart: string): void => {
+    messages.push({ event: type, data: `${eventStart},"sequence_number":${sequence++}}` })
   }
   return {
-    write: (type, fields) => writeFrom(type, `{"type":"${type}",${fields}`),
-    writeFrom,
-    writeAs: (message) => void messages.push(message),
-    taken() {
+    write: (type, fields) => writeStart(type, `{"type":"${type}",${fields}`),
+    writeStart,
+    writeMessage: (message) => void messages.push(message),
+    takeMessages() {
       if (messages.length === 0) return NO_OUTPUT
       const taken = messages
       messages = []

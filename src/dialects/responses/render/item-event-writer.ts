@@ -1,7 +1,7 @@
 /**
- * Tells one item of an answer in events: announces it, its parts and their text, and closes what it
- * has opened, in the order that OpenAI publishes. A part is closed when another one begins; text for
- * a part that is closed already makes one more part, so that nothing is lost and no rule is broken.
+ * Writes the events of one item of an answer, in the order that OpenAI documents: its start, its parts
+ * with their text, its end. A part is closed when another one starts. Text for a part that is already
+ * closed starts one more part, so that no text is lost and the order stays valid.
  */
 import { isToolItem, type Item } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
@@ -13,157 +13,168 @@ import { findTextEventNames, type TextChannel } from './text-event-names.ts'
 import type { EventWriter } from './event-writer.ts'
 
 export interface ItemEventWriter {
-  readonly say: (
+  readonly writeText: (
     channel: TextChannel,
     part: number,
     text: string,
     logprobs?: readonly Json[],
   ) => void
-  readonly annotate: (part: number, annotation: JsonObject) => void
-  /** Says what of the finished item was not said yet, and closes its parts. `null`: it broke off. */
-  readonly close: (final: Item | null) => void
-  /** The last word on the item, which is returned as JSON text. Comes after `close`. */
-  readonly end: (ending: ItemEndStatus) => string
+  readonly writeAnnotation: (part: number, annotation: JsonObject) => void
+  /**
+   * Writes the content of the finished item that had no events yet, and closes its parts. `null`: the
+   * answer broke off before the item was finished.
+   */
+  readonly close: (finalItem: Item | null) => void
+  /** Writes the end of the item and returns its JSON. Called after `close`. */
+  readonly end: (status: ItemEndStatus) => string
 }
 
 export function createItemEventWriter(
   started: Item,
   id: string,
   index: number,
-  view: ReasoningVisibility,
+  visibility: ReasoningVisibility,
   writer: EventWriter,
 ): ItemEventWriter {
-  const announced = JSON.stringify(renderStartedItem(started, id))
-  writer.write('response.output_item.added', `"output_index":${index},"item":${announced}`)
-  const telling: Telling = {
+  const startedJson = JSON.stringify(renderStartedItem(started, id))
+  writer.write('response.output_item.added', `"output_index":${index},"item":${startedJson}`)
+  const progress: ItemProgress = {
     type: started.type,
-    place: `"item_id":${JSON.stringify(id)},"output_index":${index}`,
-    view,
+    itemFields: `"item_id":${JSON.stringify(id)},"output_index":${index}`,
+    visibility,
     writer,
-    told: [],
-    shown: { content: [], summary: [] },
-    current: null,
+    parts: [],
+    renderers: { content: [], summary: [] },
+    openPart: null,
   }
   let item = started
   return {
-    say(channel, part, text, logprobs) {
-      if (text !== '') partFor(telling, channel, part)?.teller.say(text, logprobs)
+    writeText(channel, part, text, logprobs) {
+      if (text !== '') openPart(progress, channel, part)?.events.writeText(text, logprobs)
     },
-    annotate(part, annotation) {
-      partFor(telling, 'text', part)?.teller.annotate(annotation)
+    writeAnnotation(part, annotation) {
+      openPart(progress, 'text', part)?.events.writeAnnotation(annotation)
     },
-    close(final) {
+    close(finalItem) {
       item =
-        final === null || !isSameKind(final, started)
-          ? asFarAsTold(started, telling)
-          : renamed(final, started)
-      for (const piece of splitItemForStreaming(item)) catchUp(telling, piece)
-      closeCurrent(telling)
+        finalItem === null || !isSameType(finalItem, started)
+          ? buildPartialItem(started, progress)
+          : keepCallId(finalItem, started)
+      for (const piece of splitItemForStreaming(item)) writeMissing(progress, piece)
+      closePart(progress)
     },
-    end(ending) {
-      const lists = {
-        content: telling.shown.content.map((shown) => shown()),
-        summary: telling.shown.summary.map((shown) => shown()),
+    end(status) {
+      const parts = {
+        content: progress.renderers.content.map((render) => render()),
+        summary: progress.renderers.summary.map((render) => render()),
       }
-      const json = JSON.stringify(renderItem(item, id, ending, view, lists))
+      const json = JSON.stringify(renderItem(item, id, status, visibility, parts))
       writer.write('response.output_item.done', `"output_index":${index},"item":${json}`)
       return json
     },
   }
 }
 
-/** An item in the middle of being told. */
-interface Telling {
+/** The state of an item between its start and its end. */
+interface ItemProgress {
   readonly type: Item['type']
-  /** The fields that every event of the item has, as JSON. */
-  readonly place: string
-  readonly view: ReasoningVisibility
+  /** The JSON fields that all events of the item have. */
+  readonly itemFields: string
+  readonly visibility: ReasoningVisibility
   readonly writer: EventWriter
-  readonly told: Told[]
-  /** The parts in the order in which they were announced, to be asked when the item is over. */
-  readonly shown: { readonly content: (() => JsonObject)[]; readonly summary: (() => JsonObject)[] }
-  current: Told | null
+  readonly parts: StartedPart[]
+  /** Render the parts of each list when the item ends, in the order in which they started. */
+  readonly renderers: {
+    readonly content: (() => JsonObject)[]
+    readonly summary: (() => JsonObject)[]
+  }
+  openPart: StartedPart | null
 }
 
-/** `channel` and `part` say which part of the item it is, which need not be its place in a list. */
-interface Told {
+/** `part` is the upstream's number of the part, which may differ from its index in the list. */
+interface StartedPart {
   readonly channel: TextChannel
   readonly part: number
-  readonly teller: PartEventWriter
+  readonly events: PartEventWriter
 }
 
-function partFor(telling: Telling, channel: TextChannel, part: number): Told | null {
-  const { current, type, view, place, writer, shown } = telling
+/** Returns the open part if it matches, and otherwise starts a new one. `null`: the item has no such text. */
+function openPart(progress: ItemProgress, channel: TextChannel, part: number): StartedPart | null {
+  const { openPart: current, type, visibility, itemFields, writer, renderers } = progress
   if (current !== null && current.part === part && current.channel === channel) return current
-  const voice = findTextEventNames(type, channel, view)
-  if (voice === null) return null
-  // Arguments have no parts to tell apart.
-  if (voice.parts === null && current !== null) return current
-  closeCurrent(telling)
-  const list = voice.parts === null ? [] : shown[voice.parts.list]
-  const teller = createPartEventWriter(voice, place, list.length, writer)
-  list.push(teller.shown)
-  const told = { channel, part, teller }
-  telling.told.push(told)
-  telling.current = told
-  return told
+  const names = findTextEventNames(type, channel, visibility)
+  if (names === null) return null
+  // The arguments of a call are one text without parts.
+  if (names.parts === null && current !== null) return current
+  closePart(progress)
+  const list = names.parts === null ? [] : renderers[names.parts.list]
+  const events = createPartEventWriter(names, itemFields, list.length, writer)
+  list.push(events.render)
+  const started = { channel, part, events }
+  progress.parts.push(started)
+  progress.openPart = started
+  return started
 }
 
-function closeCurrent(telling: Telling): void {
-  telling.current?.teller.close()
-  telling.current = null
+function closePart(progress: ItemProgress): void {
+  progress.openPart?.events.close()
+  progress.openPart = null
 }
 
-/** Says of a finished part what was not said while it was made. */
-function catchUp(telling: Telling, piece: ItemPiece): void {
-  const { channel, part, text, shown } = piece
-  if (channel === null) return tellAtOnce(telling, piece)
-  const before = telling.told.filter((told) => told.channel === channel && told.part === part)
-  const said = before.map(({ teller }) => teller.said()).join('')
-  const rest = text.startsWith(said) ? text.slice(said.length) : ''
-  if (before.length === 0 || rest !== '') {
-    const told = partFor(telling, channel, part)
-    if (told !== null && rest !== '')
-      told.teller.say(rest, before.length === 0 ? piece.logprobs : undefined)
+/** Writes the text and annotations of a finished part that had no events yet. */
+function writeMissing(progress: ItemProgress, piece: ItemPiece): void {
+  const { channel, part, text, rendered } = piece
+  if (channel === null) return writePartAtOnce(progress, piece)
+  const findStarted = () =>
+    progress.parts.filter((started) => started.channel === channel && started.part === part)
+  const before = findStarted()
+  const writtenText = before.map(({ events }) => events.text()).join('')
+  const missingText = text.startsWith(writtenText) ? text.slice(writtenText.length) : ''
+  if (before.length === 0 || missingText !== '') {
+    const opened = openPart(progress, channel, part)
+    if (missingText !== '') {
+      opened?.events.writeText(missingText, before.length === 0 ? piece.logprobs : undefined)
+    }
   }
-  const annotated = before.reduce((sum, { teller }) => sum + teller.annotated(), 0)
-  for (const annotation of piece.annotations.slice(annotated)) {
-    partFor(telling, channel, part)?.teller.annotate(annotation)
+  const writtenAnnotations = before.reduce((sum, { events }) => sum + events.countAnnotations(), 0)
+  for (const annotation of piece.annotations.slice(writtenAnnotations)) {
+    openPart(progress, channel, part)?.events.writeAnnotation(annotation)
   }
-  const tellers = telling.told.filter((told) => told.channel === channel && told.part === part)
-  // Told in several parts, it cannot be shown as the one that it was.
-  if (tellers.length === 1) tellers[0]?.teller.settle(text, shown)
+  // A part that was written as several parts stays so in the finished item.
+  const [first, ...others] = findStarted()
+  if (others.length === 0) first?.events.setFinal(text, rendered)
 }
 
-/** A part without text: an image, or something from the future. */
-function tellAtOnce(telling: Telling, { shown }: ItemPiece): void {
-  if (shown === null) return
-  closeCurrent(telling)
-  const { content } = telling.shown
-  const fields = `${telling.place},"content_index":${content.length},"part":${JSON.stringify(shown)}`
-  telling.writer.write('response.content_part.added', fields)
-  telling.writer.write('response.content_part.done', fields)
-  content.push(() => shown)
+/** Writes a part without text, e.g. an image or a part of an unknown type. */
+function writePartAtOnce(progress: ItemProgress, { rendered }: ItemPiece): void {
+  if (rendered === null) return
+  closePart(progress)
+  const { content } = progress.renderers
+  const part = JSON.stringify(rendered)
+  const fields = `${progress.itemFields},"content_index":${content.length},"part":${part}`
+  progress.writer.write('response.content_part.added', fields)
+  progress.writer.write('response.content_part.done', fields)
+  content.push(() => rendered)
 }
 
-function isSameKind(item: Item, started: Item): boolean {
+function isSameType(item: Item, started: Item): boolean {
   if (item.type !== 'opaque' || started.type !== 'opaque') return item.type === started.type
   return item.raw['type'] === started.raw['type']
 }
 
-/** A call keeps the name by which it was announced. */
-function renamed(item: Item, started: Item): Item {
+/** A finished call keeps the `call_id` of its start event, which the client already has. */
+function keepCallId(item: Item, started: Item): Item {
   if (!isToolItem(item) || !isToolItem(started) || item.call_id === started.call_id) return item
   return { ...item, call_id: started.call_id }
 }
 
-/** What is known of an item that broke off. Its parts are in the lists; its arguments are not. */
-function asFarAsTold(started: Item, { told }: Telling): Item {
-  const said = told.map(({ teller }) => teller.said()).join('')
-  if (started.type === 'function_call') return { ...started, arguments: said }
-  if (started.type === 'custom_tool_call') return { ...started, input: said }
+/** Builds the item of an answer that broke off. Its parts come from `renderers`, so they are left out. */
+function buildPartialItem(started: Item, { parts }: ItemProgress): Item {
+  const text = parts.map(({ events }) => events.text()).join('')
+  if (started.type === 'function_call') return { ...started, arguments: text }
+  if (started.type === 'custom_tool_call') return { ...started, input: text }
   if (started.type === 'message') return { ...started, content: [] }
   if (started.type !== 'reasoning') return started
-  const { content: _content, ...own } = started
-  return { ...own, summary: [] }
+  const { content: _content, ...fields } = started
+  return { ...fields, summary: [] }
 }

@@ -1,8 +1,9 @@
 /**
- * Tells all items of an answer. They may overlap; each is told under the place at which it began.
+ * Writes the events of all items of an answer. Items may overlap; the index of each is the order in
+ * which it started.
  *
- * The last word on an item is held until something else is heard, because whether the item is whole
- * or was cut off is only known from how the answer ends.
+ * The end of an item is delayed until the next event: whether the last item is complete or was cut off
+ * depends on how the answer ends.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
@@ -16,44 +17,45 @@ import type { EventWriter } from './event-writer.ts'
 
 export interface OutputEventWriter {
   readonly push: (event: StreamEvent) => void
-  /** Closes what is still open. Returns the JSON text of all items, as a list. */
+  /** Closes all open items. Returns the output, a list of all items, as JSON text. */
   readonly end: (status: ResponseStatus) => string
 }
 
 export function createOutputEventWriter(
-  answering: AnswerContext,
-  written: EventWriter,
+  answerContext: AnswerContext,
+  writer: EventWriter,
 ): OutputEventWriter {
-  const slots = tellSlots(answering, written)
+  const items = createItemList(answerContext, writer)
   let isOver = false
   return {
     push(event) {
       if (isOver) return
-      slots.release(
-        event.type === 'answer-ended' && event.finish !== 'stop' ? 'incomplete' : 'completed',
-      )
+      const isCutOff = event.type === 'answer-ended' && event.finish !== 'stop'
+      items.writeDelayedEnd(isCutOff ? 'incomplete' : 'completed')
       switch (event.type) {
         case 'item-started':
-          slots.start(event.index, event.item)
+          items.start(event.index, event.item)
           return
         case 'text-delta':
-          slots.teller(event.index, MESSAGE)?.say('text', event.part, event.text, event.logprobs)
+          items
+            .open(event.index, EMPTY_MESSAGE)
+            ?.writeText('text', event.part, event.text, event.logprobs)
           return
         case 'refusal-delta':
-          slots.teller(event.index, MESSAGE)?.say('refusal', event.part, event.text)
+          items.open(event.index, EMPTY_MESSAGE)?.writeText('refusal', event.part, event.text)
           return
         case 'reasoning-delta':
-          slots.teller(event.index, REASONING)?.say(event.channel, event.part, event.text)
+          items.open(event.index, EMPTY_REASONING)?.writeText(event.channel, event.part, event.text)
           return
         case 'arguments-delta':
-          // A call cannot begin without a name.
-          slots.teller(event.index, null)?.say('arguments', 0, event.text)
+          // A call cannot be started here, because its name is not known.
+          items.open(event.index, null)?.writeText('arguments', 0, event.text)
           return
         case 'annotation-added':
-          slots.teller(event.index, MESSAGE)?.annotate(event.part, event.annotation)
+          items.open(event.index, EMPTY_MESSAGE)?.writeAnnotation(event.part, event.annotation)
           return
         case 'item-ended':
-          slots.close(event.index, event.item)
+          items.close(event.index, event.item)
           return
         case 'answer-ended':
         case 'answer-failed':
@@ -64,72 +66,73 @@ export function createOutputEventWriter(
       }
     },
     end(status) {
-      slots.release(status === 'incomplete' ? 'incomplete' : 'completed')
-      return `[${slots.closeAll(status).join(',')}]`
+      items.writeDelayedEnd(status === 'incomplete' ? 'incomplete' : 'completed')
+      return `[${items.closeAll(status).join(',')}]`
     },
   }
 }
 
-interface Slot {
-  readonly at: number
-  readonly teller: ItemEventWriter
+interface ListedItem {
+  readonly outputIndex: number
+  readonly events: ItemEventWriter
   isClosed: boolean
 }
 
-/** The items by the index under which they are heard of, and in the order in which they began. */
-function tellSlots(answering: AnswerContext, written: EventWriter) {
-  const idOf = createItemIdAssigner(answering.turnId)
-  const view = decideReasoningVisibility(answering)
-  const slots = new Map<number, Slot>()
+/** Lists the items by the index in their events, in the order in which they started. */
+function createItemList(answerContext: AnswerContext, writer: EventWriter) {
+  const assignId = createItemIdAssigner(answerContext.turnId)
+  const visibility = decideReasoningVisibility(answerContext)
+  const items = new Map<number, ListedItem>()
   const output: string[] = []
-  let held: Slot | null = null
+  let itemToEnd: ListedItem | null = null
 
-  const start = (index: number, item: Item): Slot => {
-    const known = slots.get(index)
+  const start = (index: number, item: Item): ListedItem => {
+    const known = items.get(index)
     if (known !== undefined) return known
-    const at = slots.size
-    const slot = {
-      at,
-      teller: createItemEventWriter(item, idOf(item, at), at, view, written),
-      isClosed: false,
-    }
-    slots.set(index, slot)
-    return slot
+    const outputIndex = items.size
+    const id = assignId(item, outputIndex)
+    const events = createItemEventWriter(item, id, outputIndex, visibility, writer)
+    const listed = { outputIndex, events, isClosed: false }
+    items.set(index, listed)
+    return listed
   }
-  /** Only the last item can have been cut off; nothing could come behind it. */
-  const end = ({ at, teller }: Slot, ending: ItemEndStatus): void => {
-    output[at] = teller.end(at === slots.size - 1 ? ending : 'completed')
+  /** Only the last item can be incomplete: after an item that is cut off, no other one starts. */
+  const end = ({ outputIndex, events }: ListedItem, status: ItemEndStatus): void => {
+    output[outputIndex] = events.end(outputIndex === items.size - 1 ? status : 'completed')
   }
   return {
     start,
-    /** `null` for an item that is over. One that nobody began begins now, as `item` if it can. */
-    teller(index: number, item: Item | null): ItemEventWriter | null {
-      const slot = slots.get(index) ?? (item === null ? null : start(index, item))
-      return slot === null || slot.isClosed ? null : slot.teller
+    /**
+     * Returns `null` for a closed item. An item without a start event is started as `item`, or ignored
+     * if that is `null`.
+     */
+    open(index: number, item: Item | null): ItemEventWriter | null {
+      const listed = items.get(index) ?? (item === null ? null : start(index, item))
+      return listed === null || listed.isClosed ? null : listed.events
     },
     close(index: number, item: Item): void {
-      const slot = start(index, item)
-      if (slot.isClosed) return
-      slot.teller.close(item)
-      slot.isClosed = true
-      held = slot
+      const listed = start(index, item)
+      if (listed.isClosed) return
+      listed.events.close(item)
+      listed.isClosed = true
+      itemToEnd = listed
     },
-    release(ending: ItemEndStatus): void {
-      if (held !== null) end(held, ending)
-      held = null
+    writeDelayedEnd(status: ItemEndStatus): void {
+      if (itemToEnd !== null) end(itemToEnd, status)
+      itemToEnd = null
     },
-    /** Of a failed answer everything that was open is cut off. */
+    /** In a failed answer, all open items are incomplete. */
     closeAll(status: ResponseStatus): readonly string[] {
-      for (const slot of slots.values()) {
-        if (slot.isClosed) continue
-        slot.teller.close(null)
-        if (status === 'failed') output[slot.at] = slot.teller.end('incomplete')
-        else end(slot, status === 'completed' ? 'completed' : 'incomplete')
+      for (const listed of items.values()) {
+        if (listed.isClosed) continue
+        listed.events.close(null)
+        if (status === 'failed') output[listed.outputIndex] = listed.events.end('incomplete')
+        else end(listed, status === 'completed' ? 'completed' : 'incomplete')
       }
       return output
     },
   }
 }
 
-const MESSAGE: Item = { type: 'message', role: 'assistant', content: [] }
-const REASONING: Item = { type: 'reasoning', summary: [] }
+const EMPTY_MESSAGE: Item = { type: 'message', role: 'assistant', content: [] }
+const EMPTY_REASONING: Item = { type: 'reasoning', summary: [] }

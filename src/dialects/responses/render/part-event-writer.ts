@@ -1,6 +1,6 @@
 /**
- * Tells one part of an item: announces it, says its text piece by piece, and closes it. The
- * arguments of a call are told the same way, but for the announcement.
+ * Writes the events of one part of an item: its start, its text deltas, its end. The arguments of a
+ * tool call are written the same way, but are not a part, so they have no start event.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import { MAX_TEXT_LINE_CHARS, splitLongText } from '../../split-long-text.ts'
@@ -8,75 +8,73 @@ import type { TextEventNames } from './text-event-names.ts'
 import type { EventWriter } from './event-writer.ts'
 
 export interface PartEventWriter {
-  readonly say: (text: string, logprobs?: readonly Json[]) => void
-  readonly annotate: (annotation: JsonObject) => void
+  readonly writeText: (text: string, logprobs?: readonly Json[]) => void
+  readonly writeAnnotation: (annotation: JsonObject) => void
   readonly close: () => void
-  readonly said: () => string
-  readonly annotated: () => number
-  /**
-   * What the part turned out to be in the finished item. It is what the client keeps, should it
-   * contradict what was said.
-   */
-  readonly settle: (text: string, shown: JsonObject | null) => void
-  /** The part as it stands in the finished item. */
-  readonly shown: () => JsonObject
+  /** The text of all deltas so far. */
+  readonly text: () => string
+  readonly countAnnotations: () => number
+  /** Replaces text and part with those of the finished item, which may differ from the deltas. */
+  readonly setFinal: (text: string, part: JsonObject | null) => void
+  /** Returns the part for the list in the finished item. */
+  readonly render: () => JsonObject
 }
 
-/** `item` is the JSON that names the item, `at` the place in the list of parts. */
+/** `itemFields` is the JSON that identifies the item; `index` is the index in its list of parts. */
 export function createPartEventWriter(
-  voice: TextEventNames,
-  item: string,
-  at: number,
+  names: TextEventNames,
+  itemFields: string,
+  index: number,
   writer: EventWriter,
 ): PartEventWriter {
-  const { parts } = voice
-  const place = parts === null ? item : `${item},"${parts.index}":${at}`
-  const head = `{"type":"${voice.delta}",${place},"delta":`
+  const { parts } = names
+  const fields = parts === null ? itemFields : `${itemFields},"${parts.indexField}":${index}`
+  const deltaStart = `{"type":"${names.delta}",${fields},"delta":`
   const annotations: JsonObject[] = []
   const allLogprobs: Json[] = []
-  let whole = ''
-  let settled: JsonObject | null = null
+  let fullText = ''
+  let finalPart: JsonObject | null = null
 
-  if (parts !== null) writer.write(parts.added, `${place},"part":${JSON.stringify(parts.part(''))}`)
-
-  const shown = (): JsonObject => {
-    if (settled !== null) return settled
-    const part = parts?.part(whole) ?? {}
-    return voice.hasLogprobs ? { ...part, annotations, logprobs: allLogprobs } : part
+  if (parts !== null) {
+    writer.write(parts.added, `${fields},"part":${JSON.stringify(parts.createPart(''))}`)
   }
-  const tell = (text: string, logprobs: readonly Json[] | undefined): void => {
-    const tail = voice.hasLogprobs ? `,"logprobs":${json(logprobs)}` : ''
-    writer.writeFrom(voice.delta, head + JSON.stringify(text) + tail)
+
+  const render = (): JsonObject => {
+    if (finalPart !== null) return finalPart
+    const part = parts?.createPart(fullText) ?? {}
+    return names.hasLogprobs ? { ...part, annotations, logprobs: allLogprobs } : part
+  }
+  const writeDelta = (text: string, logprobs: readonly Json[] | undefined): void => {
+    const end = names.hasLogprobs ? `,"logprobs":${JSON.stringify(logprobs ?? [])}` : ''
+    writer.writeStart(names.delta, deltaStart + JSON.stringify(text) + end)
   }
   return {
-    say(text, logprobs) {
-      whole += text
+    writeText(text, logprobs) {
+      fullText += text
       if (logprobs !== undefined) allLogprobs.push(...logprobs)
-      if (text.length <= MAX_TEXT_LINE_CHARS) return tell(text, logprobs)
-      for (const [at, piece] of splitLongText(text).entries()) tell(piece, at === 0 ? logprobs : [])
+      if (text.length <= MAX_TEXT_LINE_CHARS) return writeDelta(text, logprobs)
+      for (const [piece, pieceText] of splitLongText(text).entries()) {
+        writeDelta(pieceText, piece === 0 ? logprobs : [])
+      }
     },
-    annotate(annotation) {
-      const index = annotations.push(annotation) - 1
+    writeAnnotation(annotation) {
+      const annotationIndex = annotations.push(annotation) - 1
       writer.write(
         'response.output_text.annotation.added',
-        `${place},"annotation_index":${index},"annotation":${JSON.stringify(annotation)}`,
+        `${fields},"annotation_index":${annotationIndex},"annotation":${JSON.stringify(annotation)}`,
       )
     },
     close() {
-      const tail = voice.hasLogprobs ? `,"logprobs":${json(allLogprobs)}` : ''
-      writer.write(voice.done, `${place},"${voice.whole}":${JSON.stringify(whole)}${tail}`)
-      if (parts !== null) writer.write(parts.done, `${place},"part":${JSON.stringify(shown())}`)
+      const end = names.hasLogprobs ? `,"logprobs":${JSON.stringify(allLogprobs)}` : ''
+      writer.write(names.done, `${fields},"${names.textField}":${JSON.stringify(fullText)}${end}`)
+      if (parts !== null) writer.write(parts.done, `${fields},"part":${JSON.stringify(render())}`)
     },
-    said: () => whole,
-    annotated: () => annotations.length,
-    settle(text, final) {
-      whole = text
-      settled = final
+    text: () => fullText,
+    countAnnotations: () => annotations.length,
+    setFinal(text, part) {
+      fullText = text
+      finalPart = part
     },
-    shown,
+    render,
   }
-}
-
-function json(logprobs: readonly Json[] | undefined): string {
-  return logprobs === undefined || logprobs.length === 0 ? '[]' : JSON.stringify(logprobs)
 }

@@ -1,7 +1,7 @@
 /**
- * Mends the answer of an upstream that speaks Responses itself. Of its stream only the events that
- * show the whole response are changed, and there only what is the gateway's to say: the id under
- * which the answer is kept, and what the client asked where something else was sent upstream.
+ * Patches the passed-through answer of an upstream with the Responses API. Only events with the complete
+ * response object are changed: they get the id under which the answer is stored, and the fields of the
+ * client's request where the gateway sent something else upstream.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import type { Failure } from '../../../core/stream-event.ts'
@@ -23,7 +23,7 @@ import {
 import { renderErrorEventFields } from './error-event-fields.ts'
 import { createEventShortener } from './shorten-events-over-limit.ts'
 
-const SHOWS_RESPONSE: ReadonlySet<string> = new Set([
+const RESPONSE_EVENTS: ReadonlySet<string> = new Set([
   'response.created',
   'response.queued',
   'response.in_progress',
@@ -31,57 +31,62 @@ const SHOWS_RESPONSE: ReadonlySet<string> = new Set([
   'response.incomplete',
   'response.failed',
 ])
-const ENDS: ReadonlySet<string> = new Set([
+const END_EVENTS: ReadonlySet<string> = new Set([
   'response.completed',
   'response.incomplete',
   'response.failed',
   'error',
 ])
-const ITEM_DONE = 'response.output_item.done'
 
-export function createResponsesPassThroughPatcher(answering: AnswerContext): PassThroughPatcher {
-  const mended = mender(answering)
-  const reader = messageReader()
-  const seen: Seen = { last: null, response: null, items: [] }
-  const short = createEventShortener(answering)
+export function createResponsesPassThroughPatcher(
+  answerContext: AnswerContext,
+): PassThroughPatcher {
+  const patchResponse = createResponsePatcher(answerContext)
+  const reader = createMessageReader()
+  const progress: StreamProgress = { lastMessage: null, response: null, itemEnds: [] }
+  const shorten = createEventShortener(answerContext)
   return {
     patchMessage(message) {
-      seen.last = message
-      const type = reader.typeOf(message)
-      if (type === ITEM_DONE) seen.items.push(message)
-      const showsResponse = SHOWS_RESPONSE.has(type)
-      if (!showsResponse && !MAY_BE_HOSTILE.test(message.data)) return short(message, reader.jsonOf)
-      const json = reader.jsonOf(message)
+      progress.lastMessage = message
+      const type = reader.readType(message)
+      if (type === 'response.output_item.done') progress.itemEnds.push(message)
+      const hasResponse = RESPONSE_EVENTS.has(type)
+      if (!hasResponse && !MAY_BE_HOSTILE.test(message.data)) return shorten(message, reader.parse)
+      const json = reader.parse(message)
       if (json === null) return message
-      const changes = Object.fromEntries(HOSTILE.map((name) => [name, undefined]))
+      const changes = Object.fromEntries(HOSTILE_FIELDS.map((name) => [name, undefined]))
       const { response } = json
-      if (showsResponse && isObject(response)) {
-        seen.response = mended(response)
-        Object.assign(changes, { response: seen.response })
+      if (hasResponse && isObject(response)) {
+        progress.response = patchResponse(response)
+        Object.assign(changes, { response: progress.response })
       }
-      const sent = patchObject(json, changes)
-      const told = sent === json ? message : { ...message, data: JSON.stringify(sent) }
-      return short(told, () => sent)
+      const patched = patchObject(json, changes)
+      const isSame = patched === json
+      return shorten(
+        isSame ? message : { ...message, data: JSON.stringify(patched) },
+        () => patched,
+      )
     },
-    textDeltaPattern: WORDS_ALONE,
-    startsEnding: (message) => message.data === '[DONE]' || ENDS.has(reader.typeOf(message)),
-    patchBody: (body) => (body['object'] === 'response' ? mended(body) : body),
+    textDeltaPattern: PLAIN_TEXT_DELTA,
+    startsEnding: (message) =>
+      message.data === '[DONE]' || END_EVENTS.has(reader.readType(message)),
+    patchBody: (body) => (body['object'] === 'response' ? patchResponse(body) : body),
     renderFailure: (failure) =>
-      brokenEnding(failure, seen, answering).map((message) => short(message)),
+      renderFailedEnding(failure, progress, answerContext).map((message) => shorten(message)),
   }
 }
 
-/** Open WebUI runs scripts out of `event`, in any stream; none of these is a word of this API. */
-const HOSTILE = ['event', 'selected_model_id', 'sources'] as const
+/** Open WebUI runs scripts from `event` in any stream. The Responses API has none of these fields. */
+const HOSTILE_FIELDS = ['event', 'selected_model_id', 'sources'] as const
 
-/** An escaped letter could hide a name from a look at the text. */
+/** `\u00` matches as well, because an escaped letter could hide a field name. */
 const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|\\u00/
 
 /**
- * A delta, whatever it is of, and nothing beside it that would be counted each time. What may be
- * hostile is looked at one by one.
+ * Matches an event with a text delta only. Events with annotations, items, parts or logprobs are parsed
+ * one by one, and so are those that may be hostile.
  */
-const WORDS_ALONE: TextDeltaPattern = {
+const PLAIN_TEXT_DELTA: TextDeltaPattern = {
   before: /^\{[^{}[\]]*?"delta": ?"/,
   after: /^"/,
   unchangedFields: [
@@ -90,34 +95,35 @@ const WORDS_ALONE: TextDeltaPattern = {
   ],
 }
 
-/** What is known of a stream that is passed on, should it break. */
-interface Seen {
-  last: SseMessage | null
+/** The state of the stream, for the ending if the stream breaks off. */
+interface StreamProgress {
+  lastMessage: SseMessage | null
   response: JsonObject | null
-  readonly items: SseMessage[]
+  readonly itemEnds: SseMessage[]
 }
 
-/** An answer that is not kept has no id of ours, and needs nothing said that it leaves unsaid. */
-function mender(answering: AnswerContext): (response: JsonObject) => JsonObject {
-  const { stored, turnId } = answering
-  const ours = Object.entries({
-    ...oursIn(answering),
+/** An answer that is not stored keeps the upstream's id, and gets no fields with empty values. */
+function createResponsePatcher(answerContext: AnswerContext): (response: JsonObject) => JsonObject {
+  const { stored, turnId } = answerContext
+  const gatewayFields = Object.entries({
+    ...renderGatewayFields(answerContext),
     ...(stored ? { id: responseId(turnId) } : {}),
   })
   return (response) => {
-    const changes = ours.filter(([name, value]) => {
-      if (!stored && response[name] === undefined && saysNothing(value)) return false
+    const changes = gatewayFields.filter(([name, value]) => {
+      if (!stored && response[name] === undefined && isEmptyValue(value)) return false
       return JSON.stringify(response[name]) !== JSON.stringify(value)
     })
     return patchObject(response, Object.fromEntries(changes))
   }
 }
 
-/** What the client asked, wherever the gateway may have asked something else in its stead. */
-function oursIn(answering: AnswerContext): JsonObject {
-  const echo = renderRequestFields(answering)
-  const { maxOutputTokens, promptCacheKey, safetyIdentifier, user } = answering.clientRequest.params
-  const said = {
+/** Renders the request fields that the gateway may have changed in the request to the upstream. */
+function renderGatewayFields(answerContext: AnswerContext): JsonObject {
+  const echo = renderRequestFields(answerContext)
+  const { maxOutputTokens, promptCacheKey, safetyIdentifier, user } =
+    answerContext.clientRequest.params
+  const optionalFields = {
     conversation: echo['conversation'],
     max_output_tokens: maxOutputTokens,
     prompt_cache_key: promptCacheKey,
@@ -130,56 +136,59 @@ function oursIn(answering: AnswerContext): JsonObject {
     previous_response_id: echo['previous_response_id'],
     instructions: echo['instructions'],
     metadata: echo['metadata'],
-    ...Object.fromEntries(Object.entries(said).filter(([, value]) => (value ?? null) !== null)),
+    ...Object.fromEntries(
+      Object.entries(optionalFields).filter(([, value]) => (value ?? null) !== null),
+    ),
   }
 }
 
-function saysNothing(value: Json | undefined): boolean {
+function isEmptyValue(value: Json | undefined): boolean {
   return value === null || value === false || (isObject(value) && Object.keys(value).length === 0)
 }
 
 /**
- * Tells the type of a message by its event name. Where an upstream writes none, only a message that
- * might matter is parsed: quotes inside of a text are escaped, so these words cannot stand there.
+ * Reads the type of a message from its event name. If the upstream sends no event names, only messages
+ * with certain fields are parsed. Model text cannot match these fields, because its quotes are escaped.
  */
-function messageReader() {
-  let read: SseMessage | null = null
+function createMessageReader() {
+  let lastMessage: SseMessage | null = null
   let json: JsonObject | null = null
-  const jsonOf = (message: SseMessage): JsonObject | null => {
-    if (message !== read) {
-      read = message
+  const parse = (message: SseMessage): JsonObject | null => {
+    if (message !== lastMessage) {
+      lastMessage = message
       json = tryParseJsonObject(message.data)
     }
     return json
   }
   return {
-    jsonOf,
-    typeOf(message: SseMessage): string {
+    parse,
+    readType(message: SseMessage): string {
       const { event, data } = message
       if (event !== undefined && event !== 'message') return event
       if (!/"(?:response|error|item)":/.test(data)) return ''
-      const type = jsonOf(message)?.['type']
+      const type = parse(message)?.['type']
       return typeof type === 'string' ? type : ''
     },
   }
 }
 
-function brokenEnding(
+/** Renders the end of a stream that broke off: its numbering, id and finished items are kept. */
+function renderFailedEnding(
   failure: Failure,
-  seen: Seen,
-  answering: AnswerContext,
+  { lastMessage, response: lastResponse, itemEnds }: StreamProgress,
+  answerContext: AnswerContext,
 ): readonly SseMessage[] {
-  const last = seen.last === null ? null : tryParseJsonObject(seen.last.data)?.['sequence_number']
+  const last =
+    lastMessage === null ? null : tryParseJsonObject(lastMessage.data)?.['sequence_number']
   const next = typeof last === 'number' ? last + 1 : 0
   const progress: ResponseProgress = { ...INITIAL_PROGRESS, status: 'failed', failure }
-  const { status, error, ...begun } = renderProgressFields(progress, answering)
-  const response = {
-    ...(seen.response ?? { ...begun, ...renderRequestFields(answering) }),
+  const { status, error, ...initialFields } = renderProgressFields(progress, answerContext)
+  const response = JSON.stringify({
+    ...(lastResponse ?? { ...initialFields, ...renderRequestFields(answerContext) }),
     status,
     error,
-    output: finishedItems(seen.items),
-  }
-  const shown = JSON.stringify(response)
+    output: collectFinishedItems(itemEnds),
+  })
   return [
     {
       event: 'error',
@@ -187,17 +196,17 @@ function brokenEnding(
     },
     {
       event: 'response.failed',
-      data: `{"type":"response.failed","response":${shown},"sequence_number":${next + 1}}`,
+      data: `{"type":"response.failed","response":${response},"sequence_number":${next + 1}}`,
     },
     { data: '[DONE]' },
   ]
 }
 
-function finishedItems(messages: readonly SseMessage[]): readonly JsonObject[] {
+function collectFinishedItems(messages: readonly SseMessage[]): readonly JsonObject[] {
   const items: JsonObject[] = []
   for (const { data } of messages) {
-    const { output_index: at, item } = tryParseJsonObject(data) ?? {}
-    if (typeof at === 'number' && isObject(item)) items[at] = item
+    const { output_index: index, item } = tryParseJsonObject(data) ?? {}
+    if (typeof index === 'number' && isObject(item)) items[index] = item
   }
   return items.filter((item) => item !== undefined)
 }

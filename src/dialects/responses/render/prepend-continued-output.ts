@@ -1,7 +1,7 @@
 /**
- * Open WebUI puts the output of a completed response in the place of everything that its message held.
- * Where it asked to have that message continued, the output begins therefore with what was there, or
- * the user would lose it: words, and the calls and results of an earlier loop.
+ * Prepends the items of the message that a request of Open WebUI continues. Open WebUI replaces the
+ * complete message with the output of the response, so the user would lose its text, and the tool calls
+ * and outputs before it.
  */
 import { itemId } from '../../../core/turn-derived-ids.ts'
 import { textOf, type Item } from '../../../core/item.ts'
@@ -9,24 +9,24 @@ import type { JsonObject } from '../../../core/json/json.ts'
 import { isAssistantMessage, isUserMessage } from '../../../core/items/rounds-and-pinned-items.ts'
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 
-/** `output` is a list as JSON, and so is what comes of it. */
+/** `output` and the result are JSON lists. */
 export function prependContinuedOutput(
   output: string,
   { clientRequest, turnId }: AnswerContext,
 ): string {
   const { items, originalItems = items } = clientRequest
   if (output === '[]' || !isAssistantMessage(originalItems.at(-1))) return output
-  const from = originalItems.findLastIndex(isUserMessage) + 1
-  const before = originalItems.slice(from).flatMap((item, at): readonly JsonObject[] => {
-    const told = toldAgain(item)
-    const id = itemId(item.type, turnId, from + at, 'in')
-    return told === null ? [] : [{ id, type: item.type, status: 'completed', ...told }]
+  const start = originalItems.findLastIndex(isUserMessage) + 1
+  const before = originalItems.slice(start).flatMap((item, offset): readonly JsonObject[] => {
+    const fields = renderContinuedItem(item)
+    const id = itemId(item.type, turnId, start + offset, 'in')
+    return fields === null ? [] : [{ id, type: item.type, status: 'completed', ...fields }]
   })
   return before.length === 0 ? output : `${JSON.stringify(before).slice(0, -1)},${output.slice(1)}`
 }
 
-/** `null` for what it does not send, and so cannot lose. */
-function toldAgain(item: Item): JsonObject | null {
+/** Returns `null` for types of items that Open WebUI does not send, and so cannot lose. */
+function renderContinuedItem(item: Item): JsonObject | null {
   switch (item.type) {
     case 'message': {
       if (item.role !== 'assistant') return null
@@ -39,7 +39,7 @@ function toldAgain(item: Item): JsonObject | null {
     }
     case 'function_call_output': {
       const { call_id, output } = item
-      // As a list: a plain string would spoil the chat for ever.
+      // Always a list: Open WebUI cannot open a chat again in which the output is a string.
       return { call_id, output: [{ type: 'input_text', text: textOf(output) }] }
     }
     case 'reasoning':

@@ -1,17 +1,19 @@
 /**
- * What of a model's reasoning this client is shown.
+ * Decides which forms of reasoning a client gets.
  *
- * Raw reasoning is shown as a summary by default, because the events for raw reasoning are the one
- * place in which OpenAI's SDK and the Open Responses specification exclude each other, and both
- * understand a summary. `include: ["reasoning.raw"]` asks for `reasoning_text` instead.
+ * Raw reasoning is rendered as a summary by default: the events for raw reasoning differ between
+ * OpenAI's SDK and the Open Responses specification, and both accept a summary. With
+ * `include: ["reasoning.raw"]` it is rendered as `reasoning_text`.
  *
- * Sealed reasoning is shown to whoever asks for it with `reasoning.encrypted_content`, and to a
- * client whose answer is not kept, which has to bring it back itself.
+ * Encrypted reasoning is included if the client requests `reasoning.encrypted_content`, and if the answer
+ * is not stored, because the client then has to send the reasoning back itself.
  */
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 
 export interface ReasoningVisibility {
+  /** False: raw reasoning is rendered as a summary. */
   readonly rawReasoning: boolean
+  /** False: `encrypted_content` is left out. */
   readonly sealedReasoning: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * A finished item as this client sees it: complete, with an id and a status, without what is the
- * gateway's own. `lists` are its parts where a stream has told them already.
+ * Renders the items of an answer for a client: with an id and a status, and without the gateway's own
+ * fields `native` and `origin`.
  */
 import type { Item, Part, Reasoning } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
@@ -13,54 +13,55 @@ export interface RenderedParts {
   readonly summary: readonly JsonObject[]
 }
 
+/** `parts` are the parts that a stream has already written; by default those of the item. */
 export function renderItem(
   item: Item,
   id: string,
-  ending: ItemEndStatus,
-  view: ReasoningVisibility,
-  lists: RenderedParts = listsOf(item, view),
+  endStatus: ItemEndStatus,
+  visibility: ReasoningVisibility,
+  parts: RenderedParts = renderParts(item, visibility),
 ): JsonObject {
-  const { native: _native, origin: _origin, ...own } = item
-  const status = item.status === 'incomplete' ? 'incomplete' : ending
-  switch (own.type) {
+  const { native: _native, origin: _origin, ...fields } = item
+  const status = item.status === 'incomplete' ? 'incomplete' : endStatus
+  switch (fields.type) {
     case 'message':
-      return { ...own, id, status, content: lists.content }
+      return { ...fields, id, status, content: parts.content }
     case 'reasoning':
-      return shownReasoning(own, id, view, lists)
+      return renderReasoning(fields, id, visibility, parts)
     case 'function_call':
     case 'custom_tool_call':
-      return { ...own, id, status }
+      return { ...fields, id, status }
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return { ...own, id, status, output: shownOutput(own.output) }
+      return { ...fields, id, status, output: renderOutput(fields.output) }
     case 'opaque':
-      return own.raw['id'] === id ? own.raw : { ...own.raw, id }
+      return fields.raw['id'] === id ? fields.raw : { ...fields.raw, id }
   }
 }
 
-/** An item of which nothing was told yet. */
+/** Renders an item at its start, without text, reasoning and arguments. */
 export function renderStartedItem(item: Item, id: string): JsonObject {
-  const { native: _native, origin: _origin, ...own } = item
+  const { native: _native, origin: _origin, ...fields } = item
   const status = 'in_progress'
-  switch (own.type) {
+  switch (fields.type) {
     case 'message':
-      return { ...own, id, status, content: [] }
+      return { ...fields, id, status, content: [] }
     case 'reasoning': {
-      const { encrypted_content: _sealed, content: _content, status: _status, ...rest } = own
+      const { encrypted_content: _encrypted, content: _content, status: _status, ...rest } = fields
       return { ...rest, id, summary: [] }
     }
     case 'function_call':
-      return { ...own, id, status, arguments: '' }
+      return { ...fields, id, status, arguments: '' }
     case 'custom_tool_call':
-      return { ...own, id, status, input: '' }
+      return { ...fields, id, status, input: '' }
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'opaque':
-      return renderItem(item, id, 'completed', NOTHING_SHOWN)
+      return renderItem(item, id, 'completed', NO_REASONING)
   }
 }
 
-const NOTHING_SHOWN: ReasoningVisibility = { rawReasoning: false, sealedReasoning: false }
+const NO_REASONING: ReasoningVisibility = { rawReasoning: false, sealedReasoning: false }
 
 export function renderPart(part: Part): JsonObject {
   switch (part.type) {
@@ -77,38 +78,43 @@ export function renderPart(part: Part): JsonObject {
   }
 }
 
-function listsOf(item: Item, view: ReasoningVisibility): RenderedParts {
+function renderParts(item: Item, visibility: ReasoningVisibility): RenderedParts {
   if (item.type === 'message') return { content: item.content.map(renderPart), summary: [] }
   if (item.type !== 'reasoning') return { content: [], summary: [] }
   const { summary, content = [] } = item
-  if (view.rawReasoning) return { content, summary }
+  if (visibility.rawReasoning) return { content, summary }
   return {
     content: [],
     summary: [...summary, ...content.map(({ text }) => ({ type: 'summary_text', text }))],
   }
 }
 
-type Ours = 'native' | 'origin'
-
-/** Clients expect no status here; one that says something is passed on all the same. */
-function shownReasoning(
-  { encrypted_content: sealed, content: _content, status, ...own }: Omit<Reasoning, Ours>,
+/** Reasoning gets no status, because clients expect none. A final status of the upstream is kept. */
+function renderReasoning(
+  {
+    encrypted_content: encrypted,
+    content: _content,
+    status,
+    ...fields
+  }: Omit<Reasoning, 'native' | 'origin'>,
   id: string,
-  view: ReasoningVisibility,
+  visibility: ReasoningVisibility,
   { content, summary }: RenderedParts,
 ): JsonObject {
   return {
-    ...own,
+    ...fields,
     id,
     ...(status === undefined || status === 'in_progress' ? {} : { status }),
     summary,
     ...(content.length > 0 ? { content } : {}),
-    ...(view.sealedReasoning && sealed !== undefined ? { encrypted_content: sealed } : {}),
+    ...(visibility.sealedReasoning && encrypted !== undefined
+      ? { encrypted_content: encrypted }
+      : {}),
   }
 }
 
-/** Always a list: Open WebUI cannot read a string here, then or ever after. */
-function shownOutput(output: string | readonly Part[]): readonly JsonObject[] {
+/** Always a list: Open WebUI cannot read a string, also when it opens the chat later. */
+function renderOutput(output: string | readonly Part[]): readonly JsonObject[] {
   if (typeof output === 'string') return [{ type: 'input_text', text: output }]
   return output.map((part) => (part.type === 'opaque' ? part.raw : { ...part }))
 }

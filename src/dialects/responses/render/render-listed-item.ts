@@ -1,6 +1,6 @@
 /**
- * An item as it stands in a list: with an id and a status, and otherwise as it was said. In an answer
- * everything is told in the words of the model; here a question stays a question.
+ * Renders an item for a list of stored items. Input messages and tool outputs keep their original parts
+ * (`input_text`), while in an answer all parts are rendered as output of the model.
  */
 import type { Item, Message, Part } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
@@ -10,33 +10,36 @@ import type { ReasoningVisibility } from './reasoning-visibility.ts'
 export function renderListedItem(
   item: Item,
   id: string,
-  ending: ItemEndStatus,
-  view: ReasoningVisibility,
+  status: ItemEndStatus,
+  visibility: ReasoningVisibility,
 ): JsonObject {
   switch (item.type) {
     case 'message':
-      return item.role === 'assistant' ? renderItem(item, id, ending, view) : question(item, id)
+      return item.role === 'assistant'
+        ? renderItem(item, id, status, visibility)
+        : renderInputMessage(item, id)
     case 'function_call_output':
     case 'custom_tool_call_output': {
-      const { native: _native, origin: _origin, output, ...own } = item
-      const said: Json = typeof output === 'string' ? output : output.map(asSaid)
-      return { ...own, id, status: own.status ?? 'completed', output: said }
+      const { native: _native, origin: _origin, output, ...fields } = item
+      const rendered: Json = typeof output === 'string' ? output : output.map(renderOriginalPart)
+      return { ...fields, id, status: fields.status ?? 'completed', output: rendered }
     }
     case 'function_call':
     case 'custom_tool_call':
     case 'reasoning':
     case 'opaque':
-      return renderItem(item, id, ending, view)
+      return renderItem(item, id, status, visibility)
   }
 }
 
-function question(
-  { native: _native, origin: _origin, content, ...own }: Message,
+function renderInputMessage(
+  { native: _native, origin: _origin, content, ...fields }: Message,
   id: string,
 ): JsonObject {
-  return { ...own, id, status: own.status ?? 'completed', content: content.map(asSaid) }
+  const status = fields.status ?? 'completed'
+  return { ...fields, id, status, content: content.map(renderOriginalPart) }
 }
 
-function asSaid(part: Part): JsonObject {
+function renderOriginalPart(part: Part): JsonObject {
   return part.type === 'opaque' ? part.raw : { ...part }
 }

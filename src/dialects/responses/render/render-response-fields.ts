@@ -1,9 +1,9 @@
 /**
- * The response object: what an answer is, and what was asked. Everything that was asked is echoed
- * with a concrete value, because strict clients accept null in few of these places.
+ * Renders the fields of a response object in two halves: the progress of the answer, and the fields of
+ * the request. A stream sends the object at least three times, but renders the second half, with all
+ * tools and instructions, only once.
  *
- * Its two halves are apart so that a stream, which shows the object three times and more, can write
- * the second one, with all tools and instructions in it, only once.
+ * Fields of the request get concrete values, because strict clients accept `null` in few of them.
  */
 import type { Failure, TokenUsage } from '../../../core/stream-event.ts'
 import { responseId } from '../../../core/turn-derived-ids.ts'
@@ -21,13 +21,13 @@ export type ResponseStatus =
   | 'failed'
   | 'cancelled'
 
-/** What of a response changes while it is made, without its output. */
+/** The fields of a response that change while it is generated, without its output. */
 export interface ResponseProgress {
   readonly status: ResponseStatus
   readonly completedAtMs: number | null
   readonly failure: Failure | null
   readonly incomplete: 'max_output_tokens' | 'content_filter' | null
-  /** Of the model that answered; the one that was asked stands in as long as it is not known. */
+  /** The model that the upstream reports; until then `null`, rendered as the requested model. */
   readonly model: string | null
   readonly usage: TokenUsage | null
 }
@@ -41,7 +41,6 @@ export const INITIAL_PROGRESS: ResponseProgress = {
   usage: null,
 }
 
-/** How far an answer has come, by what came of it. */
 export function progressFromOutcome(outcome: Outcome, endedAtMs: number | null): ResponseProgress {
   const { finish, failure, model, usage } = outcome
   const known = { ...INITIAL_PROGRESS, model, usage }
@@ -52,7 +51,7 @@ export function progressFromOutcome(outcome: Outcome, endedAtMs: number | null):
   return { ...known, status: 'incomplete', incomplete }
 }
 
-/** `output` is left out here: it is written apart. */
+/** Renders the first half, without `output`, which callers add. */
 export function renderProgressFields(
   progress: ResponseProgress,
   { clientRequest, turnId, createdAtMs }: AnswerContext,
@@ -61,9 +60,9 @@ export function renderProgressFields(
   return {
     id: responseId(turnId),
     object: 'response',
-    created_at: seconds(createdAtMs),
+    created_at: toSeconds(createdAtMs),
     status,
-    completed_at: completedAtMs === null ? null : seconds(completedAtMs),
+    completed_at: completedAtMs === null ? null : toSeconds(completedAtMs),
     error: failure === null ? null : renderResponseError(failure),
     incomplete_details: incomplete === null ? null : { reason: incomplete },
     model: model ?? clientRequest.params.model,
@@ -71,6 +70,7 @@ export function renderProgressFields(
   } satisfies JsonObject
 }
 
+/** Renders the second half: the fields of the request, with defaults. */
 export function renderRequestFields({ clientRequest, stored }: AnswerContext): JsonObject {
   const { params, storage, overflow, body } = clientRequest
   const { extra, toolChoice } = params
@@ -89,13 +89,13 @@ export function renderRequestFields({ clientRequest, stored }: AnswerContext): J
     prompt_cache_key: params.promptCacheKey,
     reasoning: { effort: params.effort, summary: params.reasoningSummary },
     safety_identifier: params.safetyIdentifier,
-    // `auto` is a question; the tier in use is its answer.
+    // A request may have `auto`; a response has the tier that is used.
     service_tier: params.serviceTier === 'auto' ? 'default' : (params.serviceTier ?? 'default'),
     store: stored,
     temperature: params.temperature ?? 1,
-    text: { format: formatOf(params), verbosity: params.verbosity ?? 'medium' },
+    text: { format: renderFormat(params), verbosity: params.verbosity ?? 'medium' },
     tool_choice: toolChoice === null ? 'auto' : encodeResponsesToolChoice(toolChoice, params.tools),
-    tools: toolsOf(params, body['tools']),
+    tools: renderTools(params, body['tools']),
     top_logprobs: params.topLogprobs ?? 0,
     top_p: params.topP ?? 1,
     truncation: overflow?.truncation ?? 'disabled',
@@ -103,13 +103,13 @@ export function renderRequestFields({ clientRequest, stored }: AnswerContext): J
   }
 }
 
-function seconds(milliseconds: number): number {
+function toSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000)
 }
 
 /**
- * The codes that a response's `error` may have; strict clients check that it is one of them. The
- * last two are not in the published list, but OpenAI sends them and clients look for them.
+ * The codes that the `error` of a response may have; strict clients reject others. The last two are not
+ * in OpenAI's published list, but OpenAI sends them and clients check for them.
  */
 const ERROR_CODES: ReadonlySet<string> = new Set(
   `server_error rate_limit_exceeded invalid_prompt data_residency_mismatch bio_policy
@@ -137,18 +137,18 @@ export function renderResponsesUsage(usage: TokenUsage): JsonObject {
   }
 }
 
-function formatOf({ format }: PromptParameters): JsonObject {
+function renderFormat({ format }: PromptParameters): JsonObject {
   if (format === null) return { type: 'text' }
   if (format.type !== 'json_schema') return { type: format.type }
   const { type, name, description, schema, strict } = format
   return { type, name, description, schema, strict: strict ?? false }
 }
 
-/** As the client wrote them, with what a function must say filled in. */
-function toolsOf({ tools }: PromptParameters, written: Json | undefined): Json {
-  if (!Array.isArray(written)) return []
-  return written.map((raw: Json, at) => {
-    const tool = tools[at]
+/** Returns the client's tools, with the required fields of functions filled in, e.g. `strict`. */
+function renderTools({ tools }: PromptParameters, clientTools: Json | undefined): Json {
+  if (!Array.isArray(clientTools)) return []
+  return clientTools.map((raw: Json, index) => {
+    const tool = tools[index]
     return tool?.type === 'function' && isObject(raw) ? { ...raw, ...tool } : raw
   })
 }

@@ -1,4 +1,4 @@
-/** An answer in one piece: the same object that a stream ends with. */
+/** Renders a non-streamed answer: the same response object with which a stream ends. */
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
@@ -15,23 +15,32 @@ import { decideReasoningVisibility } from './reasoning-visibility.ts'
 
 export function renderResponse(
   outcome: Outcome,
-  answering: AnswerContext,
+  answerContext: AnswerContext,
   endedAtMs: number | null = null,
 ): JsonObject {
-  return renderResponseProgress(progressFromOutcome(outcome, endedAtMs), outcome.items, answering)
+  return renderResponseProgress(
+    progressFromOutcome(outcome, endedAtMs),
+    outcome.items,
+    answerContext,
+  )
 }
 
-/** A response that has come so far. */
+/** Renders a response that may still be in progress, e.g. of a background run. */
 export function renderResponseProgress(
   progress: ResponseProgress,
   items: readonly Item[],
-  answering: AnswerContext,
+  answerContext: AnswerContext,
 ): JsonObject {
-  const idOf = createItemIdAssigner(answering.turnId)
-  const view = decideReasoningVisibility(answering)
-  const output = items.map((item, at) => {
-    const cutOff = progress.status === 'incomplete' && at === items.length - 1
-    return renderItem(item, idOf(item, at), cutOff ? 'incomplete' : 'completed', view)
+  const assignId = createItemIdAssigner(answerContext.turnId)
+  const visibility = decideReasoningVisibility(answerContext)
+  const output = items.map((item, index) => {
+    const isCutOff = progress.status === 'incomplete' && index === items.length - 1
+    const status = isCutOff ? 'incomplete' : 'completed'
+    return renderItem(item, assignId(item, index), status, visibility)
   })
-  return { ...renderProgressFields(progress, answering), output, ...renderRequestFields(answering) }
+  return {
+    ...renderProgressFields(progress, answerContext),
+    output,
+    ...renderRequestFields(answerContext),
+  }
 }

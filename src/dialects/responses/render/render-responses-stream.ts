@@ -1,11 +1,10 @@
 /**
- * Renders an answer as a stream of Responses events. Whatever events it is given, in whatever order,
- * the stream is a legal one: it begins with `response.created`, every item that it announces is
- * closed, and it ends with one terminal event and `[DONE]`.
+ * Renders an answer as a stream of Responses events. The stream is valid for any input events in any
+ * order: it starts with `response.created`, each item that starts also ends, and the last messages are
+ * one terminal event and `[DONE]`.
  *
- * For Open WebUI it is a slim one: no line of it is long, and nothing that was asked is echoed.
+ * Open WebUI gets a smaller stream: lines of less than 64 KiB, without the fields of the request.
  */
-import type { Failure } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
 import { createErrorBody, createFailure } from '../../../core/errors/gateway-error.ts'
@@ -28,106 +27,109 @@ import { createSizeLimitedEventWriter } from './size-limited-event-writer.ts'
 import { createOutputEventWriter } from './output-event-writer.ts'
 import { createEventWriter, type EventWriter } from './event-writer.ts'
 
-export function createResponsesStreamRenderer(answering: AnswerContext): AnswerRenderer {
-  const written = answering.clientRequest.client.isOpenWebUi
+export function createResponsesStreamRenderer(answerContext: AnswerContext): AnswerRenderer {
+  const writer = answerContext.clientRequest.client.isOpenWebUi
     ? createSizeLimitedEventWriter()
     : createEventWriter()
-  const lifecycle = tellLifecycle(answering, written)
-  const items = createOutputEventWriter(answering, written)
-  const images = tellOfImages(answering, written)
-  const short = createEventShortener(answering)
-  const taken = (): readonly SseMessage[] => written.taken().map((message) => short(message))
+  const response = createResponseEventWriter(answerContext, writer)
+  const items = createOutputEventWriter(answerContext, writer)
+  const warnOfImage = createImageWarning(answerContext, writer)
+  const shorten = createEventShortener(answerContext)
+  const takeMessages = (): readonly SseMessage[] =>
+    writer.takeMessages().map((message) => shorten(message))
   return {
     push(event) {
-      lifecycle.begin(event.type === 'answer-started' ? event.model : null)
+      response.start(event.type === 'answer-started' ? event.model : null)
       items.push(event)
-      if (event.type === 'item-ended') images.ended(event.item)
-      return taken()
+      if (event.type === 'item-ended') warnOfImage(event.item)
+      return takeMessages()
     },
     end(outcome, endedAtMs) {
-      lifecycle.begin(outcome.model)
-      const progress = progressFromOutcome(over(outcome), endedAtMs)
-      lifecycle.end(progress, items.end(progress.status))
-      return [...taken(), { data: '[DONE]' }]
+      response.start(outcome.model)
+      const progress = progressFromOutcome(requireEnding(outcome), endedAtMs)
+      response.end(progress, items.end(progress.status))
+      return [...takeMessages(), { data: '[DONE]' }]
     },
   }
 }
 
-/** A stream that ends has come to something. */
-function over(outcome: Outcome): Outcome {
+/** An outcome without a finish reason or a failure becomes a failure. */
+function requireEnding(outcome: Outcome): Outcome {
   if (outcome.finish !== null || outcome.failure !== null) return outcome
   const failure = createFailure('upstream_broken', 'The answer broke off before it was complete.')
   return { ...outcome, failure }
 }
 
-function tellLifecycle(answering: AnswerContext, { write, writeAs }: EventWriter) {
-  const { storage, client } = answering.clientRequest
+/** Writes the events that have the response object. */
+function createResponseEventWriter(
+  answerContext: AnswerContext,
+  { write, writeMessage }: EventWriter,
+) {
+  const { storage, client } = answerContext.clientRequest
   const { background } = storage
-  // It holds all tools and instructions, so it is put into JSON once.
-  const echo = client.isOpenWebUi
+  // Has all tools and instructions, so it is serialized once.
+  const responseEnd = client.isOpenWebUi
     ? '}'
-    : `,${JSON.stringify(renderRequestFields(answering)).slice(1)}`
-  let hasBegun = false
-  const show = (type: string, progress: ResponseProgress, output: string | null): void => {
-    const fields = JSON.stringify(renderProgressFields(progress, answering)).slice(0, -1)
-    write(type, `"response":${fields}${output === null ? '' : `,"output":${output}`}${echo}`)
+    : `,${JSON.stringify(renderRequestFields(answerContext)).slice(1)}`
+  let isStarted = false
+  const writeResponse = (type: string, progress: ResponseProgress, output: string | null): void => {
+    const fields = JSON.stringify(renderProgressFields(progress, answerContext)).slice(0, -1)
+    const outputField = output === null ? '' : `,"output":${output}`
+    write(type, `"response":${fields}${outputField}${responseEnd}`)
   }
   return {
-    begin(model: string | null): void {
-      if (hasBegun) return
-      hasBegun = true
+    start(model: string | null): void {
+      if (isStarted) return
+      isStarted = true
       const running: ResponseProgress = { ...INITIAL_PROGRESS, model }
       const first: ResponseProgress = background ? { ...running, status: 'queued' } : running
-      show('response.created', first, '[]')
-      if (background) show('response.queued', first, '[]')
-      show('response.in_progress', running, '[]')
+      writeResponse('response.created', first, '[]')
+      if (background) writeResponse('response.queued', first, '[]')
+      writeResponse('response.in_progress', running, '[]')
     },
     end(progress: ResponseProgress, output: string): void {
       const { failure, status } = progress
       if (client.isOpenWebUi) {
-        if (failure !== null) writeAs(keptError(failure))
-        const kept = keptOutput(prependContinuedOutput(output, answering))
-        return show(heardEnding(status), progress, kept)
+        // Open WebUI stores an error only in the format of a chat stream.
+        if (failure !== null) writeMessage({ data: JSON.stringify(createErrorBody(failure)) })
+        const shownOutput = omitRiskyOutput(prependContinuedOutput(output, answerContext))
+        return writeResponse(selectEndEvent(status), progress, shownOutput)
       }
       if (failure !== null) write('error', renderErrorEventFields(failure))
-      show(`response.${status}`, progress, output)
+      writeResponse(`response.${status}`, progress, output)
     },
   }
 }
 
-/** Open WebUI keeps an image that comes as an item of a response, and shows none. */
-function tellOfImages({ clientRequest: { client } }: AnswerContext, { writeAs }: EventWriter) {
-  let isTold = !client.isOpenWebUi
-  return {
-    ended(item: Item): void {
-      if (isTold || collectGeneratedImages(item).length === 0) return
-      isTold = true
-      writeAs(
-        createOmittedImageStatus('Open WebUI shows images only over a connection of the type chat'),
-      )
-    },
+/** Writes a status message for the first image: Open WebUI does not show images of a response. */
+function createImageWarning(
+  { clientRequest: { client } }: AnswerContext,
+  { writeMessage }: EventWriter,
+) {
+  let isDone = !client.isOpenWebUi
+  return (item: Item): void => {
+    if (isDone || collectGeneratedImages(item).length === 0) return
+    isDone = true
+    writeMessage(
+      createOmittedImageStatus('Open WebUI shows images only over a connection of the type chat'),
+    )
   }
-}
-
-/** Open WebUI shows a failed response, but keeps only an error that it is told as in a chat. */
-function keptError(failure: Failure): SseMessage {
-  return { data: JSON.stringify(createErrorBody(failure)) }
 }
 
 /**
- * Open WebUI does not hear of `response.incomplete`, nor of the usage and the items that come with it.
- * The status within stays what it is, and so does `incomplete_details`: whoever reads them is told.
+ * Open WebUI ignores `response.incomplete` with its usage and items, so it gets `response.completed`. The
+ * response object in the event still has the status `incomplete` and `incomplete_details`.
  */
-function heardEnding(status: ResponseStatus): string {
+function selectEndEvent(status: ResponseStatus): string {
   return status === 'incomplete' ? 'response.completed' : `response.${status}`
 }
 
 /**
- * Open WebUI puts the output of a completed response in the place of what was streamed. Without one it
- * keeps that, which is the same; a list of nothing would wipe out what stood there before, and a line
- * above 128 KiB the whole answer.
+ * Returns `null` for an output that would damage the message in Open WebUI, which replaces the streamed
+ * text with the output: an empty list would delete the text, and a line of more than 128 KiB the complete
+ * answer. Without an output, Open WebUI keeps the streamed text, which has the same content.
  */
-function keptOutput(output: string): string | null {
+function omitRiskyOutput(output: string): string | null {
   return output === '[]' || exceedsByteLimit(output, MAX_OUTPUT_BYTES) ? null : output
 }
 

@@ -1,7 +1,7 @@
 /**
- * Writes events for Open WebUI, of which none may be longer than 64 KiB: over a longer line it gives up
- * the whole answer. It puts an answer together from the deltas and from `response.completed`, so what
- * only repeats them is left out where it is too long; what it could not do without is cut.
+ * Writes events for Open WebUI with lines of less than 64 KiB, because Open WebUI aborts an answer at a
+ * longer line. Open WebUI builds an answer from the deltas and from `response.completed`. Events that
+ * only repeat these are dropped if they are too long; other events are shortened.
  */
 import {
   isObject,
@@ -13,65 +13,63 @@ import { exceedsByteLimit, MAX_LINE_BYTES } from '../../exceeds-line-byte-limit.
 import { createEventWriter, type EventWriter } from './event-writer.ts'
 
 export function createSizeLimitedEventWriter(): EventWriter {
-  const { write, writeFrom, ...rest } = createEventWriter()
+  const { write, writeStart, ...rest } = createEventWriter()
   return {
     ...rest,
     write(type, fields) {
       if (!exceedsByteLimit(fields, MAX_LINE_BYTES)) write(type, fields)
-      else if (type === 'response.output_item.added') write(type, cutItem(fields))
+      else if (type === 'response.output_item.added') write(type, shortenItemFields(fields))
       else if (!repeatsEarlierEvents(type)) write(type, fields)
     },
-    writeFrom(type, beginning) {
-      writeFrom(
-        type,
-        exceedsByteLimit(beginning, MAX_LINE_BYTES) ? withoutLogprobs(beginning) : beginning,
-      )
+    writeStart(type, eventStart) {
+      const isTooLong = exceedsByteLimit(eventStart, MAX_LINE_BYTES)
+      writeStart(type, isTooLong ? removeLogprobs(eventStart) : eventStart)
     },
   }
 }
 
-/** Whether an event of this type only says again what the deltas and the end of the answer say. */
+/** True for an event that only repeats the deltas before it or the end of the answer after it. */
 export function repeatsEarlierEvents(type: string): boolean {
-  return REPEATS.test(type)
+  return /\.(?:done|annotation\.added)$|^response\.content_part\.added$/.test(type)
 }
 
-const REPEATS = /\.(?:done|annotation\.added)$|^response\.content_part\.added$/
-
-/** It does not read them. Quotes in the delta are escaped, so these words cannot stand in there. */
-function withoutLogprobs(delta: string): string {
-  const at = delta.indexOf(',"logprobs":')
-  return at < 0 ? delta : `${delta.slice(0, at)},"logprobs":[]`
+/** Open WebUI does not read logprobs. Quotes in the delta are escaped, so the search cannot match it. */
+function removeLogprobs(eventStart: string): string {
+  const start = eventStart.indexOf(',"logprobs":')
+  return start < 0 ? eventStart : `${eventStart.slice(0, start)},"logprobs":[]`
 }
 
 /**
- * An item that is told at once. It has to be there, for the places of the others are counted with it,
- * and a call whose output is missing would be run.
+ * Shortens an item that is complete when it starts, e.g. the output of a gateway tool. It cannot be
+ * dropped: Open WebUI counts items, and would run a call without an output.
  */
-function cutItem(fields: string): string {
+function shortenItemFields(fields: string): string {
   const { output_index: index, item } = tryParseJsonObject(`{${fields}}`) ?? {}
   if (!isObject(item)) return fields
   return `"output_index":${JSON.stringify(index)},"item":${JSON.stringify(shortenItem(item))}`
 }
 
-/** The item without what is long in it. */
+/** Drops the long fields of an item and shortens its output. */
 export function shortenItem(item: JsonObject): JsonObject {
-  const { output, ...own } = item
-  const short = Object.entries(own).filter(([, value]) => JSON.stringify(value).length <= MAX_FIELD)
+  const { output, ...fields } = item
+  const shortFields = Object.entries(fields).filter(
+    ([, value]) => JSON.stringify(value).length <= MAX_FIELD_CHARS,
+  )
   return {
-    ...Object.fromEntries(short),
-    ...(Array.isArray(output) ? { output: cutOutput(output) } : {}),
+    ...Object.fromEntries(shortFields),
+    ...(Array.isArray(output) ? { output: shortenOutput(output) } : {}),
   }
 }
 
-const MAX_FIELD = 2000
-const MAX_OUTPUT = 10_000
+const MAX_FIELD_CHARS = 2000
+const MAX_OUTPUT_CHARS = 10_000
 
-/** The words alone, and not all of them. */
-function cutOutput(parts: readonly Json[]): readonly JsonObject[] {
+/** Returns only the text of an output, up to its limit. */
+function shortenOutput(parts: readonly Json[]): readonly JsonObject[] {
   let text = ''
   for (const part of parts) {
     if (isObject(part) && typeof part['text'] === 'string') text += part['text']
   }
-  if (text.length > MAX_OUTPUT) text = `${text.slice(0, MAX_OUTPUT).toWellFormed()}…`
+  if (text.length > MAX_OUTPUT_CHARS) text = `${text.slice(0, MAX_OUTPUT_CHARS).toWellFormed()}…`
   return [{ type: 'input_text', text }]
 }

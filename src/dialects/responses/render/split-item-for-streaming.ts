@@ -1,16 +1,16 @@
-/** A finished item taken apart into what a stream tells of it, in the order of its parts. */
+/** Splits a finished item into the pieces that a stream writes, in the order of its parts. */
 import type { Item, Part } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import { renderPart } from './render-item.ts'
 import type { TextChannel } from './text-event-names.ts'
 
 export interface ItemPiece {
-  /** `null` for a part that has no text and is told in one go. */
+  /** `null` for a part without text, e.g. an image, which is written in one event. */
   readonly channel: TextChannel | null
   readonly part: number
   readonly text: string
-  /** The part as a client sees it; `null` where it is seen otherwise, or is not a part. */
-  readonly shown: JsonObject | null
+  /** The part of a message as the client sees it; `null` for reasoning and the input of calls. */
+  readonly rendered: JsonObject | null
   readonly annotations: readonly JsonObject[]
   readonly logprobs: readonly Json[]
 }
@@ -18,16 +18,16 @@ export interface ItemPiece {
 export function splitItemForStreaming(item: Item): readonly ItemPiece[] {
   switch (item.type) {
     case 'message':
-      return item.content.map(pieceOfMessage)
+      return item.content.map(createMessagePiece)
     case 'reasoning':
       return [
-        ...item.summary.map(({ text }, part) => plain('summary', part, text)),
-        ...(item.content ?? []).map(({ text }, part) => plain('content', part, text)),
+        ...item.summary.map(({ text }, part) => createTextPiece('summary', part, text)),
+        ...(item.content ?? []).map(({ text }, part) => createTextPiece('content', part, text)),
       ]
     case 'function_call':
-      return [plain('arguments', 0, item.arguments)]
+      return [createTextPiece('arguments', 0, item.arguments)]
     case 'custom_tool_call':
-      return [plain('arguments', 0, item.input)]
+      return [createTextPiece('arguments', 0, item.input)]
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'opaque':
@@ -35,16 +35,17 @@ export function splitItemForStreaming(item: Item): readonly ItemPiece[] {
   }
 }
 
-function plain(channel: TextChannel, part: number, text: string): ItemPiece {
-  return { channel, part, text, shown: null, annotations: [], logprobs: [] }
+function createTextPiece(channel: TextChannel, part: number, text: string): ItemPiece {
+  return { channel, part, text, rendered: null, annotations: [], logprobs: [] }
 }
 
-function pieceOfMessage(part: Part, at: number): ItemPiece {
-  const shown = renderPart(part)
-  if (part.type === 'refusal') return { ...plain('refusal', at, part.refusal), shown }
+function createMessagePiece(part: Part, index: number): ItemPiece {
+  const rendered = renderPart(part)
+  if (part.type === 'refusal')
+    return { ...createTextPiece('refusal', index, part.refusal), rendered }
   if (part.type !== 'output_text' && part.type !== 'input_text') {
-    return { ...plain('text', at, ''), channel: null, shown }
+    return { ...createTextPiece('text', index, ''), channel: null, rendered }
   }
   const { text, annotations = [], logprobs = [] } = part
-  return { channel: 'text', part: at, text, shown, annotations, logprobs }
+  return { channel: 'text', part: index, text, rendered, annotations, logprobs }
 }

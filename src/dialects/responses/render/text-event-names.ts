@@ -1,6 +1,7 @@
 /**
- * The six ways in which an item's text is told in a stream: by which events, under which names. All
- * but the last two stand in parts, which are announced before and closed behind their text.
+ * Defines the event names for each kind of text in a stream: output text, refusal, raw reasoning,
+ * reasoning summary, arguments, custom input. All but the last two are parts of an item, which also
+ * need events for their start and end.
  */
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
@@ -11,24 +12,25 @@ export type TextChannel = 'text' | 'refusal' | 'summary' | 'content' | 'argument
 export interface TextEventNames {
   readonly delta: string
   readonly done: string
-  /** The field of the done event in which the whole text stands. */
-  readonly whole: string
-  /** Where parts are: in which list, under which index, announced and closed by which events. */
+  /** The field with the full text in the done event. */
+  readonly textField: string
+  /** `null` for texts that are not parts: arguments and custom input. */
   readonly parts: PartEventNames | null
   readonly hasLogprobs: boolean
 }
 
 export interface PartEventNames {
   readonly list: 'content' | 'summary'
-  readonly index: string
+  /** The field with the index of the part, e.g. `content_index`. */
+  readonly indexField: string
   readonly added: string
   readonly done: string
-  readonly part: (text: string) => JsonObject
+  readonly createPart: (text: string) => JsonObject
 }
 
-const content = {
+const CONTENT_PART = {
   list: 'content',
-  index: 'content_index',
+  indexField: 'content_index',
   added: 'response.content_part.added',
   done: 'response.content_part.done',
 } as const
@@ -36,10 +38,10 @@ const content = {
 const TEXT: TextEventNames = {
   delta: 'response.output_text.delta',
   done: 'response.output_text.done',
-  whole: 'text',
+  textField: 'text',
   parts: {
-    ...content,
-    part: (text) => ({ type: 'output_text', text, annotations: [], logprobs: [] }),
+    ...CONTENT_PART,
+    createPart: (text) => ({ type: 'output_text', text, annotations: [], logprobs: [] }),
   },
   hasLogprobs: true,
 }
@@ -47,29 +49,29 @@ const TEXT: TextEventNames = {
 const REFUSAL: TextEventNames = {
   delta: 'response.refusal.delta',
   done: 'response.refusal.done',
-  whole: 'refusal',
-  parts: { ...content, part: (refusal) => ({ type: 'refusal', refusal }) },
+  textField: 'refusal',
+  parts: { ...CONTENT_PART, createPart: (refusal) => ({ type: 'refusal', refusal }) },
   hasLogprobs: false,
 }
 
 const RAW_REASONING: TextEventNames = {
   delta: 'response.reasoning_text.delta',
   done: 'response.reasoning_text.done',
-  whole: 'text',
-  parts: { ...content, part: (text) => ({ type: 'reasoning_text', text }) },
+  textField: 'text',
+  parts: { ...CONTENT_PART, createPart: (text) => ({ type: 'reasoning_text', text }) },
   hasLogprobs: false,
 }
 
 const SUMMARY: TextEventNames = {
   delta: 'response.reasoning_summary_text.delta',
   done: 'response.reasoning_summary_text.done',
-  whole: 'text',
+  textField: 'text',
   parts: {
     list: 'summary',
-    index: 'summary_index',
+    indexField: 'summary_index',
     added: 'response.reasoning_summary_part.added',
     done: 'response.reasoning_summary_part.done',
-    part: (text) => ({ type: 'summary_text', text }),
+    createPart: (text) => ({ type: 'summary_text', text }),
   },
   hasLogprobs: false,
 }
@@ -77,7 +79,7 @@ const SUMMARY: TextEventNames = {
 const ARGUMENTS: TextEventNames = {
   delta: 'response.function_call_arguments.delta',
   done: 'response.function_call_arguments.done',
-  whole: 'arguments',
+  textField: 'arguments',
   parts: null,
   hasLogprobs: false,
 }
@@ -85,16 +87,16 @@ const ARGUMENTS: TextEventNames = {
 const INPUT: TextEventNames = {
   delta: 'response.custom_tool_call_input.delta',
   done: 'response.custom_tool_call_input.done',
-  whole: 'input',
+  textField: 'input',
   parts: null,
   hasLogprobs: false,
 }
 
-/** `null` where an item of this type says nothing on that channel. */
+/** Returns `null` if items of this type have no text of that kind, e.g. a refusal in reasoning. */
 export function findTextEventNames(
   type: Item['type'],
   channel: TextChannel,
-  view: ReasoningVisibility,
+  visibility: ReasoningVisibility,
 ): TextEventNames | null {
   switch (channel) {
     case 'text':
@@ -105,7 +107,7 @@ export function findTextEventNames(
       return type === 'reasoning' ? SUMMARY : null
     case 'content':
       if (type !== 'reasoning') return null
-      return view.rawReasoning ? RAW_REASONING : SUMMARY
+      return visibility.rawReasoning ? RAW_REASONING : SUMMARY
     case 'arguments':
       if (type === 'function_call') return ARGUMENTS
       return type === 'custom_tool_call' ? INPUT : null
