@@ -1,11 +1,10 @@
 /** The part of the settings table for loading images and files from the network. */
 import type { AllowedHost } from '../media/loading/check-url-safety.ts'
-import { choiceReader, wholeNumberReader } from './scalar-readers.ts'
+import { choice, wholeNumber } from './scalar-readers.ts'
 
 export const MEDIA_SETTINGS = {
   MEDIA_FETCH: {
-    default: 'auto' as const,
-    read: choiceReader('auto', 'off'),
+    ...choice('auto', 'off'),
     sentence:
       'Whether the gateway loads images and files that a client names by URL, for upstreams that cannot load them (`auto`, or `off`). Private addresses are never loaded.',
   },
@@ -17,18 +16,15 @@ export const MEDIA_SETTINGS = {
       'Private hosts from which the gateway or an upstream may load media after all, e.g. `files.intranet,10.0.0.7:9000`; `host:*` for any port.',
   },
   MEDIA_FETCH_TIMEOUT_SECONDS: {
-    default: 15,
-    read: wholeNumberReader(1, 300),
+    ...wholeNumber(15, 1, 300),
     sentence: 'How long loading all media of a request may take.',
   },
   MEDIA_FETCH_MAX_MB: {
-    default: 8,
-    read: wholeNumberReader(1, 100),
+    ...wholeNumber(8, 1, 100),
     sentence: 'Maximum size of an image or file that is loaded.',
   },
   MEDIA_MEMORY_MB: {
-    default: 256,
-    read: wholeNumberReader(1, 65_536),
+    ...wholeNumber(256, 1, 65_536),
     sentence:
       'Maximum memory for loaded media in the process. A file above it is not loaded, and the model gets a notice instead.',
   },

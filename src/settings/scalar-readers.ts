@@ -48,11 +48,21 @@ function parseWholeNumber(raw: unknown, min: number, max: number): number | null
   return isValid && value >= min && value <= max ? value : null
 }
 
-export function choiceReader<const Choice extends string>(...choices: readonly Choice[]) {
-  return (raw: unknown): Choice => {
-    const found = choices.find((choice) => choice === raw)
-    if (found !== undefined) return found
-    throw new Error(`must be one of ${choices.join(', ')}, not ${JSON.stringify(raw)}.`)
+/** The default and the reader of a setting with a whole number. */
+export function wholeNumber(defaultValue: number, min: number, max: number) {
+  return { default: defaultValue, read: wholeNumberReader(min, max) }
+}
+
+/** The default and the reader of a setting with several choices, of which the first is the default. */
+export function choice<const Choice extends string>(first: Choice, ...others: readonly Choice[]) {
+  const choices = [first, ...others]
+  return {
+    default: first,
+    read(raw: unknown): Choice {
+      const found = choices.find((name) => name === raw)
+      if (found !== undefined) return found
+      throw new Error(`must be one of ${choices.join(', ')}, not ${JSON.stringify(raw)}.`)
+    },
   }
 }
 

@@ -4,9 +4,10 @@ import { WIRE_NAMES } from '../providers/provider-interface.ts'
 import type { Account } from '../providers/provider-interface.ts'
 import { readHeaderValue } from './header-readers.ts'
 import {
-  choiceReader,
+  choice,
   readSpeakerLabels,
   readText,
+  wholeNumber,
   wholeNumberReader,
   wholeNumberOrOffReader,
   type Environment,
@@ -38,8 +39,7 @@ const NO_ALIASES: Readonly<Record<string, readonly string[]>> = {}
 
 export const SETTINGS_TABLE = {
   PORT: {
-    default: 8787,
-    read: wholeNumberReader(0, 65_535),
+    ...wholeNumber(8787, 0, 65_535),
     sentence: 'Port to listen on; `0` takes a free one.',
   },
   HOST: {
@@ -118,32 +118,27 @@ export const SETTINGS_TABLE = {
       'Long tool outputs are shortened once they are more than this many turns old, in steps of as many turns, at most ten; `off` never shortens them.',
   },
   UNANSWERED_CALLS: {
-    default: 'drop' as const,
-    read: choiceReader('drop', 'stub'),
+    ...choice('drop', 'stub'),
     sentence:
       'A tool call in the middle of a conversation without an output is left out (`drop`), or gets a placeholder output (`stub`).',
   },
   REMEMBER: {
-    default: 'on' as const,
-    read: choiceReader('on', 'off'),
+    ...choice('on', 'off'),
     sentence:
       'For clients that send the complete chat each time: whether the reasoning and tool calls that they leave out are stored, and sent to the model again.',
   },
   MARKERS: {
-    default: 'auto' as const,
-    read: choiceReader('auto', 'always', 'never'),
+    ...choice('auto', 'always', 'never'),
     sentence:
       'Which answers get an invisible marker, by which the gateway recognizes them in later requests: those for Open WebUI (`auto`), all (`always`), none (`never`). Answers without a marker are recognized by their text.',
   },
   PERSIST_REASONING: {
-    default: 'conversation' as const,
-    read: choiceReader('disabled', 'next_reply', 'conversation'),
+    ...choice('conversation', 'disabled', 'next_reply'),
     sentence:
       'How long reasoning is sent back to the model that wrote it: during the complete `conversation`, or until the `next_reply` is complete. With `disabled` no new reasoning is stored, except in the event log of a background response.',
   },
   PERSIST_TOOL_RESULTS: {
-    default: 'on' as const,
-    read: choiceReader('on', 'off'),
+    ...choice('on', 'off'),
     sentence:
       'Whether tool calls and outputs that a client leaves out are sent to the model again.',
   },
@@ -157,8 +152,7 @@ export const SETTINGS_TABLE = {
     'The `FORWARD_USER_INFO_HEADER_JWT_SECRET` of your Open WebUI. Each of its users then has their own separate data, and chat and Responses requests without a signature are rejected.',
   ),
   TRUST_USER_HEADERS: {
-    default: 'off' as const,
-    read: choiceReader('off', 'on'),
+    ...choice('off', 'on'),
     sentence:
       'Whether the headers `X-Backstory-User` and `X-OpenWebUI-User-Id` are accepted without a signature. Turn it on only if no other than trusted clients can reach the gateway.',
   },
@@ -169,60 +163,50 @@ export const SETTINGS_TABLE = {
       "Ends an answer before a line in which the model starts to write for another speaker, e.g. `User: …`: `off`, `on`, or the labels of the model itself, which are allowed, e.g. `Ada,Ada (bot)`. An upstream's `quirks.speakerGuard` takes precedence.",
   },
   EXPLAIN_KEEP: {
-    default: 'on' as const,
-    read: choiceReader('on', 'off'),
+    ...choice('on', 'off'),
     sentence:
       'Whether the request that was sent to the upstream is stored with the answer, for `GET /v1/context/explain/{id}`.',
   },
   UNSUPPORTED: {
-    default: 'note' as const,
-    read: choiceReader('note', 'reject'),
+    ...choice('note', 'reject'),
     sentence:
       'What happens to a parameter that the API of the upstream does not have: `note` leaves it out and lists it in `explain`, `reject` returns an error (400). The header `x-backstory-unsupported` takes precedence.',
   },
   MAX_BODY_MB: {
-    default: 64,
-    read: wholeNumberReader(1, 1024),
+    ...wholeNumber(64, 1, 1024),
     sentence: 'Maximum size of a request body, in megabytes.',
   },
   UPSTREAM_HEADERS_TIMEOUT_SECONDS: {
-    default: 300,
-    read: wholeNumberReader(1, 86_400),
+    ...wholeNumber(300, 1, 86_400),
     sentence: 'How long the gateway waits for an upstream to start its answer.',
   },
   UPSTREAM_IDLE_TIMEOUT_SECONDS: {
-    default: 300,
-    read: wholeNumberReader(1, 86_400),
+    ...wholeNumber(300, 1, 86_400),
     sentence: 'How long an upstream may send nothing in the middle of its answer.',
   },
   SUMMARY_TIMEOUT_SECONDS: {
-    default: 120,
-    read: wholeNumberReader(1, 86_400),
+    ...wholeNumber(120, 1, 86_400),
     sentence:
       'How long a request that is too long for its model waits for a summary. Then it is sent without one.',
   },
   DRAIN_SECONDS: {
-    default: 10,
-    read: wholeNumberReader(0, 3_600),
+    ...wholeNumber(10, 0, 3_600),
     sentence:
       'How long open streams and background responses may continue after the process gets a signal to stop. Then they end as failed.',
   },
   RUN_LEASE_SECONDS: {
-    default: 30,
-    read: wholeNumberReader(1, 3_600),
+    ...wholeNumber(30, 1, 3_600),
     sentence:
       'How long a process may give no sign of life before other processes on the same database take over its background responses, and end its other open answers.',
   },
   HEARTBEAT_SECONDS: {
-    default: 15,
-    read: wholeNumberReader(1, 3_600),
+    ...wholeNumber(15, 1, 3_600),
     sentence:
       'Interval at which a stream without events gets a comment, so that no proxy closes it.',
   },
   ...MEDIA_SETTINGS,
   WEBSOCKET_MINUTES: {
-    default: 60,
-    read: wholeNumberReader(1, 1_440),
+    ...wholeNumber(60, 1, 1_440),
     sentence:
       'How long a WebSocket may stay open. Answers in progress are finished; then the client has to open a new one.',
   },

@@ -5,21 +5,17 @@
  * look like one, because its quotes are escaped in JSON.
  */
 import { completionId } from '../../../core/turn-derived-ids.ts'
-import {
-  isObject,
-  type Json,
-  type JsonObject,
-  tryParseJsonObject,
-} from '../../../core/json/json.ts'
-import { isDoneMarker, type SseMessage, type TextDeltaPattern } from '../../../core/stream/stage.ts'
+import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { isDoneMarker, type TextDeltaPattern } from '../../../core/stream/stage.ts'
 import type { AnswerContext, PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
+import { createMessageParser, HOSTILE_FIELDS } from '../../pass-through-json.ts'
 import { renderStreamError } from './render-stream-error.ts'
 import { fillStreamToolCallIds, fillBodyToolCallIds } from './insert-recorded-call-ids.ts'
 
-export function createChatPassThroughPatcher(answering: AnswerContext): PassThroughPatcher {
+export function createChatPassThroughPatcher(answerContext: AnswerContext): PassThroughPatcher {
   /** `null` for an answer that is not stored: it keeps the id of the upstream. */
-  const id = answering.stored ? completionId(answering.turnId) : null
-  const parse = createCachedParser()
+  const id = answerContext.stored ? completionId(answerContext.turnId) : null
+  const parse = createMessageParser()
   /** The upstream's id as JSON text, and the text that replaces it. */
   let knownReplacements: readonly IdReplacement[] = []
   let hasEnding = false
@@ -84,8 +80,6 @@ function replaceId(data: string, replacements: readonly IdReplacement[]): string
   return null
 }
 
-const HOSTILE_FIELDS = ['event', 'selected_model_id', 'sources'] as const
-
 /**
  * `\u00` matches as well, because an escaped letter could hide a field name. (One expression is several
  * times faster than a search for each name, and none of these can backtrack.)
@@ -143,17 +137,4 @@ function isEnding(json: JsonObject | null): boolean {
 
 function isEmptyList(value: Json | undefined): boolean {
   return Array.isArray(value) && value.length === 0
-}
-
-/** Returns a parser that remembers the last message: `patchMessage` and `startsEnding` parse the same. */
-function createCachedParser(): (message: SseMessage) => JsonObject | null {
-  let lastMessage: SseMessage | null = null
-  let json: JsonObject | null = null
-  return (message) => {
-    if (message !== lastMessage) {
-      lastMessage = message
-      json = tryParseJsonObject(message.data)
-    }
-    return json
-  }
 }

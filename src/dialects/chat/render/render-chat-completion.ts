@@ -14,10 +14,10 @@ import {
   renderChatUsage,
 } from './render-answer-fields.ts'
 
-export function renderChatCompletion(outcome: Outcome, answering: AnswerContext): JsonObject {
+export function renderChatCompletion(outcome: Outcome, answerContext: AnswerContext): JsonObject {
   const { items, usage } = outcome
   const rendered = renderAssistantMessage(items)
-  const { isOpenWebUi } = answering.clientRequest.client
+  const { isOpenWebUi } = answerContext.clientRequest.client
   const message = isOpenWebUi ? removeDetailsWithoutText(rendered) : rendered
   const logprobs = collectLogprobs(items)
   const choice = {
@@ -27,10 +27,10 @@ export function renderChatCompletion(outcome: Outcome, answering: AnswerContext)
     finish_reason: renderFinishReason(outcome.finish, message['tool_calls'] !== undefined),
   }
   return {
-    id: completionId(answering.turnId),
+    id: completionId(answerContext.turnId),
     object: 'chat.completion',
-    created: Math.floor(answering.createdAtMs / 1000),
-    model: outcome.model ?? answering.clientRequest.params.model,
+    created: Math.floor(answerContext.createdAtMs / 1000),
+    model: outcome.model ?? answerContext.clientRequest.params.model,
     choices: [choice],
     ...(usage === null ? {} : { usage: renderChatUsage(usage) }),
   }

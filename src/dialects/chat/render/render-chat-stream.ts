@@ -17,8 +17,8 @@ import { renderStreamError } from './render-stream-error.ts'
 import { createChatItemWriter, type ChatItemWriter } from './chat-item-writer.ts'
 import { renderChatUsage, renderFinishReason } from './render-answer-fields.ts'
 
-export function createChatStreamRenderer(answering: AnswerContext): AnswerRenderer {
-  const { clientRequest, turnId, createdAtMs } = answering
+export function createChatStreamRenderer(answerContext: AnswerContext): AnswerRenderer {
+  const { clientRequest, turnId, createdAtMs } = answerContext
   const options = clientRequest.body['stream_options']
   const announcesUsage = isObject(options) && options['include_usage'] === true
   const { isOpenWebUi } = clientRequest.client

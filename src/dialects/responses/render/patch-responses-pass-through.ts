@@ -20,6 +20,7 @@ import {
   renderProgressFields,
   type ResponseProgress,
 } from './render-response-fields.ts'
+import { createMessageParser, HOSTILE_FIELDS } from '../../pass-through-json.ts'
 import { renderErrorEventFields } from './error-event-fields.ts'
 import { createEventShortener } from './shorten-events-over-limit.ts'
 
@@ -42,17 +43,17 @@ export function createResponsesPassThroughPatcher(
   answerContext: AnswerContext,
 ): PassThroughPatcher {
   const patchResponse = createResponsePatcher(answerContext)
-  const reader = createMessageReader()
+  const parse = createMessageParser()
   const progress: StreamProgress = { lastMessage: null, response: null, itemEnds: [] }
   const shorten = createEventShortener(answerContext)
   return {
     patchMessage(message) {
       progress.lastMessage = message
-      const type = reader.readType(message)
+      const type = readType(message, parse)
       if (type === 'response.output_item.done') progress.itemEnds.push(message)
       const hasResponse = RESPONSE_EVENTS.has(type)
-      if (!hasResponse && !MAY_BE_HOSTILE.test(message.data)) return shorten(message, reader.parse)
-      const json = reader.parse(message)
+      if (!hasResponse && !MAY_BE_HOSTILE.test(message.data)) return shorten(message, parse)
+      const json = parse(message)
       if (json === null) return message
       const changes = Object.fromEntries(HOSTILE_FIELDS.map((name) => [name, undefined]))
       const { response } = json
@@ -69,15 +70,12 @@ export function createResponsesPassThroughPatcher(
     },
     textDeltaPattern: PLAIN_TEXT_DELTA,
     startsEnding: (message) =>
-      message.data === '[DONE]' || END_EVENTS.has(reader.readType(message)),
+      message.data === '[DONE]' || END_EVENTS.has(readType(message, parse)),
     patchBody: (body) => (body['object'] === 'response' ? patchResponse(body) : body),
     renderFailure: (failure) =>
       renderFailedEnding(failure, progress, answerContext).map((message) => shorten(message)),
   }
 }
-
-/** Open WebUI runs scripts from `event` in any stream. The Responses API has none of these fields. */
-const HOSTILE_FIELDS = ['event', 'selected_model_id', 'sources'] as const
 
 /** `\u00` matches as well, because an escaped letter could hide a field name. */
 const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|\\u00/
@@ -150,26 +148,12 @@ function isEmptyValue(value: Json | undefined): boolean {
  * Reads the type of a message from its event name. If the upstream sends no event names, only messages
  * with certain fields are parsed. Model text cannot match these fields, because its quotes are escaped.
  */
-function createMessageReader() {
-  let lastMessage: SseMessage | null = null
-  let json: JsonObject | null = null
-  const parse = (message: SseMessage): JsonObject | null => {
-    if (message !== lastMessage) {
-      lastMessage = message
-      json = tryParseJsonObject(message.data)
-    }
-    return json
-  }
-  return {
-    parse,
-    readType(message: SseMessage): string {
-      const { event, data } = message
-      if (event !== undefined && event !== 'message') return event
-      if (!/"(?:response|error|item)":/.test(data)) return ''
-      const type = parse(message)?.['type']
-      return typeof type === 'string' ? type : ''
-    },
-  }
+function readType(message: SseMessage, parse: (message: SseMessage) => JsonObject | null): string {
+  const { event, data } = message
+  if (event !== undefined && event !== 'message') return event
+  if (!/"(?:response|error|item)":/.test(data)) return ''
+  const type = parse(message)?.['type']
+  return typeof type === 'string' ? type : ''
 }
 
 /** Renders the end of a stream that broke off: its numbering, id and finished items are kept. */
