@@ -1,4 +1,4 @@
-/** What the tests of this dialect share. */
+/** Helpers for the tests of the chat dialect. */
 import { expect } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item } from '../../../src/core/item.ts'
@@ -17,12 +17,12 @@ export function parse(body: JsonObject): ClientRequest {
   return chatDialect.parse(body)
 }
 
-export function itemsOf(...messages: readonly JsonObject[]): readonly Item[] {
+export function parseToItems(...messages: readonly JsonObject[]): readonly Item[] {
   return parse({ model: 'm', messages }).items
 }
 
-/** What a bad request is told. */
-export function refusal(body: JsonObject) {
+/** Returns the failure with which an invalid request is rejected. */
+export function readFailure(body: JsonObject) {
   try {
     parse(body)
   } catch (error) {
@@ -32,25 +32,25 @@ export function refusal(body: JsonObject) {
   throw new Error('This request is accepted.')
 }
 
-export function answering(body: JsonObject = {}, stored = true): AnswerContext {
+export function createAnswerContext(body: JsonObject = {}, stored = true): AnswerContext {
   const clientRequest = parse({ model: 'asked', messages: HI, ...body })
   return { clientRequest, turnId: TURN, createdAtMs: 1_700_000_000_999, stored }
 }
 
-export function outcomeOf(events: readonly StreamEvent[]): Outcome {
+export function foldOutcome(events: readonly StreamEvent[]): Outcome {
   const fold = foldAnswerOutcome()
   for (const event of events) fold.push(event)
   return fold.currentOutcome()
 }
 
-/** Everything that a client is sent. */
-export function rendered(
+/** Renders events to the messages that a client gets. */
+export function renderStream(
   events: readonly StreamEvent[],
   body: JsonObject = {},
 ): readonly SseMessage[] {
-  const renderer = chatDialect.createRenderer(answering(body))
+  const renderer = chatDialect.createRenderer(createAnswerContext(body))
   const messages = events.flatMap((event) => [...renderer.push(event)])
-  return [...messages, ...renderer.end(outcomeOf(events), 1_700_000_001_000)]
+  return [...messages, ...renderer.end(foldOutcome(events), 1_700_000_001_000)]
 }
 
 export interface Chunk extends JsonObject {
@@ -62,9 +62,12 @@ export interface Chunk extends JsonObject {
   }[]
 }
 
-/** The chunks that a client is sent, without the mark at the end, which is checked here. */
-export function chunks(events: readonly StreamEvent[], body: JsonObject = {}): readonly Chunk[] {
-  const messages = rendered(events, body)
+/** Renders events to chunks. Checks `[DONE]` at the end and leaves it out. */
+export function renderChunks(
+  events: readonly StreamEvent[],
+  body: JsonObject = {},
+): readonly Chunk[] {
+  const messages = renderStream(events, body)
   expect(messages.at(-1)).toEqual({ data: '[DONE]' })
   return messages.slice(0, -1).map(({ event, data }) => {
     expect(event).toBeUndefined()
@@ -72,9 +75,9 @@ export function chunks(events: readonly StreamEvent[], body: JsonObject = {}): r
   })
 }
 
-/** The deltas, without the first, which says only who speaks, and the last, which says nothing. */
-export function deltas(events: readonly StreamEvent[], body: JsonObject = {}) {
-  return chunks(events, body)
+/** Renders events to deltas, without the first, which has the role, and the last, which is empty. */
+export function renderDeltas(events: readonly StreamEvent[], body: JsonObject = {}) {
+  return renderChunks(events, body)
     .flatMap(({ choices }) => choices.map(({ delta }) => delta))
     .slice(1, -1)
 }
@@ -93,20 +96,20 @@ export const ENDED: StreamEvent = {
   },
 }
 
-/** An answer in which each item is told by one delta for each of its texts. */
-export function tell(...items: readonly Item[]): readonly StreamEvent[] {
-  return [STARTED, ...items.flatMap(tellItem), ENDED]
+/** Creates the events of an answer, with one delta for each text of an item. */
+export function createAnswerEvents(...items: readonly Item[]): readonly StreamEvent[] {
+  return [STARTED, ...items.flatMap(createItemEvents), ENDED]
 }
 
-export function tellItem(item: Item, index: number): readonly StreamEvent[] {
+export function createItemEvents(item: Item, index: number): readonly StreamEvent[] {
   return [
-    { type: 'item-started', index, item: begun(item) },
-    ...deltasOf(item, index),
+    { type: 'item-started', index, item: emptyItem(item) },
+    ...createDeltaEvents(item, index),
     { type: 'item-ended', index, item },
   ]
 }
 
-function begun(item: Item): Item {
+function emptyItem(item: Item): Item {
   switch (item.type) {
     case 'message':
       return { ...item, content: [] }
@@ -121,12 +124,12 @@ function begun(item: Item): Item {
   }
 }
 
-function deltasOf(item: Item, index: number): readonly StreamEvent[] {
+function createDeltaEvents(item: Item, index: number): readonly StreamEvent[] {
   switch (item.type) {
     case 'message':
-      return item.content.flatMap((part, at): readonly StreamEvent[] => {
+      return item.content.flatMap((part, partIndex): readonly StreamEvent[] => {
         if (part.type === 'refusal') {
-          return [{ type: 'refusal-delta', index, part: at, text: part.refusal }]
+          return [{ type: 'refusal-delta', index, part: partIndex, text: part.refusal }]
         }
         if (part.type !== 'output_text') return []
         const { text, annotations = [], logprobs } = part
@@ -134,14 +137,14 @@ function deltasOf(item: Item, index: number): readonly StreamEvent[] {
           {
             type: 'text-delta',
             index,
-            part: at,
+            part: partIndex,
             text,
             ...(logprobs === undefined ? {} : { logprobs }),
           },
           ...annotations.map((annotation): StreamEvent => ({
             type: 'annotation-added',
             index,
-            part: at,
+            part: partIndex,
             annotation,
           })),
         ]
@@ -172,7 +175,7 @@ function deltasOf(item: Item, index: number): readonly StreamEvent[] {
   }
 }
 
-export function said(...texts: readonly string[]): Item {
+export function createMessage(...texts: readonly string[]): Item {
   return {
     type: 'message',
     role: 'assistant',
@@ -180,10 +183,10 @@ export function said(...texts: readonly string[]): Item {
   }
 }
 
-export function call(call_id: string, name = 'look', args = '{}'): Item {
+export function createCall(call_id: string, name = 'look', args = '{}'): Item {
   return { type: 'function_call', call_id, name, arguments: args }
 }
 
-export function summary(...texts: readonly string[]): Item {
+export function createReasoning(...texts: readonly string[]): Item {
   return { type: 'reasoning', summary: texts.map((text) => ({ type: 'summary_text', text })) }
 }

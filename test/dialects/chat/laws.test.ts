@@ -1,4 +1,4 @@
-/** Whatever an answer is, the official client puts it together again, and so does our decoder. */
+/** Property tests: OpenAI's SDK and the gateway's own decoder read any rendered answer correctly. */
 import fc, { type Arbitrary } from 'fast-check'
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
 import { describe, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import { createSseDecoder } from '../../../src/core/stream/sse.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
 import { eventFaults } from '../../support/event-laws.ts'
 import { accountOf, itemsIn } from '../../providers/openai-chat/kit.ts'
-import { ENDED, outcomeOf, rendered, STARTED, tellItem } from './kit.ts'
+import { ENDED, foldOutcome, renderStream, STARTED, createItemEvents } from './kit.ts'
 
 const text = fc.oneof(
   fc.constantFrom('', 'a', '\n', 'grüezi 🦊', '"}]\\', 'x'.repeat(12_000)),
@@ -19,25 +19,27 @@ const text = fc.oneof(
 )
 const word = fc.constantFrom('look', 'sh', 'f')
 
-/** Items of an answer, each with its deltas cut in two. */
+/** An answer with up to five items, in which each delta is split in two. */
 const answer: Arbitrary<readonly StreamEvent[]> = fc
   .array(fc.oneof(message(), reasoning(), call(), hosted()), { maxLength: 5 })
   .chain((items) => {
-    const told = items.map((item, at) => tellItem(unique(item, at), at).flatMap(cut))
+    const events = items.map((item, index) =>
+      createItemEvents(setCallId(item, index), index).flatMap(splitDelta),
+    )
     const finish = fc.constantFrom('stop', 'length', 'content-filter')
     return fc
-      .tuple(interleaved(told), finish)
-      .map(([events, ending]) => [STARTED, ...events, { ...ENDED, finish: ending } as StreamEvent])
+      .tuple(interleave(events), finish)
+      .map(([mixed, ending]) => [STARTED, ...mixed, { ...ENDED, finish: ending } as StreamEvent])
   })
 
 function message(): Arbitrary<Item> {
   return fc.array(text, { maxLength: 2 }).map((texts) => ({
     type: 'message',
     role: 'assistant',
-    content: texts.map((one, at) =>
-      at === 1 && one === 'a'
-        ? { type: 'refusal', refusal: one }
-        : { type: 'output_text', text: one },
+    content: texts.map((partText, index) =>
+      index === 1 && partText === 'a'
+        ? { type: 'refusal', refusal: partText }
+        : { type: 'output_text', text: partText },
     ),
   }))
 }
@@ -45,7 +47,7 @@ function message(): Arbitrary<Item> {
 function reasoning(): Arbitrary<Item> {
   return fc.array(text, { maxLength: 2 }).map((texts) => ({
     type: 'reasoning',
-    summary: texts.map((one) => ({ type: 'summary_text', text: one })),
+    summary: texts.map((partText) => ({ type: 'summary_text', text: partText })),
   }))
 }
 
@@ -63,11 +65,11 @@ function hosted(): Arbitrary<Item> {
   return fc.constant({ type: 'opaque', raw: { type: 'web_search_call', id: 'ws' } })
 }
 
-function unique(item: Item, at: number): Item {
-  return 'call_id' in item ? { ...item, call_id: `call_${at}` } : item
+function setCallId(item: Item, index: number): Item {
+  return 'call_id' in item ? { ...item, call_id: `call_${index}` } : item
 }
 
-function cut(event: StreamEvent): readonly StreamEvent[] {
+function splitDelta(event: StreamEvent): readonly StreamEvent[] {
   if (!('text' in event) || event.text.length < 2) return [event]
   const half = event.text.length >> 1
   return [
@@ -76,10 +78,12 @@ function cut(event: StreamEvent): readonly StreamEvent[] {
   ]
 }
 
-/** Calls may overlap; the rest comes one after the other, as providers tell it. */
-function interleaved(told: readonly (readonly StreamEvent[])[]): Arbitrary<readonly StreamEvent[]> {
+/** Moves the ends of all items to the end in half of the answers, so that items overlap. */
+function interleave(
+  events: readonly (readonly StreamEvent[])[],
+): Arbitrary<readonly StreamEvent[]> {
   return fc.boolean().map((isMixed) => {
-    const all = told.flat()
+    const all = events.flat()
     if (!isMixed) return all
     const ends = all.filter(({ type }) => type === 'item-ended')
     return [...all.filter(({ type }) => type !== 'item-ended'), ...ends]
@@ -87,25 +91,25 @@ function interleaved(told: readonly (readonly StreamEvent[])[]): Arbitrary<reado
 }
 
 function bytesOf(events: readonly StreamEvent[], body: JsonObject = {}): Uint8Array {
-  const lines = rendered(events, body).map(({ data }) => `data: ${data}\n\n`)
+  const lines = renderStream(events, body).map(({ data }) => `data: ${data}\n\n`)
   return new TextEncoder().encode(lines.join(''))
 }
 
-describe('an answer', () => {
-  test('is put together by the official client as it was', async () => {
+describe('any answer', () => {
+  test('is read correctly by the OpenAI SDK', async () => {
     await fc.assert(
       fc.asyncProperty(answer, async (events) => {
         expect(eventFaults(events)).toEqual([])
-        const { items } = outcomeOf(events)
-        const final = await byTheClient(events)
-        const spoken = final.choices[0]?.message
+        const { items } = foldOutcome(events)
+        const completion = await readWithSdk(events)
+        const message = completion.choices[0]?.message
         const calls = items.filter(
           (item) => item.type === 'function_call' || item.type === 'custom_tool_call',
         )
-        expect(spoken?.content ?? '').toBe(joinVisibleText(items))
-        expect(spoken?.tool_calls?.length ?? 0).toBe(calls.length)
-        for (const [at, made] of (spoken?.tool_calls ?? []).entries()) {
-          const item = calls[at]
+        expect(message?.content ?? '').toBe(joinVisibleText(items))
+        expect(message?.tool_calls?.length ?? 0).toBe(calls.length)
+        for (const [index, made] of (message?.tool_calls ?? []).entries()) {
+          const item = calls[index]
           if (made.type === 'function' && item?.type === 'function_call') {
             const { arguments: input, name } = made.function
             expect({ name, input }).toEqual({ name: item.name, input: item.arguments })
@@ -118,18 +122,20 @@ describe('an answer', () => {
     )
   })
 
-  test('is read by our own decoder as it was, however its bytes are cut', () => {
+  test("is read correctly by the gateway's decoder, at any split of its bytes", () => {
     fc.assert(
       fc.property(answer, fc.integer({ min: 1, max: 5000 }), (events, size) => {
         const bytes = bytesOf(events)
-        const cuts: Uint8Array[] = []
-        for (let at = 0; at < bytes.length; at += size) cuts.push(bytes.subarray(at, at + size))
+        const pieces: Uint8Array[] = []
+        for (let start = 0; start < bytes.length; start += size) {
+          pieces.push(bytes.subarray(start, start + size))
+        }
         const read = runStage(
           openaiChat.createDecoder(accountOf()),
-          runStage(createSseDecoder(), cuts),
+          runStage(createSseDecoder(), pieces),
         )
         expect(eventFaults(read)).toEqual([])
-        const before = outcomeOf(events)
+        const before = foldOutcome(events)
         const after = itemsIn(read)
         const callsOf = (items: readonly Item[]) =>
           items.flatMap((item) =>
@@ -145,7 +151,7 @@ describe('an answer', () => {
   test('never has a line longer than 64 KiB (C127)', () => {
     fc.assert(
       fc.property(answer, (events) => {
-        for (const { data } of rendered(events)) {
+        for (const { data } of renderStream(events)) {
           expect(new TextEncoder().encode(data).length).toBeLessThan(65_000)
         }
       }),
@@ -154,8 +160,8 @@ describe('an answer', () => {
   })
 })
 
-async function byTheClient(events: readonly StreamEvent[]) {
-  const lines = rendered(events).slice(0, -1)
+async function readWithSdk(events: readonly StreamEvent[]) {
+  const lines = renderStream(events).slice(0, -1)
   const bytes = new TextEncoder().encode(lines.map(({ data }) => `${data}\n`).join(''))
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {

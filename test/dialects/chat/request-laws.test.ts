@@ -1,7 +1,4 @@
-/**
- * Whatever a request is, it is understood or refused, and what was understood can be written again
- * without a loss.
- */
+/** Property tests: any JSON is parsed or rejected, and parsed messages can be encoded without losses. */
 import fc, { type Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
@@ -10,7 +7,7 @@ import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import { parseChatPrompt, encodePrompt } from '../../providers/openai-chat/kit.ts'
 
 describe('a request', () => {
-  test('of any JSON is understood or refused, never more', () => {
+  test('of any JSON is parsed, or rejected with a GatewayError', () => {
     const json = fc.jsonValue({ maxDepth: 3 })
     const odd = fc.oneof(
       fc.constantFrom<unknown>(null, '', 'text', 0, -1, true, [], {}, ['x'], [null], [[]]),
@@ -79,9 +76,9 @@ describe('a request', () => {
       )
       .map(([base, more]) => ({ ...base, ...Object.fromEntries(more) }) as JsonObject)
     fc.assert(
-      fc.property(fc.oneof({ weight: 9, arbitrary: body }, json.filter(isObject)), (given) => {
+      fc.property(fc.oneof({ weight: 9, arbitrary: body }, json.filter(isObject)), (request) => {
         try {
-          const { items, params } = chatDialect.parse(given as JsonObject)
+          const { items, params } = chatDialect.parse(request as JsonObject)
           expect(items.length).toBeGreaterThan(0)
           expect(params.model).not.toBe('')
         } catch (error) {
@@ -94,25 +91,25 @@ describe('a request', () => {
     )
   })
 
-  test('that was understood is written again without a loss', () => {
+  test('is encoded for a chat upstream with the same messages', () => {
     fc.assert(
-      fc.property(talk(), (messages) => {
+      fc.property(conversation(), (messages) => {
         const prompt = parseChatPrompt({ model: 'm', messages })
-        // The same items in another list: somebody has looked at them.
-        const { messages: again } = encodePrompt({ ...prompt, items: [...prompt.items] })
-        expect(again).toEqual(messages)
+        // A copy of the list, so that the client's body is not forwarded unchanged.
+        const { messages: encoded } = encodePrompt({ ...prompt, items: [...prompt.items] })
+        expect(encoded).toEqual(messages)
       }),
       { numRuns: 200 },
     )
   })
 })
 
-/** Messages in the form in which we write them ourselves. */
-function talk(): Arbitrary<readonly JsonObject[]> {
-  const said = fc.constantFrom('a', 'b\nc', 'grüezi 🦊')
+/** Messages in the form in which the gateway encodes them. */
+function conversation(): Arbitrary<readonly JsonObject[]> {
+  const plainText = fc.constantFrom('a', 'b\nc', 'grüezi 🦊')
   const cached = { cache_control: { type: 'ephemeral' } }
   const content = fc.oneof(
-    said,
+    plainText,
     fc.constantFrom<JsonObject[]>(
       [{ type: 'text', text: 'a', ...cached }],
       [
@@ -131,11 +128,11 @@ function talk(): Arbitrary<readonly JsonObject[]> {
   )
   const extras = fc.constantFrom<JsonObject>({}, { name: 'Ann' }, { name: 'Ann', x: [1] })
   const user = fc
-    .tuple(fc.constantFrom('user', 'system', 'developer'), content, said, extras)
+    .tuple(fc.constantFrom('user', 'system', 'developer'), content, plainText, extras)
     .map(([role, parts, plain, more]) => [
       { role, content: role === 'user' ? parts : plain, ...more },
     ])
-  const thinking = fc.constantFrom<JsonObject>(
+  const reasoning = fc.constantFrom<JsonObject>(
     {},
     { reasoning_content: 'Hm' },
     { reasoning: 'Hm' },
@@ -147,7 +144,7 @@ function talk(): Arbitrary<readonly JsonObject[]> {
     { reasoning_content: '' },
   )
   const assistant = fc
-    .tuple(said, extras, thinking)
+    .tuple(plainText, extras, reasoning)
     .map(([plain, more, thought]) => [{ role: 'assistant', content: plain, ...more, ...thought }])
   const refused = fc.constant([{ role: 'assistant', content: null, refusal: 'No.' }])
   const entry = fc
@@ -160,7 +157,7 @@ function talk(): Arbitrary<readonly JsonObject[]> {
       ...more,
     }))
   const batch = fc
-    .tuple(fc.option(said), thinking, extras, fc.array(entry, { minLength: 1, maxLength: 3 }))
+    .tuple(fc.option(plainText), reasoning, extras, fc.array(entry, { minLength: 1, maxLength: 3 }))
     .map(([plain, thought, more, entries]) => [
       {
         role: 'assistant',
@@ -182,11 +179,11 @@ function talk(): Arbitrary<readonly JsonObject[]> {
   return fc
     .array(fc.oneof(user, assistant, refused, batch, legacy), { minLength: 1, maxLength: 6 })
     .map((groups) => groups.flat())
-    .filter((messages) => messages.every((one, at) => !startsBatchBehindWords(messages, one, at)))
+    .filter((messages) => messages.every((one, at) => !startsCallsAfterText(messages, one, at)))
 }
 
-/** Words and calls in two messages become one, which is what most services want. */
-function startsBatchBehindWords(
+/** Text and calls in two messages are encoded as one message, so they are not generated. */
+function startsCallsAfterText(
   messages: readonly JsonObject[],
   message: JsonObject,
   at: number,

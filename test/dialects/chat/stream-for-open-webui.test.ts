@@ -1,4 +1,4 @@
-/** An answer as chat chunks for Open WebUI. */
+/** Chat streams for Open WebUI. */
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
@@ -6,14 +6,22 @@ import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
 import type { AnswerContext } from '../../../src/core/ports/dialect-interface.ts'
-import { answering, call, outcomeOf, said, summary, tell, type Chunk } from './kit.ts'
+import {
+  createAnswerContext,
+  createCall,
+  foldOutcome,
+  createMessage,
+  createReasoning,
+  createAnswerEvents,
+  type Chunk,
+} from './kit.ts'
 
-function forOpenWebUi(body: JsonObject = {}): AnswerContext {
-  const own = answering(body)
+function createOpenWebUiContext(body: JsonObject = {}): AnswerContext {
+  const context = createAnswerContext(body)
   return {
-    ...own,
+    ...context,
     clientRequest: {
-      ...own.clientRequest,
+      ...context.clientRequest,
       client: { ...DEFAULT_CLIENT_TRAITS, isOpenWebUi: true },
     },
   }
@@ -23,9 +31,9 @@ function rendered(
   events: readonly StreamEvent[],
   body: JsonObject = {},
 ): readonly { readonly data: string }[] {
-  const renderer = chatDialect.createRenderer(forOpenWebUi(body))
+  const renderer = chatDialect.createRenderer(createOpenWebUiContext(body))
   const messages = events.flatMap((event) => [...renderer.push(event)])
-  const all = [...messages, ...renderer.end(outcomeOf(events), 1_700_000_001_000)]
+  const all = [...messages, ...renderer.end(foldOutcome(events), 1_700_000_001_000)]
   for (const { data } of all) expect(Buffer.byteLength(data)).toBeLessThan(64 * 1024)
   return all
 }
@@ -48,43 +56,47 @@ function withDetails(item: Item, ...details: readonly JsonObject[]): Item {
   return { ...item, native: { chat: { reasoning_details: details } } }
 }
 const DETAIL = { type: 'reasoning.encrypted', data: 'sealed', index: 0 }
-const SEALED = withDetails({ type: 'reasoning', summary: [] }, DETAIL)
+const ONLY_DETAILS = withDetails({ type: 'reasoning', summary: [] }, DETAIL)
 
 test.each([[{}], [{ stream_options: { include_usage: true } }], [{ stream_options: {} }]])(
-  'the usage is told once, at the end and without choices, asked with %j or not',
+  'sends the usage once, at the end and without choices, for a request with %j',
   (body) => {
-    const all = chunks(tell(said('a')), body)
+    const all = chunks(createAnswerEvents(createMessage('a')), body)
     expect(all.filter(({ usage }) => usage !== undefined && usage !== null)).toEqual([all.at(-1)])
     expect(all.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 7 } })
   },
 )
 
-test('an answer without a usage has none', () => {
+test('sends no usage if the upstream reports none', () => {
   const ended: StreamEvent = { type: 'answer-ended', finish: 'stop', usage: null }
-  const all = chunks([...tell(said('a')).slice(0, -1), ended])
+  const all = chunks([...createAnswerEvents(createMessage('a')).slice(0, -1), ended])
   expect(all.at(-1)?.choices).toHaveLength(1)
 })
 
-test('reasoning details come behind reasoning that is shown', () => {
-  expect(deltas(tell(withDetails(summary('Hm'), DETAIL), said('So')))).toEqual([
-    { reasoning_content: 'Hm' },
-    { reasoning_details: [DETAIL] },
-    { content: 'So' },
-  ])
+test('sends reasoning details after the reasoning text', () => {
+  expect(
+    deltas(createAnswerEvents(withDetails(createReasoning('Hm'), DETAIL), createMessage('So'))),
+  ).toEqual([{ reasoning_content: 'Hm' }, { reasoning_details: [DETAIL] }, { content: 'So' }])
 })
 
-test('details alone wait for reasoning that is shown, and are left out if there is none', () => {
-  expect(deltas(tell(SEALED, said('So')))).toEqual([{ content: 'So' }])
-  const told = deltas(tell(SEALED, said('So'), withDetails(summary('Hm'), DETAIL)))
-  expect(told).toEqual([
+test('delays reasoning details until there is reasoning text, and drops them if there is none', () => {
+  expect(deltas(createAnswerEvents(ONLY_DETAILS, createMessage('So')))).toEqual([{ content: 'So' }])
+  const delayed = deltas(
+    createAnswerEvents(
+      ONLY_DETAILS,
+      createMessage('So'),
+      withDetails(createReasoning('Hm'), DETAIL),
+    ),
+  )
+  expect(delayed).toEqual([
     { content: 'So' },
     { reasoning_content: 'Hm' },
     { reasoning_details: [DETAIL, DETAIL] },
   ])
 })
 
-test('what is too long for a line by itself is left out, and the answer goes on (C127)', () => {
-  const huge = withDetails(summary('Hm'), { ...DETAIL, data: 'x'.repeat(70_000) })
+test('drops an object that is too long for a line, and continues the answer (C127)', () => {
+  const huge = withDetails(createReasoning('Hm'), { ...DETAIL, data: 'x'.repeat(70_000) })
   const image: Item = {
     type: 'message',
     role: 'assistant',
@@ -93,37 +105,48 @@ test('what is too long for a line by itself is left out, and the answer goes on 
       { type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(70_000)}` },
     ],
   }
-  expect(deltas(tell(huge, image))).toEqual([{ reasoning_content: 'Hm' }, { content: 'Look' }])
+  expect(deltas(createAnswerEvents(huge, image))).toEqual([
+    { reasoning_content: 'Hm' },
+    { content: 'Look' },
+  ])
 })
 
-describe('an image that a model made', () => {
-  const made = (chars: number): Item => ({
+describe('a generated image', () => {
+  const createImage = (chars: number): Item => ({
     type: 'opaque',
     raw: { type: 'image_generation_call', result: 'A'.repeat(chars), output_format: 'webp' },
   })
-  const longest = (() => {
-    const line = rendered(tell(made(1000))).find(({ data }) => data.includes('image_url'))
+  const maxChars = (() => {
+    const line = rendered(createAnswerEvents(createImage(1000))).find(({ data }) =>
+      data.includes('image_url'),
+    )
     return 64_000 - (line?.data.length ?? 0) + 1000
   })()
 
-  test('is shown where its line is not too long', () => {
-    const url = `data:image/webp;base64,${'A'.repeat(longest)}`
-    expect(deltas(tell(said('So'), made(longest)))).toEqual([
+  test('is sent if its line is not too long', () => {
+    const url = `data:image/webp;base64,${'A'.repeat(maxChars)}`
+    expect(deltas(createAnswerEvents(createMessage('So'), createImage(maxChars)))).toEqual([
       { content: 'So' },
       { images: [{ type: 'image_url', image_url: { url } }] },
     ])
   })
 
-  test('is said not to be shown where it is, and the answer goes on', () => {
-    expect(deltas(tell(made(longest + 1), said('So')))).toEqual([{ content: 'So' }])
-    const told = chunks(tell(made(longest + 1), said('So'))).filter(isStatus)
+  test('is replaced with a status message if its line is too long', () => {
+    expect(deltas(createAnswerEvents(createImage(maxChars + 1), createMessage('So')))).toEqual([
+      { content: 'So' },
+    ])
+    const statuses = chunks(
+      createAnswerEvents(createImage(maxChars + 1), createMessage('So')),
+    ).filter(isStatus)
     const description = expect.stringMatching(/not shown.* 48 KB /) as string
-    expect(told).toEqual([{ event: { type: 'status', data: { description, done: true } } }])
+    expect(statuses).toEqual([{ event: { type: 'status', data: { description, done: true } } }])
   })
 })
 
-test('no chunk has a word that is for Open WebUI’s own server (C127)', () => {
-  for (const chunk of chunks(tell(summary('Hm'), said('So'), call('x')))) {
+test('no chunk has a field that Open WebUI reserves for its own server (C127)', () => {
+  for (const chunk of chunks(
+    createAnswerEvents(createReasoning('Hm'), createMessage('So'), createCall('x')),
+  )) {
     expect(Object.keys(chunk)).not.toContain('event')
     expect(Object.keys(chunk)).not.toContain('sources')
     expect(Object.keys(chunk)).not.toContain('selected_model_id')
@@ -131,22 +154,25 @@ test('no chunk has a word that is for Open WebUI’s own server (C127)', () => {
   }
 })
 
-test('tags of thought in the text stay what they are', () => {
+test('sends <think> tags in the text unchanged', () => {
   const text = 'Write `<think>` and `</think>`.'
-  expect(deltas(tell(said(text)))).toEqual([{ content: text }])
+  expect(deltas(createAnswerEvents(createMessage(text)))).toEqual([{ content: text }])
 })
 
-test('a whole answer has its details only with reasoning as well', () => {
+test('a non-streamed answer has reasoning details only with reasoning text', () => {
   const message = (...items: readonly Item[]) => {
-    const body = chatDialect.renderBody(outcomeOf(tell(...items)), forOpenWebUi()) as unknown as {
+    const body = chatDialect.renderBody(
+      foldOutcome(createAnswerEvents(...items)),
+      createOpenWebUiContext(),
+    ) as unknown as {
       choices: [{ message: JsonObject }]
       usage: JsonObject
     }
     expect(body.usage).toMatchObject({ total_tokens: 7 })
     return body.choices[0].message
   }
-  expect(message(SEALED, said('So'))).not.toHaveProperty('reasoning_details')
-  expect(message(withDetails(summary('Hm'), DETAIL), said('So'))).toMatchObject({
+  expect(message(ONLY_DETAILS, createMessage('So'))).not.toHaveProperty('reasoning_details')
+  expect(message(withDetails(createReasoning('Hm'), DETAIL), createMessage('So'))).toMatchObject({
     reasoning_content: 'Hm',
     reasoning_details: [DETAIL],
   })

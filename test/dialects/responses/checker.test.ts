@@ -1,6 +1,6 @@
 /**
- * The checker of streams, checked: it finds nothing in what OpenAI sent, and it finds every fault
- * that is planted in a stream of ours.
+ * Tests the stream checker of the other tests: it accepts recorded streams of OpenAI, and finds every
+ * fault that is inserted into a valid stream.
  */
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
@@ -10,16 +10,16 @@ import { responsesFaults } from '../../support/responses-checker.ts'
 import { jsonOf, recordedStreams, rendered } from '../../support/responses-kit.ts'
 import { sharedExists } from '../../support/shared.ts'
 
-/** What is known to be unlike the rules, and is not there for a test of them. */
+/** Recorded streams that differ from the documented rules. */
 const EXCEPTIONS = /apply-patch|starting-after|text-gpt-4o|image-generation|reasoning-summary\.sse/
 
 describe.skipIf(!sharedExists)('a stream of OpenAI', () => {
   const streams = recordedStreams().filter(
     ({ name }) => name.startsWith('openai-responses') && !EXCEPTIONS.test(name),
   )
-  test.each(streams)('$name is lawful', ({ messages }) => {
+  test.each(streams)('$name is valid', ({ messages }) => {
     const faults = responsesFaults(messages, { sentinel: false, wholeResponses: false })
-    // It documents the error flat, and sends it nested.
+    // OpenAI documents the error fields at the top level, but sends them under `error`.
     expect(faults.filter((fault) => !/error: has no (code|message|param)/.test(fault))).toEqual([])
   })
 })
@@ -53,57 +53,59 @@ const EVENTS: readonly StreamEvent[] = [
   },
   { type: 'answer-ended', finish: 'stop', usage: null },
 ]
-const LAWFUL = rendered(EVENTS)
+const VALID_STREAM = rendered(EVENTS)
 
-test('the stream into which faults are planted is lawful', () => {
-  expect(responsesFaults(LAWFUL)).toEqual([])
+test('the stream without faults is valid', () => {
+  expect(responsesFaults(VALID_STREAM)).toEqual([])
 })
 
-describe('a stream is not lawful', () => {
-  test.each([...LAWFUL.keys()])('without its message %i', (at) => {
-    expect(responsesFaults(LAWFUL.toSpliced(at, 1))).not.toEqual([])
+describe('a stream is not valid', () => {
+  test.each([...VALID_STREAM.keys()])('without its message %i', (index) => {
+    expect(responsesFaults(VALID_STREAM.toSpliced(index, 1))).not.toEqual([])
   })
 
-  test.each([...LAWFUL.keys()])('with its message %i a second time', (at) => {
-    const again = LAWFUL.slice(at, at + 1)
-    expect(responsesFaults(LAWFUL.toSpliced(at, 0, ...again))).not.toEqual([])
+  test.each([...VALID_STREAM.keys()])('with its message %i a second time', (index) => {
+    const again = VALID_STREAM.slice(index, index + 1)
+    expect(responsesFaults(VALID_STREAM.toSpliced(index, 0, ...again))).not.toEqual([])
   })
 
-  // Items may overlap, and an annotation may stand anywhere in its text.
-  const MAY_BE_TURNED = [8, 11, 12, 16]
-  const others = [...LAWFUL.keys()].slice(1).filter((at) => !MAY_BE_TURNED.includes(at))
-  test.each(others)('with its messages %i and before in turned order', (at) => {
-    const turned = LAWFUL.slice(at - 1, at + 1).toReversed()
-    const messages = LAWFUL.toSpliced(at - 1, 2, ...turned)
-    expect(responsesFaults(renumbered(messages))).not.toEqual([])
+  // Items may overlap, and an annotation may come anywhere in its text.
+  const SWAPPABLE = [8, 11, 12, 16]
+  const fixedMessages = [...VALID_STREAM.keys()]
+    .slice(1)
+    .filter((index) => !SWAPPABLE.includes(index))
+  test.each(fixedMessages)('with its message %i and the one before it swapped', (index) => {
+    const swapped = VALID_STREAM.slice(index - 1, index + 1).toReversed()
+    const messages = VALID_STREAM.toSpliced(index - 1, 2, ...swapped)
+    expect(responsesFaults(renumber(messages))).not.toEqual([])
   })
 
-  const FIELDS = LAWFUL.slice(0, -1).flatMap((message, at) =>
-    Object.keys(jsonOf(message)).map((field) => ({ at, type: message.event, field })),
+  const FIELDS = VALID_STREAM.slice(0, -1).flatMap((message, index) =>
+    Object.keys(jsonOf(message)).map((field) => ({ index, type: message.event, field })),
   )
-  test.each(FIELDS)('without $field in message $at, $type', ({ at, field }) => {
-    expect(responsesFaults(withField(at, field, undefined))).not.toEqual([])
+  test.each(FIELDS)('without $field in message $index, $type', ({ index, field }) => {
+    expect(responsesFaults(withField(index, field, undefined))).not.toEqual([])
   })
 
-  const TEXTS = FIELDS.filter(({ at, field }) => {
-    const message = LAWFUL[at]
+  const TEXTS = FIELDS.filter(({ index, field }) => {
+    const message = VALID_STREAM[index]
     return message !== undefined && typeof jsonOf(message)[field] === 'string'
   })
-  test.each(TEXTS)('with another $field in message $at, $type', ({ at, field }) => {
-    expect(responsesFaults(withField(at, field, 'other'))).not.toEqual([])
+  test.each(TEXTS)('with another $field in message $index, $type', ({ index, field }) => {
+    expect(responsesFaults(withField(index, field, 'other'))).not.toEqual([])
   })
 })
 
-function renumbered(messages: readonly SseMessage[]): readonly SseMessage[] {
-  return messages.map((message, at) => {
+function renumber(messages: readonly SseMessage[]): readonly SseMessage[] {
+  return messages.map((message, index) => {
     if (message.data === '[DONE]') return message
-    return { ...message, data: JSON.stringify({ ...jsonOf(message), sequence_number: at }) }
+    return { ...message, data: JSON.stringify({ ...jsonOf(message), sequence_number: index }) }
   })
 }
 
-function withField(at: number, field: string, value: string | undefined): readonly SseMessage[] {
-  return LAWFUL.map((message, index) => {
-    if (index !== at) return message
+function withField(index: number, field: string, value: string | undefined): readonly SseMessage[] {
+  return VALID_STREAM.map((message, other) => {
+    if (other !== index) return message
     const json: JsonObject = { ...jsonOf(message), [field]: value }
     return { ...message, data: JSON.stringify(json) }
   })

@@ -1,4 +1,4 @@
-/** Whatever is sent, the answer is a request or a refusal that names a place. */
+/** Property tests: any JSON object is parsed, or rejected with the path of the fault. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
@@ -6,7 +6,7 @@ import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import { parsed } from '../../support/responses-kit.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
 
-function understandsOrRefuses(body: JsonObject): void {
+function expectParsedOrRejected(body: JsonObject): void {
   try {
     parsed(body)
   } catch (error) {
@@ -18,12 +18,12 @@ function understandsOrRefuses(body: JsonObject): void {
 
 const anything = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<never>
 
-test('any object is understood or refused', () => {
-  fc.assert(fc.property(fc.dictionary(fc.string(), anything), understandsOrRefuses))
+test('any object is parsed or rejected', () => {
+  fc.assert(fc.property(fc.dictionary(fc.string(), anything), expectParsedOrRejected))
 })
 
-/** A request in which all words occur, and one value somewhere in it that is something else. */
-const WHOLE: JsonObject = {
+/** A request with all known fields and types of items. */
+const FULL_REQUEST: JsonObject = {
   model: 'm',
   instructions: 'i',
   input: [
@@ -77,41 +77,41 @@ const WHOLE: JsonObject = {
   background: false,
 }
 
-function places(value: unknown, path: readonly (string | number)[] = []): (string | number)[][] {
+function listPaths(value: unknown, path: readonly (string | number)[] = []): (string | number)[][] {
   if (typeof value !== 'object' || value === null) return [[...path]]
-  const inside = Object.entries(value).flatMap(([name, inner]) => places(inner, [...path, name]))
-  return path.length === 0 ? inside : [[...path], ...inside]
+  const nested = Object.entries(value).flatMap(([name, inner]) => listPaths(inner, [...path, name]))
+  return path.length === 0 ? nested : [[...path], ...nested]
 }
 
-function replaced(
+function replaceAt(
   value: unknown,
   [name, ...rest]: readonly (string | number)[],
-  by: unknown,
+  replacement: unknown,
 ): unknown {
-  if (name === undefined) return by
+  if (name === undefined) return replacement
   const copy = (
     Array.isArray(value) ? [...(value as unknown[])] : { ...(value as object) }
   ) as Record<string | number, unknown>
-  copy[name] = replaced(copy[name], rest, by)
+  copy[name] = replaceAt(copy[name], rest, replacement)
   return copy
 }
 
-test('the whole request is understood', () => {
-  expect(parsed(WHOLE).items).toHaveLength(8)
+test('the request with all fields is parsed', () => {
+  expect(parsed(FULL_REQUEST).items).toHaveLength(8)
 })
 
-test('a request with one wrong value anywhere is understood or refused', () => {
-  const wrong = fc.tuple(fc.constantFrom(...places(WHOLE)), anything)
+test('a request with one random value in any place is parsed or rejected', () => {
+  const wrong = fc.tuple(fc.constantFrom(...listPaths(FULL_REQUEST)), anything)
   fc.assert(
-    fc.property(wrong, ([place, value]) =>
-      understandsOrRefuses(replaced(WHOLE, place, value) as JsonObject),
+    fc.property(wrong, ([path, value]) =>
+      expectParsedOrRejected(replaceAt(FULL_REQUEST, path, value) as JsonObject),
     ),
     { numRuns: 2000 },
   )
 })
 
 describe.skipIf(!sharedExists)('a recorded client', () => {
-  test('is understood in every request', () => {
+  test('has all of its requests parsed', () => {
     const requests = readShared('fixtures/open-webui/requests.jsonl')
       .toString()
       .split('\n')

@@ -1,4 +1,4 @@
-/** A response as Open WebUI is told it: every line short, nothing echoed, and an end that it hears. */
+/** Responses streams for Open WebUI: short lines, no fields of the request, and an end that it accepts. */
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
@@ -19,7 +19,7 @@ const USAGE = {
 }
 const STARTED: StreamEvent = { type: 'answer-started', upstreamId: null, model: 'made-by' }
 const ENDED: StreamEvent = { type: 'answer-ended', finish: 'stop', usage: USAGE }
-const ASKED: JsonObject = {
+const REQUEST: JsonObject = {
   model: 'm',
   input: 'hi',
   instructions: `Be brief. ${'x'.repeat(70_000)}`,
@@ -27,18 +27,18 @@ const ASKED: JsonObject = {
   metadata: { a: 'b' },
 }
 
-function told(events: readonly StreamEvent[], client: object = { isOpenWebUi: true }) {
-  const answering = answeringTo(ASKED)
+function renderFor(events: readonly StreamEvent[], client: object = { isOpenWebUi: true }) {
+  const context = answeringTo(REQUEST)
   const clientRequest = {
-    ...answering.clientRequest,
+    ...context.clientRequest,
     client: { ...DEFAULT_CLIENT_TRAITS, ...client },
   }
-  const renderer = responsesDialect.createRenderer({ ...answering, clientRequest })
+  const renderer = responsesDialect.createRenderer({ ...context, clientRequest })
   const messages = events.flatMap((event) => [...renderer.push(event)])
   return [...messages, ...renderer.end(outcomeOf(events), ENDED_AT_MS)]
 }
 
-function whole(...items: readonly Item[]): readonly StreamEvent[] {
+function createItemEvents(...items: readonly Item[]): readonly StreamEvent[] {
   return items.flatMap((item, index): StreamEvent[] => [
     {
       type: 'item-started',
@@ -49,7 +49,7 @@ function whole(...items: readonly Item[]): readonly StreamEvent[] {
   ])
 }
 
-const said = (text: string): Item => ({
+const createMessage = (text: string): Item => ({
   type: 'message',
   role: 'assistant',
   content: [{ type: 'output_text', text }],
@@ -67,8 +67,8 @@ const lastResponse = (messages: readonly SseMessage[]): JsonObject => {
 const events = (messages: readonly SseMessage[]) => messages.slice(0, -1).map(jsonOf)
 const typesOf = (messages: readonly SseMessage[]) => events(messages).map(({ type }) => type)
 
-test('says what became of it, and nothing of what was asked (C127)', () => {
-  const messages = told([STARTED, ...whole(said('Hello')), ENDED])
+test('has the progress of the answer, and no fields of the request (C127)', () => {
+  const messages = renderFor([STARTED, ...createItemEvents(createMessage('Hello')), ENDED])
   for (const { response } of events(messages)) {
     if (!isObject(response)) continue
     expect(Object.keys(response).toSorted()).toEqual(
@@ -85,9 +85,9 @@ test('says what became of it, and nothing of what was asked (C127)', () => {
   expect(messages.at(-1)).toEqual({ data: '[DONE]' })
 })
 
-test('what was cut short ends as completed, with its items and its usage, and says so within', () => {
+test('an answer that was cut off ends with response.completed and the status incomplete', () => {
   const cut: StreamEvent = { type: 'answer-ended', finish: 'length', usage: USAGE }
-  const messages = told([STARTED, ...whole(said('Hel')), cut])
+  const messages = renderFor([STARTED, ...createItemEvents(createMessage('Hel')), cut])
   expect(typesOf(messages).at(-1)).toBe('response.completed')
   expect(lastResponse(messages)).toMatchObject({
     status: 'incomplete',
@@ -97,9 +97,13 @@ test('what was cut short ends as completed, with its items and its usage, and sa
   })
 })
 
-test('a failure is told as in a chat, which is kept, and then as a response (C127)', () => {
+test('a failure is sent in the format of a chat, and then as a response (C127)', () => {
   const failure = createFailure('upstream_broken', 'It broke.')
-  const messages = told([STARTED, ...whole(said('Hel')), { type: 'answer-failed', failure }])
+  const messages = renderFor([
+    STARTED,
+    ...createItemEvents(createMessage('Hel')),
+    { type: 'answer-failed', failure },
+  ])
   expect(events(messages).slice(-2)).toEqual([
     {
       error: { message: 'It broke.', type: 'server_error', param: null, code: 'upstream_broken' },
@@ -109,50 +113,54 @@ test('a failure is told as in a chat, which is kept, and then as a response (C12
   expect(typesOf(messages)).not.toContain('error')
 })
 
-test('an answer of nothing does not wipe out what stood there before', () => {
-  const messages = told([STARTED, ENDED])
+test('an empty answer has no output, which would delete the text before it', () => {
+  const messages = renderFor([STARTED, ENDED])
   expect(lastResponse(messages)).not.toHaveProperty('output')
 })
 
-describe('no line is long, though', () => {
+describe('no line is too long', () => {
   const LONG = '"Grüße" '.repeat(20_000)
 
-  test('a text comes at once', () => {
+  test('if a long text comes in one delta', () => {
     const delta: StreamEvent = { type: 'text-delta', index: 0, part: 0, text: LONG }
-    const [began, ended] = whole(said(LONG))
-    const messages = told([STARTED, began ?? STARTED, delta, ended ?? ENDED, ENDED])
+    const [started, ended] = createItemEvents(createMessage(LONG))
+    const messages = renderFor([STARTED, started ?? STARTED, delta, ended ?? ENDED, ENDED])
     for (const message of messages) expect(bytesOf(message)).toBeLessThan(64 * 1024)
     const deltas = events(messages).filter(({ type }) => type === 'response.output_text.delta')
     expect(deltas.map(({ delta }) => delta).join('')).toBe(LONG)
-    // It is longer than a line may be, and what was streamed says the same.
+    // The output would be too long for a line, and the deltas have the same text.
     expect(lastResponse(messages)).not.toHaveProperty('output')
   })
 
-  test('an answer may be a little longer where it is all that is kept', () => {
+  test('except for the output at the end, which may have up to 100,000 bytes', () => {
     const text = 'x'.repeat(80_000)
-    const messages = told([STARTED, ...whole(said(text)), ENDED])
+    const messages = renderFor([STARTED, ...createItemEvents(createMessage(text)), ENDED])
     const long = messages.filter((message) => bytesOf(message) >= 64 * 1024)
     expect(typesOf([...long, { data: '' }])).toEqual(['response.completed'])
     expect(bytesOf(long[0] ?? { data: '' })).toBeLessThan(128 * 1024)
     expect(lastResponse(messages)).toMatchObject({ output: [{ content: [{ text }] }] })
   })
 
-  test('its tokens come with their likelihood', () => {
+  test('if tokens have log probabilities', () => {
     const text = '"Grüße" '.repeat(1250)
     const logprobs = Array.from({ length: 2000 }, () => ({ token: 'Grüße', logprob: -1 }))
     const delta: StreamEvent = { type: 'text-delta', index: 0, part: 0, text, logprobs }
-    const [began, ended] = whole(said(text))
-    const messages = told([STARTED, began ?? STARTED, delta, ended ?? ENDED, ENDED])
+    const [started, ended] = createItemEvents(createMessage(text))
+    const messages = renderFor([STARTED, started ?? STARTED, delta, ended ?? ENDED, ENDED])
     for (const message of messages) expect(bytesOf(message)).toBeLessThan(64 * 1024)
     expect(events(messages)).toContainEqual(
       expect.objectContaining({ type: 'response.output_text.delta', delta: text, logprobs: [] }),
     )
   })
 
-  test('a tool that the service ran itself gave back very much (C127)', () => {
+  test('if the output of a tool is long (C127)', () => {
     const call: Item = { type: 'function_call', call_id: 'c', name: 'search', arguments: '{}' }
     const output: Item = { type: 'function_call_output', call_id: 'c', output: LONG }
-    const messages = told([STARTED, ...whole(call, output, said('So.')), ENDED])
+    const messages = renderFor([
+      STARTED,
+      ...createItemEvents(call, output, createMessage('So.')),
+      ENDED,
+    ])
     for (const message of messages) expect(bytesOf(message)).toBeLessThan(64 * 1024)
     const added = events(messages).filter(({ type }) => type === 'response.output_item.added')
     expect(added.map(({ output_index: index }) => index)).toEqual([0, 1, 2])
@@ -163,9 +171,13 @@ describe('no line is long, though', () => {
     })
   })
 
-  test('an item that it does not know holds an image', () => {
+  test('if an item of an unknown type has an image', () => {
     const image = opaque({ type: 'image_generation_call', id: 'ig_1', result: LONG })
-    const messages = told([STARTED, ...whole(image, said('There.')), ENDED])
+    const messages = renderFor([
+      STARTED,
+      ...createItemEvents(image, createMessage('There.')),
+      ENDED,
+    ])
     for (const message of messages) expect(bytesOf(message)).toBeLessThan(64 * 1024)
     expect(events(messages)).toContainEqual(
       expect.objectContaining({
@@ -177,10 +189,10 @@ describe('no line is long, though', () => {
   })
 })
 
-test('the output of a tool is a list of parts, wherever it is shown (C127)', () => {
+test('the output of a tool is always a list of parts (C127)', () => {
   const call: Item = { type: 'function_call', call_id: 'c', name: 'search', arguments: '{}' }
   const output: Item = { type: 'function_call_output', call_id: 'c', output: '4 degrees' }
-  const messages = told([STARTED, ...whole(call, output), ENDED])
+  const messages = renderFor([STARTED, ...createItemEvents(call, output), ENDED])
   const parts = [{ type: 'input_text', text: '4 degrees' }]
   for (const { item } of events(messages)) {
     if (isObject(item) && item['type'] === 'function_call_output') {
@@ -190,9 +202,9 @@ test('the output of a tool is a list of parts, wherever it is shown (C127)', () 
   expect(lastResponse(messages)['output']).toMatchObject([{}, { output: parts }])
 })
 
-test('anybody else is told all of it', () => {
+test('other clients get the complete stream', () => {
   const cut: StreamEvent = { type: 'answer-ended', finish: 'length', usage: USAGE }
-  const messages = told([STARTED, ...whole(said('Hel')), cut], {})
+  const messages = renderFor([STARTED, ...createItemEvents(createMessage('Hel')), cut], {})
   expect(typesOf(messages).at(-1)).toBe('response.incomplete')
   expect(lastResponse(messages)).toMatchObject({ metadata: { a: 'b' }, tools: [{ name: 'look' }] })
 })

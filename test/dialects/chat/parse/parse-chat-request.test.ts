@@ -1,20 +1,19 @@
-/** A chat request, understood, or refused with the place and a sentence that helps. */
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_CLIENT_TRAITS } from '../../../../src/core/client/client-traits.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import { readShared, sharedExists } from '../../../support/shared.ts'
-import { HI, parse, refusal } from '../kit.ts'
+import { HI, parse, readFailure } from '../kit.ts'
 import { NO_PARAMS } from '../../../support/no-params.ts'
 
 function params(more: JsonObject) {
   return parse({ model: 'm', messages: HI, ...more }).params
 }
 
-test('what nobody said is null, and nothing is stored unless it is asked for', () => {
+test('parameters that are not set are null, and nothing is stored by default', () => {
   const body = { model: 'm', messages: HI }
-  const { bytes, ...said } = parse(body)
+  const { bytes, ...request } = parse(body)
   expect(new TextDecoder().decode(bytes())).toBe(JSON.stringify(body))
-  expect(said).toEqual({
+  expect(request).toEqual({
     dialect: 'chat',
     stream: false,
     items: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] }],
@@ -35,7 +34,7 @@ test('what nobody said is null, and nothing is stored unless it is asked for', (
   })
 })
 
-test('every setting has its place', () => {
+test('parses every known parameter', () => {
   expect(
     params({
       parallel_tool_calls: false,
@@ -77,7 +76,7 @@ test('every setting has its place', () => {
   })
 })
 
-test('null is the same as not said, and the older limit stands where the newer is missing', () => {
+test('null counts as not set, and max_tokens applies without max_completion_tokens', () => {
   expect(params({ temperature: null, stop: null, max_tokens: 7, tools: null })).toMatchObject({
     temperature: null,
     stop: [],
@@ -86,14 +85,14 @@ test('null is the same as not said, and the older limit stands where the newer i
   })
 })
 
-test('what has no place goes along', () => {
+test('collects unknown parameters as extra', () => {
   const extra = { n: 2, logit_bias: { 5: 1 }, audio: { voice: 'a' }, x: [1], modalities: ['text'] }
   expect(params({ ...extra, stream_options: { include_usage: true }, y: null }).extra).toEqual(
     extra,
   )
 })
 
-test('effort may be said in the way of OpenRouter', () => {
+test('reads the effort from the `reasoning` object of OpenRouter', () => {
   expect(params({ reasoning: { effort: 'low', summary: 'auto' } })).toMatchObject({
     effort: 'low',
     reasoningSummary: 'auto',
@@ -102,7 +101,7 @@ test('effort may be said in the way of OpenRouter', () => {
   expect(params({ reasoning: { max_tokens: 9 } }).extra).toEqual({ reasoning: { max_tokens: 9 } })
 })
 
-test('formats are flat here, and those of other services go along', () => {
+test('parses response formats of OpenAI, and collects others as extra', () => {
   const json_schema = { name: 'n', schema: { type: 'object' }, strict: true }
   expect(params({ response_format: { type: 'json_schema', json_schema } }).format).toEqual({
     type: 'json_schema',
@@ -114,7 +113,7 @@ test('formats are flat here, and those of other services go along', () => {
   expect(params(grammar)).toMatchObject({ format: null, extra: grammar })
 })
 
-test('storing is asked of the gateway', () => {
+test('parses `store` and `metadata` as storage options', () => {
   const metadata = { a: 'b' }
   expect(parse({ model: 'm', messages: HI, store: true, metadata }).storage).toMatchObject({
     store: true,
@@ -123,7 +122,7 @@ test('storing is asked of the gateway', () => {
 })
 
 describe('tools', () => {
-  test('are flat here, with strict off unless it is on', () => {
+  test('are parsed into a flat form, with strict off by default', () => {
     const look = { name: 'look', description: 'd', parameters: { type: 'object' }, strict: true }
     const grammar = { syntax: 'lark', definition: 'x' }
     expect(
@@ -143,7 +142,7 @@ describe('tools', () => {
     ])
   })
 
-  test('are chosen in every form', () => {
+  test('can be chosen in every form', () => {
     const choice = (tool_choice: JsonObject | string) => params({ tool_choice }).toolChoice
     expect(choice('required')).toEqual({ type: 'required' })
     expect(choice({ type: 'function', function: { name: 'f' } })).toEqual({
@@ -162,7 +161,7 @@ describe('tools', () => {
     expect(choice({ type: 'mcp' })).toEqual({ type: 'opaque', raw: { type: 'mcp' } })
   })
 
-  test('were once called functions', () => {
+  test('may be sent as legacy functions', () => {
     expect(params({ functions: [{ name: 'f' }], function_call: { name: 'f' } })).toMatchObject({
       tools: [{ type: 'function', name: 'f', strict: false }],
       toolChoice: { type: 'function', name: 'f' },
@@ -171,16 +170,16 @@ describe('tools', () => {
   })
 })
 
-describe('refused is', () => {
+describe('rejects', () => {
   test.each<[string, JsonObject, string, string]>([
     ['no model', { messages: HI }, 'missing_required_parameter', 'model'],
     ['an empty model', { model: '', messages: HI }, 'missing_required_parameter', 'model'],
     ['a model that is a number', { model: 3, messages: HI }, 'invalid_type', 'model'],
     ['no messages', { model: 'm' }, 'missing_required_parameter', 'messages'],
-    ['messages of none', { model: 'm', messages: [] }, 'empty_array', 'messages'],
+    ['an empty list of messages', { model: 'm', messages: [] }, 'empty_array', 'messages'],
     ['messages that are text', { model: 'm', messages: 'hi' }, 'invalid_type', 'messages'],
   ])('%s', (_what, body, code, param) => {
-    expect(refusal(body)).toMatchObject({ status: 400, code, param })
+    expect(readFailure(body)).toMatchObject({ status: 400, code, param })
   })
 
   test.each<[JsonObject, string, string]>([
@@ -215,7 +214,7 @@ describe('refused is', () => {
     ],
     [{ functions: [{}] }, 'missing_required_parameter', 'functions[0].name'],
   ])('%j', (more, code, param) => {
-    expect(refusal({ model: 'm', messages: HI, ...more })).toMatchObject({
+    expect(readFailure({ model: 'm', messages: HI, ...more })).toMatchObject({
       status: 400,
       type: 'invalid_request_error',
       code,
@@ -223,14 +222,14 @@ describe('refused is', () => {
     })
   })
 
-  test('a number outside of its range, in the words of OpenAI', () => {
-    expect(refusal({ model: 'm', messages: HI, temperature: -1 }).message).toBe(
+  test('a number outside of its range with the message of OpenAI', () => {
+    expect(readFailure({ model: 'm', messages: HI, temperature: -1 }).message).toBe(
       "Invalid 'temperature': decimal below minimum value. Expected a value >= 0, but got -1 instead.",
     )
   })
 })
 
-test.skipIf(!sharedExists)('everything that Open WebUI was seen to send is understood', () => {
+test.skipIf(!sharedExists)('parses all recorded requests of Open WebUI', () => {
   const lines = readShared('fixtures/open-webui/requests.jsonl').toString('utf8').split('\n')
   const requests = lines
     .filter((line) => line !== '')

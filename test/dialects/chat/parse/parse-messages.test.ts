@@ -1,14 +1,13 @@
-/** Chat messages as items, with everything that can be sent in one. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import { itemsOf, refusal } from '../kit.ts'
+import { parseToItems, readFailure } from '../kit.ts'
 
 const text = (text: string) => ({ type: 'input_text', text })
-const spoken = (text: string) => ({ type: 'output_text', text })
+const outputText = (text: string) => ({ type: 'output_text', text })
 
-test('every role is kept as it is (C2)', () => {
+test('keeps every role (C2)', () => {
   expect(
-    itemsOf(
+    parseToItems(
       { role: 'system', content: 'a' },
       { role: 'developer', content: [{ type: 'text', text: 'b' }] },
       { role: 'user', content: '' },
@@ -18,14 +17,14 @@ test('every role is kept as it is (C2)', () => {
     { type: 'message', role: 'system', content: [text('a')] },
     { type: 'message', role: 'developer', content: [text('b')] },
     { type: 'message', role: 'user', content: [text('')] },
-    { type: 'message', role: 'assistant', content: [spoken('')] },
+    { type: 'message', role: 'assistant', content: [outputText('')] },
   ])
 })
 
-test('media has its place, and parts nobody knows are carried (C3, C4)', () => {
+test('parses media, and keeps parts of unknown types (C3, C4)', () => {
   const video = { type: 'video_url', video_url: { url: 'https://a.example/v' } }
   expect(
-    itemsOf({
+    parseToItems({
       role: 'user',
       content: [
         { type: 'text', text: 'see' },
@@ -50,10 +49,10 @@ test('media has its place, and parts nobody knows are carried (C3, C4)', () => {
   ])
 })
 
-test('names and fields nobody knows are kept for chat', () => {
+test('keeps names and unknown fields under native.chat', () => {
   const cache_control = { type: 'ephemeral' }
   expect(
-    itemsOf({
+    parseToItems({
       role: 'user',
       name: 'Ann',
       weight: 0,
@@ -70,7 +69,7 @@ test('names and fields nobody knows are kept for chat', () => {
 })
 
 test.each(['$parts', '$entry', '$legacy', '$field', '$unknown'])(
-  'what a client says under a name of ours, like %s, is as if it were not said',
+  'ignores a field of a client with the internal name %s',
   (name) => {
     const messages: readonly JsonObject[] = [
       { role: 'user', content: 'a' },
@@ -91,7 +90,7 @@ test.each(['$parts', '$entry', '$legacy', '$field', '$unknown'])(
     ]
     for (const value of values) {
       const forged = messages.map((message) => ({ ...message, [name]: value }))
-      expect(itemsOf(...forged)).toEqual(itemsOf(...messages))
+      expect(parseToItems(...forged)).toEqual(parseToItems(...messages))
     }
   },
 )
@@ -102,16 +101,16 @@ const toolCall = (id: string) => ({
   function: { name: 'f', arguments: '{}' },
 })
 
-describe('the assistant', () => {
+describe('an assistant message', () => {
   const entry = (id: string) => ({
     id,
     type: 'function',
     function: { name: 'look', arguments: '{}' },
   })
 
-  test('thinks, speaks and calls, in this order', () => {
+  test('becomes reasoning, text and calls, in this order', () => {
     expect(
-      itemsOf({
+      parseToItems({
         role: 'assistant',
         content: 'Wait.',
         reasoning_content: 'Hm',
@@ -124,39 +123,41 @@ describe('the assistant', () => {
         content: [{ type: 'reasoning_text', text: 'Hm' }],
         native: { chat: { $field: 'reasoning_content' } },
       },
-      { type: 'message', role: 'assistant', content: [spoken('Wait.')] },
+      { type: 'message', role: 'assistant', content: [outputText('Wait.')] },
       { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' },
       { type: 'function_call', call_id: 'b', name: 'look', arguments: '{}' },
     ])
   })
 
-  test('that only calls says nothing', () => {
+  test('with calls only becomes no message item', () => {
     for (const content of [null, '', undefined, []]) {
       const message = { role: 'assistant', content, tool_calls: [entry('a')] }
-      expect(itemsOf(message).map(({ type }) => type)).toEqual(['function_call'])
+      expect(parseToItems(message).map(({ type }) => type)).toEqual(['function_call'])
     }
   })
 
-  test('that says nothing at all is still there', () => {
-    expect(itemsOf({ role: 'assistant', content: null })).toEqual([
+  test('without any content becomes an empty message item', () => {
+    expect(parseToItems({ role: 'assistant', content: null })).toEqual([
       { type: 'message', role: 'assistant', content: [] },
     ])
   })
 
-  test('refuses in a part of its own', () => {
-    expect(itemsOf({ role: 'assistant', content: null, refusal: 'No.' })).toEqual([
+  test('gets a part of its own for a refusal', () => {
+    expect(parseToItems({ role: 'assistant', content: null, refusal: 'No.' })).toEqual([
       { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
     ])
-    expect(itemsOf({ role: 'assistant', content: 'a', refusal: null })).toHaveLength(1)
+    expect(parseToItems({ role: 'assistant', content: 'a', refusal: null })).toHaveLength(1)
   })
 
-  test('keeps the details of its reasoning, which can be read as well', () => {
+  test('keeps its reasoning details, and parses their text', () => {
     const details = [
       { type: 'reasoning.summary', summary: 'S', index: 0 },
       { type: 'reasoning.text', text: 'T', signature: 'x', index: 1 },
       { type: 'reasoning.encrypted', data: 'E', index: 2 },
     ]
-    expect(itemsOf({ role: 'assistant', content: 'a', reasoning_details: details })[0]).toEqual({
+    expect(
+      parseToItems({ role: 'assistant', content: 'a', reasoning_details: details })[0],
+    ).toEqual({
       type: 'reasoning',
       summary: [{ type: 'summary_text', text: 'S' }],
       content: [{ type: 'reasoning_text', text: 'T' }],
@@ -164,22 +165,22 @@ describe('the assistant', () => {
     })
   })
 
-  test('keeps reasoning of a shape that nobody knows as one more field', () => {
+  test('keeps reasoning of an unknown type as an unknown field', () => {
     for (const field of [
       { reasoning_content: '' },
       { reasoning: { a: 1 } },
       { reasoning_details: 'x' },
     ]) {
-      expect(itemsOf({ role: 'assistant', content: 'a', ...field })).toEqual([
-        { type: 'message', role: 'assistant', content: [spoken('a')], native: { chat: field } },
+      expect(parseToItems({ role: 'assistant', content: 'a', ...field })).toEqual([
+        { type: 'message', role: 'assistant', content: [outputText('a')], native: { chat: field } },
       ])
     }
   })
 
-  test('keeps the fields of a message without words with its first call', () => {
+  test('without text keeps its fields with its first call', () => {
     const extra_content = { google: { thought_signature: 's' } }
     expect(
-      itemsOf({
+      parseToItems({
         role: 'assistant',
         content: null,
         name: 'Ann',
@@ -191,10 +192,10 @@ describe('the assistant', () => {
     ])
   })
 
-  test('makes calls for free text, which are answered as such', () => {
+  test('may have custom calls, whose outputs become custom outputs', () => {
     const sh = { id: 'a', type: 'custom', custom: { name: 'sh', input: 'ls' } }
     expect(
-      itemsOf(
+      parseToItems(
         { role: 'assistant', content: null, tool_calls: [sh] },
         { role: 'tool', tool_call_id: 'a', content: 'x' },
       ),
@@ -205,10 +206,10 @@ describe('the assistant', () => {
   })
 })
 
-describe('outputs', () => {
-  test('are text or parts', () => {
+describe('a tool output', () => {
+  test('is text or parts', () => {
     expect(
-      itemsOf(
+      parseToItems(
         { role: 'tool', tool_call_id: 'a', content: 'x', name: 'look' },
         { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: 'y' }] },
       ),
@@ -223,10 +224,10 @@ describe('outputs', () => {
     ])
   })
 
-  test('find their calls even where a service gave them no id', () => {
+  test('is matched by order to a call without an id', () => {
     const entry = { id: '', type: 'function', function: { name: 'look', arguments: '{}' } }
     const output = { role: 'tool', tool_call_id: '', content: 'x' }
-    const items = itemsOf(
+    const items = parseToItems(
       { role: 'assistant', content: null, tool_calls: [entry, entry] },
       output,
       output,
@@ -235,9 +236,9 @@ describe('outputs', () => {
     expect(ids).toEqual(['call_0', 'call_1', 'call_0', 'call_1'])
   })
 
-  test('of functions answer the call of that name', () => {
+  test('of a legacy function is matched by its name', () => {
     expect(
-      itemsOf(
+      parseToItems(
         { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
         { role: 'function', name: 'f', content: 'x' },
       ),
@@ -251,7 +252,7 @@ describe('outputs', () => {
       },
       { type: 'function_call_output', call_id: 'call_0', output: 'x' },
     ])
-    expect(itemsOf({ role: 'function', name: 'g', content: null })).toMatchObject([
+    expect(parseToItems({ role: 'function', name: 'g', content: null })).toMatchObject([
       { call_id: 'call_unknown_1', output: '' },
     ])
   })
@@ -310,20 +311,22 @@ test.each<[JsonObject, string, string]>([
     'messages[1].tool_calls[0].function.arguments',
   ],
   [{ role: 'assistant', refusal: 3 }, 'invalid_type', 'messages[1].refusal'],
-])('%j is refused with its place', (message, code, param) => {
+])('rejects %j with its path', (message, code, param) => {
   const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }, message] }
-  expect(refusal(body)).toMatchObject({ status: 400, code, param })
+  expect(readFailure(body)).toMatchObject({ status: 400, code, param })
 })
 
-test('a message that is no object is refused with its place', () => {
-  expect(refusal({ model: 'm', messages: ['hi'] })).toMatchObject({ param: 'messages[0]' })
+test('rejects a message that is not an object', () => {
+  expect(readFailure({ model: 'm', messages: ['hi'] })).toMatchObject({ param: 'messages[0]' })
 })
 
-test('however many fields of a message are words of ours, they are left out at once', () => {
-  const ours = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`$${at}`, at]))
+test('removes thousands of internal field names in linear time', () => {
+  const internalFields = Object.fromEntries(
+    Array.from({ length: 20_000 }, (_, index) => [`$${index}`, index]),
+  )
   const before = performance.now()
-  expect(itemsOf({ role: 'user', content: 'hi', ...ours })).toEqual(
-    itemsOf({ role: 'user', content: 'hi' }),
+  expect(parseToItems({ role: 'user', content: 'hi', ...internalFields })).toEqual(
+    parseToItems({ role: 'user', content: 'hi' }),
   )
   expect(performance.now() - before).toBeLessThan(1_000)
 })

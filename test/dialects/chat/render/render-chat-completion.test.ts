@@ -1,29 +1,39 @@
-/** An answer as one chat.completion. */
 import { expect, test } from 'vitest'
 import type { Item } from '../../../../src/core/item.ts'
 import { chatDialect } from '../../../../src/dialects/chat/chat-dialect.ts'
 import {
-  answering,
-  call,
-  chunks,
+  createAnswerContext,
+  createCall,
+  renderChunks,
   ENDED,
-  outcomeOf,
-  said,
+  foldOutcome,
+  createMessage,
   STARTED,
-  summary,
-  tell,
+  createReasoning,
+  createAnswerEvents,
   TURN,
 } from '../kit.ts'
 
-function whole(...items: readonly Item[]) {
-  return chatDialect.renderBody(outcomeOf(tell(...items)), answering())
+function renderCompletion(...items: readonly Item[]) {
+  return chatDialect.renderBody(foldOutcome(createAnswerEvents(...items)), createAnswerContext())
 }
 
-test('has everything in its place', () => {
+test('renders reasoning, texts, calls and usage of an answer', () => {
   const custom: Item = { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: 'ls' }
   const details = [{ type: 'reasoning.encrypted', data: 'x' }]
-  const thought: Item = { ...summary('Hm'), native: { chat: { reasoning_details: details } } }
-  expect(whole(thought, said('Wait.'), said('So.'), call('a', 'f', '{}'), custom)).toEqual({
+  const thought: Item = {
+    ...createReasoning('Hm'),
+    native: { chat: { reasoning_details: details } },
+  }
+  expect(
+    renderCompletion(
+      thought,
+      createMessage('Wait.'),
+      createMessage('So.'),
+      createCall('a', 'f', '{}'),
+      custom,
+    ),
+  ).toEqual({
     id: `chatcmpl-${TURN}`,
     object: 'chat.completion',
     created: 1_700_000_000,
@@ -57,12 +67,12 @@ test('has everything in its place', () => {
   })
 })
 
-test('says nothing as null where there is something else, and as nothing where there is not', () => {
+test('the content is null if there are calls or a refusal, and otherwise an empty text', () => {
   const message = (...items: readonly Item[]) => {
-    const { choices } = whole(...items) as { choices: { message: object }[] }
+    const { choices } = renderCompletion(...items) as { choices: { message: object }[] }
     return choices[0]?.message
   }
-  expect(message(call('a'))).toMatchObject({ content: null })
+  expect(message(createCall('a'))).toMatchObject({ content: null })
   expect(message()).toMatchObject({ content: '', refusal: null })
   const refused: Item = {
     type: 'message',
@@ -72,7 +82,7 @@ test('says nothing as null where there is something else, and as nothing where t
   expect(message(refused)).toMatchObject({ content: null, refusal: 'No.' })
 })
 
-test('tells citations, log probabilities and images', () => {
+test('renders citations, log probabilities and images', () => {
   const token = { token: 'a', logprob: -0.1 }
   const item: Item = {
     type: 'message',
@@ -90,7 +100,7 @@ test('tells citations, log probabilities and images', () => {
       { type: 'input_image', image_url: 'data:x' },
     ],
   }
-  expect(whole(item)).toMatchObject({
+  expect(renderCompletion(item)).toMatchObject({
     choices: [
       {
         message: {
@@ -103,15 +113,20 @@ test('tells citations, log probabilities and images', () => {
   })
 })
 
-test('says the same as the stream', () => {
+test('has the same texts as the stream', () => {
   const events = [
     STARTED,
-    ...tell(summary('one', 'two'), said('a'), said('b', 'c'), call('x', 'f', '{}')).slice(1, -1),
+    ...createAnswerEvents(
+      createReasoning('one', 'two'),
+      createMessage('a'),
+      createMessage('b', 'c'),
+      createCall('x', 'f', '{}'),
+    ).slice(1, -1),
     ENDED,
   ]
-  const streamed = chunks(events).flatMap(({ choices }) => choices.map(({ delta }) => delta))
+  const streamed = renderChunks(events).flatMap(({ choices }) => choices.map(({ delta }) => delta))
   const sum = (field: string) => streamed.map((delta) => delta[field] ?? '').join('')
-  expect(chatDialect.renderBody(outcomeOf(events), answering())).toMatchObject({
+  expect(chatDialect.renderBody(foldOutcome(events), createAnswerContext())).toMatchObject({
     choices: [
       { message: { content: sum('content'), reasoning_content: sum('reasoning_content') } },
     ],

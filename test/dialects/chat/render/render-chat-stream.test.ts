@@ -1,26 +1,25 @@
-/** An answer as chat chunks. */
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import type { Item } from '../../../../src/core/item.ts'
 import { chatDialect } from '../../../../src/dialects/chat/chat-dialect.ts'
 import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
 import {
-  answering,
-  call,
-  chunks,
-  deltas,
+  createAnswerContext,
+  createCall,
+  renderChunks,
+  renderDeltas,
   ENDED,
-  outcomeOf,
-  rendered,
-  said,
+  foldOutcome,
+  renderStream,
+  createMessage,
   STARTED,
-  summary,
-  tell,
+  createReasoning,
+  createAnswerEvents,
   TURN,
 } from '../kit.ts'
 
-test('is one message under one id, with a beginning, an end and a mark', () => {
-  expect(rendered(tell(said('Hello')))).toEqual(
+test('renders one message with one id, a start, an end and [DONE]', () => {
+  expect(renderStream(createAnswerEvents(createMessage('Hello')))).toEqual(
     [{ role: 'assistant', content: '' }, { content: 'Hello' }]
       .map((delta) => ({
         id: `chatcmpl-${TURN}`,
@@ -43,8 +42,10 @@ test('is one message under one id, with a beginning, an end and a mark', () => {
   )
 })
 
-test('tells the usage once, without choices, to those who asked', () => {
-  const all = chunks(tell(said('a')), { stream_options: { include_usage: true } })
+test('sends the usage once, without choices, if it is requested', () => {
+  const all = renderChunks(createAnswerEvents(createMessage('a')), {
+    stream_options: { include_usage: true },
+  })
   expect(all.filter(({ usage }) => usage !== null)).toEqual([
     expect.objectContaining({
       choices: [],
@@ -58,31 +59,41 @@ test('tells the usage once, without choices, to those who asked', () => {
     }),
   ])
   expect(all.at(-1)?.choices).toEqual([])
-  for (const chunk of chunks(tell(said('a')))) expect(chunk).not.toHaveProperty('usage')
+  for (const chunk of renderChunks(createAnswerEvents(createMessage('a'))))
+    expect(chunk).not.toHaveProperty('usage')
 })
 
-test('names the model that was asked where the upstream names none', () => {
+test('has the requested model if the upstream reports none', () => {
   const silent: StreamEvent = { type: 'answer-started', upstreamId: null, model: null }
-  expect(chunks([silent, ENDED])[0]).toMatchObject({ model: 'asked' })
+  expect(renderChunks([silent, ENDED])[0]).toMatchObject({ model: 'asked' })
 })
 
 test.each([
-  ['stop', [said('a')], 'stop'],
-  ['stop', [said('a'), call('x')], 'tool_calls'],
-  ['length', [call('x')], 'length'],
+  ['stop', [createMessage('a')], 'stop'],
+  ['stop', [createMessage('a'), createCall('x')], 'tool_calls'],
+  ['length', [createCall('x')], 'length'],
   ['content-filter', [], 'content_filter'],
 ] as const)('an answer that ends with %s and %j finishes with %s', (finish, items, reason) => {
   const events = [
-    ...tell(...items).slice(0, -1),
+    ...createAnswerEvents(...items).slice(0, -1),
     { type: 'answer-ended', finish, usage: null } as const,
   ]
-  expect(chunks(events).at(-1)?.choices[0]?.finish_reason).toBe(reason)
+  expect(renderChunks(events).at(-1)?.choices[0]?.finish_reason).toBe(reason)
 })
 
 describe('calls', () => {
-  test('count from 0, whatever items stand between them', () => {
+  test('are numbered from 0, whatever items are between them', () => {
     const custom: Item = { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: 'ls' }
-    expect(deltas(tell(summary('Hm'), said('a'), call('x', 'f', '{"x":1}'), custom))).toEqual([
+    expect(
+      renderDeltas(
+        createAnswerEvents(
+          createReasoning('Hm'),
+          createMessage('a'),
+          createCall('x', 'f', '{"x":1}'),
+          custom,
+        ),
+      ),
+    ).toEqual([
       { reasoning_content: 'Hm' },
       { content: 'a' },
       {
@@ -96,8 +107,8 @@ describe('calls', () => {
     ])
   })
 
-  test('that overlap keep their numbers, and an empty delta is none', () => {
-    const [a, b] = [call('a'), call('b')]
+  test('that overlap keep their numbers, and empty deltas are dropped', () => {
+    const [a, b] = [createCall('a'), createCall('b')]
     const events: StreamEvent[] = [
       STARTED,
       { type: 'item-started', index: 0, item: { ...a, arguments: '' } as Item },
@@ -109,33 +120,42 @@ describe('calls', () => {
       { type: 'item-ended', index: 0, item: a },
       ENDED,
     ]
-    expect(deltas(events).slice(2)).toEqual([
+    expect(renderDeltas(events).slice(2)).toEqual([
       { tool_calls: [{ index: 1, function: { arguments: '{}' } }] },
       { tool_calls: [{ index: 0, function: { arguments: '{}' } }] },
     ])
   })
 
-  test('whose arguments came without a delta are told when they end', () => {
+  test('without deltas are written when they end', () => {
     const events: StreamEvent[] = [
       STARTED,
-      { type: 'item-started', index: 0, item: call('a', '') },
-      { type: 'item-ended', index: 0, item: call('a', 'f', '{"x":1}') },
+      { type: 'item-started', index: 0, item: createCall('a', '') },
+      { type: 'item-ended', index: 0, item: createCall('a', 'f', '{"x":1}') },
       ENDED,
     ]
-    expect(deltas(events)).toMatchObject([
+    expect(renderDeltas(events)).toMatchObject([
       { tool_calls: [{ index: 0, id: 'a', function: { name: 'f' } }] },
       { tool_calls: [{ index: 0, function: { arguments: '{"x":1}' } }] },
     ])
   })
 })
 
-test('what has no word in chat is not told', () => {
+test('leaves out items that Chat Completions does not have', () => {
   const searched: Item = { type: 'opaque', raw: { type: 'web_search_call', id: 'ws' } }
-  expect(deltas(tell(searched, said('a')))).toEqual([{ content: 'a' }])
+  expect(renderDeltas(createAnswerEvents(searched, createMessage('a')))).toEqual([{ content: 'a' }])
 })
 
-test('messages, and pieces of reasoning, are parted by a blank line', () => {
-  expect(deltas(tell(summary('one', 'two'), said('a', 'b'), summary('three'), said('c')))).toEqual([
+test('separates messages and parts of reasoning by a blank line', () => {
+  expect(
+    renderDeltas(
+      createAnswerEvents(
+        createReasoning('one', 'two'),
+        createMessage('a', 'b'),
+        createReasoning('three'),
+        createMessage('c'),
+      ),
+    ),
+  ).toEqual([
     { reasoning_content: 'one' },
     { reasoning_content: '\n\ntwo' },
     { content: 'a' },
@@ -145,26 +165,29 @@ test('messages, and pieces of reasoning, are parted by a blank line', () => {
   ])
 })
 
-test('reasoning that comes as summary and as content is told once', () => {
+test('sends reasoning with a summary and raw text only once', () => {
   const both: Item = {
     type: 'reasoning',
     summary: [{ type: 'summary_text', text: 'short' }],
     content: [{ type: 'reasoning_text', text: 'long' }],
   }
-  expect(deltas(tell(both))).toEqual([{ reasoning_content: 'short' }])
+  expect(renderDeltas(createAnswerEvents(both))).toEqual([{ reasoning_content: 'short' }])
 })
 
-test('details of reasoning follow it, for a client that sends them back', () => {
+test('sends reasoning details after the reasoning text', () => {
   const details = [{ type: 'reasoning.encrypted', data: 'x', index: 0 }]
-  const sealed: Item = { ...summary('Hm'), native: { chat: { reasoning_details: details } } }
-  expect(deltas(tell(sealed, said('a')))).toEqual([
+  const reasoning: Item = {
+    ...createReasoning('Hm'),
+    native: { chat: { reasoning_details: details } },
+  }
+  expect(renderDeltas(createAnswerEvents(reasoning, createMessage('a')))).toEqual([
     { reasoning_content: 'Hm' },
     { reasoning_details: details },
     { content: 'a' },
   ])
 })
 
-test('refusals, citations, images and log probabilities have their fields', () => {
+test('sends refusals, citations, images and log probabilities in their own fields', () => {
   const token = { token: 'a', logprob: -0.1 }
   const picture = { type: 'image_url', image_url: { url: 'data:x' } }
   const item: Item = {
@@ -184,7 +207,7 @@ test('refusals, citations, images and log probabilities have their fields', () =
       { type: 'opaque', raw: picture },
     ],
   }
-  expect(deltas(tell(item))).toEqual([
+  expect(renderDeltas(createAnswerEvents(item))).toEqual([
     { content: 'a' },
     { content: '' },
     { refusal: 'No.' },
@@ -195,18 +218,21 @@ test('refusals, citations, images and log probabilities have their fields', () =
     },
     { images: [picture] },
   ])
-  expect(chunks(tell(item))[2]?.choices[0]?.logprobs).toEqual({ content: [token], refusal: null })
+  expect(renderChunks(createAnswerEvents(item))[2]?.choices[0]?.logprobs).toEqual({
+    content: [token],
+    refusal: null,
+  })
 })
 
-test('a failure is an error without choices, and no end that looks well', () => {
+test('a failed answer ends with an error without choices, and has no finish reason', () => {
   const failure = createFailure('upstream_broken', 'It broke off.')
   const events: StreamEvent[] = [
     STARTED,
-    { type: 'item-started', index: 0, item: said() },
+    { type: 'item-started', index: 0, item: createMessage() },
     { type: 'text-delta', index: 0, part: 0, text: 'Hel' },
     { type: 'answer-failed', failure },
   ]
-  const messages = rendered(events)
+  const messages = renderStream(events)
   expect(messages.slice(-2)).toEqual([
     {
       data: '{"error":{"message":"It broke off.","type":"server_error","param":null,"code":"upstream_broken"}}',
@@ -216,9 +242,9 @@ test('a failure is an error without choices, and no end that looks well', () => 
   expect(messages.map(({ data }) => data).join('')).not.toContain('"stop"')
 })
 
-test('an answer that nobody told is told at its end', () => {
-  const outcome = outcomeOf(tell(said('Hello'), call('x')))
-  const messages = chatDialect.createRenderer(answering()).end(outcome, 0)
+test('an answer without events is written at its end', () => {
+  const outcome = foldOutcome(createAnswerEvents(createMessage('Hello'), createCall('x')))
+  const messages = chatDialect.createRenderer(createAnswerContext()).end(outcome, 0)
   const text = messages.map(({ data }) => data).join('')
   expect(text).toContain('"content":"Hello"')
   expect(text).toContain('"finish_reason":"tool_calls"')
@@ -227,17 +253,17 @@ test('an answer that nobody told is told at its end', () => {
 describe('no line is longer than 64 KiB', () => {
   const LIMIT = 65_536
   const bytes = (text: string) => new TextEncoder().encode(`data: ${text}\n\n`).length
-  // Every fifth limit of 10,000 would fall between the two halves of a character.
+  // A cut at 10,000 characters would fall inside of a surrogate pair.
   const long = `abcd${'🦊"\u0001ä'.repeat(20_000)}`
 
-  test('whatever the length of a text, and nothing of it is lost', () => {
+  test('for a text of any length, and no text is lost', () => {
     const item: Item = {
-      ...summary(long),
+      ...createReasoning(long),
       native: { chat: { reasoning_details: [{ type: 'reasoning.text', text: long, index: 0 }] } },
     }
-    const events = tell(item, said(long), call('x', 'f', long))
-    for (const { data } of rendered(events)) expect(bytes(data)).toBeLessThanOrEqual(LIMIT)
-    const all = deltas(events)
+    const events = createAnswerEvents(item, createMessage(long), createCall('x', 'f', long))
+    for (const { data } of renderStream(events)) expect(bytes(data)).toBeLessThanOrEqual(LIMIT)
+    const all = renderDeltas(events)
     for (const { content } of all) expect(String(content ?? '').isWellFormed()).toBe(true)
     const sum = (read: (delta: (typeof all)[number]) => unknown) =>
       all.map((delta) => read(delta) ?? '').join('')
@@ -255,7 +281,7 @@ describe('no line is longer than 64 KiB', () => {
     ).toBe(long)
   })
 
-  test('nor of log probabilities and citations', () => {
+  test('for log probabilities and citations', () => {
     const tokens = Array.from({ length: 2000 }, () => ({
       token: 'word',
       logprob: -0.1,
@@ -276,8 +302,11 @@ describe('no line is longer than 64 KiB', () => {
       role: 'assistant',
       content: [{ type: 'output_text', text: 'a', logprobs: tokens, annotations }],
     }
-    for (const { data } of rendered(tell(item))) expect(bytes(data)).toBeLessThanOrEqual(LIMIT)
-    const told = deltas(tell(item)).flatMap((delta) => delta['annotations'] ?? [])
-    expect(told).toHaveLength(60)
+    for (const { data } of renderStream(createAnswerEvents(item)))
+      expect(bytes(data)).toBeLessThanOrEqual(LIMIT)
+    const sent = renderDeltas(createAnswerEvents(item)).flatMap(
+      (delta) => delta['annotations'] ?? [],
+    )
+    expect(sent).toHaveLength(60)
   })
 })

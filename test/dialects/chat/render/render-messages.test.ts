@@ -4,7 +4,7 @@ import { renderMessages } from '../../../../src/dialects/chat/render/render-mess
 
 const CALL = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
 
-test('messages are told as they were sent', () => {
+test('renders parsed messages as they were sent', () => {
   const messages = [
     { role: 'system', content: 'Be kind.' },
     { role: 'user', name: 'ada', content: 'one' },
@@ -21,7 +21,7 @@ test('messages are told as they were sent', () => {
   )
 })
 
-test('content in parts is told in parts, and its text as well', () => {
+test('renders content in parts as parts and as text', () => {
   const parts = [
     { type: 'text', text: 'What is it?' },
     { type: 'image_url', image_url: { url: 'https://x/1.png', detail: 'low' } },
@@ -30,11 +30,11 @@ test('content in parts is told in parts, and its text as well', () => {
     { type: 'file', file: { file_id: 'f', filename: 'a.pdf' } },
     { type: 'of_the_future', x: 1 },
   ]
-  const [told] = renderMessages(parseMessages([{ role: 'user', content: parts }]))
-  expect(told).toEqual({ role: 'user', content: 'What is it?And this?', content_parts: parts })
+  const [message] = renderMessages(parseMessages([{ role: 'user', content: parts }]))
+  expect(message).toEqual({ role: 'user', content: 'What is it?And this?', content_parts: parts })
 })
 
-test('thoughts go with what they led to', () => {
+test('keeps reasoning with the text that follows it', () => {
   const messages = [
     { role: 'assistant', content: 'a', reasoning_content: 'one' },
     { role: 'assistant', content: 'b', reasoning_content: 'two' },

@@ -3,29 +3,29 @@ import type { JsonObject } from '../../../../src/core/json/json.ts'
 import { GatewayError } from '../../../../src/core/errors/gateway-error.ts'
 import { parsed } from '../../../support/responses-kit.ts'
 
-function contextOf(body: JsonObject) {
+function parseOverflow(body: JsonObject) {
   return parsed({ model: 'm', input: 'hi', ...body }).overflow
 }
 
-function refusalOf(body: JsonObject): unknown {
+function readRejectedParam(body: JsonObject): unknown {
   try {
-    contextOf(body)
+    parseOverflow(body)
   } catch (error) {
     if (error instanceof GatewayError) return error.failure.param
   }
-  return 'not refused'
+  return 'accepted'
 }
 
-test('without a word nothing is compacted or cut', () => {
-  const silent = { compactAbove: null, compactNow: false, truncation: 'disabled' }
-  expect(contextOf({})).toEqual(silent)
-  expect(contextOf({ context_management: null, truncation: null })).toEqual(silent)
-  expect(contextOf({ context_management: [] })).toEqual(silent)
+test('by default nothing is compacted or cut', () => {
+  const defaults = { compactAbove: null, compactNow: false, truncation: 'disabled' }
+  expect(parseOverflow({})).toEqual(defaults)
+  expect(parseOverflow({ context_management: null, truncation: null })).toEqual(defaults)
+  expect(parseOverflow({ context_management: [] })).toEqual(defaults)
 })
 
-test('the lowest threshold counts; without one it is the window', () => {
+test('uses the lowest threshold, or the window if there is none', () => {
   const above = (...thresholds: readonly (number | null)[]) =>
-    contextOf({
+    parseOverflow({
       context_management: thresholds.map((compact_threshold) => ({
         type: 'compaction',
         compact_threshold,
@@ -36,12 +36,12 @@ test('the lowest threshold counts; without one it is the window', () => {
   expect(above(null)).toBe('window')
 })
 
-test('a trigger at the end asks for a compaction at once', () => {
+test('a compaction trigger at the end requests a compaction at once', () => {
   const input = [{ role: 'user', content: 'hi' }, { type: 'compaction_trigger' }]
-  expect(contextOf({ input })?.compactNow).toBe(true)
+  expect(parseOverflow({ input })?.compactNow).toBe(true)
 })
 
-describe('refused with the place', () => {
+describe('rejects an invalid value of', () => {
   test.each([
     ['input', { input: [{ type: 'compaction_trigger' }, { role: 'user', content: 'hi' }] }],
     ['truncation', { truncation: 'sometimes' }],
@@ -59,6 +59,6 @@ describe('refused with the place', () => {
     ['max_tool_calls', { max_tool_calls: 'all' }],
     ['generate', { generate: 'no' }],
   ] as const)('%s', (param, body) => {
-    expect(refusalOf(body as JsonObject)).toBe(param)
+    expect(readRejectedParam(body as JsonObject)).toBe(param)
   })
 })

@@ -1,17 +1,16 @@
-/** The settings of a request, and how those are refused that no model could follow. */
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import { GatewayError } from '../../../../src/core/errors/gateway-error.ts'
 import { parsed } from '../../../support/responses-kit.ts'
 import { NO_PARAMS } from '../../../support/no-params.ts'
 
-function paramsOf(body: JsonObject) {
+function parseParams(body: JsonObject) {
   return parsed({ model: 'm', input: 'go', ...body }).params
 }
 
-function failureOf(body: JsonObject) {
+function readFailure(body: JsonObject) {
   try {
-    paramsOf(body)
+    parseParams(body)
   } catch (error) {
     if (error instanceof GatewayError) return error.failure
     throw error
@@ -19,11 +18,11 @@ function failureOf(body: JsonObject) {
   return null
 }
 
-test('every word is filled in, though the client said nothing', () => {
-  expect(paramsOf({})).toEqual(NO_PARAMS)
+test('parameters that are not set have their defaults', () => {
+  expect(parseParams({})).toEqual(NO_PARAMS)
 })
 
-test('null says nothing, either', () => {
+test('null counts as not set', () => {
   const nulls = Object.fromEntries(
     `instructions tools tool_choice parallel_tool_calls temperature top_p max_output_tokens stop
     seed presence_penalty frequency_penalty top_logprobs text reasoning service_tier user include
@@ -32,11 +31,11 @@ test('null says nothing, either', () => {
       .split(/\s+/)
       .map((name) => [name, null]),
   )
-  expect(paramsOf(nulls)).toEqual(paramsOf({}))
+  expect(parseParams(nulls)).toEqual(parseParams({}))
 })
 
 test('0, false and the empty string are values', () => {
-  const params = paramsOf({
+  const params = parseParams({
     temperature: 0,
     top_logprobs: 0,
     parallel_tool_calls: false,
@@ -52,10 +51,10 @@ test('0, false and the empty string are values', () => {
   })
 })
 
-test('a function is strict unless it says otherwise', () => {
+test('a function is strict by default', () => {
   const search = { type: 'web_search' }
   const grammar = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' }
-  const { tools } = paramsOf({
+  const { tools } = parseParams({
     tools: [
       { type: 'function', name: 'f', parameters: { type: 'object' } },
       { type: 'function', name: 'g', description: 'd', parameters: null, strict: false },
@@ -116,13 +115,13 @@ test.each([
   ],
   [MIXED, { type: 'opaque', raw: MIXED }],
   [MCP, { type: 'opaque', raw: MCP }],
-])('the choice of a tool may be %j', (tool_choice, choice) => {
-  expect(paramsOf({ tool_choice }).toolChoice).toEqual(choice)
+])('parses the tool choice %j', (tool_choice, choice) => {
+  expect(parseParams({ tool_choice }).toolChoice).toEqual(choice)
 })
 
-test('text and reasoning say four words, and what else is in them is kept by its path', () => {
+test('parses `text` and `reasoning`, and collects their unknown fields by path', () => {
   const schema = { type: 'object' }
-  const params = paramsOf({
+  const params = parseParams({
     text: { format: { type: 'json_schema', name: 'n', schema, strict: true }, verbosity: 'low' },
     reasoning: { effort: 'high', summary: 'auto', context: 'all_turns' },
   })
@@ -133,15 +132,15 @@ test('text and reasoning say four words, and what else is in them is kept by its
     reasoningSummary: 'auto',
     extra: { 'reasoning.context': 'all_turns' },
   })
-  expect(paramsOf({ text: {} }).format).toBeNull()
-  expect(paramsOf({ text: { format: { type: 'json_object' } } }).format).toEqual({
+  expect(parseParams({ text: {} }).format).toBeNull()
+  expect(parseParams({ text: { format: { type: 'json_object' } } }).format).toEqual({
     type: 'json_object',
   })
 })
 
-test('words of Chat Completions are understood where they slip in', () => {
+test('also parses parameters of Chat Completions', () => {
   expect(
-    paramsOf({ reasoning_effort: 'low', stop: 'END', seed: 7, presence_penalty: -2, top_k: 40 }),
+    parseParams({ reasoning_effort: 'low', stop: 'END', seed: 7, presence_penalty: -2, top_k: 40 }),
   ).toMatchObject({
     effort: 'low',
     stop: ['END'],
@@ -149,18 +148,20 @@ test('words of Chat Completions are understood where they slip in', () => {
     presencePenalty: -2,
     extra: { top_k: 40 },
   })
-  expect(paramsOf({ reasoning: { effort: 'high' }, reasoning_effort: 'low' }).effort).toBe('high')
+  expect(parseParams({ reasoning: { effort: 'high' }, reasoning_effort: 'low' }).effort).toBe(
+    'high',
+  )
 })
 
-test('what nobody knows is kept as it was written', () => {
+test('collects unknown parameters as extra', () => {
   const client_metadata = { a: [1, null] }
-  const { extra } = paramsOf({ client_metadata, moderation: 'auto', __proto__x: 1 })
+  const { extra } = parseParams({ client_metadata, moderation: 'auto', __proto__x: 1 })
   expect(extra).toEqual({ client_metadata, moderation: 'auto', __proto__x: 1 })
 })
 
-test('a hostile name is a name', () => {
+test('a field `__proto__` is an ordinary unknown parameter', () => {
   const body = JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}') as JsonObject
-  const { extra } = paramsOf(body)
+  const { extra } = parseParams(body)
   expect(Object.keys(extra).toSorted()).toEqual(['__proto__', 'constructor'])
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
 })
@@ -212,16 +213,16 @@ test.each([
   [{ include: 'all' }, 'invalid_type', 'include'],
   [{ include: [1] }, 'invalid_type', 'include[0]'],
   [{ stop: [1] }, 'invalid_type', 'stop[0]'],
-])('%j is refused as %s at %s', (body, code, param) => {
-  expect(failureOf(body as JsonObject)).toMatchObject({ status: 400, code, param })
+])('rejects %j with %s at %s', (body, code, param) => {
+  expect(readFailure(body as JsonObject)).toMatchObject({ status: 400, code, param })
 })
 
-test('a number out of its range is refused in the words that OpenAI uses', () => {
-  expect(failureOf({ temperature: -1 })?.message).toBe(
+test('rejects a number outside of its range with the message of OpenAI', () => {
+  expect(readFailure({ temperature: -1 })?.message).toBe(
     "Invalid 'temperature': decimal below minimum value. Expected a value >= 0, but got -1 instead.",
   )
 })
 
-test('a probe for one token is no mistake', () => {
-  expect(paramsOf({ max_output_tokens: 1 }).maxOutputTokens).toBe(1)
+test('accepts a limit of one token, with which some clients test a model', () => {
+  expect(parseParams({ max_output_tokens: 1 }).maxOutputTokens).toBe(1)
 })

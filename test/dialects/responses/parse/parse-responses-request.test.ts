@@ -1,15 +1,14 @@
-/** What a request says, and how it is refused where it says nothing that could be meant. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import { GatewayError } from '../../../../src/core/errors/gateway-error.ts'
 import { parsed } from '../../../support/responses-kit.ts'
 
-function itemsOf(...input: readonly unknown[]) {
+function parseInput(...input: readonly unknown[]) {
   return parsed({ model: 'm', input: input as readonly JsonObject[] }).items
 }
 
-/** Code and path of the refusal. */
-function refusal(body: unknown): readonly unknown[] {
+/** Returns the code and the path of the fault. */
+function readFault(body: unknown): readonly unknown[] {
   try {
     parsed({ model: 'm', input: 'go', ...(body as JsonObject) })
   } catch (error) {
@@ -22,20 +21,20 @@ function refusal(body: unknown): readonly unknown[] {
 }
 
 describe('input', () => {
-  test('a string is what the user says', () => {
+  test('a string is a user message', () => {
     expect(parsed({ model: 'm', input: 'go' }).items).toEqual([
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] },
     ])
   })
 
   test('an entry with a role and no type is a message', () => {
-    expect(itemsOf({ role: 'developer', content: 'be brief' })).toEqual([
+    expect(parseInput({ role: 'developer', content: 'be brief' })).toEqual([
       { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'be brief' }] },
     ])
   })
 
-  test('what an assistant says as a string is output', () => {
-    const [message] = itemsOf({ role: 'assistant', content: 'hi', phase: 'commentary' })
+  test('the string of an assistant message becomes output text', () => {
+    const [message] = parseInput({ role: 'assistant', content: 'hi', phase: 'commentary' })
     expect(message).toEqual({
       type: 'message',
       role: 'assistant',
@@ -44,7 +43,7 @@ describe('input', () => {
     })
   })
 
-  const FINE: readonly JsonObject[] = [
+  const VALID_ENTRIES: readonly JsonObject[] = [
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'x', cache: 1 }], x: 1 },
     {
       type: 'message',
@@ -80,36 +79,36 @@ describe('input', () => {
     },
   ]
 
-  test.each(FINE)('$type that is as it should be stays the object that it is', (entry) => {
-    expect(itemsOf(entry)[0]).toBe(entry)
+  test.each(VALID_ENTRIES)('a valid $type is returned as the same object', (entry) => {
+    expect(parseInput(entry)[0]).toBe(entry)
   })
 
-  test('what is not known is carried as it came', () => {
+  test('keeps entries and parts of unknown types unchanged', () => {
     const search = { type: 'web_search_call', id: 'ws_1', action: { type: 'search' } }
     const part = { type: 'input_video', video_url: 'x' }
-    expect(itemsOf(search, { role: 'user', content: [part] })).toEqual([
+    expect(parseInput(search, { role: 'user', content: [part] })).toEqual([
       { type: 'opaque', raw: search },
       { type: 'message', role: 'user', content: [{ type: 'opaque', raw: part }] },
     ])
-    expect((itemsOf(search)[0] as { raw: unknown }).raw).toBe(search)
+    expect((parseInput(search)[0] as { raw: unknown }).raw).toBe(search)
   })
 
-  test('a reference may go without a type', () => {
-    expect(itemsOf({ id: 'msg_1' }, { type: null, id: 'rs_1' })).toEqual([
+  test('a reference needs no type', () => {
+    expect(parseInput({ id: 'msg_1' }, { type: null, id: 'rs_1' })).toEqual([
       { type: 'opaque', raw: { type: 'item_reference', id: 'msg_1' } },
       { type: 'opaque', raw: { type: 'item_reference', id: 'rs_1' } },
     ])
   })
 
-  test('an output that names no call is carried', () => {
+  test('keeps an output without call_id unchanged', () => {
     const output = { type: 'function_call_output', output: 'x', name: 'f' }
-    expect(itemsOf(output)).toEqual([{ type: 'opaque', raw: output }])
+    expect(parseInput(output)).toEqual([{ type: 'opaque', raw: output }])
   })
 
-  test('nulls that SDKs write for what is not set are no values', () => {
+  test('removes fields that SDKs write as null', () => {
     const nulls = { id: null, status: null }
     expect(
-      itemsOf(
+      parseInput(
         {
           ...nulls,
           role: 'assistant',
@@ -126,20 +125,20 @@ describe('input', () => {
     ])
   })
 
-  test("the gateway's own words about an item cannot be said from outside", () => {
+  test('removes the internal fields `origin` and `native` from an entry', () => {
     const origin = { wire: 'responses', account: 'openai', model: 'm', prefixHash: null }
     const forged = { type: 'reasoning', summary: [], origin, native: { anthropic: {} } }
-    expect(itemsOf(forged)).toEqual([{ type: 'reasoning', summary: [] }])
+    expect(parseInput(forged)).toEqual([{ type: 'reasoning', summary: [] }])
   })
 
   test('a tool output that is a list keeps its images', () => {
     const output = [{ type: 'input_image', image_url: 'data:image/png;base64,AA' }]
-    expect(itemsOf({ type: 'function_call_output', call_id: 'c', output })).toEqual([
+    expect(parseInput({ type: 'function_call_output', call_id: 'c', output })).toEqual([
       { type: 'function_call_output', call_id: 'c', output },
     ])
   })
 
-  test('instructions as a list stand in front', () => {
+  test('a list of instructions comes before the input', () => {
     const { items, params } = parsed({
       model: 'm',
       instructions: [{ role: 'developer', content: 'first' }],
@@ -226,13 +225,13 @@ describe('input', () => {
       'input[0].encrypted_content',
     ],
     [{ instructions: [{ role: 'x' }] }, 'invalid_value', 'instructions[0].role'],
-  ])('%j is refused as %s at %s', (body, code, param) => {
-    expect(refusal(body)).toEqual([code, param])
+  ])('rejects %j with %s at %s', (body, code, param) => {
+    expect(readFault(body)).toEqual([code, param])
   })
 })
 
-describe('memory', () => {
-  test('what is not said is left to the default', () => {
+describe('storage', () => {
+  test('has defaults for fields that are not set', () => {
     expect(parsed({ model: 'm', input: 'go' }).storage).toEqual({
       store: null,
       storeByDefault: true,
@@ -243,13 +242,13 @@ describe('memory', () => {
     })
   })
 
-  test('a conversation is an id or an object with one, and input may be missing then', () => {
+  test('a conversation is an id or an object with one, and needs no input', () => {
     expect(parsed({ model: 'm', conversation: 'conv_1' }).storage.conversationId).toBe('conv_1')
     const { storage, items } = parsed({ model: 'm', conversation: { id: 'conv_1' } })
     expect([storage.conversationId, items]).toEqual(['conv_1', []])
   })
 
-  test('an empty previous_response_id is none', () => {
+  test('an empty previous_response_id counts as not set', () => {
     const { storage } = parsed({ model: 'm', input: 'go', previous_response_id: '' })
     expect(storage.previousResponseId).toBeNull()
   })
@@ -275,8 +274,8 @@ describe('memory', () => {
       'object_above_max_properties',
       'metadata',
     ],
-  ])('%j is refused as %s at %s', (body, code, param) => {
-    expect(refusal(body)).toEqual([code, param])
+  ])('rejects %j with %s at %s', (body, code, param) => {
+    expect(readFault(body)).toEqual([code, param])
   })
 
   test('metadata at its limits is accepted', () => {

@@ -41,8 +41,8 @@ test.each<[string, JsonObject, JsonObject]>([
     { type: 'computer_call_output', output: { type: 'x', image_url: 'data:' } },
     { type: 'computer_call_output', output: { type: 'x' } },
   ],
-])('%s is shown to who asks for it', (word, item, without) => {
-  expect(applyInclude(item, new Set([word]))).toEqual(item)
-  expect(applyInclude(item, new Set())).toEqual(without)
-  expect(applyInclude(without, new Set())).toBe(without)
+])('%s is shown only if it is requested', (path, item, reduced) => {
+  expect(applyInclude(item, new Set([path]))).toEqual(item)
+  expect(applyInclude(item, new Set())).toEqual(reduced)
+  expect(applyInclude(reduced, new Set())).toBe(reduced)
 })

@@ -1,4 +1,3 @@
-/** Of an upstream's own stream, only what must be ours is changed. */
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
@@ -17,7 +16,7 @@ import {
 import { responsesFaults } from '../../../support/responses-checker.ts'
 import { readShared, sharedExists } from '../../../support/shared.ts'
 
-const ANSWERING = answeringTo({
+const ANSWER_CONTEXT = answeringTo({
   model: 'gpt-5',
   input: 'go',
   instructions: 'be brief',
@@ -26,7 +25,7 @@ const ANSWERING = answeringTo({
   conversation: 'conv_1',
 })
 
-function eventOf(type: string, fields: JsonObject = {}, isNamed = true): SseMessage {
+function createEvent(type: string, fields: JsonObject = {}, isNamed = true): SseMessage {
   const data = JSON.stringify({ type, ...fields })
   return isNamed ? { event: type, data } : { data }
 }
@@ -46,9 +45,11 @@ const UPSTREAM = {
   future: [1],
 }
 
-test('the response is ours where we speak for it, and its own in the rest', () => {
-  const message = eventOf('response.created', { response: UPSTREAM, sequence_number: 0 })
-  const { event, data } = responsesDialect.createPassThroughPatcher(ANSWERING).patchMessage(message)
+test("sets the gateway's fields of the response, and keeps all others", () => {
+  const message = createEvent('response.created', { response: UPSTREAM, sequence_number: 0 })
+  const { event, data } = responsesDialect
+    .createPassThroughPatcher(ANSWER_CONTEXT)
+    .patchMessage(message)
   expect(event).toBe('response.created')
   expect(JSON.parse(data)).toEqual({
     type: 'response.created',
@@ -65,23 +66,30 @@ test('the response is ours where we speak for it, and its own in the rest', () =
   })
 })
 
-test.each([true, false])('every other message is the very same (named: %s)', (isNamed) => {
-  const retouch = responsesDialect.createPassThroughPatcher(ANSWERING)
-  const messages = [
-    eventOf('response.output_text.delta', { delta: '"response": {"id": 1}' }, isNamed),
-    eventOf('response.output_item.added', { item: { type: 'message', response: 1 } }, isNamed),
-    eventOf('error', { error: { code: 'x' } }, isNamed),
-    { data: '[DONE]' },
-    { data: '{"broken' },
-    { event: 'response.completed', data: 'not JSON' },
-  ]
-  for (const message of messages) expect(retouch.patchMessage(message)).toBe(message)
-})
+test.each([true, false])(
+  'returns every other message as the same object (with event names: %s)',
+  (isNamed) => {
+    const patcher = responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT)
+    const messages = [
+      createEvent('response.output_text.delta', { delta: '"response": {"id": 1}' }, isNamed),
+      createEvent(
+        'response.output_item.added',
+        { item: { type: 'message', response: 1 } },
+        isNamed,
+      ),
+      createEvent('error', { error: { code: 'x' } }, isNamed),
+      { data: '[DONE]' },
+      { data: '{"broken' },
+      { event: 'response.completed', data: 'not JSON' },
+    ]
+    for (const message of messages) expect(patcher.patchMessage(message)).toBe(message)
+  },
+)
 
-test('an upstream that names no events is understood all the same', () => {
-  const retouch = responsesDialect.createPassThroughPatcher(ANSWERING)
-  const { event, data } = retouch.patchMessage(
-    eventOf('response.completed', { response: UPSTREAM }, false),
+test('patches a stream without event names', () => {
+  const patcher = responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT)
+  const { event, data } = patcher.patchMessage(
+    createEvent('response.completed', { response: UPSTREAM }, false),
   )
   expect(event).toBeUndefined()
   expect(JSON.parse(data)).toMatchObject({ response: { id: `resp_${TURN_ID}` } })
@@ -95,45 +103,47 @@ test.each([
   ['response.output_item.done', false],
   ['response.created', false],
 ])('%s is an ending: %s', (type, isEnding) => {
-  const retouch = responsesDialect.createPassThroughPatcher(ANSWERING)
+  const patcher = responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT)
   const fields = { response: UPSTREAM, error: {}, item: {} }
-  expect(retouch.startsEnding(eventOf(type, fields))).toBe(isEnding)
-  expect(retouch.startsEnding(eventOf(type, fields, false))).toBe(isEnding)
+  expect(patcher.startsEnding(createEvent(type, fields))).toBe(isEnding)
+  expect(patcher.startsEnding(createEvent(type, fields, false))).toBe(isEnding)
 })
 
 test('[DONE] is an ending', () => {
   expect(
-    responsesDialect.createPassThroughPatcher(ANSWERING).startsEnding({ data: '[DONE]' }),
+    responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT).startsEnding({ data: '[DONE]' }),
   ).toBe(true)
 })
 
-describe('an answer that nobody keeps', () => {
+describe('an answer that is not stored', () => {
   const stateless = { ...answeringTo({ model: 'gpt-5', input: 'go', store: false }), stored: false }
 
-  test('is left alone, its id included', () => {
-    const retouch = responsesDialect.createPassThroughPatcher(stateless)
+  test('is returned unchanged, with the id of the upstream', () => {
+    const patcher = responsesDialect.createPassThroughPatcher(stateless)
     const { metadata: _metadata, ...bare } = { ...UPSTREAM, max_output_tokens: null }
     for (const response of [UPSTREAM, bare]) {
-      const message = eventOf('response.created', { response })
-      expect(retouch.patchMessage(message)).toBe(message)
+      const message = createEvent('response.created', { response })
+      expect(patcher.patchMessage(message)).toBe(message)
     }
-    expect(retouch.patchBody(UPSTREAM)).toBe(UPSTREAM)
+    expect(patcher.patchBody(UPSTREAM)).toBe(UPSTREAM)
   })
 
-  test('still says what was asked where something else was sent', () => {
+  test("has the fields of the client's request where the gateway sent others", () => {
     const body = { model: 'gpt-5', input: 'go', store: false, previous_response_id: 'resp_1' }
-    const retouch = responsesDialect.createPassThroughPatcher(answeringTo(body, { stored: false }))
-    expect(retouch.patchBody(UPSTREAM)).toEqual({ ...UPSTREAM, previous_response_id: 'resp_1' })
+    const patcher = responsesDialect.createPassThroughPatcher(answeringTo(body, { stored: false }))
+    expect(patcher.patchBody(UPSTREAM)).toEqual({ ...UPSTREAM, previous_response_id: 'resp_1' })
   })
 
-  test('ends, if it breaks, under the id that the client knows', () => {
-    const retouch = responsesDialect.createPassThroughPatcher(stateless)
-    retouch.patchMessage(eventOf('response.created', { response: UPSTREAM, sequence_number: 0 }))
-    const ending = retouch.renderFailure(createFailure('upstream_broken', 'It broke.'))
+  test('ends with the id of the upstream if it breaks off', () => {
+    const patcher = responsesDialect.createPassThroughPatcher(stateless)
+    patcher.patchMessage(
+      createEvent('response.created', { response: UPSTREAM, sequence_number: 0 }),
+    )
+    const ending = patcher.renderFailure(createFailure('upstream_broken', 'It broke.'))
     expect(lastResponse(ending)).toMatchObject({ id: 'resp_up', status: 'failed' })
   })
 
-  test.skipIf(!sharedExists)('comes as it was recorded', () => {
+  test.skipIf(!sharedExists)('is returned unchanged if it was recorded', () => {
     for (const { name, messages } of recordedStreams()) {
       if (!name.startsWith('openai-responses') || name.includes('background')) continue
       const first = messages.find(({ data }) => data.includes('"response":{'))
@@ -141,37 +151,42 @@ describe('an answer that nobody keeps', () => {
         'response'
       ] as JsonObject
       const body = { model: 'm', input: 'go', instructions, store } as JsonObject
-      const retouch = responsesDialect.createPassThroughPatcher({
+      const patcher = responsesDialect.createPassThroughPatcher({
         ...answeringTo(body),
         stored: false,
       })
-      const changed = messages.filter((message) => retouch.patchMessage(message) !== message)
-      // The others were asked to be stored, and answered so.
+      const changed = messages.filter((message) => patcher.patchMessage(message) !== message)
+      // The other streams were recorded with `store: true`.
       if (store !== true) expect([name, changed]).toEqual([name, []])
     }
   })
 })
 
-test.each([true, false])('what would run scripts in a browser is lost (kept: %s)', (stored) => {
-  const retouch = responsesDialect.createPassThroughPatcher({ ...answeringTo(), stored })
-  const evil = eventOf('response.output_text.delta', {
-    delta: 'x',
-    event: { type: 'execute' },
-    sources: [],
-  })
-  expect(JSON.parse(retouch.patchMessage(evil).data)).toEqual({
-    type: 'response.output_text.delta',
-    delta: 'x',
-  })
-  const hidden = { data: '{"\\u0065vent":{"type":"execute"},"type":"x"}' }
-  expect(retouch.patchMessage(hidden).data).toBe('{"type":"x"}')
-  const harmless = eventOf('response.output_item.done', { item: { action: { sources: [] } } })
-  expect(retouch.patchMessage(harmless)).toBe(harmless)
-})
+test.each([true, false])(
+  'drops fields that could run scripts in a browser (stored: %s)',
+  (stored) => {
+    const patcher = responsesDialect.createPassThroughPatcher({ ...answeringTo(), stored })
+    const hostile = createEvent('response.output_text.delta', {
+      delta: 'x',
+      event: { type: 'execute' },
+      sources: [],
+    })
+    expect(JSON.parse(patcher.patchMessage(hostile).data)).toEqual({
+      type: 'response.output_text.delta',
+      delta: 'x',
+    })
+    const hidden = { data: '{"\\u0065vent":{"type":"execute"},"type":"x"}' }
+    expect(patcher.patchMessage(hidden).data).toBe('{"type":"x"}')
+    const harmless = createEvent('response.output_item.done', { item: { action: { sources: [] } } })
+    expect(patcher.patchMessage(harmless)).toBe(harmless)
+  },
+)
 
-describe('a whole answer', () => {
-  test('is changed in the same places', () => {
-    expect(responsesDialect.createPassThroughPatcher(ANSWERING).patchBody(UPSTREAM)).toMatchObject({
+describe('a non-streamed answer', () => {
+  test('is changed in the same fields', () => {
+    expect(
+      responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT).patchBody(UPSTREAM),
+    ).toMatchObject({
       id: `resp_${TURN_ID}`,
       store: true,
       temperature: 0.7,
@@ -179,12 +194,12 @@ describe('a whole answer', () => {
     })
   })
 
-  test('that is none is left alone', () => {
+  test('that is an error is returned unchanged', () => {
     const body = { error: { message: 'x' } }
-    expect(responsesDialect.createPassThroughPatcher(ANSWERING).patchBody(body)).toBe(body)
+    expect(responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT).patchBody(body)).toBe(body)
   })
 
-  test.skipIf(!sharedExists)('of the real service keeps all that it said', () => {
+  test.skipIf(!sharedExists)('that was recorded keeps its output and usage', () => {
     const body = JSON.parse(
       readShared('fixtures/streams/openai-responses/text-answer.json').toString(),
     ) as JsonObject
@@ -195,19 +210,19 @@ describe('a whole answer', () => {
   })
 })
 
-describe('a stream that breaks', () => {
+describe('a stream that breaks off', () => {
   const failure = createFailure('upstream_broken', 'It broke.')
 
-  test('goes on counting, and ends with the response that it began with', () => {
-    const retouch = responsesDialect.createPassThroughPatcher(ANSWERING)
+  test('continues the numbering, and ends with the response of its start', () => {
+    const patcher = responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT)
     const item = { type: 'message', id: 'msg_1', content: [] }
     const passed = [
-      eventOf('response.created', { response: UPSTREAM, sequence_number: 0 }),
-      eventOf('response.output_item.done', { output_index: 0, item, sequence_number: 4 }),
-      eventOf('response.output_text.delta', { delta: 'x', sequence_number: 5 }),
+      createEvent('response.created', { response: UPSTREAM, sequence_number: 0 }),
+      createEvent('response.output_item.done', { output_index: 0, item, sequence_number: 4 }),
+      createEvent('response.output_text.delta', { delta: 'x', sequence_number: 5 }),
     ]
-    for (const message of passed) retouch.patchMessage(message)
-    const ending = retouch.renderFailure(failure)
+    for (const message of passed) patcher.patchMessage(message)
+    const ending = patcher.renderFailure(failure)
     expect(ending.map(({ event, data }) => event ?? data)).toEqual([
       'error',
       'response.failed',
@@ -223,9 +238,11 @@ describe('a stream that breaks', () => {
     })
   })
 
-  test('of which nothing was seen ends lawfully as well', () => {
+  test('before its first message gets a valid end', () => {
     expect(
-      lastResponse(responsesDialect.createPassThroughPatcher(ANSWERING).renderFailure(failure)),
+      lastResponse(
+        responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT).renderFailure(failure),
+      ),
     ).toMatchObject({
       id: `resp_${TURN_ID}`,
       status: 'failed',
@@ -233,41 +250,44 @@ describe('a stream that breaks', () => {
     })
   })
 
-  test('is lawful as a whole, wherever it breaks', () => {
-    const whole = rendered([
+  test('is valid in total, wherever it breaks off', () => {
+    const messages = rendered([
       { type: 'answer-started', upstreamId: null, model: null },
       { type: 'item-ended', index: 0, item: { type: 'reasoning', summary: [] } },
       { type: 'answer-ended', finish: 'stop', usage: null },
     ]).slice(0, -2)
-    for (let at = 2; at <= whole.length; at++) {
-      const retouch = responsesDialect.createPassThroughPatcher(ANSWERING)
-      const passed = whole.slice(0, at).map(retouch.patchMessage)
-      const faults = responsesFaults([...passed, ...retouch.renderFailure(failure)])
-      // An item that was announced by the upstream cannot be finished by us.
+    for (let length = 2; length <= messages.length; length++) {
+      const patcher = responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT)
+      const passed = messages.slice(0, length).map(patcher.patchMessage)
+      const faults = responsesFaults([...passed, ...patcher.renderFailure(failure)])
+      // The patcher cannot end an item that the upstream has started.
       expect(faults.filter((fault) => !/is not done|shows 0 of 1/.test(fault))).toEqual([])
     }
   })
 })
 
 describe.skipIf(!sharedExists)('a recorded stream', () => {
-  test.each(recordedStreams())('$name is followed by the SDK under our id', async (recorded) => {
-    const retouch = responsesDialect.createPassThroughPatcher(answeringTo())
-    const messages = recorded.messages.map(retouch.patchMessage)
-    const changed = messages.filter((message, at) => message !== recorded.messages[at])
-    expect(changed.length).toBeGreaterThan(1)
-    expect(changed.length).toBeLessThan(5)
-    const openai = new OpenAI({
-      apiKey: 'any',
-      maxRetries: 0,
-      fetch: () => Promise.resolve(new Response(formatSseMessages(messages))),
-    })
-    const stream = await openai.responses.create({ model: 'm', input: 'go', stream: true })
-    const ids = new Set<string>()
-    try {
-      for await (const event of stream) if ('response' in event) ids.add(event.response.id)
-    } catch (error) {
-      if (!recorded.name.includes('failed')) throw error
-    }
-    expect([...ids]).toEqual([`resp_${TURN_ID}`])
-  })
+  test.each(recordedStreams())(
+    '$name is read by the SDK with the id of the gateway',
+    async (recorded) => {
+      const patcher = responsesDialect.createPassThroughPatcher(answeringTo())
+      const messages = recorded.messages.map(patcher.patchMessage)
+      const changed = messages.filter((message, index) => message !== recorded.messages[index])
+      expect(changed.length).toBeGreaterThan(1)
+      expect(changed.length).toBeLessThan(5)
+      const openai = new OpenAI({
+        apiKey: 'any',
+        maxRetries: 0,
+        fetch: () => Promise.resolve(new Response(formatSseMessages(messages))),
+      })
+      const stream = await openai.responses.create({ model: 'm', input: 'go', stream: true })
+      const ids = new Set<string>()
+      try {
+        for await (const event of stream) if ('response' in event) ids.add(event.response.id)
+      } catch (error) {
+        if (!recorded.name.includes('failed')) throw error
+      }
+      expect([...ids]).toEqual([`resp_${TURN_ID}`])
+    },
+  )
 })

@@ -7,29 +7,32 @@ import { assistant, user } from '../../../store/turns.ts'
 const TURN = '0123456789ABCDEFGHJK'
 const OUTPUT = '[{"type":"message","id":"new"}]'
 
-function answeringTo(...items: readonly Item[]): AnswerContext {
+function createContext(...items: readonly Item[]): AnswerContext {
   return { clientRequest: { items }, turnId: TURN } as unknown as AnswerContext
 }
 
-test('begins with the words that are to be continued', () => {
-  const told = prependContinuedOutput(
+test('starts with the text that is continued', () => {
+  const output = prependContinuedOutput(
     OUTPUT,
-    answeringTo(user('q'), assistant('one'), assistant('two')),
+    createContext(user('q'), assistant('one'), assistant('two')),
   )
-  expect(JSON.parse(told)).toMatchObject([
+  expect(JSON.parse(output)).toMatchObject([
     { role: 'assistant', content: [{ type: 'output_text', text: 'one' }] },
     { role: 'assistant', content: [{ type: 'output_text', text: 'two' }] },
     { id: 'new' },
   ])
-  const ids = (JSON.parse(told) as readonly { readonly id: string }[]).map(({ id }) => id)
+  const ids = (JSON.parse(output) as readonly { readonly id: string }[]).map(({ id }) => id)
   expect(new Set(ids).size).toBe(3)
 })
 
-test('begins with the loop that led there', () => {
+test('starts with the tool calls and outputs before that text', () => {
   const call: Item = { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' }
   const result: Item = { type: 'function_call_output', call_id: 'c', output: '21' }
-  const told = prependContinuedOutput(OUTPUT, answeringTo(user('q'), call, result, assistant('so')))
-  expect(JSON.parse(told)).toMatchObject([
+  const output = prependContinuedOutput(
+    OUTPUT,
+    createContext(user('q'), call, result, assistant('so')),
+  )
+  expect(JSON.parse(output)).toMatchObject([
     { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' },
     { type: 'function_call_output', output: [{ type: 'input_text', text: '21' }] },
     { type: 'message' },
@@ -37,7 +40,7 @@ test('begins with the loop that led there', () => {
   ])
 })
 
-test('is what it was, if a question is answered, or nothing was said', () => {
-  expect(prependContinuedOutput(OUTPUT, answeringTo(assistant('one'), user('q')))).toBe(OUTPUT)
-  expect(prependContinuedOutput('[]', answeringTo(assistant('one')))).toBe('[]')
+test('is unchanged after a user message, and if it is empty', () => {
+  expect(prependContinuedOutput(OUTPUT, createContext(assistant('one'), user('q')))).toBe(OUTPUT)
+  expect(prependContinuedOutput('[]', createContext(assistant('one')))).toBe('[]')
 })

@@ -1,4 +1,3 @@
-/** What a response says of what was asked: everything, and nothing as null that clients refuse so. */
 import { expect, test } from 'vitest'
 import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
@@ -11,16 +10,16 @@ const OUTCOME = outcomeOf([
   { type: 'answer-ended', finish: 'stop', usage: null },
 ])
 
-function echoOf(body: JsonObject, stored = true): JsonObject {
+function renderEcho(body: JsonObject, stored = true): JsonObject {
   return responsesDialect.renderBody(
     OUTCOME,
     answeringTo({ model: 'm', input: 'go', ...body }, { stored }),
   )
 }
 
-test('every default is a concrete value', () => {
-  expect(faultsInResponse(echoOf({}))).toEqual([])
-  expect(echoOf({})).toEqual({
+test('fields that are not set have concrete defaults', () => {
+  expect(faultsInResponse(renderEcho({}))).toEqual([])
+  expect(renderEcho({})).toEqual({
     id: `resp_${TURN_ID}`,
     object: 'response',
     created_at: 1_700_000_000,
@@ -56,8 +55,8 @@ test('every default is a concrete value', () => {
   })
 })
 
-test('everything that was asked is echoed', () => {
-  const asked = {
+test('echoes all fields of the request', () => {
+  const fields = {
     instructions: 'be brief',
     max_output_tokens: 50,
     max_tool_calls: 2,
@@ -73,22 +72,22 @@ test('everything that was asked is echoed', () => {
     user: 'u',
     service_tier: 'flex',
   }
-  expect(echoOf(asked)).toMatchObject(asked)
-  expect(echoOf({ reasoning: { effort: 'high' } })['reasoning']).toEqual({
+  expect(renderEcho(fields)).toMatchObject(fields)
+  expect(renderEcho({ reasoning: { effort: 'high' } })['reasoning']).toEqual({
     effort: 'high',
     summary: null,
   })
-  expect(echoOf({ service_tier: 'auto' })['service_tier']).toBe('default')
-  expect(echoOf({ conversation: 'conv_1' })['conversation']).toEqual({ id: 'conv_1' })
+  expect(renderEcho({ service_tier: 'auto' })['service_tier']).toBe('default')
+  expect(renderEcho({ conversation: 'conv_1' })['conversation']).toEqual({ id: 'conv_1' })
 })
 
-test('whether it is kept is said by what is done, not by what was asked', () => {
-  expect(echoOf({ store: true }, false)['store']).toBe(false)
+test('`store` is false if the answer is not stored, although the request says so', () => {
+  expect(renderEcho({ store: true }, false)['store']).toBe(false)
 })
 
-test('tools come back as they were written, functions with all that they must have', () => {
+test('echoes tools unchanged, but functions with all required fields', () => {
   const search = { type: 'web_search', filters: {} }
-  const { tools } = echoOf({
+  const { tools } = renderEcho({
     tools: [{ type: 'function', name: 'f', parameters: {}, async: true }, search],
   })
   expect(tools).toEqual([
@@ -107,20 +106,20 @@ test.each([
     { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'custom', name: 'c' }] },
     { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'custom', name: 'c' }] },
   ],
-])('the choice %j comes back as %j', (tool_choice, shown) => {
+])('echoes the tool choice %j as %j', (tool_choice, expected) => {
   const tools = [{ type: 'custom', name: 'c' }]
-  expect(echoOf({ tool_choice, tools })['tool_choice']).toEqual(shown)
+  expect(renderEcho({ tool_choice, tools })['tool_choice']).toEqual(expected)
 })
 
-test('a schema is echoed flat, with all that it must have', () => {
+test('echoes a schema with all required fields', () => {
   const format = { type: 'json_schema', name: 'n', schema: { type: 'object' } }
-  expect(echoOf({ text: { format, verbosity: 'low' } })['text']).toEqual({
+  expect(renderEcho({ text: { format, verbosity: 'low' } })['text']).toEqual({
     format: { ...format, description: null, strict: false },
     verbosity: 'low',
   })
 })
 
-test('an answer in progress, or that has failed, says so', () => {
+test('has the status of an answer in progress and of a failed one', () => {
   const unfinished = { ...OUTCOME, finish: null }
   expect(responsesDialect.renderBody(unfinished, answeringTo())).toMatchObject({
     status: 'in_progress',
@@ -134,7 +133,7 @@ test('an answer in progress, or that has failed, says so', () => {
   })
 })
 
-test('when it was completed is told if it is known', () => {
+test('has the time of completion if it is known', () => {
   expect(responsesDialect.renderBody(OUTCOME, answeringTo(), 1_700_000_009_999)).toMatchObject({
     completed_at: 1_700_000_009,
   })

@@ -1,6 +1,6 @@
 /**
- * Whatever events come, the stream is one that the published rules allow, that the official SDK can
- * follow, and in which nothing is lost.
+ * Property tests: for any events, the stream follows OpenAI's documented rules, the SDK can read it, and
+ * nothing is lost.
  */
 import fc from 'fast-check'
 import OpenAI from 'openai'
@@ -27,7 +27,7 @@ import {
 import { sharedExists } from '../../../support/shared.ts'
 import { runs } from '../../../support/runs.ts'
 
-const asked = fc
+const answerContext = fc
   .tuple(
     fc.boolean(),
     fc.constantFrom<readonly string[]>([], ['reasoning.raw', 'reasoning.encrypted_content']),
@@ -37,11 +37,11 @@ const asked = fc
     answeringTo({ ...ASK, include, ...(stored ? { background } : {}) }, { stored }),
   )
 
-describe('a stream is lawful', () => {
+describe('a stream is valid', () => {
   test('for any answer', () => {
     fc.assert(
-      fc.property(fc.oneof(answer, tangledAnswer), asked, (events, answering) => {
-        expect(responsesFaults(rendered(events, answering))).toEqual([])
+      fc.property(fc.oneof(answer, tangledAnswer), answerContext, (events, context) => {
+        expect(responsesFaults(rendered(events, context))).toEqual([])
       }),
       runs(300),
     )
@@ -49,20 +49,20 @@ describe('a stream is lawful', () => {
 
   test('for an answer that breaks off anywhere', () => {
     fc.assert(
-      fc.property(answer, fc.nat(), asked, (events, at, answering) => {
+      fc.property(answer, fc.nat(), answerContext, (events, at, context) => {
         const broken = events.slice(0, at % events.length)
-        expect(responsesFaults(rendered(broken, answering))).toEqual([])
+        expect(responsesFaults(rendered(broken, context))).toEqual([])
       }),
       runs(300),
     )
   })
 
-  test('for events in an order that makes no sense', () => {
+  test('for events in any order', () => {
     fc.assert(
-      fc.property(nonsense, asked, (events, answering) => {
-        // Where the finished item contradicts what was heard of it, the finished item stands.
+      fc.property(nonsense, answerContext, (events, context) => {
+        // If a finished item contradicts its deltas, the finished item is sent.
         const isContradiction = (fault: string) => / (says|differs) /.test(fault)
-        const faults = responsesFaults(rendered(events, answering))
+        const faults = responsesFaults(rendered(events, context))
         expect(faults.filter((fault) => !isContradiction(fault))).toEqual([])
       }),
       runs(300),
@@ -70,7 +70,7 @@ describe('a stream is lawful', () => {
   })
 })
 
-test('the ending is not said before it is asked for', () => {
+test('the ending is not sent before `end` is called', () => {
   fc.assert(
     fc.property(fc.oneof(answer, nonsense), (events) => {
       const renderer = responsesDialect.createRenderer(answeringTo())
@@ -81,60 +81,60 @@ test('the ending is not said before it is asked for', () => {
   )
 })
 
-/** What an item says, without how it is called and whether it is whole. */
-function wordsOf(item: Item): unknown {
+/** Returns an item without its id, its status and the fields of the gateway. */
+function pickContent(item: Item): unknown {
   const { id: _id, status: _status, native: _native, origin: _origin, ...own } = item
   if (own.type === 'opaque') return { ...own.raw, id: null }
-  if (own.type === 'message') return { ...own, content: own.content.map(bare) }
+  if (own.type === 'message') return { ...own, content: own.content.map(pickPartContent) }
   if (own.type === 'function_call_output') return { ...own, output: null }
   return own
 }
 
-function bare(part: object): unknown {
+function pickPartContent(part: object): unknown {
   const { annotations = [], logprobs: _logprobs, ...own } = part as JsonObject
   return 'text' in own ? { ...own, annotations } : own
 }
 
-function itemsOf(events: readonly StreamEvent[]): readonly Item[] {
+function collectItems(events: readonly StreamEvent[]): readonly Item[] {
   const items: Item[] = []
   for (const event of events) if (event.type === 'item-ended') items[event.index] = event.item
   return items
 }
 
-test('what is rendered and decoded again has lost nothing', () => {
+test('an answer that is rendered and decoded again has the same content', () => {
   const raw = answeringTo({ ...ASK, include: ['reasoning.raw', 'reasoning.encrypted_content'] })
   fc.assert(
     fc.property(answer, (events) => {
-      const again = runStage(decodeStream(), rendered(events, raw))
-      expect(itemsOf(again).map(wordsOf)).toEqual(itemsOf(events).map(wordsOf))
-      const [end, endAgain] = [events.at(-1), again.at(-1)]
-      expect(endAgain?.type).toBe(end?.type)
-      if (end?.type === 'answer-ended') expect(endAgain).toMatchObject({ finish: end.finish })
+      const decoded = runStage(decodeStream(), rendered(events, raw))
+      expect(collectItems(decoded).map(pickContent)).toEqual(collectItems(events).map(pickContent))
+      const [end, decodedEnd] = [events.at(-1), decoded.at(-1)]
+      expect(decodedEnd?.type).toBe(end?.type)
+      if (end?.type === 'answer-ended') expect(decodedEnd).toMatchObject({ finish: end.finish })
     }),
     runs(300),
   )
 })
 
-test('a whole answer is what its stream ends with', () => {
+test('a non-streamed answer equals the response at the end of its stream', () => {
   fc.assert(
-    fc.property(answer, asked, (events, answering) => {
-      const ended = lastResponse(rendered(events, answering))
-      const whole = responsesDialect.renderBody(outcomeOf(events), answering, ENDED_AT_MS)
-      expect(faultsInResponse(whole)).toEqual([])
+    fc.property(answer, answerContext, (events, context) => {
+      const ended = lastResponse(rendered(events, context))
+      const body = responsesDialect.renderBody(outcomeOf(events), context, ENDED_AT_MS)
+      expect(faultsInResponse(body)).toEqual([])
       if (isObject(ended['error'])) return
-      // Where items overlap, the last to end need not be the last in the list.
-      const texts = (output: unknown) =>
+      // If items overlap, the item that ends last may not be the last in the list.
+      const removeStatus = (output: unknown) =>
         (output as JsonObject[]).map(({ status: _status, ...item }) => item)
-      expect({ ...whole, output: texts(whole['output']) }).toEqual({
+      expect({ ...body, output: removeStatus(body['output']) }).toEqual({
         ...ended,
-        output: texts(ended['output']),
+        output: removeStatus(ended['output']),
       })
     }),
   )
 })
 
-/** The response as the official SDK puts it together from a stream. */
-async function accumulated(messages: readonly SseMessage[]): Promise<JsonObject> {
+/** Reads a stream with the OpenAI SDK and returns its final response. */
+async function readWithSdk(messages: readonly SseMessage[]): Promise<JsonObject> {
   const openai = new OpenAI({
     apiKey: 'any',
     maxRetries: 0,
@@ -149,8 +149,8 @@ async function accumulated(messages: readonly SseMessage[]): Promise<JsonObject>
   return (await stream.finalResponse()) as unknown as JsonObject
 }
 
-/** Without what the SDK adds of its own. */
-function plainOutput({ output }: JsonObject): unknown {
+/** Returns the output without the fields that the SDK adds. */
+function pickOutput({ output }: JsonObject): unknown {
   return JSON.parse(
     JSON.stringify(output, (name, value: unknown) =>
       name === 'parsed' || name === 'parsed_arguments' ? undefined : value,
@@ -158,20 +158,20 @@ function plainOutput({ output }: JsonObject): unknown {
   )
 }
 
-describe('the official SDK', () => {
-  test('puts any answer together as it ends', async () => {
+describe('the OpenAI SDK', () => {
+  test('reads any stream to the response at its end', async () => {
     await fc.assert(
-      fc.asyncProperty(answer, asked, async (events, answering) => {
-        const messages = rendered(events, answering)
+      fc.asyncProperty(answer, answerContext, async (events, context) => {
+        const messages = rendered(events, context)
         const ended = lastResponse(messages)
         if (isObject(ended['error'])) return
-        expect(plainOutput(await accumulated(messages))).toEqual(plainOutput(ended))
+        expect(pickOutput(await readWithSdk(messages))).toEqual(pickOutput(ended))
       }),
       runs(60),
     )
   })
 
-  test('throws what an answer has failed of', async () => {
+  test('throws the error of a failed answer', async () => {
     const failed = rendered([
       { type: 'answer-started', upstreamId: null, model: null },
       {
@@ -185,7 +185,7 @@ describe('the official SDK', () => {
         },
       },
     ])
-    await expect(accumulated(failed)).rejects.toMatchObject({
+    await expect(readWithSdk(failed)).rejects.toMatchObject({
       code: 'rate_limit_exceeded',
       type: 'tokens',
     })
@@ -193,23 +193,26 @@ describe('the official SDK', () => {
 })
 
 describe.skipIf(!sharedExists)('a recorded answer', () => {
-  test.each(recordedStreams())('$name is told lawfully', async ({ messages }) => {
+  test.each(recordedStreams())('$name is rendered to a valid stream', async ({ messages }) => {
     const events = runStage(decodeStream(), messages)
-    const told = rendered(events)
-    expect(responsesFaults(told)).toEqual([])
-    const ended = lastResponse(told)
+    const rerendered = rendered(events)
+    expect(responsesFaults(rerendered)).toEqual([])
+    const ended = lastResponse(rerendered)
     if (isObject(ended['error'])) return
-    expect(plainOutput(await accumulated(told))).toEqual(plainOutput(ended))
+    expect(pickOutput(await readWithSdk(rerendered))).toEqual(pickOutput(ended))
   })
 
-  test.each(recordedStreams())('$name is told lawfully, wherever it breaks', ({ messages }) => {
-    for (let at = 0; at < messages.length; at += 1 + (at >> 3)) {
-      const events = runStage(decodeStream(), messages.slice(0, at))
-      expect(responsesFaults(rendered(events))).toEqual([])
-    }
-  })
+  test.each(recordedStreams())(
+    '$name is rendered to a valid stream, wherever it breaks off',
+    ({ messages }) => {
+      for (let length = 0; length < messages.length; length += 1 + (length >> 3)) {
+        const events = runStage(decodeStream(), messages.slice(0, length))
+        expect(responsesFaults(rendered(events))).toEqual([])
+      }
+    },
+  )
 
-  test('has every event under the name that it is framed with', () => {
+  test('has the same event name and type in every message', () => {
     for (const { messages } of recordedStreams()) {
       for (const message of rendered(runStage(decodeStream(), messages))) {
         if (message.data === '[DONE]') expect(message.event).toBeUndefined()

@@ -1,4 +1,3 @@
-/** What a stream looks like, event by event. */
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import type { Item } from '../../../../src/core/item.ts'
@@ -27,8 +26,8 @@ function itemEvents(...events: readonly StreamEvent[]): readonly JsonObject[] {
     .filter((event) => !('response' in event))
 }
 
-function typesOf(events: readonly StreamEvent[], answering = answeringTo()): readonly unknown[] {
-  return rendered(events, answering).map(({ event }) => event?.replace('response.', '') ?? '[DONE]')
+function typesOf(events: readonly StreamEvent[], context = answeringTo()): readonly unknown[] {
+  return rendered(events, context).map(({ event }) => event?.replace('response.', '') ?? '[DONE]')
 }
 
 function message(text: string, more: Partial<Item> = {}): Item {
@@ -36,7 +35,7 @@ function message(text: string, more: Partial<Item> = {}): Item {
   return { type: 'message', role: 'assistant', content, ...more } as Item
 }
 
-const saying = (text: string): StreamEvent => ({ type: 'text-delta', index: 0, part: 0, text })
+const textDelta = (text: string): StreamEvent => ({ type: 'text-delta', index: 0, part: 0, text })
 
 const STARTED: StreamEvent = {
   type: 'item-started',
@@ -45,13 +44,13 @@ const STARTED: StreamEvent = {
 }
 
 describe('a message', () => {
-  test('is told as OpenAI tells it', () => {
+  test('has the same events as a stream of OpenAI', () => {
     const id = `msg_${TURN_ID}0`
     const at = { item_id: id, output_index: 0, content_index: 0 }
     const part = { type: 'output_text', text: 'Hello', annotations: [], logprobs: [] }
     const item = { type: 'message', role: 'assistant', id }
     expect(
-      itemEvents(STARTED, saying('Hel'), saying('lo'), {
+      itemEvents(STARTED, textDelta('Hel'), textDelta('lo'), {
         type: 'item-ended',
         index: 0,
         item: message('Hello'),
@@ -94,19 +93,19 @@ describe('a message', () => {
     ])
   })
 
-  test('a token makes one message and nothing else', () => {
+  test('has one event for each token', () => {
     const renderer = responsesDialect.createRenderer(answeringTo())
-    for (const event of [BEGIN, STARTED, saying('a')]) renderer.push(event)
-    expect(renderer.push(saying('"\n'))).toEqual([
+    for (const event of [BEGIN, STARTED, textDelta('a')]) renderer.push(event)
+    expect(renderer.push(textDelta('"\n'))).toEqual([
       {
         event: 'response.output_text.delta',
         data: `{"type":"response.output_text.delta","item_id":"msg_${TURN_ID}0","output_index":0,"content_index":0,"delta":"\\"\\n","logprobs":[],"sequence_number":5}`,
       },
     ])
-    expect(renderer.push(saying(''))).toEqual([])
+    expect(renderer.push(textDelta(''))).toEqual([])
   })
 
-  test('of which only the end was heard is said whole', () => {
+  test('without deltas is written in full when it ends', () => {
     const types = typesOf([BEGIN, { type: 'item-ended', index: 0, item: message('Hello') }, END])
     expect(types.slice(2, -2)).toEqual([
       'output_item.added',
@@ -118,19 +117,19 @@ describe('a message', () => {
     ])
   })
 
-  test('keeps what nobody here knows, and its phase', () => {
+  test('keeps unknown fields and its phase', () => {
     const item = message('', { id: 'msg_up', phase: 'commentary', future: 1 } as Partial<Item>)
     const done = itemEvents({ type: 'item-ended', index: 0, item }).at(-1)
     expect(done?.['item']).toMatchObject({ id: 'msg_up', phase: 'commentary', future: 1 })
   })
 
-  test('shows its annotations as they come and in the end', () => {
+  test('has events for annotations, and all annotations at its end', () => {
     const annotation = { type: 'url_citation', url: 'https://a.example/' }
     const more = { type: 'url_citation', url: 'https://b.example/' }
     const content = [{ type: 'output_text', text: 'a', annotations: [annotation, more] }] as const
     const events = itemEvents(
       STARTED,
-      saying('a'),
+      textDelta('a'),
       { type: 'annotation-added', index: 0, part: 0, annotation },
       { type: 'item-ended', index: 0, item: { type: 'message', role: 'assistant', content } },
     )
@@ -147,7 +146,7 @@ describe('a message', () => {
     })
   })
 
-  test('carries log probabilities', () => {
+  test('has log probabilities in its deltas', () => {
     const logprobs = [{ token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }]
     const events = itemEvents(
       STARTED,
@@ -159,14 +158,14 @@ describe('a message', () => {
     )
   })
 
-  test('closes a part when the next one begins', () => {
+  test('closes a part when the next one starts', () => {
     const content = [
       { type: 'output_text', text: 'a' },
       { type: 'refusal', refusal: 'no' },
     ] as const
     const types = itemEvents(
       STARTED,
-      saying('a'),
+      textDelta('a'),
       { type: 'refusal-delta', index: 0, part: 1, text: 'no' },
       { type: 'item-ended', index: 0, item: { type: 'message', role: 'assistant', content } },
     ).map(({ type }) => (type as string).replace('response.', ''))
@@ -192,7 +191,7 @@ describe('reasoning', () => {
     content: [{ type: 'reasoning_text', text: 'long' }],
     encrypted_content: 'sealed',
   }
-  const thinking: readonly StreamEvent[] = [
+  const reasoningEvents: readonly StreamEvent[] = [
     BEGIN,
     { type: 'item-started', index: 0, item: { type: 'reasoning', summary: [] } },
     { type: 'reasoning-delta', index: 0, channel: 'summary', part: 0, text: 'short' },
@@ -200,10 +199,10 @@ describe('reasoning', () => {
     { type: 'item-ended', index: 0, item },
     END,
   ]
-  const asking = (...include: string[]) => answeringTo({ ...ASK, include })
+  const withInclude = (...include: string[]) => answeringTo({ ...ASK, include })
 
-  test('is shown as a summary, raw or not', () => {
-    expect(typesOf(thinking).slice(3, -3)).toEqual([
+  test('is rendered as a summary by default, also if it is raw', () => {
+    expect(typesOf(reasoningEvents).slice(3, -3)).toEqual([
       'reasoning_summary_part.added',
       'reasoning_summary_text.delta',
       'reasoning_summary_text.done',
@@ -213,7 +212,7 @@ describe('reasoning', () => {
       'reasoning_summary_text.done',
       'reasoning_summary_part.done',
     ])
-    expect(lastResponse(rendered(thinking))['output']).toEqual([
+    expect(lastResponse(rendered(reasoningEvents))['output']).toEqual([
       {
         type: 'reasoning',
         id: `rs_${TURN_ID}0`,
@@ -225,25 +224,25 @@ describe('reasoning', () => {
     ])
   })
 
-  test('is shown raw to a client that asks for it', () => {
-    const answering = asking('reasoning.raw')
-    expect(typesOf(thinking, answering)).toContain('reasoning_text.delta')
-    expect(lastResponse(rendered(thinking, answering))['output']).toMatchObject([
+  test('is rendered raw if the client requests it', () => {
+    const context = withInclude('reasoning.raw')
+    expect(typesOf(reasoningEvents, context)).toContain('reasoning_text.delta')
+    expect(lastResponse(rendered(reasoningEvents, context))['output']).toMatchObject([
       { summary: [{ text: 'short' }], content: [{ type: 'reasoning_text', text: 'long' }] },
     ])
   })
 
-  test('is shown sealed to who asks, and to who must bring it back', () => {
-    const sealed = (answering = answeringTo()) =>
-      JSON.stringify(rendered(thinking, answering)).includes('sealed')
-    expect(sealed()).toBe(false)
-    expect(sealed(asking('reasoning.encrypted_content'))).toBe(true)
-    expect(sealed(answeringTo(ASK, { stored: false }))).toBe(true)
+  test('has encrypted content if the client requests it, or has to send it back', () => {
+    const hasEncrypted = (context = answeringTo()) =>
+      JSON.stringify(rendered(reasoningEvents, context)).includes('sealed')
+    expect(hasEncrypted()).toBe(false)
+    expect(hasEncrypted(withInclude('reasoning.encrypted_content'))).toBe(true)
+    expect(hasEncrypted(answeringTo(ASK, { stored: false }))).toBe(true)
   })
 })
 
 describe('a call', () => {
-  test('is announced with its name and told by its arguments', () => {
+  test('starts with its name, and has deltas for its arguments', () => {
     const call = { type: 'function_call', call_id: 'c1', name: 'f', id: 'fc_up' } as const
     const events = itemEvents(
       { type: 'item-started', index: 0, item: { ...call, arguments: '' } },
@@ -267,7 +266,7 @@ describe('a call', () => {
     ])
   })
 
-  test('of a custom tool is told by its input', () => {
+  test('of a custom tool has deltas for its input', () => {
     const call = { type: 'custom_tool_call', call_id: 'c1', name: 'f' } as const
     const types = typesOf([
       BEGIN,
@@ -280,7 +279,7 @@ describe('a call', () => {
     expect(types).toContain('custom_tool_call_input.done')
   })
 
-  test('without arguments still says so', () => {
+  test('without arguments has an event for their end', () => {
     const item: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
     expect(typesOf([BEGIN, { type: 'item-ended', index: 0, item }, END]).slice(2, -2)).toEqual([
       'output_item.added',
@@ -290,7 +289,7 @@ describe('a call', () => {
   })
 })
 
-test('what nobody here understands is told in one go, as it came', () => {
+test('an item of an unknown type is written unchanged', () => {
   const raw = {
     type: 'web_search_call',
     id: 'ws_1',
@@ -308,14 +307,14 @@ test('what nobody here understands is told in one go, as it came', () => {
   ])
 })
 
-test("a tool's output in an answer is a list", () => {
+test('the output of a tool in an answer is a list', () => {
   const item: Item = { type: 'function_call_output', call_id: 'c', output: '4 degrees' }
   const done = itemEvents({ type: 'item-ended', index: 0, item }).at(-1)
   expect(done?.['item']).toMatchObject({ output: [{ type: 'input_text', text: '4 degrees' }] })
 })
 
 describe('ids', () => {
-  test("are the items' own as long as they are told apart", () => {
+  test('are those of the upstream, unless two items have the same', () => {
     const events = itemEvents(
       { type: 'item-ended', index: 0, item: message('a', { id: 'msg_x' }) },
       { type: 'item-ended', index: 1, item: message('b', { id: 'msg_x' }) },
@@ -329,7 +328,7 @@ describe('ids', () => {
     ])
   })
 
-  test('do not change when the upstream changes its mind', () => {
+  test('stay the same if the upstream sends another one at the end', () => {
     const events = itemEvents(
       { type: 'item-started', index: 0, item: message('', { id: 'msg_first' }) },
       { type: 'item-ended', index: 0, item: message('a', { id: 'msg_second' }) },
@@ -338,15 +337,15 @@ describe('ids', () => {
   })
 })
 
-describe('an ending', () => {
-  const said: readonly StreamEvent[] = [
+describe('the ending', () => {
+  const answered: readonly StreamEvent[] = [
     BEGIN,
     STARTED,
-    saying('a'),
+    textDelta('a'),
     { type: 'item-ended', index: 0, item: message('a', { status: 'completed' }) },
   ]
 
-  test('is the response with all that was said', () => {
+  test('is a response with all items', () => {
     const usage = {
       inputTokens: 20,
       cachedTokens: 4,
@@ -355,7 +354,7 @@ describe('an ending', () => {
       reasoningTokens: 3,
       totalTokens: 30,
     }
-    const messages = rendered([...said, { type: 'answer-ended', finish: 'stop', usage }])
+    const messages = rendered([...answered, { type: 'answer-ended', finish: 'stop', usage }])
     expect(messages.at(-1)).toEqual({ data: '[DONE]' })
     expect(lastResponse(messages)).toMatchObject({
       id: `resp_${TURN_ID}`,
@@ -377,20 +376,25 @@ describe('an ending', () => {
   test.each([
     ['length', 'max_output_tokens'],
     ['content-filter', 'content_filter'],
-  ] as const)('by %s is incomplete, and so is the item that was cut off', (finish, reason) => {
-    expect(
-      lastResponse(rendered([...said, { type: 'answer-ended', finish: finish, usage: null }])),
-    ).toMatchObject({
-      status: 'incomplete',
-      incomplete_details: { reason },
-      completed_at: null,
-      output: [{ status: 'incomplete' }],
-    })
-  })
+  ] as const)(
+    'with the finish reason %s is incomplete, and so is the last item',
+    (finish, reason) => {
+      expect(
+        lastResponse(
+          rendered([...answered, { type: 'answer-ended', finish: finish, usage: null }]),
+        ),
+      ).toMatchObject({
+        status: 'incomplete',
+        incomplete_details: { reason },
+        completed_at: null,
+        output: [{ status: 'incomplete' }],
+      })
+    },
+  )
 
-  test('by failure keeps what was said and tells the error both ways', () => {
+  test('of a failed answer keeps its text, and has the error in both places', () => {
     const failure = createFailure('upstream_timeout', 'Too slow.')
-    const messages = rendered([BEGIN, STARTED, saying('a'), { type: 'answer-failed', failure }])
+    const messages = rendered([BEGIN, STARTED, textDelta('a'), { type: 'answer-failed', failure }])
     const [error, failed, done] = messages.slice(-3)
     expect(error === undefined ? null : jsonOf(error)).toEqual({
       type: 'error',
@@ -404,28 +408,28 @@ describe('an ending', () => {
     expect(done).toEqual({ data: '[DONE]' })
     expect(lastResponse(messages)).toMatchObject({
       status: 'failed',
-      // The published list has no word for it.
+      // OpenAI's list of codes does not have `upstream_timeout`.
       error: { code: 'server_error', message: 'Too slow.' },
       output: [{ status: 'incomplete', content: [{ text: 'a' }] }],
     })
   })
 
-  test('keeps the codes that clients look for', () => {
+  test('keeps the error codes that clients check for', () => {
     const failure = { ...createFailure('invalid_value', 'No.'), code: 'insufficient_quota' }
     const messages = rendered([BEGIN, { type: 'answer-failed', failure }])
     expect(lastResponse(messages)['error']).toEqual({ code: 'insufficient_quota', message: 'No.' })
   })
 
-  test('that nobody gave is a failure', () => {
+  test('without a finish reason is a failure', () => {
     expect(lastResponse(rendered([BEGIN]))).toMatchObject({ status: 'failed', output: [] })
     expect(typesOf([])).toEqual(['created', 'in_progress', 'error', 'failed', '[DONE]'])
   })
 
-  test('is what came of the answer, not what was said last', () => {
+  test('has the status of the outcome, not of the last event', () => {
     const renderer = responsesDialect.createRenderer(answeringTo())
-    for (const event of [...said, END]) renderer.push(event)
+    for (const event of [...answered, END]) renderer.push(event)
     const failure = createFailure('store_unavailable', 'Not kept.')
-    const outcome = { ...outcomeOf([...said, END]), finish: null, failure }
+    const outcome = { ...outcomeOf([...answered, END]), finish: null, failure }
     expect(lastResponse(renderer.end(outcome, ENDED_AT_MS))).toMatchObject({
       status: 'failed',
       output: [{ status: 'completed' }],

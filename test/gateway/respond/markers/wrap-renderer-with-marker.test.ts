@@ -14,7 +14,7 @@ import {
   addMarkerToOutcome,
   wrapRendererWithMarker,
 } from '../../../../src/gateway/respond/markers/wrap-renderer-with-marker.ts'
-import { answering as chatAnswering } from '../../../dialects/chat/kit.ts'
+import { createAnswerContext as chatAnswering } from '../../../dialects/chat/kit.ts'
 import { eventFaults } from '../../../support/event-laws.ts'
 import {
   answerAround,

@@ -15,7 +15,7 @@ import { responsesDialect } from '../../../../src/dialects/responses/responses-d
 import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
 import { createRoundEventMerger } from '../../../../src/gateway/tools/rounds/merge-round-events.ts'
 import { hideGatewayTools } from '../../../../src/gateway/respond/hide-gateway-tools.ts'
-import { answering as chatAnswering } from '../../../dialects/chat/kit.ts'
+import { createAnswerContext as chatAnswering } from '../../../dialects/chat/kit.ts'
 import { eventFaults } from '../../../support/event-laws.ts'
 import { answer, tangledAnswer } from '../../../support/responses-answers.ts'
 import { responsesFaults } from '../../../support/responses-checker.ts'
