@@ -66,7 +66,7 @@ export function choice<const Choice extends string>(first: Choice, ...others: re
   }
 }
 
-/** `on` → an empty list: only the built-in labels. `Ada, Ada (bot)` → these labels. */
+/** Returns the labels of the model itself: `Ada, Ada (bot)` → two labels, `on` → none. */
 export function readSpeakerLabels(raw: unknown): readonly string[] | 'off' {
   if (raw === 'off') return raw
   return raw === 'on' ? [] : readCommaList(raw)

@@ -33,7 +33,7 @@ export function readFailure(body: JsonObject) {
 }
 
 export function createAnswerContext(body: JsonObject = {}, stored = true): AnswerContext {
-  const clientRequest = parse({ model: 'asked', messages: HI, ...body })
+  const clientRequest = parse({ model: 'requested', messages: HI, ...body })
   return { clientRequest, turnId: TURN, createdAtMs: 1_700_000_000_999, stored }
 }
 

@@ -1,7 +1,7 @@
-/** Picks the fields of an object whose names are not known and whose values are not `null`. */
+/** Picks the fields of a client's JSON object that the gateway does not know, e.g. `cache_control`. */
 import type { JsonObject } from '../../../core/json/json.ts'
 
-/** Returns `null` if there are none, which is the usual case and creates no object. */
+/** Skips fields whose value is `null`. Returns `null` if no field is left, which is the usual case. */
 export function pickUnknownFields(
   object: JsonObject,
   known: ReadonlySet<string>,

@@ -14,7 +14,7 @@ export interface TextEventNames {
   readonly done: string
   /** The field with the full text in the done event. */
   readonly textField: string
-  /** `null` for texts that are not parts: arguments and custom input. */
+  /** The events of the part that has the text. `null` for arguments and custom input. */
   readonly parts: PartEventNames | null
   readonly hasLogprobs: boolean
 }

@@ -65,7 +65,7 @@ test('sends the usage once, without choices, if it is requested', () => {
 
 test('has the requested model if the upstream reports none', () => {
   const silent: StreamEvent = { type: 'answer-started', upstreamId: null, model: null }
-  expect(renderChunks([silent, ENDED])[0]).toMatchObject({ model: 'asked' })
+  expect(renderChunks([silent, ENDED])[0]).toMatchObject({ model: 'requested' })
 })
 
 test.each([
