@@ -97,7 +97,7 @@ export const ENDED: StreamEvent = {
 }
 
 /** Creates the events of an answer, with one delta for each text of an item. */
-export function createAnswerEvents(...items: readonly Item[]): readonly StreamEvent[] {
+export function answer(...items: readonly Item[]): readonly StreamEvent[] {
   return [STARTED, ...items.flatMap(createItemEvents), ENDED]
 }
 
@@ -175,7 +175,7 @@ function createDeltaEvents(item: Item, index: number): readonly StreamEvent[] {
   }
 }
 
-export function createMessage(...texts: readonly string[]): Item {
+export function assistant(...texts: readonly string[]): Item {
   return {
     type: 'message',
     role: 'assistant',
@@ -183,10 +183,10 @@ export function createMessage(...texts: readonly string[]): Item {
   }
 }
 
-export function createCall(call_id: string, name = 'look', args = '{}'): Item {
+export function call(call_id: string, name = 'look', args = '{}'): Item {
   return { type: 'function_call', call_id, name, arguments: args }
 }
 
-export function createReasoning(...texts: readonly string[]): Item {
+export function reasoning(...texts: readonly string[]): Item {
   return { type: 'reasoning', summary: texts.map((text) => ({ type: 'summary_text', text })) }
 }

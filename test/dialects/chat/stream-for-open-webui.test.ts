@@ -8,11 +8,11 @@ import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
 import type { AnswerContext } from '../../../src/core/ports/dialect-interface.ts'
 import {
   createAnswerContext,
-  createCall,
+  call,
   foldOutcome,
-  createMessage,
-  createReasoning,
-  createAnswerEvents,
+  assistant,
+  reasoning,
+  answer,
   type Chunk,
 } from './kit.ts'
 
@@ -61,7 +61,7 @@ const ONLY_DETAILS = withDetails({ type: 'reasoning', summary: [] }, DETAIL)
 test.each([[{}], [{ stream_options: { include_usage: true } }], [{ stream_options: {} }]])(
   'sends the usage once, at the end and without choices, for a request with %j',
   (body) => {
-    const all = chunks(createAnswerEvents(createMessage('a')), body)
+    const all = chunks(answer(assistant('a')), body)
     expect(all.filter(({ usage }) => usage !== undefined && usage !== null)).toEqual([all.at(-1)])
     expect(all.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 7 } })
   },
@@ -69,24 +69,22 @@ test.each([[{}], [{ stream_options: { include_usage: true } }], [{ stream_option
 
 test('sends no usage if the upstream reports none', () => {
   const ended: StreamEvent = { type: 'answer-ended', finish: 'stop', usage: null }
-  const all = chunks([...createAnswerEvents(createMessage('a')).slice(0, -1), ended])
+  const all = chunks([...answer(assistant('a')).slice(0, -1), ended])
   expect(all.at(-1)?.choices).toHaveLength(1)
 })
 
 test('sends reasoning details after the reasoning text', () => {
-  expect(
-    deltas(createAnswerEvents(withDetails(createReasoning('Hm'), DETAIL), createMessage('So'))),
-  ).toEqual([{ reasoning_content: 'Hm' }, { reasoning_details: [DETAIL] }, { content: 'So' }])
+  expect(deltas(answer(withDetails(reasoning('Hm'), DETAIL), assistant('So')))).toEqual([
+    { reasoning_content: 'Hm' },
+    { reasoning_details: [DETAIL] },
+    { content: 'So' },
+  ])
 })
 
 test('delays reasoning details until there is reasoning text, and drops them if there is none', () => {
-  expect(deltas(createAnswerEvents(ONLY_DETAILS, createMessage('So')))).toEqual([{ content: 'So' }])
+  expect(deltas(answer(ONLY_DETAILS, assistant('So')))).toEqual([{ content: 'So' }])
   const delayed = deltas(
-    createAnswerEvents(
-      ONLY_DETAILS,
-      createMessage('So'),
-      withDetails(createReasoning('Hm'), DETAIL),
-    ),
+    answer(ONLY_DETAILS, assistant('So'), withDetails(reasoning('Hm'), DETAIL)),
   )
   expect(delayed).toEqual([
     { content: 'So' },
@@ -96,7 +94,7 @@ test('delays reasoning details until there is reasoning text, and drops them if 
 })
 
 test('drops an object that is too long for a line, and continues the answer (C127)', () => {
-  const huge = withDetails(createReasoning('Hm'), { ...DETAIL, data: 'x'.repeat(70_000) })
+  const huge = withDetails(reasoning('Hm'), { ...DETAIL, data: 'x'.repeat(70_000) })
   const image: Item = {
     type: 'message',
     role: 'assistant',
@@ -105,10 +103,7 @@ test('drops an object that is too long for a line, and continues the answer (C12
       { type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(70_000)}` },
     ],
   }
-  expect(deltas(createAnswerEvents(huge, image))).toEqual([
-    { reasoning_content: 'Hm' },
-    { content: 'Look' },
-  ])
+  expect(deltas(answer(huge, image))).toEqual([{ reasoning_content: 'Hm' }, { content: 'Look' }])
 })
 
 describe('a generated image', () => {
@@ -117,36 +112,28 @@ describe('a generated image', () => {
     raw: { type: 'image_generation_call', result: 'A'.repeat(chars), output_format: 'webp' },
   })
   const maxChars = (() => {
-    const line = rendered(createAnswerEvents(createImage(1000))).find(({ data }) =>
-      data.includes('image_url'),
-    )
+    const line = rendered(answer(createImage(1000))).find(({ data }) => data.includes('image_url'))
     return 64_000 - (line?.data.length ?? 0) + 1000
   })()
 
   test('is sent if its line is not too long', () => {
     const url = `data:image/webp;base64,${'A'.repeat(maxChars)}`
-    expect(deltas(createAnswerEvents(createMessage('So'), createImage(maxChars)))).toEqual([
+    expect(deltas(answer(assistant('So'), createImage(maxChars)))).toEqual([
       { content: 'So' },
       { images: [{ type: 'image_url', image_url: { url } }] },
     ])
   })
 
   test('is replaced with a status message if its line is too long', () => {
-    expect(deltas(createAnswerEvents(createImage(maxChars + 1), createMessage('So')))).toEqual([
-      { content: 'So' },
-    ])
-    const statuses = chunks(
-      createAnswerEvents(createImage(maxChars + 1), createMessage('So')),
-    ).filter(isStatus)
+    expect(deltas(answer(createImage(maxChars + 1), assistant('So')))).toEqual([{ content: 'So' }])
+    const statuses = chunks(answer(createImage(maxChars + 1), assistant('So'))).filter(isStatus)
     const description = expect.stringMatching(/not shown.* 48 KB /) as string
     expect(statuses).toEqual([{ event: { type: 'status', data: { description, done: true } } }])
   })
 })
 
 test('no chunk has a field that Open WebUI reserves for its own server (C127)', () => {
-  for (const chunk of chunks(
-    createAnswerEvents(createReasoning('Hm'), createMessage('So'), createCall('x')),
-  )) {
+  for (const chunk of chunks(answer(reasoning('Hm'), assistant('So'), call('x')))) {
     expect(Object.keys(chunk)).not.toContain('event')
     expect(Object.keys(chunk)).not.toContain('sources')
     expect(Object.keys(chunk)).not.toContain('selected_model_id')
@@ -156,13 +143,13 @@ test('no chunk has a field that Open WebUI reserves for its own server (C127)', 
 
 test('sends <think> tags in the text unchanged', () => {
   const text = 'Write `<think>` and `</think>`.'
-  expect(deltas(createAnswerEvents(createMessage(text)))).toEqual([{ content: text }])
+  expect(deltas(answer(assistant(text)))).toEqual([{ content: text }])
 })
 
 test('a non-streamed answer has reasoning details only with reasoning text', () => {
   const message = (...items: readonly Item[]) => {
     const body = chatDialect.renderBody(
-      foldOutcome(createAnswerEvents(...items)),
+      foldOutcome(answer(...items)),
       createOpenWebUiContext(),
     ) as unknown as {
       choices: [{ message: JsonObject }]
@@ -171,8 +158,8 @@ test('a non-streamed answer has reasoning details only with reasoning text', () 
     expect(body.usage).toMatchObject({ total_tokens: 7 })
     return body.choices[0].message
   }
-  expect(message(ONLY_DETAILS, createMessage('So'))).not.toHaveProperty('reasoning_details')
-  expect(message(withDetails(createReasoning('Hm'), DETAIL), createMessage('So'))).toMatchObject({
+  expect(message(ONLY_DETAILS, assistant('So'))).not.toHaveProperty('reasoning_details')
+  expect(message(withDetails(reasoning('Hm'), DETAIL), assistant('So'))).toMatchObject({
     reasoning_content: 'Hm',
     reasoning_details: [DETAIL],
   })

@@ -38,7 +38,7 @@ function renderFor(events: readonly StreamEvent[], client: object = { isOpenWebU
   return [...messages, ...renderer.end(outcomeOf(events), ENDED_AT_MS)]
 }
 
-function createItemEvents(...items: readonly Item[]): readonly StreamEvent[] {
+function itemEvents(...items: readonly Item[]): readonly StreamEvent[] {
   return items.flatMap((item, index): StreamEvent[] => [
     {
       type: 'item-started',
@@ -49,7 +49,7 @@ function createItemEvents(...items: readonly Item[]): readonly StreamEvent[] {
   ])
 }
 
-const createMessage = (text: string): Item => ({
+const assistant = (text: string): Item => ({
   type: 'message',
   role: 'assistant',
   content: [{ type: 'output_text', text }],
@@ -68,7 +68,7 @@ const events = (messages: readonly SseMessage[]) => messages.slice(0, -1).map(js
 const typesOf = (messages: readonly SseMessage[]) => events(messages).map(({ type }) => type)
 
 test('has the progress of the answer, and no fields of the request (C127)', () => {
-  const messages = renderFor([STARTED, ...createItemEvents(createMessage('Hello')), ENDED])
+  const messages = renderFor([STARTED, ...itemEvents(assistant('Hello')), ENDED])
   for (const { response } of events(messages)) {
     if (!isObject(response)) continue
     expect(Object.keys(response).toSorted()).toEqual(
@@ -87,7 +87,7 @@ test('has the progress of the answer, and no fields of the request (C127)', () =
 
 test('an answer that was cut off ends with response.completed and the status incomplete', () => {
   const cut: StreamEvent = { type: 'answer-ended', finish: 'length', usage: USAGE }
-  const messages = renderFor([STARTED, ...createItemEvents(createMessage('Hel')), cut])
+  const messages = renderFor([STARTED, ...itemEvents(assistant('Hel')), cut])
   expect(typesOf(messages).at(-1)).toBe('response.completed')
   expect(lastResponse(messages)).toMatchObject({
     status: 'incomplete',
@@ -101,7 +101,7 @@ test('a failure is sent in the format of a chat, and then as a response (C127)',
   const failure = createFailure('upstream_broken', 'It broke.')
   const messages = renderFor([
     STARTED,
-    ...createItemEvents(createMessage('Hel')),
+    ...itemEvents(assistant('Hel')),
     { type: 'answer-failed', failure },
   ])
   expect(events(messages).slice(-2)).toEqual([
@@ -123,7 +123,7 @@ describe('no line is too long', () => {
 
   test('if a long text comes in one delta', () => {
     const delta: StreamEvent = { type: 'text-delta', index: 0, part: 0, text: LONG }
-    const [started, ended] = createItemEvents(createMessage(LONG))
+    const [started, ended] = itemEvents(assistant(LONG))
     const messages = renderFor([STARTED, started ?? STARTED, delta, ended ?? ENDED, ENDED])
     for (const message of messages) expect(bytesOf(message)).toBeLessThan(64 * 1024)
     const deltas = events(messages).filter(({ type }) => type === 'response.output_text.delta')
@@ -134,7 +134,7 @@ describe('no line is too long', () => {
 
   test('except for the output at the end, which may have up to 100,000 bytes', () => {
     const text = 'x'.repeat(80_000)
-    const messages = renderFor([STARTED, ...createItemEvents(createMessage(text)), ENDED])
+    const messages = renderFor([STARTED, ...itemEvents(assistant(text)), ENDED])
     const long = messages.filter((message) => bytesOf(message) >= 64 * 1024)
     expect(typesOf([...long, { data: '' }])).toEqual(['response.completed'])
     expect(bytesOf(long[0] ?? { data: '' })).toBeLessThan(128 * 1024)
@@ -145,7 +145,7 @@ describe('no line is too long', () => {
     const text = '"Grüße" '.repeat(1250)
     const logprobs = Array.from({ length: 2000 }, () => ({ token: 'Grüße', logprob: -1 }))
     const delta: StreamEvent = { type: 'text-delta', index: 0, part: 0, text, logprobs }
-    const [started, ended] = createItemEvents(createMessage(text))
+    const [started, ended] = itemEvents(assistant(text))
     const messages = renderFor([STARTED, started ?? STARTED, delta, ended ?? ENDED, ENDED])
     for (const message of messages) expect(bytesOf(message)).toBeLessThan(64 * 1024)
     expect(events(messages)).toContainEqual(
@@ -156,11 +156,7 @@ describe('no line is too long', () => {
   test('if the output of a tool is long (C127)', () => {
     const call: Item = { type: 'function_call', call_id: 'c', name: 'search', arguments: '{}' }
     const output: Item = { type: 'function_call_output', call_id: 'c', output: LONG }
-    const messages = renderFor([
-      STARTED,
-      ...createItemEvents(call, output, createMessage('So.')),
-      ENDED,
-    ])
+    const messages = renderFor([STARTED, ...itemEvents(call, output, assistant('So.')), ENDED])
     for (const message of messages) expect(bytesOf(message)).toBeLessThan(64 * 1024)
     const added = events(messages).filter(({ type }) => type === 'response.output_item.added')
     expect(added.map(({ output_index: index }) => index)).toEqual([0, 1, 2])
@@ -173,11 +169,7 @@ describe('no line is too long', () => {
 
   test('if an item of an unknown type has an image', () => {
     const image = opaque({ type: 'image_generation_call', id: 'ig_1', result: LONG })
-    const messages = renderFor([
-      STARTED,
-      ...createItemEvents(image, createMessage('There.')),
-      ENDED,
-    ])
+    const messages = renderFor([STARTED, ...itemEvents(image, assistant('There.')), ENDED])
     for (const message of messages) expect(bytesOf(message)).toBeLessThan(64 * 1024)
     expect(events(messages)).toContainEqual(
       expect.objectContaining({
@@ -192,7 +184,7 @@ describe('no line is too long', () => {
 test('the output of a tool is always a list of parts (C127)', () => {
   const call: Item = { type: 'function_call', call_id: 'c', name: 'search', arguments: '{}' }
   const output: Item = { type: 'function_call_output', call_id: 'c', output: '4 degrees' }
-  const messages = renderFor([STARTED, ...createItemEvents(call, output), ENDED])
+  const messages = renderFor([STARTED, ...itemEvents(call, output), ENDED])
   const parts = [{ type: 'input_text', text: '4 degrees' }]
   for (const { item } of events(messages)) {
     if (isObject(item) && item['type'] === 'function_call_output') {
@@ -204,7 +196,7 @@ test('the output of a tool is always a list of parts (C127)', () => {
 
 test('other clients get the complete stream', () => {
   const cut: StreamEvent = { type: 'answer-ended', finish: 'length', usage: USAGE }
-  const messages = renderFor([STARTED, ...createItemEvents(createMessage('Hel')), cut], {})
+  const messages = renderFor([STARTED, ...itemEvents(assistant('Hel')), cut], {})
   expect(typesOf(messages).at(-1)).toBe('response.incomplete')
   expect(lastResponse(messages)).toMatchObject({ metadata: { a: 'b' }, tools: [{ name: 'look' }] })
 })

@@ -5,7 +5,7 @@ import {
   fillStreamToolCallIds,
   fillBodyToolCallIds,
 } from '../../../../src/dialects/chat/render/insert-recorded-call-ids.ts'
-import { createCall, createMessage } from '../kit.ts'
+import { call, assistant } from '../kit.ts'
 
 function message(...entries: readonly JsonObject[]) {
   const choices = [{ index: 0, delta: { tool_calls: entries } }]
@@ -13,7 +13,7 @@ function message(...entries: readonly JsonObject[]) {
 }
 
 function startEvents(...ids: readonly string[]): readonly StreamEvent[] {
-  return ids.map((id, index) => ({ type: 'item-started', index, item: createCall(id) }))
+  return ids.map((id, index) => ({ type: 'item-started', index, item: call(id) }))
 }
 
 const LOOK = { type: 'function', function: { name: 'look', arguments: '{}' } }
@@ -49,7 +49,7 @@ test('returns the same message if its calls have ids, or if no call starts in it
     later,
   )
   expect(
-    fillStreamToolCallIds(later, [{ type: 'item-started', index: 0, item: createMessage() }]),
+    fillStreamToolCallIds(later, [{ type: 'item-started', index: 0, item: assistant() }]),
   ).toBe(later)
 })
 
@@ -64,17 +64,17 @@ describe('a non-streamed answer', () => {
 
   test('gets the ids in order', () => {
     const filled = fillBodyToolCallIds(body('', 'a', 'a'), [
-      createMessage('x'),
-      createCall('c1'),
-      createCall('a'),
-      createCall('c2'),
+      assistant('x'),
+      call('c1'),
+      call('a'),
+      call('c2'),
     ])
     expect(filled).toEqual(body('c1', 'a', 'c2'))
   })
 
   test('is returned as the same object if no id is missing', () => {
     const complete = body('a', 'b')
-    expect(fillBodyToolCallIds(complete, [createCall('a'), createCall('b')])).toBe(complete)
+    expect(fillBodyToolCallIds(complete, [call('a'), call('b')])).toBe(complete)
     expect(fillBodyToolCallIds(complete, [])).toBe(complete)
   })
 })

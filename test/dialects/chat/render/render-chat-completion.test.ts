@@ -3,36 +3,30 @@ import type { Item } from '../../../../src/core/item.ts'
 import { chatDialect } from '../../../../src/dialects/chat/chat-dialect.ts'
 import {
   createAnswerContext,
-  createCall,
+  call,
   renderChunks,
   ENDED,
   foldOutcome,
-  createMessage,
+  assistant,
   STARTED,
-  createReasoning,
-  createAnswerEvents,
+  reasoning,
+  answer,
   TURN,
 } from '../kit.ts'
 
 function renderCompletion(...items: readonly Item[]) {
-  return chatDialect.renderBody(foldOutcome(createAnswerEvents(...items)), createAnswerContext())
+  return chatDialect.renderBody(foldOutcome(answer(...items)), createAnswerContext())
 }
 
 test('renders reasoning, texts, calls and usage of an answer', () => {
   const custom: Item = { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: 'ls' }
   const details = [{ type: 'reasoning.encrypted', data: 'x' }]
   const thought: Item = {
-    ...createReasoning('Hm'),
+    ...reasoning('Hm'),
     native: { chat: { reasoning_details: details } },
   }
   expect(
-    renderCompletion(
-      thought,
-      createMessage('Wait.'),
-      createMessage('So.'),
-      createCall('a', 'f', '{}'),
-      custom,
-    ),
+    renderCompletion(thought, assistant('Wait.'), assistant('So.'), call('a', 'f', '{}'), custom),
   ).toEqual({
     id: `chatcmpl-${TURN}`,
     object: 'chat.completion',
@@ -72,7 +66,7 @@ test('the content is null if there are calls or a refusal, and otherwise an empt
     const { choices } = renderCompletion(...items) as { choices: { message: object }[] }
     return choices[0]?.message
   }
-  expect(message(createCall('a'))).toMatchObject({ content: null })
+  expect(message(call('a'))).toMatchObject({ content: null })
   expect(message()).toMatchObject({ content: '', refusal: null })
   const refused: Item = {
     type: 'message',
@@ -116,11 +110,11 @@ test('renders citations, log probabilities and images', () => {
 test('has the same texts as the stream', () => {
   const events = [
     STARTED,
-    ...createAnswerEvents(
-      createReasoning('one', 'two'),
-      createMessage('a'),
-      createMessage('b', 'c'),
-      createCall('x', 'f', '{}'),
+    ...answer(
+      reasoning('one', 'two'),
+      assistant('a'),
+      assistant('b', 'c'),
+      call('x', 'f', '{}'),
     ).slice(1, -1),
     ENDED,
   ]

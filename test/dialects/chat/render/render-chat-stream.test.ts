@@ -5,21 +5,21 @@ import { chatDialect } from '../../../../src/dialects/chat/chat-dialect.ts'
 import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
 import {
   createAnswerContext,
-  createCall,
+  call,
   renderChunks,
   renderDeltas,
   ENDED,
   foldOutcome,
   renderStream,
-  createMessage,
+  assistant,
   STARTED,
-  createReasoning,
-  createAnswerEvents,
+  reasoning,
+  answer,
   TURN,
 } from '../kit.ts'
 
 test('renders one message with one id, a start, an end and [DONE]', () => {
-  expect(renderStream(createAnswerEvents(createMessage('Hello')))).toEqual(
+  expect(renderStream(answer(assistant('Hello')))).toEqual(
     [{ role: 'assistant', content: '' }, { content: 'Hello' }]
       .map((delta) => ({
         id: `chatcmpl-${TURN}`,
@@ -43,7 +43,7 @@ test('renders one message with one id, a start, an end and [DONE]', () => {
 })
 
 test('sends the usage once, without choices, if it is requested', () => {
-  const all = renderChunks(createAnswerEvents(createMessage('a')), {
+  const all = renderChunks(answer(assistant('a')), {
     stream_options: { include_usage: true },
   })
   expect(all.filter(({ usage }) => usage !== null)).toEqual([
@@ -59,7 +59,7 @@ test('sends the usage once, without choices, if it is requested', () => {
     }),
   ])
   expect(all.at(-1)?.choices).toEqual([])
-  for (const chunk of renderChunks(createAnswerEvents(createMessage('a'))))
+  for (const chunk of renderChunks(answer(assistant('a'))))
     expect(chunk).not.toHaveProperty('usage')
 })
 
@@ -69,13 +69,13 @@ test('has the requested model if the upstream reports none', () => {
 })
 
 test.each([
-  ['stop', [createMessage('a')], 'stop'],
-  ['stop', [createMessage('a'), createCall('x')], 'tool_calls'],
-  ['length', [createCall('x')], 'length'],
+  ['stop', [assistant('a')], 'stop'],
+  ['stop', [assistant('a'), call('x')], 'tool_calls'],
+  ['length', [call('x')], 'length'],
   ['content-filter', [], 'content_filter'],
 ] as const)('an answer that ends with %s and %j finishes with %s', (finish, items, reason) => {
   const events = [
-    ...createAnswerEvents(...items).slice(0, -1),
+    ...answer(...items).slice(0, -1),
     { type: 'answer-ended', finish, usage: null } as const,
   ]
   expect(renderChunks(events).at(-1)?.choices[0]?.finish_reason).toBe(reason)
@@ -85,14 +85,7 @@ describe('calls', () => {
   test('are numbered from 0, whatever items are between them', () => {
     const custom: Item = { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: 'ls' }
     expect(
-      renderDeltas(
-        createAnswerEvents(
-          createReasoning('Hm'),
-          createMessage('a'),
-          createCall('x', 'f', '{"x":1}'),
-          custom,
-        ),
-      ),
+      renderDeltas(answer(reasoning('Hm'), assistant('a'), call('x', 'f', '{"x":1}'), custom)),
     ).toEqual([
       { reasoning_content: 'Hm' },
       { content: 'a' },
@@ -108,7 +101,7 @@ describe('calls', () => {
   })
 
   test('that overlap keep their numbers, and empty deltas are dropped', () => {
-    const [a, b] = [createCall('a'), createCall('b')]
+    const [a, b] = [call('a'), call('b')]
     const events: StreamEvent[] = [
       STARTED,
       { type: 'item-started', index: 0, item: { ...a, arguments: '' } as Item },
@@ -129,8 +122,8 @@ describe('calls', () => {
   test('without deltas are written when they end', () => {
     const events: StreamEvent[] = [
       STARTED,
-      { type: 'item-started', index: 0, item: createCall('a', '') },
-      { type: 'item-ended', index: 0, item: createCall('a', 'f', '{"x":1}') },
+      { type: 'item-started', index: 0, item: call('a', '') },
+      { type: 'item-ended', index: 0, item: call('a', 'f', '{"x":1}') },
       ENDED,
     ]
     expect(renderDeltas(events)).toMatchObject([
@@ -142,18 +135,13 @@ describe('calls', () => {
 
 test('leaves out items that Chat Completions does not have', () => {
   const searched: Item = { type: 'opaque', raw: { type: 'web_search_call', id: 'ws' } }
-  expect(renderDeltas(createAnswerEvents(searched, createMessage('a')))).toEqual([{ content: 'a' }])
+  expect(renderDeltas(answer(searched, assistant('a')))).toEqual([{ content: 'a' }])
 })
 
 test('separates messages and parts of reasoning by a blank line', () => {
   expect(
     renderDeltas(
-      createAnswerEvents(
-        createReasoning('one', 'two'),
-        createMessage('a', 'b'),
-        createReasoning('three'),
-        createMessage('c'),
-      ),
+      answer(reasoning('one', 'two'), assistant('a', 'b'), reasoning('three'), assistant('c')),
     ),
   ).toEqual([
     { reasoning_content: 'one' },
@@ -171,16 +159,16 @@ test('sends reasoning with a summary and raw text only once', () => {
     summary: [{ type: 'summary_text', text: 'short' }],
     content: [{ type: 'reasoning_text', text: 'long' }],
   }
-  expect(renderDeltas(createAnswerEvents(both))).toEqual([{ reasoning_content: 'short' }])
+  expect(renderDeltas(answer(both))).toEqual([{ reasoning_content: 'short' }])
 })
 
 test('sends reasoning details after the reasoning text', () => {
   const details = [{ type: 'reasoning.encrypted', data: 'x', index: 0 }]
-  const reasoning: Item = {
-    ...createReasoning('Hm'),
+  const item: Item = {
+    ...reasoning('Hm'),
     native: { chat: { reasoning_details: details } },
   }
-  expect(renderDeltas(createAnswerEvents(reasoning, createMessage('a')))).toEqual([
+  expect(renderDeltas(answer(item, assistant('a')))).toEqual([
     { reasoning_content: 'Hm' },
     { reasoning_details: details },
     { content: 'a' },
@@ -207,7 +195,7 @@ test('sends refusals, citations, images and log probabilities in their own field
       { type: 'opaque', raw: picture },
     ],
   }
-  expect(renderDeltas(createAnswerEvents(item))).toEqual([
+  expect(renderDeltas(answer(item))).toEqual([
     { content: 'a' },
     { content: '' },
     { refusal: 'No.' },
@@ -218,7 +206,7 @@ test('sends refusals, citations, images and log probabilities in their own field
     },
     { images: [picture] },
   ])
-  expect(renderChunks(createAnswerEvents(item))[2]?.choices[0]?.logprobs).toEqual({
+  expect(renderChunks(answer(item))[2]?.choices[0]?.logprobs).toEqual({
     content: [token],
     refusal: null,
   })
@@ -228,7 +216,7 @@ test('a failed answer ends with an error without choices, and has no finish reas
   const failure = createFailure('upstream_broken', 'It broke off.')
   const events: StreamEvent[] = [
     STARTED,
-    { type: 'item-started', index: 0, item: createMessage() },
+    { type: 'item-started', index: 0, item: assistant() },
     { type: 'text-delta', index: 0, part: 0, text: 'Hel' },
     { type: 'answer-failed', failure },
   ]
@@ -243,7 +231,7 @@ test('a failed answer ends with an error without choices, and has no finish reas
 })
 
 test('an answer without events is written at its end', () => {
-  const outcome = foldOutcome(createAnswerEvents(createMessage('Hello'), createCall('x')))
+  const outcome = foldOutcome(answer(assistant('Hello'), call('x')))
   const messages = chatDialect.createRenderer(createAnswerContext()).end(outcome, 0)
   const text = messages.map(({ data }) => data).join('')
   expect(text).toContain('"content":"Hello"')
@@ -258,10 +246,10 @@ describe('no line is longer than 64 KiB', () => {
 
   test('for a text of any length, and no text is lost', () => {
     const item: Item = {
-      ...createReasoning(long),
+      ...reasoning(long),
       native: { chat: { reasoning_details: [{ type: 'reasoning.text', text: long, index: 0 }] } },
     }
-    const events = createAnswerEvents(item, createMessage(long), createCall('x', 'f', long))
+    const events = answer(item, assistant(long), call('x', 'f', long))
     for (const { data } of renderStream(events)) expect(bytes(data)).toBeLessThanOrEqual(LIMIT)
     const all = renderDeltas(events)
     for (const { content } of all) expect(String(content ?? '').isWellFormed()).toBe(true)
@@ -302,11 +290,9 @@ describe('no line is longer than 64 KiB', () => {
       role: 'assistant',
       content: [{ type: 'output_text', text: 'a', logprobs: tokens, annotations }],
     }
-    for (const { data } of renderStream(createAnswerEvents(item)))
+    for (const { data } of renderStream(answer(item)))
       expect(bytes(data)).toBeLessThanOrEqual(LIMIT)
-    const sent = renderDeltas(createAnswerEvents(item)).flatMap(
-      (delta) => delta['annotations'] ?? [],
-    )
+    const sent = renderDeltas(answer(item)).flatMap((delta) => delta['annotations'] ?? [])
     expect(sent).toHaveLength(60)
   })
 })

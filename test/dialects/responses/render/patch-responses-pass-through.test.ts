@@ -16,7 +16,7 @@ import {
 import { responsesFaults } from '../../../support/responses-checker.ts'
 import { readShared, sharedExists } from '../../../support/shared.ts'
 
-const ANSWER_CONTEXT = answeringTo({
+const CONTEXT = answeringTo({
   model: 'gpt-5',
   input: 'go',
   instructions: 'be brief',
@@ -25,7 +25,7 @@ const ANSWER_CONTEXT = answeringTo({
   conversation: 'conv_1',
 })
 
-function createEvent(type: string, fields: JsonObject = {}, isNamed = true): SseMessage {
+function sseMessage(type: string, fields: JsonObject = {}, isNamed = true): SseMessage {
   const data = JSON.stringify({ type, ...fields })
   return isNamed ? { event: type, data } : { data }
 }
@@ -46,10 +46,8 @@ const UPSTREAM = {
 }
 
 test("sets the gateway's fields of the response, and keeps all others", () => {
-  const message = createEvent('response.created', { response: UPSTREAM, sequence_number: 0 })
-  const { event, data } = responsesDialect
-    .createPassThroughPatcher(ANSWER_CONTEXT)
-    .patchMessage(message)
+  const message = sseMessage('response.created', { response: UPSTREAM, sequence_number: 0 })
+  const { event, data } = responsesDialect.createPassThroughPatcher(CONTEXT).patchMessage(message)
   expect(event).toBe('response.created')
   expect(JSON.parse(data)).toEqual({
     type: 'response.created',
@@ -69,15 +67,11 @@ test("sets the gateway's fields of the response, and keeps all others", () => {
 test.each([true, false])(
   'returns every other message as the same object (with event names: %s)',
   (isNamed) => {
-    const patcher = responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT)
+    const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
     const messages = [
-      createEvent('response.output_text.delta', { delta: '"response": {"id": 1}' }, isNamed),
-      createEvent(
-        'response.output_item.added',
-        { item: { type: 'message', response: 1 } },
-        isNamed,
-      ),
-      createEvent('error', { error: { code: 'x' } }, isNamed),
+      sseMessage('response.output_text.delta', { delta: '"response": {"id": 1}' }, isNamed),
+      sseMessage('response.output_item.added', { item: { type: 'message', response: 1 } }, isNamed),
+      sseMessage('error', { error: { code: 'x' } }, isNamed),
       { data: '[DONE]' },
       { data: '{"broken' },
       { event: 'response.completed', data: 'not JSON' },
@@ -87,9 +81,9 @@ test.each([true, false])(
 )
 
 test('patches a stream without event names', () => {
-  const patcher = responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT)
+  const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
   const { event, data } = patcher.patchMessage(
-    createEvent('response.completed', { response: UPSTREAM }, false),
+    sseMessage('response.completed', { response: UPSTREAM }, false),
   )
   expect(event).toBeUndefined()
   expect(JSON.parse(data)).toMatchObject({ response: { id: `resp_${TURN_ID}` } })
@@ -103,16 +97,16 @@ test.each([
   ['response.output_item.done', false],
   ['response.created', false],
 ])('%s is an ending: %s', (type, isEnding) => {
-  const patcher = responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT)
+  const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
   const fields = { response: UPSTREAM, error: {}, item: {} }
-  expect(patcher.startsEnding(createEvent(type, fields))).toBe(isEnding)
-  expect(patcher.startsEnding(createEvent(type, fields, false))).toBe(isEnding)
+  expect(patcher.startsEnding(sseMessage(type, fields))).toBe(isEnding)
+  expect(patcher.startsEnding(sseMessage(type, fields, false))).toBe(isEnding)
 })
 
 test('[DONE] is an ending', () => {
-  expect(
-    responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT).startsEnding({ data: '[DONE]' }),
-  ).toBe(true)
+  expect(responsesDialect.createPassThroughPatcher(CONTEXT).startsEnding({ data: '[DONE]' })).toBe(
+    true,
+  )
 })
 
 describe('an answer that is not stored', () => {
@@ -122,7 +116,7 @@ describe('an answer that is not stored', () => {
     const patcher = responsesDialect.createPassThroughPatcher(stateless)
     const { metadata: _metadata, ...bare } = { ...UPSTREAM, max_output_tokens: null }
     for (const response of [UPSTREAM, bare]) {
-      const message = createEvent('response.created', { response })
+      const message = sseMessage('response.created', { response })
       expect(patcher.patchMessage(message)).toBe(message)
     }
     expect(patcher.patchBody(UPSTREAM)).toBe(UPSTREAM)
@@ -136,9 +130,7 @@ describe('an answer that is not stored', () => {
 
   test('ends with the id of the upstream if it breaks off', () => {
     const patcher = responsesDialect.createPassThroughPatcher(stateless)
-    patcher.patchMessage(
-      createEvent('response.created', { response: UPSTREAM, sequence_number: 0 }),
-    )
+    patcher.patchMessage(sseMessage('response.created', { response: UPSTREAM, sequence_number: 0 }))
     const ending = patcher.renderFailure(createFailure('upstream_broken', 'It broke.'))
     expect(lastResponse(ending)).toMatchObject({ id: 'resp_up', status: 'failed' })
   })
@@ -166,7 +158,7 @@ test.each([true, false])(
   'drops fields that could run scripts in a browser (stored: %s)',
   (stored) => {
     const patcher = responsesDialect.createPassThroughPatcher({ ...answeringTo(), stored })
-    const hostile = createEvent('response.output_text.delta', {
+    const hostile = sseMessage('response.output_text.delta', {
       delta: 'x',
       event: { type: 'execute' },
       sources: [],
@@ -177,16 +169,14 @@ test.each([true, false])(
     })
     const hidden = { data: '{"\\u0065vent":{"type":"execute"},"type":"x"}' }
     expect(patcher.patchMessage(hidden).data).toBe('{"type":"x"}')
-    const harmless = createEvent('response.output_item.done', { item: { action: { sources: [] } } })
+    const harmless = sseMessage('response.output_item.done', { item: { action: { sources: [] } } })
     expect(patcher.patchMessage(harmless)).toBe(harmless)
   },
 )
 
 describe('a non-streamed answer', () => {
   test('is changed in the same fields', () => {
-    expect(
-      responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT).patchBody(UPSTREAM),
-    ).toMatchObject({
+    expect(responsesDialect.createPassThroughPatcher(CONTEXT).patchBody(UPSTREAM)).toMatchObject({
       id: `resp_${TURN_ID}`,
       store: true,
       temperature: 0.7,
@@ -196,7 +186,7 @@ describe('a non-streamed answer', () => {
 
   test('that is an error is returned unchanged', () => {
     const body = { error: { message: 'x' } }
-    expect(responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT).patchBody(body)).toBe(body)
+    expect(responsesDialect.createPassThroughPatcher(CONTEXT).patchBody(body)).toBe(body)
   })
 
   test.skipIf(!sharedExists)('that was recorded keeps its output and usage', () => {
@@ -214,12 +204,12 @@ describe('a stream that breaks off', () => {
   const failure = createFailure('upstream_broken', 'It broke.')
 
   test('continues the numbering, and ends with the response of its start', () => {
-    const patcher = responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT)
+    const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
     const item = { type: 'message', id: 'msg_1', content: [] }
     const passed = [
-      createEvent('response.created', { response: UPSTREAM, sequence_number: 0 }),
-      createEvent('response.output_item.done', { output_index: 0, item, sequence_number: 4 }),
-      createEvent('response.output_text.delta', { delta: 'x', sequence_number: 5 }),
+      sseMessage('response.created', { response: UPSTREAM, sequence_number: 0 }),
+      sseMessage('response.output_item.done', { output_index: 0, item, sequence_number: 4 }),
+      sseMessage('response.output_text.delta', { delta: 'x', sequence_number: 5 }),
     ]
     for (const message of passed) patcher.patchMessage(message)
     const ending = patcher.renderFailure(failure)
@@ -240,9 +230,7 @@ describe('a stream that breaks off', () => {
 
   test('before its first message gets a valid end', () => {
     expect(
-      lastResponse(
-        responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT).renderFailure(failure),
-      ),
+      lastResponse(responsesDialect.createPassThroughPatcher(CONTEXT).renderFailure(failure)),
     ).toMatchObject({
       id: `resp_${TURN_ID}`,
       status: 'failed',
@@ -257,7 +245,7 @@ describe('a stream that breaks off', () => {
       { type: 'answer-ended', finish: 'stop', usage: null },
     ]).slice(0, -2)
     for (let length = 2; length <= messages.length; length++) {
-      const patcher = responsesDialect.createPassThroughPatcher(ANSWER_CONTEXT)
+      const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
       const passed = messages.slice(0, length).map(patcher.patchMessage)
       const faults = responsesFaults([...passed, ...patcher.renderFailure(failure)])
       // The patcher cannot end an item that the upstream has started.
