@@ -5,11 +5,11 @@ import { readmeAt, TABLES, withTables } from '../.scripts/readme-tables.ts'
 describe.each(Object.entries(TABLES))('%s', (path, tables) => {
   const readme = readmeAt(path)
 
-  test('its tables are those of the code; `npm run docs` writes them', () => {
+  test('has the tables that the code generates; `npm run docs` writes them', () => {
     expect(readme).toBe(withTables(path, readme))
   })
 
-  test.each(Object.keys(tables))('the table "%s" is there', (name) => {
+  test.each(Object.keys(tables))('has the table "%s"', (name) => {
     expect(readme).toMatch(new RegExp(`<!-- ${name} -->\n\n\\|[^]+\\|\n\n<!-- /${name} -->`))
   })
 })

@@ -1,29 +1,25 @@
-/** A World on Node out of an environment: its settings, its upstreams and its database. */
-import { monotonicFactory } from 'ulid'
-import { turnIdFromUlid } from '../core/turn-derived-ids.ts'
+/** Creates the gateway's dependencies on Node: settings, database, and connections to upstreams. */
 import type { Log } from '../core/ports/log-interface.ts'
-import { EXPLAIN_HOOKS } from '../explain/connect-explanations.ts'
 import { waitWithTimeout } from '../core/wait-with-timeout.ts'
-import { createMediaLoaderFromSettings, MEGABYTE } from './create-media-loader.ts'
-import { createSecureRandom } from './secure-random-numbers.ts'
-import { createReplicaIdentity } from '../gateway/replica-identity.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import { createNodeMediaFetcher } from '../media/loading/node-media-fetcher.ts'
 import { readSettings } from '../settings/read-settings.ts'
 import { openEngine } from '../store/database/open-engine.ts'
-import { createStores } from '../store/create-stores.ts'
-import { wrapWithDemoTransport } from '../upstream/transport/demo-transport.ts'
-import { createNodeMediaFetcher } from '../media/loading/node-media-fetcher.ts'
 import { createUndiciTransport } from '../upstream/transport/undici-transport.ts'
-import { listAccounts } from '../upstream/accounts-and-model-routing.ts'
-import { createRowEncryption } from './create-row-encryption.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import {
+  createDependencies,
+  createTurnIdGenerator,
+  MEGABYTE,
+  readUpstreamTimeouts,
+} from './create-dependencies.ts'
 
 export interface NodeDependencies {
   readonly dependencies: GatewayDependencies
-  /** By this the processes that share the database know this one. */
+  /** Identifies this process among the replicas that share the database. */
   readonly replicaId: string
-  /** Lets go of the upstreams: what they still answer ends unfinished. */
+  /** Aborts all requests to upstreams: their answers end as incomplete. */
   readonly closeUpstreamConnections: () => Promise<void>
-  /** Lets go of all connections, and of the database when what is on its way there is kept. */
+  /** Closes all connections, and the database after pending writes (1 s at most). */
   readonly close: () => Promise<void>
 }
 
@@ -33,46 +29,31 @@ export async function createNodeDependencies(
   log: Log,
 ): Promise<NodeDependencies> {
   const settings = readSettings(environment, configFile)
-  const accounts = listAccounts(settings)
-  const stores = createStores(
-    await openEngine(settings.DATABASE_URL),
-    createRowEncryption(settings.STORAGE_KEYS, log),
-    { keepsRequests: settings.EXPLAIN_KEEP === 'on' },
-  )
-  const upstream = createUndiciTransport({
-    headersMs: settings.UPSTREAM_HEADERS_TIMEOUT_SECONDS * 1000,
-    idleMs: settings.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
-  })
+  const engine = await openEngine(settings.DATABASE_URL)
+  const undici = createUndiciTransport(readUpstreamTimeouts(settings))
   const media = createNodeMediaFetcher({
     allowed: settings.MEDIA_FETCH_ALLOW,
     maxBytes: settings.MEDIA_FETCH_MAX_MB * MEGABYTE,
   })
-  const ulid = monotonicFactory(createSecureRandom())
-  const newTurnId = () => turnIdFromUlid(ulid())
+  const newTurnId = createTurnIdGenerator()
   const replicaId = newTurnId()
+  const { transport } = undici
+  const { fetchMedia } = media
+  const parts = { engine, transport, fetchMedia, replicaId, newTurnId, log }
+  const dependencies = createDependencies(settings, parts)
+  const closeUpstreamConnections = async (): Promise<void> => {
+    await Promise.all([undici.close(), media.close()])
+  }
   return {
     replicaId,
-    dependencies: {
-      ...stores,
-      settings,
-      accounts,
-      transport: wrapWithDemoTransport(upstream.transport),
-      ...createMediaLoaderFromSettings(settings, media.fetchMedia, log),
-      replica: createReplicaIdentity(replicaId),
-      hooks: EXPLAIN_HOOKS,
-      newTurnId,
-      nowMs: Date.now,
-      log,
-    },
-    closeUpstreamConnections: async () =>
-      void (await Promise.all([upstream.close(), media.close()])),
+    dependencies,
+    closeUpstreamConnections,
     async close() {
-      await Promise.all([upstream.close(), media.close()])
-      // A database that does not answer is not waited for.
-      await waitWithTimeout(stores.requests.allKept(), KEPT_WITHIN_MS)
-      await stores.store.close()
+      await closeUpstreamConnections()
+      await waitWithTimeout(dependencies.requests.allKept(), PENDING_WRITES_TIMEOUT_MS)
+      await dependencies.store.close()
     },
   }
 }
 
-const KEPT_WITHIN_MS = 1000
+const PENDING_WRITES_TIMEOUT_MS = 1000

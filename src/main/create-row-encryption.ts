@@ -1,4 +1,4 @@
-/** The vault of a gateway: sealed with the keys of its settings, and the log hears what is not readable. */
+/** Creates the encryption of database rows with the configured keys; unreadable rows are logged. */
 import type { Log } from '../core/ports/log-interface.ts'
 import { createStorageCipher, type StorageKey } from '../store/encryption/cipher.ts'
 import type { RowEncryption } from '../store/encryption/read-encrypted-rows.ts'

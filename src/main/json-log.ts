@@ -1,4 +1,4 @@
-/** The gateway's own words about itself: a JSON line each. Never keys, prompts or payloads. */
+/** Writes the gateway's log, one JSON line for each event. Callers never log keys, prompts or payloads. */
 import type { Log } from '../core/ports/log-interface.ts'
 
 export function createJsonLog(write: (line: string) => void, now: () => number): Log {

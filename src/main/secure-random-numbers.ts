@@ -1,17 +1,17 @@
 /**
- * Numbers from 0 up to 1 that nobody can guess, as ids are made of. The system is asked for many of
- * them at once: an id takes sixteen, and to ask for each alone costs more than all else of it.
+ * Creates a generator of unpredictable numbers, 0 ≤ n < 1, for ids. An id takes 16 numbers, so 1024 bytes
+ * are requested from the system at a time: one call for each number would be slow.
  */
 export function createSecureRandom(): () => number {
   const bytes = new Uint8Array(1024)
-  let at = bytes.length
+  let index = bytes.length
   return () => {
-    if (at === bytes.length) {
+    if (index === bytes.length) {
       crypto.getRandomValues(bytes)
-      at = 0
+      index = 0
     }
-    const byte = bytes[at] as number
-    at += 1
+    const byte = bytes[index] as number
+    index += 1
     return byte / 256
   }
 }

@@ -1,10 +1,9 @@
-/** Builds a World out of an environment and serves it on Node's HTTP server. */
+/** Builds the gateway from environment and configuration file, and serves it on Node's HTTP server. */
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApp } from '../server/app.ts'
 import type { Log } from '../core/ports/log-interface.ts'
-import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
 import { createNodeHttpExchange } from '../server/runtime/node-http-exchange.ts'
 import {
   acceptUpgrades,
@@ -13,7 +12,7 @@ import {
   type UpgradeBindings,
   type WebSocketConnections,
 } from '../server/runtime/node-websocket.ts'
-import { trackPendingWork, type PendingWork } from '../server/runtime/pending-work.ts'
+import { trackPendingWork } from '../server/runtime/pending-work.ts'
 import { expireTurnsHourly } from '../gateway/record/expire-unused-turns.ts'
 import { waitWithTimeout, TIMED_OUT } from '../core/wait-with-timeout.ts'
 import { createNodeDependencies } from './create-node-dependencies.ts'
@@ -24,7 +23,7 @@ import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 export interface RunningServer {
   readonly url: string
   readonly dependencies: GatewayDependencies
-  /** Takes no more requests, lets open streams finish for a while, then lets everything go. */
+  /** Stops accepting requests, gives open streams up to DRAIN_SECONDS to finish, then closes all. */
   readonly close: () => Promise<void>
 }
 
@@ -33,69 +32,66 @@ export async function serveNode(
   configFile: unknown,
   log: Log,
 ): Promise<RunningServer> {
-  const opened = await createNodeDependencies(environment, configFile, log)
-  const { dependencies, replicaId, closeUpstreamConnections, close: closeWorld } = opened
+  const {
+    dependencies,
+    replicaId,
+    closeUpstreamConnections,
+    close: closeDependencies,
+  } = await createNodeDependencies(environment, configFile, log)
   const { settings } = dependencies
   const runs = await openProcessRuns(replicaId, dependencies)
-  const works = trackPendingWork()
-  const app = createApp(dependencies, runs, ({ env }) =>
-    exchangeOf(env as HttpBindings | UpgradeBindings, works),
-  )
+  const pendingWork = trackPendingWork()
+  const app = createApp(dependencies, runs, ({ env }) => {
+    const bindings = env as HttpBindings | UpgradeBindings
+    return 'upgrade' in bindings
+      ? createUpgradeHttpExchange(bindings, pendingWork.waitUntil)
+      : createNodeHttpExchange(bindings, pendingWork.waitUntil)
+  })
   const listener = getRequestListener(app.fetch)
   const server = createServer(
-    { keepAliveTimeout: IDLE_MS, shouldUpgradeCallback: isWebSocketUpgrade },
+    { keepAliveTimeout: KEEP_ALIVE_MS, shouldUpgradeCallback: isWebSocketUpgrade },
     (incoming, outgoing) => void listener(incoming, outgoing),
   )
   const upgrades = acceptUpgrades(server, {
-    answer: (request, bindings) => app.fetch(request, bindings),
+    handle: (request, bindings) => app.fetch(request, bindings),
     maxBytes: settings.MAX_BODY_MB * 1024 * 1024,
     pingMs: settings.HEARTBEAT_SECONDS * 1000,
   })
-  await listening(server, settings).catch(async (fault: unknown) => {
+  await listen(server, settings).catch(async (error: unknown) => {
     await runs.close(0)
     await runs.leave()
-    await closeWorld()
-    throw fault
+    await closeDependencies()
+    throw error
   })
   const stopExpiring = expireTurnsHourly(dependencies)
   return {
-    url: urlOf(server),
+    url: getUrl(server),
     dependencies,
     async close() {
       stopExpiring()
       const drainMs = settings.DRAIN_SECONDS * 1000
-      const left = Promise.all([drained(server, upgrades), works.over()])
+      const remaining = Promise.all([drain(server, upgrades), pendingWork.whenIdle()])
       await Promise.all([
-        givenTime(left, {
-          drainMs,
-          hangUp: closeUpstreamConnections,
-          breakOff: () => brokenOff(server, upgrades),
+        finishOrAbort(remaining, drainMs, {
+          closeUpstreamConnections,
+          closeClientConnections: () => closeClientConnections(server, upgrades),
         }),
-        // Whoever follows a run that is not over by then is still there to hear of its end.
+        // Earlier than the clients' time limit, so that clients still receive the end of their runs.
         runs.close(drainMs * 0.9),
       ])
       await runs.leave()
-      await closeWorld()
+      await closeDependencies()
     },
   }
 }
 
 /**
- * For how long a connection may do nothing. Whoever asks again over one that is being closed gets no
- * answer, so it is longer than what proxies, balancers and clients keep theirs for, a minute at most.
+ * Time after which an idle connection is closed. Longer than the 60 s at most of proxies, load balancers
+ * and clients: a request that arrives while the gateway closes the connection would get no answer.
  */
-const IDLE_MS = 75_000
+const KEEP_ALIVE_MS = 75_000
 
-function exchangeOf(
-  bindings: HttpBindings | UpgradeBindings,
-  { waitUntil }: PendingWork,
-): HttpExchange {
-  return 'upgrade' in bindings
-    ? createUpgradeHttpExchange(bindings, waitUntil)
-    : createNodeHttpExchange(bindings, waitUntil)
-}
-
-function listening(server: Server, { PORT, HOST }: Settings): Promise<void> {
+function listen(server: Server, { PORT, HOST }: Settings): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(
@@ -108,45 +104,45 @@ function listening(server: Server, { PORT, HOST }: Settings): Promise<void> {
   })
 }
 
-function urlOf(server: Server): string {
+function getUrl(server: Server): string {
   const { address, port, family } = server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-interface Draining {
-  readonly drainMs: number
-  /** What is answered by then ends unfinished, and its client is told so. */
-  readonly hangUp: () => Promise<void>
-  /** Nobody is told any more. */
-  readonly breakOff: () => void
+interface AbortSteps {
+  /** Open answers end as incomplete, and their clients receive that end. */
+  readonly closeUpstreamConnections: () => Promise<void>
+  readonly closeClientConnections: () => void
 }
 
-/** So long a client may take to hear it; and so long it may take to keep how it ended. */
-const TELLING_MS = 500
+/** Time for clients to receive the end of an answer, and again for the store to save it. */
+const ABORT_STEP_MS = 500
 
-/** All that is left has so long to end; then it is ended. */
-async function givenTime(
-  left: Promise<unknown>,
-  { drainMs, hangUp, breakOff }: Draining,
+/** Waits for the remaining work, then closes upstream connections, and at last client connections. */
+async function finishOrAbort(
+  remaining: Promise<unknown>,
+  drainMs: number,
+  { closeUpstreamConnections, closeClientConnections }: AbortSteps,
 ): Promise<void> {
-  if ((await waitWithTimeout(left, drainMs)) !== TIMED_OUT) return
-  void hangUp()
-  if ((await waitWithTimeout(left, TELLING_MS)) !== TIMED_OUT) return
-  breakOff()
-  await waitWithTimeout(left, TELLING_MS)
+  if ((await waitWithTimeout(remaining, drainMs)) !== TIMED_OUT) return
+  void closeUpstreamConnections()
+  if ((await waitWithTimeout(remaining, ABORT_STEP_MS)) !== TIMED_OUT) return
+  closeClientConnections()
+  await waitWithTimeout(remaining, ABORT_STEP_MS)
 }
 
-async function drained(server: Server, upgrades: WebSocketConnections): Promise<void> {
+/** Resolves when all connections have been closed after their last answer. */
+async function drain(server: Server, upgrades: WebSocketConnections): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   upgrades.leave()
-  // A connection that has given its last answer would wait for another question.
+  // A keep-alive connection would otherwise stay open after its last answer.
   const idle = setInterval(() => server.closeIdleConnections(), 50)
   await closed
   clearInterval(idle)
   upgrades.terminate()
 }
 
-function brokenOff(server: Server, upgrades: WebSocketConnections): void {
+function closeClientConnections(server: Server, upgrades: WebSocketConnections): void {
   server.closeAllConnections()
   upgrades.terminate()
 }

@@ -1,6 +1,6 @@
 /**
- * Starts the gateway on a Node that can run it: this one if it is 24 or newer, else the one that
- * came with the installation. Plain JavaScript, because an older Node cannot read anything else.
+ * Starts the gateway on Node 24 or newer: in this process if possible, otherwise with the Node that is
+ * installed in node_modules. Plain JavaScript, because an older Node cannot run TypeScript.
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -14,13 +14,13 @@ const ownNode = fileURLToPath(
   new URL(`../../node_modules/.bin/node${windows ? '.exe' : ''}`, import.meta.url),
 )
 
-// What was made of the sources once is kept: later starts are quicker, and need no compiler in memory.
+// With this cache later starts are faster and load no TypeScript transformer.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
   new URL('../../node_modules/.cache/backstory', import.meta.url),
 )
 
 if (major >= 24) {
-  // The environment is for the threads; this one has begun already.
+  // The environment variable affects only new threads, so the cache is enabled here for this one.
   nodeModule.enableCompileCache(process.env['NODE_COMPILE_CACHE'])
   await import('./node.ts')
 } else if (existsSync(ownNode)) {

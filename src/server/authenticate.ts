@@ -1,4 +1,4 @@
-/** Who is asking: the tenant that a key belongs to. Keys are compared as hashes. */
+/** Finds the tenant of an API key. Keys are compared as hashes, so that timing reveals nothing. */
 import { hash } from 'node:crypto'
 import type { Caller } from '../core/client/caller.ts'
 import { isLoopbackAddress } from './runtime/is-loopback-address.ts'
@@ -9,7 +9,7 @@ import { LOCAL_TENANT } from '../settings/tenants.ts'
 export type Authenticator = (authorization: string | null, isLocal: () => boolean) => Caller
 
 export function createAuthenticator(keys: readonly NamedApiKey[]): Authenticator {
-  const tenants = new Map(keys.map(({ name, key }) => [hashed(key), name]))
+  const tenants = new Map(keys.map(({ name, key }) => [hashKey(key), name]))
   return (authorization, isLocal) => {
     if (tenants.size === 0) {
       if (isLocal()) return { tenant: LOCAL_TENANT, user: null }
@@ -19,7 +19,7 @@ export function createAuthenticator(keys: readonly NamedApiKey[]): Authenticator
       )
     }
     const key = authorization?.replace(/^Bearer\s+/i, '') ?? ''
-    const tenant = tenants.get(hashed(key))
+    const tenant = tenants.get(hashKey(key))
     if (tenant !== undefined) return { tenant, user: null }
     throw new GatewayError(
       'invalid_api_key',
@@ -30,13 +30,13 @@ export function createAuthenticator(keys: readonly NamedApiKey[]): Authenticator
   }
 }
 
-function hashed(key: string): string {
+function hashKey(key: string): string {
   return hash('sha256', key, 'base64')
 }
 
 /**
- * Without keys only this machine is served, and a browser on it counts as such. But any web page that
- * it shows may send requests to this machine.
+ * Without keys the gateway serves only its own machine. A browser there may send requests on behalf of
+ * any web page, so pages whose origin is not this machine are rejected.
  */
 export function rejectForeignPages(origin: string | null, keys: readonly NamedApiKey[]): void {
   if (keys.length > 0 || origin === null) return

@@ -1,11 +1,11 @@
 /**
- * A path without what base URLs put around it by mistake: a slash too many, or `/v1` twice. What is
- * asked for is plain, and would be looked for upstream otherwise, past all that the gateway is for.
+ * Corrects paths that result from a wrong base URL: `//v1/models/` and `/v1/v1/models` become
+ * `/v1/models`. Uncorrected, they would match no route and be forwarded to an upstream.
  */
 export function normalizePath(path: string): string {
-  if (!ODD.test(path)) return path
-  const plain = path.replaceAll(/\/{2,}/g, '/').replace(/^(?:\/v1)+(?=\/v1\/)/, '')
-  return plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain
+  if (!NEEDS_CORRECTION.test(path)) return path
+  const corrected = path.replaceAll(/\/{2,}/g, '/').replace(/^(?:\/v1)+(?=\/v1\/)/, '')
+  return corrected.length > 1 && corrected.endsWith('/') ? corrected.slice(0, -1) : corrected
 }
 
-const ODD = /\/\/|.\/$|^\/v1\/v1\//
+const NEEDS_CORRECTION = /\/\/|.\/$|^\/v1\/v1\//

@@ -1,4 +1,4 @@
-/** A request understood: what is asked, in its dialect, and what kind of client asks. */
+/** Detects the client program of a parsed JSON body, and parses the body in its dialect. */
 import { detectClient } from './clients/detect-client.ts'
 import { readOptionalHeader } from './clients/read-optional-header.ts'
 import { looksLikeOpenWebUiRequest } from './clients/guess-open-webui.ts'
@@ -10,26 +10,20 @@ import { readPolicyOverrides } from '../dialects/context-policy/parse-and-format
 import type { JsonBody } from './parse-json-body.ts'
 import type { Settings } from '../settings/read-settings.ts'
 
-/** What nobody has written yet has no bytes. */
-type Written = Pick<JsonBody, 'json'> & Partial<JsonBody>
-
 export function readRequest(
   dialect: Dialect,
-  { json: written, bytes }: Written,
+  // `bytes` is missing if `json` is only a part of the client's body.
+  { json, bytes }: Pick<JsonBody, 'json'> & Partial<JsonBody>,
   headers: Headers,
   settings: Settings,
 ): ClientRequest {
-  const client = detectClient(headers, written, settings)
-  const isLoose =
-    dialect.name === 'responses' &&
-    (client.isOpenWebUi || looksLikeOpenWebUiRequest(headers, written))
-  const body = isLoose ? defaultToolStrictToFalse(written) : written
-  const clientRequest = parseRequestWithOverrides(
-    dialect,
-    body,
-    body === written ? bytes : undefined,
-  )
-  // Who cannot write fields can write a header, and a field says more.
+  const client = detectClient(headers, json, settings)
+  const toolsAreLoose =
+    dialect.name === 'responses' && (client.isOpenWebUi || looksLikeOpenWebUiRequest(headers, json))
+  const body = toolsAreLoose ? defaultToolStrictToFalse(json) : json
+  const originalBytes = body === json ? bytes : undefined
+  const clientRequest = parseRequestWithOverrides(dialect, body, originalBytes)
+  // The header is for clients that cannot add fields to the body. A field overrides it.
   const policy = readOptionalHeader(headers, POLICY_HEADER)
   if (policy === null) return { ...clientRequest, client }
   return {

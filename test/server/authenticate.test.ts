@@ -2,24 +2,24 @@ import { expect, test } from 'vitest'
 import { isLoopbackAddress } from '../../src/server/runtime/is-loopback-address.ts'
 import { createAuthenticator } from '../../src/server/authenticate.ts'
 
-const here = () => true
-const elsewhere = () => false
+const isLocal = () => true
+const isRemote = () => false
 
-test('without keys this machine is served, and nobody else', () => {
-  const callerOf = createAuthenticator([])
-  expect(callerOf(null, here)).toEqual({ tenant: 'local', user: null })
-  expect(() => callerOf('Bearer x', elsewhere)).toThrow(/Set BACKSTORY_KEYS/)
+test('without keys, serves only requests of this machine', () => {
+  const authenticate = createAuthenticator([])
+  expect(authenticate(null, isLocal)).toEqual({ tenant: 'local', user: null })
+  expect(() => authenticate('Bearer x', isRemote)).toThrow(/Set BACKSTORY_KEYS/)
 })
 
-test('with keys the key decides, wherever it comes from', () => {
-  const callerOf = createAuthenticator([
+test('with keys, finds the tenant by the key, whatever the address', () => {
+  const authenticate = createAuthenticator([
     { name: 'a', key: 'one' },
     { name: 'b', key: 'two' },
   ])
-  expect(callerOf('Bearer two', elsewhere).tenant).toBe('b')
-  expect(callerOf('bearer one', elsewhere).tenant).toBe('a')
-  expect(() => callerOf('Bearer three', here)).toThrow(/not one of the keys/)
-  expect(() => callerOf(null, here)).toThrow(/No API key was sent/)
+  expect(authenticate('Bearer two', isRemote).tenant).toBe('b')
+  expect(authenticate('bearer one', isRemote).tenant).toBe('a')
+  expect(() => authenticate('Bearer three', isLocal)).toThrow(/not one of the keys/)
+  expect(() => authenticate(null, isLocal)).toThrow(/No API key was sent/)
 })
 
 test.each([

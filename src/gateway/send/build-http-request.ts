@@ -2,22 +2,20 @@
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { stringifyWellFormed } from '../../core/json/well-formed-json.ts'
+import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'
 import type { UpstreamRequest } from '../../upstream/transport/transport-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 
 export function buildHttpRequest({
   account,
-  provider,
   encoded,
-}: Pick<PreparedRequest, 'account' | 'provider' | 'encoded'>): UpstreamRequest {
+}: Pick<PreparedRequest, 'account' | 'encoded'>): UpstreamRequest {
   const { body, bytes, path, headers } = encoded
   return {
     method: 'POST',
     url: account.baseUrl + path,
     headers: {
-      'content-type': 'application/json',
-      ...provider.createHeaders(account),
-      ...account.headers,
+      ...createUpstreamHeaders(account, { 'content-type': 'application/json' }),
       ...headers,
     },
     body: bytes ?? writtenOnce(body),

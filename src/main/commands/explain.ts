@@ -1,8 +1,9 @@
 /**
- * `explain` as a command: what would be sent for a request, or was sent for an answer that is kept, by
- * the settings and the database of the gateway. No upstream is asked.
+ * The command `explain`: explains the upstream request for a request body in a file, or the one sent for
+ * a stored answer. Uses the gateway's settings and database, and sends nothing to an upstream.
  */
 import type { Caller } from '../../core/client/caller.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
 import { explainAnswer } from '../../server/endpoints/explain-answer.ts'
@@ -17,95 +18,99 @@ import type { GatewayDependencies } from '../../gateway/dependencies-interface.t
 
 export interface ExplainEnvironment extends Pick<
   CommandEnvironment,
-  'environment' | 'configFile' | 'read' | 'print' | 'complain'
+  'environment' | 'configFile' | 'read' | 'print' | 'printError'
 > {
-  /** All that is written to the command. */
-  readonly input: () => Promise<string>
+  /** Reads the complete standard input. */
+  readonly readInput: () => Promise<string>
 }
 
-/** Resolves to the code to exit with: 1 for what cannot be explained. */
+/** Resolves to the exit code: 1 for an error. */
 export async function runExplainCommand(
-  words: readonly string[],
+  args: readonly string[],
   terminal: ExplainEnvironment,
 ): Promise<0 | 1> {
-  const asked = parseExplainArguments(words)
-  if (asked === null) {
+  const parsed = parseExplainArguments(args)
+  if (parsed === null) {
     terminal.print(`${EXPLAIN_USAGE}\n`)
     return 0
   }
   try {
-    if (typeof asked === 'string') throw new Error(asked)
-    const text = await explained(asked, terminal)
-    terminal.print(asked.format === 'json' ? `${text}\n` : text)
+    if (typeof parsed === 'string') throw new Error(parsed)
+    const text = await createExplanation(parsed, terminal)
+    terminal.print(parsed.format === 'json' ? `${text}\n` : text)
     return 0
-  } catch (fault) {
-    terminal.complain(fault instanceof Error ? fault.message : String(fault))
+  } catch (error) {
+    terminal.printError(errorMessage(error))
     return 1
   }
 }
 
-async function explained(asked: ExplainArguments, terminal: ExplainEnvironment): Promise<string> {
-  // Before a database is opened for it.
-  const body = 'request' in asked.of ? await bodyAt(asked.of.request, terminal) : null
-  const { environment, configFile, complain } = terminal
-  const { dependencies, close } = await createNodeDependencies(
-    environment,
-    configFile(),
-    warnings(complain),
-  )
+async function createExplanation(
+  options: ExplainArguments,
+  terminal: ExplainEnvironment,
+): Promise<string> {
+  const { subject } = options
+  // Read first, so that no database is opened for a missing file.
+  const body = 'request' in subject ? await readBody(subject.request, terminal) : null
+  const { environment, configFile, printError } = terminal
+  const log = createWarningLog(printError)
+  const { dependencies, close } = await createNodeDependencies(environment, configFile(), log)
   try {
-    const answer = await answered(asked, body, dependencies)
-    return await answer.text()
+    const response = await explain(options, body, dependencies)
+    return await response.text()
   } finally {
     await close()
   }
 }
 
-function answered(
-  { of, format, round, key, user }: ExplainArguments,
+function explain(
+  { subject, format, round, key, user }: ExplainArguments,
   body: JsonObject | null,
   world: GatewayDependencies,
 ): Promise<Response> {
-  const caller: Caller = { tenant: tenantOf(key, world.settings), user }
+  const caller: Caller = { tenant: chooseTenant(key, world.settings), user }
   const query = new URLSearchParams({ format, ...(round === null ? {} : { round }) })
   const request = { url: `http://localhost/?${query}`, headers: new Headers() }
-  return 'answer' in of
-    ? explainAnswer(request, of.answer, caller, world)
+  return 'answer' in subject
+    ? explainAnswer(request, subject.answer, caller, world)
     : explainRequest(request, body ?? {}, caller, world)
 }
 
-async function bodyAt(path: string, { read, input }: ExplainEnvironment): Promise<JsonObject> {
-  const what = path === '-' ? 'The input' : path
+async function readBody(
+  path: string,
+  { read, readInput }: ExplainEnvironment,
+): Promise<JsonObject> {
+  const source = path === '-' ? 'The input' : path
   let text: string
   try {
-    text = path === '-' ? await input() : read(path)
+    text = path === '-' ? await readInput() : read(path)
   } catch {
-    throw new Error(`${what} cannot be read, and is no id of an answer.`)
+    throw new Error(`${source} cannot be read, and is not the id of an answer.`)
   }
   let body: unknown
   try {
     body = JSON.parse(text)
   } catch (cause) {
-    throw new Error(`${what} is not JSON: ${cause instanceof Error ? cause.message : ''}`, {
+    throw new Error(`${source} is not JSON: ${errorMessage(cause)}`, {
       cause,
     })
   }
   if (isObject(body)) return body
-  throw new Error(`${what} is not a request: it must be a JSON object, as either API takes it.`)
+  throw new Error(`${source} is not a request: it must be a JSON object, as either API takes it.`)
 }
 
-function tenantOf(key: string | null, { BACKSTORY_KEYS: keys }: Settings): string {
+function chooseTenant(key: string | null, { BACKSTORY_KEYS: keys }: Settings): string {
   const tenant = key ?? findOnlyTenant(keys)
   const names = listTenants(keys)
-  const there = names.join(', ')
-  if (tenant === null) throw new Error(`There are several keys (${there}); --key says whose it is.`)
+  const list = names.join(', ')
+  if (tenant === null) throw new Error(`There are several keys (${list}); --key says whose it is.`)
   if (names.includes(tenant)) return tenant
-  throw new Error(`There is no key "${tenant}". There is: ${there}.`)
+  throw new Error(`There is no key "${tenant}". There is: ${list}.`)
 }
 
-/** Who asks wants an answer; of the rest only what went wrong. */
-function warnings(complain: (line: string) => void): Log {
-  const log = createJsonLog(complain, Date.now)
+/** Creates a log that prints warnings and errors only. */
+function createWarningLog(printError: (line: string) => void): Log {
+  const log = createJsonLog(printError, Date.now)
   return (level, event, fields) => {
     if (level !== 'info') log(level, event, fields)
   }

@@ -1,5 +1,6 @@
-/** What was asked for on the command line. What makes no sense is told in a sentence. */
+/** Parses the arguments of the command `simulate`. */
 import { parseCommandLine } from './parse-command-line.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { resolvePolicy } from '../../core/context-policy.ts'
 import { readPolicyOverrides } from '../../dialects/context-policy/parse-and-format-overrides.ts'
 import {
@@ -12,12 +13,12 @@ import type { PolicyComparison } from '../../simulate/compare-policies.ts'
 
 export interface SimulateArguments extends Omit<PolicyComparison, 'scripts'> {
   readonly seeds: readonly number[]
-  /** Whether those that are made have images. */
+  /** True if generated conversations have images. */
   readonly images: boolean
-  /** `null` for conversations that are made. */
+  /** Null for generated conversations. */
   readonly source: ConversationSource | null
   readonly json: boolean
-  /** Where a chart is to be written. */
+  /** Path of the chart to write. */
   readonly svg: string | null
   readonly help: boolean
 }
@@ -25,125 +26,124 @@ export interface SimulateArguments extends Omit<PolicyComparison, 'scripts'> {
 export type ConversationSource =
   | { readonly from: 'file'; readonly path: string }
   | {
-      readonly from: 'memory'
+      readonly from: 'database'
       readonly kind: 'conversation' | 'response'
       readonly id: string
       readonly tenant: string | null
       readonly user: string | null
     }
 
-/** A text is what is wrong. */
-export function parseSimulateArguments(words: readonly string[]): SimulateArguments | string {
-  const said = parseCommandLine(words, { flags: FLAGS, options: OPTIONS, usage: SIMULATE_USAGE })
-  return typeof said === 'string' ? said : understood(said.options)
-}
-
-function understood(said: ReadonlyMap<string, string>): SimulateArguments | string {
-  const binds = !said.has('--unbound')
+/** Returns an error message as text. */
+export function parseSimulateArguments(args: readonly string[]): SimulateArguments | string {
+  const parsed = parseCommandLine(args, OPTIONS, SIMULATE_USAGE)
+  if (typeof parsed === 'string') return parsed
+  const { values } = parsed
+  const binds = values.unbound !== true
   const all = listPolicyCandidates(binds)
-  const contestants = contestantsIn(all, said.get('--policies'), said.get('--context'), binds)
+  const contestants = selectCandidates(all, values.policies, values.context, binds)
   if (typeof contestants === 'string') return contestants
-  const seeds = seedsIn(said.get('--seeds') ?? '0-19')
+  const seeds = parseSeeds(values.seeds ?? '0-19')
   if (typeof seeds === 'string') return seeds
-  const source = sourceIn(said)
+  const source = readSource(values)
   if (typeof source === 'string') return source
-  const ofMade = ['--seeds', '--images'].find((name) => said.has(name))
-  if (source !== null && ofMade !== undefined)
-    return `${ofMade} is for conversations that are made, not for one that was recorded.`
+  if (source !== null && (values.seeds !== undefined || values.images))
+    return '--seeds and --images are for generated conversations, not for recorded ones.'
   return {
     contestants,
     replay: all[0],
     binds,
     seeds,
-    images: said.has('--images'),
+    images: values.images === true,
     source,
-    json: said.has('--json'),
-    svg: said.get('--svg') ?? null,
-    help: said.has('--help') || said.has('-h'),
+    json: values.json === true,
+    svg: values.svg ?? null,
+    help: values.help === true,
   }
 }
 
-const FLAGS: ReadonlySet<string> = new Set(['--images', '--unbound', '--json', '--help', '-h'])
-
-/** What each of them needs. */
-const OPTIONS: ReadonlyMap<string, string> = new Map([
-  ['--policies', 'names, as in `--policies retain,lean`'],
-  ['--context', 'a policy of your own, as JSON of the setting CONTEXT has it'],
-  ['--seeds', 'numbers, as in `--seeds 0-4`'],
-  ['--from', 'a file'],
-  ['--conversation', 'the id of a conversation'],
-  ['--response', 'the id of a response'],
-  ['--tenant', 'the name of a key'],
-  ['--user', 'the id of a user'],
-  ['--svg', 'a file'],
-])
+const OPTIONS = {
+  policies: { type: 'string' },
+  context: { type: 'string' },
+  seeds: { type: 'string' },
+  images: { type: 'boolean' },
+  from: { type: 'string' },
+  conversation: { type: 'string' },
+  response: { type: 'string' },
+  tenant: { type: 'string' },
+  user: { type: 'string' },
+  unbound: { type: 'boolean' },
+  json: { type: 'boolean' },
+  svg: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const
 
 export const SIMULATE_USAGE = `Usage: npm run simulate -- [options]
-  --policies NAMES   which to compare, of ${CANDIDATE_NAMES.join(', ')}
-  --context JSON     a policy of your own beside them: '{"policy": "retain", "outputs": {"keep_turns": 4}}'
-  --seeds 0-19       which conversations are made
-  --images           and that they show images, up to two with each question
-  --from FILE        recorded ones instead: items, a Responses or a chat body, or a list of these
-  --conversation ID  one of the database that DATABASE_URL names; --response ID likewise
-  --tenant, --user   whose it is, if it is not clear
-  --unbound          as for a model that reads its reasoning behind any prefix
-  --json             figures for a machine
-  --svg FILE         writes a chart as well`
+  --policies NAMES   the policies to compare: ${CANDIDATE_NAMES.join(', ')}
+  --context JSON     a policy of your own in addition: '{"policy": "retain", "outputs": {"keep_turns": 4}}'
+  --seeds 0-19       the random seeds, one for each generated conversation
+  --images           generates up to two images with each question
+  --from FILE        uses recorded conversations: items, a Responses or a chat body, or a list of these
+  --conversation ID  uses a conversation from the database of DATABASE_URL; --response ID likewise
+  --tenant, --user   the API key and the user that it belongs to, if there are several
+  --unbound          simulates a model that accepts its reasoning after any prefix
+  --json             prints figures as JSON
+  --svg FILE         writes a chart, too`
 
-function contestantsIn(
+function selectCandidates(
   all: readonly PolicyCandidate[],
   names: string | undefined,
   context: string | undefined,
   binds: boolean,
 ): readonly PolicyCandidate[] | string {
-  const asked = names?.split(',').map((name) => name.trim()) ?? CANDIDATE_NAMES
-  const unknown = asked.find((name) => !CANDIDATE_NAMES.includes(name))
+  const requested = names?.split(',').map((name) => name.trim()) ?? CANDIDATE_NAMES
+  const unknown = requested.find((name) => !CANDIDATE_NAMES.includes(name))
   if (unknown !== undefined)
     return `There is no policy "${unknown}" for --policies. There are ${CANDIDATE_NAMES.join(', ')}.`
-  const known = all.filter(({ name }) => asked.includes(name))
-  if (context === undefined) return known
+  const selected = all.filter(({ name }) => requested.includes(name))
+  if (context === undefined) return selected
   try {
-    const wishes = readPolicyOverrides(
-      context.startsWith('{') ? JSON.parse(context) : context,
-      'context',
-    )
-    return [...known, createPolicyCandidate('your own', resolvePolicy([wishes]), binds)]
-  } catch (fault) {
-    return `--context: ${fault instanceof Error ? fault.message : String(fault)}`
+    const value: unknown = context.startsWith('{') ? JSON.parse(context) : context
+    const overrides = readPolicyOverrides(value, 'context')
+    return [...selected, createPolicyCandidate('your own', resolvePolicy([overrides]), binds)]
+  } catch (error) {
+    return `--context: ${errorMessage(error)}`
   }
 }
 
-const MOST_SEEDS = 1000
+const MAX_SEEDS = 1000
 
-/** `3`, `0-4`, or several of these. */
-function seedsIn(text: string): readonly number[] | string {
+/** Parses `3`, `0-4` or a list such as `3,0-4`. */
+function parseSeeds(text: string): readonly number[] | string {
   const seeds: number[] = []
   for (const range of text.split(',')) {
     const [, first, last = first] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(range.trim()) ?? []
     if (first === undefined || Number(last) < Number(first))
       return `--seeds needs numbers, as in \`--seeds 0-4\`; "${range}" is none.`
-    if (seeds.length + Number(last) - Number(first) >= MOST_SEEDS)
-      return `--seeds takes at most ${MOST_SEEDS} conversations.`
+    if (seeds.length + Number(last) - Number(first) >= MAX_SEEDS)
+      return `--seeds takes at most ${MAX_SEEDS} conversations.`
     for (let seed = Number(first); seed <= Number(last); seed += 1) seeds.push(seed)
   }
   return [...new Set(seeds)]
 }
 
-function sourceIn(said: ReadonlyMap<string, string>): ConversationSource | null | string {
-  const [path, conversation, response] = [
-    said.get('--from'),
-    said.get('--conversation'),
-    said.get('--response'),
-  ]
-  const given = [path, conversation, response].filter((value) => value !== undefined)
-  if (given.length > 1) return 'Of --from, --conversation and --response, only one can be played.'
+function readSource({
+  from,
+  conversation,
+  response,
+  tenant,
+  user,
+}: Partial<Record<'from' | 'conversation' | 'response' | 'tenant' | 'user', string>>):
+  | ConversationSource
+  | null
+  | string {
+  if ([from, conversation, response].filter((value) => value !== undefined).length > 1)
+    return 'Only one of --from, --conversation and --response can be simulated.'
   const id = conversation ?? response
   if (id === undefined) {
-    if (said.has('--tenant') || said.has('--user'))
+    if (tenant !== undefined || user !== undefined)
       return '--tenant and --user say whose --conversation or --response it is.'
-    return path === undefined ? null : { from: 'file', path }
+    return from === undefined ? null : { from: 'file', path: from }
   }
   const kind = conversation === undefined ? 'response' : 'conversation'
-  const [tenant, user] = [said.get('--tenant') ?? null, said.get('--user') ?? null]
-  return { from: 'memory', kind, id, tenant, user }
+  return { from: 'database', kind, id, tenant: tenant ?? null, user: user ?? null }
 }

@@ -1,7 +1,8 @@
 /**
- * `simulate` as a command: plays conversations under every policy, and tells what each would have
- * cost. Conversations are made, read from a file, or from the database of the settings.
+ * The command `simulate`: plays conversations under each context policy and reports the cost of
+ * each policy. Conversations are generated, or read from a file or from the configured database.
  */
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import { excludeDeletedItems } from '../../gateway/history/exclude-deleted-items.ts'
 import { readSettings } from '../../settings/read-settings.ts'
@@ -22,30 +23,30 @@ import { createStores } from '../../store/create-stores.ts'
 import { findOnlyTenant } from '../../settings/tenants.ts'
 import { createRowEncryption } from '../create-row-encryption.ts'
 
-/** Where the command is run: everything that is not a value. */
+/** Gives a command access to files, settings and the terminal. */
 export interface CommandEnvironment {
   readonly environment: Readonly<Record<string, unknown>>
   readonly configFile: () => unknown
   readonly read: (path: string) => string
   readonly write: (path: string, text: string) => void
   readonly print: (text: string) => void
-  readonly complain: (line: string) => void
-  /** `null` where nobody watches. */
+  readonly printError: (line: string) => void
+  /** Shows a line of progress; null if the output is not a terminal. */
   readonly progress: ((line: string) => void) | null
   readonly columns: number
 }
 
-/** Resolves to the code to exit with: 2 for what cannot be done as it was asked for. */
+/** Resolves to the exit code: 2 if the arguments are wrong or the conversation cannot be read. */
 export async function runSimulateCommand(
-  words: readonly string[],
+  args: readonly string[],
   terminal: CommandEnvironment,
 ): Promise<0 | 2> {
-  const asked = parseSimulateArguments(words)
-  if (typeof asked === 'string') {
-    terminal.complain(asked)
+  const parsed = parseSimulateArguments(args)
+  if (typeof parsed === 'string') {
+    terminal.printError(parsed)
     return 2
   }
-  const { binds, seeds, images, source, json, svg, help } = asked
+  const { binds, seeds, images, source, json, svg, help } = parsed
   if (help) {
     terminal.print(`${SIMULATE_USAGE}\n`)
     return 0
@@ -54,43 +55,43 @@ export async function runSimulateCommand(
     const scripts =
       source === null
         ? seeds.map((seed) => generateConversation(seed, { hasImages: images }))
-        : await recorded(source, terminal)
+        : await loadScripts(source, terminal)
     let played = 0
-    const standings = comparePolicies({ ...asked, scripts }, (policy, script) => {
+    const results = comparePolicies({ ...parsed, scripts }, (policy, script) => {
       played += 1
       terminal.progress?.(`${played} played: ${script}, ${policy}`)
     })
     terminal.progress?.('')
-    const figures = convertResultsToNumbers(standings, binds)
+    const figures = convertResultsToNumbers(results, binds)
     if (svg !== null) terminal.write(svg, renderSvgChart(figures))
     terminal.print(
       json
         ? `${JSON.stringify(figures, null, 1)}\n`
-        : renderTerminalReport(figures, titleOf(source, scripts), terminal.columns),
+        : renderTerminalReport(figures, describeScripts(source, scripts), terminal.columns),
     )
     return 0
-  } catch (fault) {
-    terminal.complain(fault instanceof Error ? fault.message : String(fault))
+  } catch (error) {
+    terminal.printError(errorMessage(error))
     return 2
   }
 }
 
-function titleOf(
+function describeScripts(
   source: ConversationSource | null,
   scripts: readonly ConversationScript[],
 ): string {
   const requests = scripts.reduce((sum, { exchanges }) => sum + exchanges.length, 0)
-  const what =
-    source === null ? `made conversations of ${DEFAULT_TURN_COUNT} turns` : 'recorded conversations'
-  const count = scripts.length === 1 ? what.replace('conversations', 'conversation') : what
-  return `${scripts.length} ${count}, ${requests} requests under each policy.`
+  const noun = scripts.length === 1 ? 'conversation' : 'conversations'
+  const description =
+    source === null ? `generated ${noun} of ${DEFAULT_TURN_COUNT} turns` : `recorded ${noun}`
+  return `${scripts.length} ${description}, ${requests} requests under each policy.`
 }
 
-async function recorded(
+async function loadScripts(
   source: ConversationSource,
   terminal: CommandEnvironment,
 ): Promise<readonly ConversationScript[]> {
-  if (source.from === 'memory') return [await remembered(source, terminal)]
+  if (source.from === 'database') return [await loadStoredScript(source, terminal)]
   const { path } = source
   let text: string
   try {
@@ -101,15 +102,15 @@ async function recorded(
   return readRecording(text, path)
 }
 
-async function remembered(
-  { kind, id, tenant, user }: Extract<ConversationSource, { from: 'memory' }>,
-  { environment, configFile, complain }: CommandEnvironment,
+async function loadStoredScript(
+  { kind, id, tenant, user }: Extract<ConversationSource, { from: 'database' }>,
+  { environment, configFile, printError }: CommandEnvironment,
 ): Promise<ConversationScript> {
   const settings = readSettings(environment, configFile())
-  const whose = tenant ?? findOnlyTenant(settings.BACKSTORY_KEYS)
-  if (whose === null) throw new Error('There are several keys; --tenant says whose it is.')
-  const owner = { tenant: whose, user }
-  const log = () => complain('Some of it cannot be read with the keys of STORAGE_KEYS.')
+  const tenantName = tenant ?? findOnlyTenant(settings.BACKSTORY_KEYS)
+  if (tenantName === null) throw new Error('There are several keys; --tenant says whose it is.')
+  const owner = { tenant: tenantName, user }
+  const log = () => printError('Some rows cannot be decrypted with the keys of STORAGE_KEYS.')
   const engine = await openEngine(settings.DATABASE_URL)
   try {
     const { store, conversations } = createStores(

@@ -1,41 +1,41 @@
 /**
- * Which web pages may talk to the gateway out of a browser: Open WebUI does so where a user adds a
- * connection of their own. With keys every page may, for the key is what counts and no cookie is ever
- * looked at. Without keys only pages of this very machine may, which `rejectForeignPages` holds.
+ * Decides which web pages may call the gateway from a browser, as Open WebUI does for connections that
+ * its users add. With API keys every page may: the key authenticates, and cookies are never read.
+ * Without keys only pages of this machine may; `rejectForeignPages` rejects all others.
  */
 import { isLoopbackAddress } from '../runtime/is-loopback-address.ts'
 
 export type CorsHeaders = Readonly<Record<string, string>>
 
-/** The headers of an answer to that page; `null` where it is no page, or may not read the answer. */
+/** Returns null if the request comes from no web page, or from one that may not read the response. */
 export function createCorsHeaders(origin: string | null, hasKeys: boolean): CorsHeaders | null {
   if (origin === null) return null
-  if (hasKeys) return { 'access-control-allow-origin': '*', ...READABLE }
+  if (hasKeys) return { 'access-control-allow-origin': '*', ...EXPOSE_ALL_HEADERS }
   if (!URL.canParse(origin) || !isLoopbackAddress(new URL(origin).host)) return null
-  return { 'access-control-allow-origin': origin, vary: 'Origin', ...READABLE }
+  return { 'access-control-allow-origin': origin, vary: 'Origin', ...EXPOSE_ALL_HEADERS }
 }
 
-const READABLE = { 'access-control-expose-headers': '*' }
+const EXPOSE_ALL_HEADERS = { 'access-control-expose-headers': '*' }
 
-/** The answer to a browser that asks before it asks; `null` for any other request. */
+/** Answers a browser's preflight request (`OPTIONS`); returns null for any other request. */
 export function respondToPreflight(
   { method, headers }: Pick<Request, 'method' | 'headers'>,
-  sharing: CorsHeaders,
+  corsHeaders: CorsHeaders,
 ): Response | null {
   if (method !== 'OPTIONS' || !headers.has('access-control-request-method')) return null
-  const wanted = (headers.get('access-control-request-headers') ?? '').toLowerCase().split(',')
-  const granted = wanted.map((name) => name.trim()).filter((name) => MAY_SEND.test(name))
+  const requested = (headers.get('access-control-request-headers') ?? '').toLowerCase().split(',')
+  const allowed = requested.map((name) => name.trim()).filter((name) => ALLOWED_HEADERS.test(name))
   return new Response(null, {
     status: 204,
     headers: {
-      ...sharing,
+      ...corsHeaders,
       'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
-      // A wildcard would leave `Authorization` out.
-      'access-control-allow-headers': ['authorization', 'content-type', ...granted].join(', '),
+      // A wildcard would not include `Authorization`.
+      'access-control-allow-headers': ['authorization', 'content-type', ...allowed].join(', '),
       'access-control-max-age': '7200',
     },
   })
 }
 
-/** Our own, and what OpenAI's SDK adds in a browser. */
-const MAY_SEND = /^(?:x-backstory|x-stainless|openai)-[a-z-]+$/
+/** The gateway's own headers, and those that OpenAI's SDK adds in a browser, e.g. `x-stainless-os`. */
+const ALLOWED_HEADERS = /^(?:x-backstory|x-stainless|openai)-[a-z-]+$/

@@ -1,18 +1,19 @@
 /**
- * Says of Open WebUI's tools what it means of them. It turns chat tools into Responses tools and leaves
- * `strict` out, which in Chat Completions means no and here means yes: a model then has to fill in
- * every optional argument. https://github.com/open-webui/open-webui/issues/27750
+ * Sets `strict: false` on function tools that leave `strict` out. Open WebUI converts chat tools to
+ * Responses tools without setting it. The default is false in Chat Completions but true in Responses,
+ * where a model then has to fill in every optional argument.
+ * https://github.com/open-webui/open-webui/issues/27750
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
-/** The same object if no tool leaves it open. */
+/** Returns the same object if every tool sets `strict`. */
 export function defaultToolStrictToFalse(body: JsonObject): JsonObject {
   const { tools } = body
   if (!Array.isArray(tools)) return body
-  const loose = (tools as readonly Json[]).map((tool) =>
+  const changed = (tools as readonly Json[]).map((tool) =>
     isObject(tool) && tool['type'] === 'function' && (tool['strict'] ?? null) === null
       ? { ...tool, strict: false }
       : tool,
   )
-  return loose.every((tool, at) => tool === tools[at]) ? body : { ...body, tools: loose }
+  return changed.every((tool, index) => tool === tools[index]) ? body : { ...body, tools: changed }
 }

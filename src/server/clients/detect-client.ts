@@ -1,10 +1,10 @@
 /**
- * Who asks, by what the request shows of it, and what follows from that for the answer.
+ * Detects the client program from a request, and derives how its answer must be adapted.
  *
- * Open WebUI is known by its own headers, which it sends where it forwards users, or by those that
- * its connection to this gateway is given, which come even when they are empty. An Open WebUI with
- * neither looks like any other client. Its housekeeping can be told by its shape, and what is harmless
- * to others is done for whoever may be one (`guess-open-webui.ts`).
+ * Open WebUI is recognized by its own `X-OpenWebUI-…` headers, which it sends if it forwards users, or
+ * by the `X-Backstory-…` headers of its connection, which it sends even when they are empty. Without
+ * either, its task requests are recognized by their prompts, and `guess-open-webui.ts` applies those
+ * adaptations that do no harm to other clients.
  */
 import type { ClientTraits } from '../../core/client/client-traits.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
@@ -18,42 +18,44 @@ export function detectClient(
   body: JsonObject,
   { MARKERS: markers, REMEMBER: remembers }: Pick<Settings, 'MARKERS' | 'REMEMBER'>,
 ): ClientTraits {
-  const isOpenWebUi = comesFromOpenWebUi(headers)
+  const isOpenWebUi = hasOpenWebUiHeader(headers)
   const isTask =
     readOptionalHeader(headers, 'x-backstory-task') !== null || isOpenWebUiTaskRequest(body)
-  const getsMarkers = markers === 'always' || (markers === 'auto' && isOpenWebUi)
+  const acceptsMarkers = markers === 'always' || (markers === 'auto' && isOpenWebUi)
   return {
     isOpenWebUi,
     hasShortLines: isOpenWebUi || needsShortLines(headers),
     isTask,
-    // What nobody will look for need not be named.
-    receivesMarkers: getsMarkers && remembers === 'on' && !isTask && isOneText(body),
-    isTemporary: isLocal(headers, 'x-backstory-chat') || isLocal(headers, 'x-openwebui-chat-id'),
+    // A marker in an answer that is not stored would name nothing.
+    receivesMarkers: acceptsMarkers && remembers === 'on' && !isTask && requestsOneText(body),
+    isTemporary:
+      isTemporaryChatId(headers, 'x-backstory-chat') ||
+      isTemporaryChatId(headers, 'x-openwebui-chat-id'),
   }
 }
 
 /**
- * The names that a connection's headers have in the README and in `docker-compose.yml`, but the user's:
- * any client may say who asks, and one that says nothing else is no chat.
+ * The headers that the README and `docker-compose.yml` configure for an Open WebUI connection, without
+ * `x-backstory-user`, which any client may send.
  */
-const OF_OUR_CONNECTION: ReadonlySet<string> = new Set(
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set(
   ['chat', 'message', 'user-message', 'user-parent', 'task'].map((name) => `x-backstory-${name}`),
 )
 
-function comesFromOpenWebUi(headers: Headers): boolean {
+function hasOpenWebUiHeader(headers: Headers): boolean {
   for (const name of headers.keys()) {
-    if (name.startsWith('x-openwebui-') || OF_OUR_CONNECTION.has(name)) return true
+    if (name.startsWith('x-openwebui-') || CONNECTION_HEADERS.has(name)) return true
   }
   return false
 }
 
-/** Open WebUI names a chat that it does not keep after the tab that it is shown in. */
-function isLocal(headers: Headers, name: string): boolean {
+/** True for `local:…`, the kind of id that Open WebUI gives to a chat that it does not save. */
+function isTemporaryChatId(headers: Headers, name: string): boolean {
   return headers.get(name)?.startsWith('local:') === true
 }
 
-/** JSON has no place for a marker, and one marker cannot stand in several answers. */
-function isOneText({ n, response_format: format, text }: JsonObject): boolean {
+/** False for JSON, which cannot contain a marker, and for several answers (`n`), which cannot share one. */
+function requestsOneText({ n, response_format: format, text }: JsonObject): boolean {
   if (typeof n === 'number' && n > 1) return false
   return !isJsonFormat(format) && !(isObject(text) && isJsonFormat(text['format']))
 }

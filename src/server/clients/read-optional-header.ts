@@ -1,6 +1,6 @@
 /**
- * What a header says. `null` where it says nothing: it is not there, it is empty, as Open WebUI sends
- * those that it has no value for, or it is a template that an older Open WebUI did not know to fill.
+ * Reads a header. Returns null if it is missing, if it is empty (Open WebUI sends headers without a
+ * value), or if it is an unfilled template such as `{{TASK}}` (from an older Open WebUI).
  */
 export function readOptionalHeader(headers: Headers, name: string): string | null {
   const value = headers.get(name)

@@ -1,60 +1,55 @@
 /**
- * `POST /v1/responses/compact`: a conversation as what may stand for it from now on, the messages of
- * the user and one compaction. It is no response: nothing is kept, and nothing can go on from its
- * id. Who makes compactions itself is asked for one; for all others the model writes a summary.
+ * `POST /v1/responses/compact`: replaces a conversation by the user's messages and one compaction item.
+ * The upstream's own endpoint makes the compaction if it has one; otherwise the model writes a summary.
+ * Nothing is stored, so the returned id cannot be used as `previous_response_id`.
  */
-import type { Caller } from '../../core/client/caller.ts'
-import type { Message } from '../../core/item.ts'
 import { createCompactionItem } from '../../core/items/compaction-item.ts'
-import type { JsonObject } from '../../core/json/json.ts'
 import { itemId, responseId } from '../../core/turn-derived-ids.ts'
+import type { Message } from '../../core/item.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import { renderResponsesUsage } from '../../dialects/responses/render/render-response-fields.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { loadHistoryById } from '../../gateway/history/load-history-by-id.ts'
 import { resolveItemReferences } from '../../gateway/history/resolve-item-references.ts'
-import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
-import { encodePlannedRequest } from '../../gateway/prompt/encode-planned-request.ts'
-import { planRequest } from '../../gateway/prompt/plan-request.ts'
-import { resolveContextWindow } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
+import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
+import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 import { callOtherEndpoint } from '../../gateway/send/call-other-endpoint.ts'
-import { cancelOnDisconnect } from '../../gateway/send/cancel-on-disconnect.ts'
+import { resolveContextWindow } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
 import {
   planConversationCompaction,
   planWithoutWindows,
 } from '../../gateway/summaries/compact-conversation.ts'
+import { encodePlannedRequest } from '../../gateway/prompt/encode-planned-request.ts'
+import { planRequest } from '../../gateway/prompt/plan-request.ts'
 import { requestSummary } from '../../gateway/summaries/request-summary.ts'
-import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
-import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
+import { cancelOnDisconnect } from '../../gateway/send/cancel-on-disconnect.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 
 export async function compactInput(
-  body: JsonObject,
-  caller: Caller,
+  { caller, exchange, readJsonObject }: AuthenticatedRequest,
   world: GatewayDependencies,
-  exchange: HttpExchange,
 ): Promise<JsonObject> {
-  const asked = { ...body, stream: false, store: false }
-  const parsed = parseRequestWithOverrides(responsesDialect, asked)
+  const body = { ...(await readJsonObject()), stream: false, store: false }
+  const parsed = parseRequestWithOverrides(responsesDialect, body)
   const clientRequest = await resolveItemReferences(parsed, caller, world)
   const { model } = clientRequest.params
   const targets = routeModel(world, model, clientRequest.dialect)
   const history = await loadHistoryById(clientRequest, caller, world)
   const client = cancelOnDisconnect(exchange)
-  const whole = planWithoutWindows(
-    planRequest(targets[0], { clientRequest, history }, world),
-    world,
-  )
-  if (hasResponsesEndpoint(whole.account, 'compact')) {
+  const planned = planRequest(targets[0], { clientRequest, history }, world)
+  const complete = planWithoutWindows(planned, world)
+  if (hasResponsesEndpoint(complete.account, 'compact')) {
     return callOtherEndpoint(
       '/responses/compact',
-      UNDERSTOOD,
-      encodePlannedRequest(whole),
+      COMPACT_FIELDS,
+      encodePlannedRequest(complete),
       world,
       client.onCall,
     )
   }
-  const plan = planConversationCompaction(whole, resolveContextWindow(whole))
+  const plan = planConversationCompaction(complete, resolveContextWindow(complete))
   const { text, usage } = await requestSummary(plan, { targets, model, ...client }, world)
   const id = world.newTurnId()
   const compaction = createCompactionItem(itemId('compaction', id, plan.kept.length), text)
@@ -62,13 +57,16 @@ export async function compactInput(
     id: responseId(id),
     object: 'response.compaction',
     created_at: Math.floor(world.nowMs() / 1000),
-    output: [...plan.kept.map((message, at) => shown(message, id, at)), compaction.raw],
+    output: [
+      ...plan.kept.map((message, index) => renderMessage(message, id, index)),
+      compaction.raw,
+    ],
     usage: renderResponsesUsage(usage),
   }
 }
 
-/** The fields of the endpoint; all else belongs to an answer. */
-const UNDERSTOOD = [
+/** The upstream endpoint rejects other fields of a Responses request. */
+const COMPACT_FIELDS = [
   'model',
   'input',
   'instructions',
@@ -78,8 +76,8 @@ const UNDERSTOOD = [
   'service_tier',
 ]
 
-function shown(message: Message, turnId: string, at: number): JsonObject {
-  const { native: _native, origin: _origin, ...own } = message
-  const id = own.id ?? itemId('message', turnId, at)
-  return { ...(own as unknown as JsonObject), id, status: 'completed' }
+function renderMessage(message: Message, turnId: string, index: number): JsonObject {
+  const { native: _native, origin: _origin, ...fields } = message
+  const id = fields.id ?? itemId('message', turnId, index)
+  return { ...(fields as unknown as JsonObject), id, status: 'completed' }
 }

@@ -1,32 +1,29 @@
 /**
- * `POST /v1/responses/input_tokens`: how large a request would be. Counted by the upstream if it
- * counts, over the very body that would be sent; estimated otherwise.
+ * `POST /v1/responses/input_tokens`: counts the tokens of the body that would be sent. The upstream
+ * counts them if it has such an endpoint; otherwise they are estimated.
  */
-import type { Caller } from '../../core/client/caller.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
+import { callOtherEndpoint } from '../../gateway/send/call-other-endpoint.ts'
+import { estimateRequestTokens } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
 import { prepareDryRun } from '../../gateway/prompt/dry-run.ts'
 import type { PreparedRequest } from '../../gateway/prompt/planned-request.ts'
-import { estimateRequestTokens } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
-import { callOtherEndpoint } from '../../gateway/send/call-other-endpoint.ts'
-import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 
 export async function countTokens(
-  body: JsonObject,
-  caller: Caller,
+  { caller, readJsonObject }: AuthenticatedRequest,
   world: GatewayDependencies,
 ): Promise<JsonObject> {
-  // All that there is to count may be instructions and tools.
-  const asked = { ...body, input: body['input'] ?? [], stream: false }
-  const prepared = await prepareDryRun(
-    parseRequestWithOverrides(responsesDialect, asked),
-    caller,
-    world,
-  )
+  const body = await readJsonObject()
+  // A request with only instructions or tools has no input.
+  const dryRun = { ...body, input: body['input'] ?? [], stream: false }
+  const clientRequest = parseRequestWithOverrides(responsesDialect, dryRun)
+  const prepared = await prepareDryRun(clientRequest, caller, world)
   const counted = hasResponsesEndpoint(prepared.account, 'inputTokens')
-    ? await countedUpstream(prepared, world)
+    ? await requestTokenCount(prepared, world)
     : null
   return {
     object: 'response.input_tokens',
@@ -34,8 +31,8 @@ export async function countTokens(
   }
 }
 
-/** What the endpoint understands; all else belongs to an answer. */
-const COUNTED = [
+/** The upstream endpoint rejects other fields of a Responses request. */
+const COUNTED_FIELDS = [
   'model',
   'input',
   'instructions',
@@ -48,13 +45,13 @@ const COUNTED = [
   'personality',
 ]
 
-/** `null` if the upstream does not say: a count is no reason to fail. */
-async function countedUpstream(
+/** Resolves to null if the upstream fails: the caller then estimates. */
+async function requestTokenCount(
   prepared: PreparedRequest,
   world: GatewayDependencies,
 ): Promise<number | null> {
   try {
-    const json = await callOtherEndpoint('/responses/input_tokens', COUNTED, prepared, world)
+    const json = await callOtherEndpoint('/responses/input_tokens', COUNTED_FIELDS, prepared, world)
     const { input_tokens: tokens } = json
     return typeof tokens === 'number' ? tokens : null
   } catch (error) {

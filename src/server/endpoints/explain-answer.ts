@@ -1,9 +1,9 @@
 /**
- * What was sent for an answer that is kept: the very bytes, what became of everything that was said,
- * and what the provider counted beside what was estimated.
+ * `GET /v1/context/explain/{id}`: explains the request that was sent for a stored answer: its exact
+ * body, the changes to each item, and the provider's token count beside the estimate.
  *
- * An answer in which the gateway answers tools of its own is asked for in several rounds, each with a
- * request of its own. Told is the first, unless another one is named by `?round=`.
+ * An answer with gateway tools took several tool rounds, each with a request of its own. The first is
+ * explained unless `?round=` names another, for example `?round=2` or `?round=last`.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { TokenUsage } from '../../core/stream-event.ts'
@@ -16,6 +16,7 @@ import { renderExplanation } from '../../explain/render-explanation-json.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { shortenForError } from '../stored-object-routes/route-interface.ts'
 import { formatExplanation } from './format-explanation.ts'
 
 export async function explainAnswer(
@@ -25,37 +26,38 @@ export async function explainAnswer(
   world: GatewayDependencies,
 ): Promise<Response> {
   const turnId = turnIdOfResponse(id) ?? turnIdOfCompletion(id)
-  if (turnId === null) throw notKept(id)
-  const wanted = readOptional(asRound, new URL(request.url).searchParams.get('round'), 'round') ?? 0
-  // The first waits for what is about to be written.
+  if (turnId === null) throw createNotStoredError(id)
+  const parameter = new URL(request.url).searchParams.get('round')
+  const requested = readOptional(asRound, parameter, 'round') ?? 0
+  // Loading the request first waits for pending writes, so that the turn loaded after it is complete.
   const last = await queryStoreOrThrow(() => loadSentRequest(turnId, caller, world))
   const turn = await queryStoreOrThrow(() => world.archive.loadTurn(caller, turnId))
-  if (turn === null || turn.deletedAtMs !== null || last === undefined) throw notKept(id)
+  if (turn === null || turn.deletedAtMs !== null || last === undefined)
+    throw createNotStoredError(id)
   const { parent, usage } = turn
-  const round = wanted === 'last' ? last.round : wanted
-  if (round >= last.rounds) throw noSuchRound(last.rounds)
-  const ofRound = (at: number) =>
-    queryStoreOrThrow(() => loadSentRequest(turnId, caller, world, at))
-  const sent = round === last.round ? last : await ofRound(round)
-  if (sent === undefined) throw notKept(id)
-  const ofParent = () =>
+  const round = requested === 'last' ? last.round : requested
+  if (round >= last.rounds) throw createUnknownRoundError(last.rounds)
+  const loadRound = (index: number) =>
+    queryStoreOrThrow(() => loadSentRequest(turnId, caller, world, index))
+  const sent = round === last.round ? last : await loadRound(round)
+  if (sent === undefined) throw createNotStoredError(id)
+  const loadParentRequest = () =>
     parent === null ? null : queryStoreOrThrow(() => loadSentRequest(parent, caller, world))
-  const previous = await (round === 0 ? ofParent() : ofRound(round - 1))
-  const { about } = sent
-  const told = renderExplanation(sent, { previous })
-  const answered = {
+  const previous = await (round === 0 ? loadParentRequest() : loadRound(round - 1))
+  const rendered = renderExplanation(sent, { previous })
+  const explanation = {
     id,
     round,
     rounds: last.rounds,
-    ...told,
-    answer: answerOf(turn),
-    usage: usageTold(usage, about.sent.estimated_tokens),
+    ...rendered,
+    answer: renderAnswer(turn),
+    usage: renderUsage(usage, sent.about.sent.estimated_tokens),
     cache: {
-      ...(told['cache'] as JsonObject),
+      ...(rendered['cache'] as JsonObject),
       reported_cached_tokens: usage?.cachedTokens ?? null,
     },
   }
-  return formatExplanation(request, answered, sent.body)
+  return formatExplanation(request, explanation, sent.body)
 }
 
 function asRound(value: unknown, path: string): number | 'last' {
@@ -69,12 +71,18 @@ function asRound(value: unknown, path: string): number | 'last' {
   )
 }
 
-function noSuchRound(rounds: number) {
-  const there = rounds === 1 ? 'one round, 0' : `${rounds} rounds, 0 to ${rounds - 1}`
-  return createNotFoundError(`The answer was asked for in ${there}.`, 'round')
+function createUnknownRoundError(rounds: number) {
+  const available = rounds === 1 ? 'one round, 0' : `${rounds} rounds, 0 to ${rounds - 1}`
+  return createNotFoundError(`The answer was asked for in ${available}.`, 'round')
 }
 
-function answerOf({ state, createdAtMs, endedAtMs, origin, servedModel }: StoredTurn): JsonObject {
+function renderAnswer({
+  state,
+  createdAtMs,
+  endedAtMs,
+  origin,
+  servedModel,
+}: StoredTurn): JsonObject {
   return {
     state,
     created_at: Math.floor(createdAtMs / 1000),
@@ -83,8 +91,8 @@ function answerOf({ state, createdAtMs, endedAtMs, origin, servedModel }: Stored
   }
 }
 
-/** `null` where the provider has not counted. */
-function usageTold(usage: TokenUsage | null, estimated: number): JsonObject {
+/** A count is null if the provider did not report it. */
+function renderUsage(usage: TokenUsage | null, estimated: number): JsonObject {
   return {
     estimated_input_tokens: estimated,
     input_tokens: usage?.inputTokens ?? null,
@@ -94,7 +102,6 @@ function usageTold(usage: TokenUsage | null, estimated: number): JsonObject {
   }
 }
 
-function notKept(id: string) {
-  const short = id.length > 80 ? `${id.slice(0, 80)}…` : id
-  return createNotFoundError(`No request is kept for an answer with id '${short}'.`)
+function createNotStoredError(id: string) {
+  return createNotFoundError(`No request is kept for an answer with id '${shortenForError(id)}'.`)
 }

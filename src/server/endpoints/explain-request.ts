@@ -1,60 +1,66 @@
-/** A dry run told in words: what would be sent for this request, what would not, and why. */
+/** `POST /v1/context/explain`: explains the upstream request for a body, and each change and omission. */
 import type { Caller } from '../../core/client/caller.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
-import type { Dialect } from '../../core/ports/dialect-interface.ts'
 import { asOneOf, readOptional } from '../../dialects/checks/check-json-types.ts'
 import { DIALECTS } from '../../dialects/dialect-registry.ts'
 import { explainPreparedRequest } from '../../explain/build-explanation.ts'
+import { requestBodyText } from '../../explain/store-sent-requests.ts'
 import { loadPreviousRequest } from '../../explain/load-previous-request.ts'
 import { renderExplanation } from '../../explain/render-explanation-json.ts'
-import { requestBodyText } from '../../explain/store-sent-requests.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
-import { prepareDryRun } from '../../gateway/prompt/dry-run.ts'
-import type { PreparedRequest } from '../../gateway/prompt/planned-request.ts'
-import { fitToWindow } from '../../gateway/prompt/size/fit-to-window.ts'
-import { buildHttpRequest } from '../../gateway/send/build-http-request.ts'
-import { isCompactionDue } from '../../gateway/summaries/compact-conversation.ts'
-import { findSummaryBeforeSending } from '../../gateway/summaries/summarize-before-sending.ts'
 import { readRequest } from '../read-request.ts'
+import { isCompactionDue } from '../../gateway/summaries/compact-conversation.ts'
+import { prepareDryRun } from '../../gateway/prompt/dry-run.ts'
+import { fitToWindow } from '../../gateway/prompt/size/fit-to-window.ts'
+import type { PreparedRequest } from '../../gateway/prompt/planned-request.ts'
+import { findSummaryBeforeSending } from '../../gateway/summaries/summarize-before-sending.ts'
+import { buildHttpRequest } from '../../gateway/send/build-http-request.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { formatExplanation } from './format-explanation.ts'
 
 export async function explainRequest(
   request: Pick<Request, 'url' | 'headers'>,
-  asked: JsonObject,
+  requestBody: JsonObject,
   caller: Caller,
   world: GatewayDependencies,
 ): Promise<Response> {
-  const { api, ...body } = asked
-  const dialect = detectDialect(readOptional(asOneOf(['chat', 'responses']), api, 'api'), body)
+  const { dialect, body } = detectDialect(requestBody)
   const clientRequest = readRequest(dialect, { json: body }, request.headers, world.settings)
-  const prepared = readiedDry(await prepareDryRun(clientRequest, caller, world), world)
+  const prepared = fitWithoutSummarizing(await prepareDryRun(clientRequest, caller, world), world)
   const sent = buildHttpRequest(prepared)
   const explanation = {
     ...explainPreparedRequest(prepared, sent, world.settings),
     body: requestBodyText(sent),
   }
-  const told = renderExplanation(explanation, {
+  const rendered = renderExplanation(explanation, {
     previous: await loadPreviousRequest(prepared, caller, world),
     notes: prepared.notes,
   })
-  return formatExplanation(request, told, explanation.body)
+  return formatExplanation(request, rendered, explanation.body)
 }
 
-/** By shape: `input` is a word of Responses, `messages` one of Chat Completions. */
-export function detectDialect(api: 'chat' | 'responses' | null, body: JsonObject): Dialect {
-  return DIALECTS[api ?? ('messages' in body ? 'chat' : 'responses')]
+/** Without the field `api`, a body with `messages` is Chat Completions and any other is Responses. */
+export function detectDialect(requestBody: JsonObject) {
+  const { api, ...body } = requestBody
+  const name = readOptional(asOneOf(['chat', 'responses'] as const), api, 'api')
+  return { dialect: DIALECTS[name ?? ('messages' in body ? 'chat' : 'responses')], body }
 }
 
-/** To be summed up takes a model, which a dry run does not ask: it is told as it is, and nothing is cut. */
-function readiedDry(prepared: PreparedRequest, world: GatewayDependencies): PreparedRequest {
-  const due = dueFirst(prepared)
-  return due === null
+/**
+ * A dry run calls no model. If a summary or a compaction has to be made before sending, the prompt is
+ * returned uncut with a note about that; otherwise it is fitted to the model's window.
+ */
+function fitWithoutSummarizing(
+  prepared: PreparedRequest,
+  world: GatewayDependencies,
+): PreparedRequest {
+  const note = describePendingSummary(prepared)
+  return note === null
     ? fitToWindow(prepared, world)
-    : { ...prepared, notes: [...prepared.notes, due] }
+    : { ...prepared, notes: [...prepared.notes, note] }
 }
 
-function dueFirst(prepared: PreparedRequest): Note | null {
+function describePendingSummary(prepared: PreparedRequest): Note | null {
   const summary = findSummaryBeforeSending(prepared)
   if (summary !== null) {
     const { turns } = summary.cut

@@ -1,4 +1,4 @@
-/** An explanation as its reader wants it: JSON, a picture in plain text, or the bare bytes sent. */
+/** Renders an explanation as JSON, as a plain-text report, or as only the body sent to the upstream. */
 import type { JsonObject } from '../../core/json/json.ts'
 import { asOneOf, readOptional } from '../../dialects/checks/check-json-types.ts'
 import { renderTextReport } from '../../explain/render-text-report.ts'
@@ -8,18 +8,21 @@ export function formatExplanation(
   explanation: JsonObject,
   body: string,
 ): Response {
-  const named = new URL(url).searchParams.get('format')
+  const parameter = new URL(url).searchParams.get('format')
   const wantsText = headers.get('accept')?.startsWith('text/plain') === true
-  const format = readOptional(asOneOf(FORMATS), named, 'format') ?? (wantsText ? 'text' : 'json')
+  const format =
+    readOptional(asOneOf(FORMATS), parameter, 'format') ?? (wantsText ? 'text' : 'json')
   switch (format) {
     case 'json':
       return Response.json(explanation)
     case 'text':
-      return new Response(renderTextReport(explanation), { headers: { 'content-type': PLAIN } })
+      return new Response(renderTextReport(explanation), {
+        headers: { 'content-type': PLAIN_TEXT },
+      })
     case 'body':
       return new Response(body, { headers: { 'content-type': 'application/json' } })
   }
 }
 
 const FORMATS = ['json', 'text', 'body'] as const
-const PLAIN = 'text/plain; charset=utf-8'
+const PLAIN_TEXT = 'text/plain; charset=utf-8'

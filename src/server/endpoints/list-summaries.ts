@@ -1,30 +1,44 @@
 /**
- * `GET /v1/conversations/{id}/summaries`: those that stand for a beginning of the conversation as it is
- * now, the longest first. That one is told to models; the others wait for it to be deleted. By page and
- * in either order, as all lists.
+ * `GET /v1/conversations/{id}/summaries`: lists the stored summaries that cover a beginning of the
+ * conversation, the longest first. Only the longest is active, that is, sent to models in place of the
+ * items that it covers; the others are used when it is deleted.
  */
-import type { Caller } from '../../core/client/caller.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { renderList, cutPage, readPaging } from '../stored-object-routes/paging.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import { renderPage, readPaging } from '../stored-object-routes/paging.ts'
 import { listConversationSummaries } from '../../gateway/summaries/list-conversation-summaries.ts'
+import type { ActiveSummary } from '../../gateway/history/loaded-history.ts'
 import { areSummariesEnabled } from '../../gateway/summaries/add-summary-to-history.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { planStoredConversation } from './plan-stored-conversation.ts'
-import { renderSummary } from './render-summary.ts'
 
 export async function listSummaries(
-  id: string,
-  query: URLSearchParams,
-  caller: Caller,
+  { query, caller, getPathParameter }: AuthenticatedRequest,
   world: GatewayDependencies,
 ): Promise<JsonObject> {
   const paging = readPaging(query, 'desc')
+  const id = getPathParameter('id')
   const plan = await planStoredConversation(id, { model: null, summaries: {} }, caller, world)
-  const found = plan === null ? [] : await listConversationSummaries(plan, caller, world)
-  const isTold = plan !== null && areSummariesEnabled(plan.policy.summaries)
-  const { entries, hasMore } = cutPage(found.toReversed(), paging)
-  return renderList(
-    entries.map((summary) => renderSummary(summary, isTold && summary === found[0])),
-    hasMore,
+  const summaries = plan === null ? [] : await listConversationSummaries(plan, caller, world)
+  const isEnabled = plan !== null && areSummariesEnabled(plan.policy.summaries)
+  return renderPage(summaries.toReversed(), paging, (summary) =>
+    renderSummary(summary, isEnabled && summary === summaries[0]),
   )
+}
+
+/** `isActive`: models are sent the summary in place of the items that it covers. */
+export function renderSummary({ stored }: ActiveSummary, isActive: boolean): JsonObject {
+  return {
+    object: 'context.summary',
+    id: stored.id,
+    created_at: Math.floor(stored.createdAtMs / 1000),
+    active: isActive,
+    conversation: stored.conversation,
+    model: stored.model,
+    text: stored.text,
+    facts: stored.facts,
+    covered: { turns: stored.turns, items: stored.items },
+    tokens: { before: stored.tokensBefore, after: stored.tokensAfter },
+    made_from: stored.madeFrom,
+  }
 }

@@ -1,4 +1,4 @@
-/** A conversation as it would be sent, were it gone on with: for those who ask about it as a whole. */
+/** Plans the prompt that the next request of a stored conversation would send, without a new input. */
 import type { Caller } from '../../core/client/caller.ts'
 import type { SummaryRules } from '../../core/context-policy.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
@@ -8,29 +8,28 @@ import { planRequest } from '../../gateway/prompt/plan-request.ts'
 import type { PlannedRequest } from '../../gateway/prompt/planned-request.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 
-interface Wished {
-  /** The model that answered last, if nobody says. */
+interface PlanOptions {
+  /** If null, the model of the latest turn. */
   readonly model: string | null
   readonly summaries: Partial<SummaryRules>
 }
 
-/** `null` while nothing has been said in it. */
+/** Resolves to null if the conversation has no items yet. */
 export async function planStoredConversation(
   conversation: string,
-  { model, summaries }: Wished,
+  { model, summaries }: PlanOptions,
   caller: Caller,
   world: GatewayDependencies,
 ): Promise<PlannedRequest | null> {
   const body = { model: model ?? 'none', input: [], conversation }
   const parsed = responsesDialect.parse(body)
-  // Nothing new is asked, and there is nothing to be generated.
-  const asked = { ...parsed, generatesAnswer: false, policyOverrides: { summaries } }
-  const { clientRequest, history } = await loadRequestHistory(asked, caller, world)
+  const dryRun = { ...parsed, generatesAnswer: false, policyOverrides: { summaries } }
+  const { clientRequest, history } = await loadRequestHistory(dryRun, caller, world)
   const { parent } = history
   if (parent === null || history.items.length === 0) return null
-  const { model: answered } = parent.request
-  const served = model ?? (typeof answered === 'string' ? answered : parent.origin.model)
-  const [target] = routeModel(world, served, clientRequest.dialect)
-  const params = { ...clientRequest.params, model: served }
+  const { model: latest } = parent.request
+  const modelName = model ?? (typeof latest === 'string' ? latest : parent.origin.model)
+  const [target] = routeModel(world, modelName, clientRequest.dialect)
+  const params = { ...clientRequest.params, model: modelName }
   return planRequest(target, { clientRequest: { ...clientRequest, params }, history }, world)
 }

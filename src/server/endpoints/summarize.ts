@@ -1,40 +1,38 @@
 /**
- * `POST /v1/conversations/{id}/summarize`, and `POST /v1/context/summarize` for whoever keeps their
- * conversations themselves, with a request as they would send it: sums up at once what the policy does
- * not keep word for word. The answer says what the summary stands for, and what that saves.
+ * `POST /v1/conversations/{id}/summarize` for a stored conversation, and `POST /v1/context/summarize`
+ * for one that the client sends as a request of either API. Both summarize at once all items that are
+ * older than the policy's `keepTurns` and `keepTokens`, and return the covered turns and the saved tokens.
  */
 import type { Caller } from '../../core/client/caller.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import {
-  asOneOf,
   asString,
   readOptional,
   rejectUnknownFields,
 } from '../../dialects/checks/check-json-types.ts'
 import { asIntegerBetween } from '../../dialects/checks/check-value-limits.ts'
 import { renderResponsesUsage } from '../../dialects/responses/render/render-response-fields.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
-import { loadRequestHistory } from '../../gateway/history/load-request-history.ts'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { loadRequestHistory } from '../../gateway/history/load-request-history.ts'
+import { readRequest } from '../read-request.ts'
+import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 import { planRequest } from '../../gateway/prompt/plan-request.ts'
 import type { PlannedRequest } from '../../gateway/prompt/planned-request.ts'
+import { summarizeOnRequest } from '../../gateway/summaries/summarize-on-request.ts'
 import { cancelOnDisconnect } from '../../gateway/send/cancel-on-disconnect.ts'
 import { areSummariesEnabled } from '../../gateway/summaries/add-summary-to-history.ts'
-import { summarizeOnRequest } from '../../gateway/summaries/summarize-on-request.ts'
-import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
-import { readRequest } from '../read-request.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { detectDialect } from './explain-request.ts'
 import { planStoredConversation } from './plan-stored-conversation.ts'
-import { renderSummary } from './render-summary.ts'
+import { renderSummary } from './list-summaries.ts'
 
 export async function summarizeConversation(
-  id: string,
-  body: JsonObject,
-  caller: Caller,
+  request: AuthenticatedRequest,
   world: GatewayDependencies,
-  exchange: HttpExchange,
 ): Promise<JsonObject> {
+  const body = await request.readOptionalJsonObject()
   rejectUnknownFields(body, FIELDS, null)
   const model = readOptional(asString, body['model'], 'model')
   const focus = readOptional(asString, body['focus'], 'focus')
@@ -50,61 +48,64 @@ export async function summarizeConversation(
     ...(keepTurns === null ? {} : { keepTurns, keepTokens: 0 }),
     ...(keepTokens === null ? {} : { keepTokens }),
   }
+  const { caller, exchange } = request
+  const id = request.getPathParameter('id')
   const plan = await planStoredConversation(id, { model, summaries }, caller, world)
-  if (plan === null) return NOTHING_SAID
-  return summarized(plan, focus !== null, caller, world, exchange)
+  if (plan === null) return NO_SUMMARY
+  return createSummary(plan, { isReplacing: focus !== null, caller, exchange }, world)
 }
 
 const FIELDS = ['model', 'focus', 'keep_turns', 'keep_tokens']
 
 export async function summarizeContext(
-  request: JsonObject,
-  caller: Caller,
+  { caller, exchange, headers, readJsonObject }: AuthenticatedRequest,
   world: GatewayDependencies,
-  exchange: HttpExchange,
-  headers: Headers,
 ): Promise<JsonObject> {
-  const { api, ...body } = request
-  const dialect = detectDialect(readOptional(asOneOf(['chat', 'responses']), api, 'api'), body)
-  const given = readRequest(dialect, { json: body }, headers, world.settings)
-  if (given.storage.store === false) throw notToBeKept()
-  const [target] = routeModel(world, given.params.model, dialect.name)
-  const { clientRequest, history } = await loadRequestHistory(given, caller, world)
+  const { dialect, body } = detectDialect(await readJsonObject())
+  const parsed = readRequest(dialect, { json: body }, headers, world.settings)
+  if (parsed.storage.store === false) throw createNotStoredError()
+  const [target] = routeModel(world, parsed.params.model, dialect.name)
+  const { clientRequest, history } = await loadRequestHistory(parsed, caller, world)
   const plan = planRequest(target, { clientRequest, history }, world)
-  const isAnew = typeof clientRequest.policyOverrides?.summaries?.focus === 'string'
-  return summarized(plan, isAnew, caller, world, exchange)
+  const isReplacing = typeof clientRequest.policyOverrides?.summaries?.focus === 'string'
+  return createSummary(plan, { isReplacing, caller, exchange }, world)
 }
 
-function notToBeKept(): GatewayError {
+function createNotStoredError(): GatewayError {
   return new GatewayError(
     'invalid_value',
-    'A summary is kept, so that later requests are told it: it cannot be made with `store: false`.',
+    'A summary is stored for later requests, so it cannot be made with `store: false`.',
     { param: 'store' },
   )
 }
 
-async function summarized(
+interface SummaryOptions {
+  /** True to write a new summary even if a stored one covers the same turns, for example with a `focus`. */
+  readonly isReplacing: boolean
+  readonly caller: Caller
+  readonly exchange: HttpExchange
+}
+
+async function createSummary(
   plan: PlannedRequest,
-  isAnew: boolean,
-  caller: Caller,
+  { isReplacing, caller, exchange }: SummaryOptions,
   world: GatewayDependencies,
-  exchange: HttpExchange,
 ): Promise<JsonObject> {
-  const asked = { isAnew, ...cancelOnDisconnect(exchange) }
-  const { made, turns, items } = await summarizeOnRequest(plan, caller, asked, world)
-  if (made === null) return { ...NOTHING_SAID, kept: { turns, items } }
+  const options = { isAnew: isReplacing, ...cancelOnDisconnect(exchange) }
+  const { made, turns, items } = await summarizeOnRequest(plan, caller, options, world)
+  if (made === null) return { ...NO_SUMMARY, kept: { turns, items } }
   const { summary, usage } = made
-  const isTold = areSummariesEnabled(plan.policy.summaries)
+  const isActive = areSummariesEnabled(plan.policy.summaries)
   return {
-    ...renderSummary(summary, isTold),
+    ...renderSummary(summary, isActive),
     created: usage !== null,
     kept: { turns: turns - summary.border.turns, items: items - summary.border.at },
     usage: usage === null ? null : renderResponsesUsage(usage),
   }
 }
 
-/** There are not more turns than are kept, or too few tokens. */
-const NOTHING_SAID: JsonObject = {
+/** Result if the conversation has no turns beyond those that stay in full, or too few tokens. */
+const NO_SUMMARY: JsonObject = {
   object: 'context.summary',
   id: null,
   active: false,

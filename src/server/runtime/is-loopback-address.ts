@@ -1,8 +1,8 @@
-/** Whether an address, or a host with or without its port, is this very machine. */
+/** True if an address or host (`127.0.0.1`, `localhost:8787`, `[::1]:8787`) is this machine. */
 export function isLoopbackAddress(address: string): boolean {
   const host = address.startsWith('[')
     ? address.slice(1, address.indexOf(']'))
-    : withoutPort(address)
+    : removePort(address)
   return (
     host === 'localhost' ||
     host === '::1' ||
@@ -10,8 +10,8 @@ export function isLoopbackAddress(address: string): boolean {
   )
 }
 
-/** An IPv6 address has several colons, a host with a port has one. */
-function withoutPort(address: string): string {
+/** Removes a port only after a single colon: an IPv6 address has several. */
+function removePort(address: string): string {
   const colon = address.indexOf(':')
   return colon > 0 && colon === address.lastIndexOf(':') ? address.slice(0, colon) : address
 }

@@ -1,75 +1,74 @@
 /**
- * Writes the pieces of a streamed answer as chunks of HTTP, each in one go. Node itself writes the
- * length of a chunk, its data and two line ends one by one, which costs a stream of tokens more than
- * all else that happens to it here. Pieces that come in one turn of the loop, as those of a burst do,
- * go out as one.
+ * Writes a streamed answer as HTTP chunks, each with a single write to the socket. Node itself writes a
+ * chunk's length, data and line ends separately, which would be the most expensive step of streaming a
+ * token. Pieces that are written in the same turn of the event loop become one chunk.
  */
 import type { ServerResponse } from 'node:http'
 
 export interface NodeChunkWriter {
-  /** `false` when the client is full. */
+  /** Returns false when the socket's buffer is full. */
   readonly write: (piece: string | Uint8Array) => boolean
-  /** Writes what waits for the end of this turn. */
+  /** Writes the pieces collected so far instead of buffered for the end of the event loop's turn. */
   readonly flush: () => void
-  readonly hasBegun: () => boolean
+  readonly hasStarted: () => boolean
 }
 
-/** `drained` hears that there is room again. */
+/** `onDrain` is called when the socket's buffer has room again. */
 export function createNodeChunkWriter(
   outgoing: ServerResponse,
-  drained: () => void,
+  onDrain: () => void,
 ): NodeChunkWriter {
-  let hasBegun = false
+  let hasStarted = false
   let isFull = false
-  let waiting = ''
+  let buffered = ''
   let encoding: 'utf8' | 'latin1' = 'utf8'
 
-  const hasRoomAgain = (): void => {
+  const handleDrain = (): void => {
     isFull = false
-    drained()
+    onDrain()
   }
   const flush = (): void => {
-    if (waiting === '') return
-    const text = waiting
-    waiting = ''
-    // Who is full already will be heard of.
+    if (buffered === '') return
+    const text = buffered
+    buffered = ''
+    // If the buffer was full before, a drain listener is already set.
     if (writeChunk(outgoing, text, encoding) || isFull) return
     isFull = true
-    // The response does not know of what was written past it, so it would not tell.
-    if (!outgoing.writableNeedDrain) outgoing.socket?.once('drain', hasRoomAgain)
+    // The response emits no `drain` for data that was written directly to the socket.
+    if (!outgoing.writableNeedDrain) outgoing.socket?.once('drain', handleDrain)
   }
-  const wait = (text: string, as: typeof encoding): void => {
-    if (encoding !== as) flush()
-    encoding = as
-    if (waiting === '') queueMicrotask(flush)
-    waiting += text
-    if (waiting.length >= LARGE_CHARS) flush()
+  const buffer = (text: string, textEncoding: typeof encoding): void => {
+    if (encoding !== textEncoding) flush()
+    encoding = textEncoding
+    if (buffered === '') queueMicrotask(flush)
+    buffered += text
+    if (buffered.length >= MAX_BUFFERED_CHARS) flush()
   }
-  outgoing.on('drain', hasRoomAgain)
+  outgoing.on('drain', handleDrain)
 
   return {
     write(piece) {
       if (piece.length === 0) return !isFull
-      if (hasBegun) {
-        if (typeof piece === 'string') wait(piece, 'utf8')
-        else wait(latin1Of(piece), 'latin1')
+      if (hasStarted) {
+        if (typeof piece === 'string') buffer(piece, 'utf8')
+        else buffer(decodeLatin1(piece), 'latin1')
       } else {
-        // With the headers, and as Node does it.
-        hasBegun = true
+        // The first piece is written by Node, together with the headers.
+        hasStarted = true
         isFull = !outgoing.write(piece)
       }
       return !isFull
     },
     flush,
-    hasBegun: () => hasBegun,
+    hasStarted: () => hasStarted,
   }
 }
 
-const LARGE_CHARS = 64 * 1024
+const MAX_BUFFERED_CHARS = 64 * 1024
 
 function writeChunk(outgoing: ServerResponse, text: string, encoding: 'utf8' | 'latin1'): boolean {
   const { socket } = outgoing
-  // Something of the response waits for the socket yet: a piece must not overtake it.
+  // While the response itself has unsent data, a direct write would overtake it.
   if (socket === null || !outgoing.chunkedEncoding || outgoing.writableLength > 0) {
     return outgoing.write(text, encoding)
   }
@@ -77,7 +76,7 @@ function writeChunk(outgoing: ServerResponse, text: string, encoding: 'utf8' | '
   return socket.write(`${size.toString(16)}\r\n${text}\r\n`, encoding)
 }
 
-/** Bytes as characters: they are written in one go with what stands around them. */
-function latin1Of(bytes: Uint8Array): string {
+/** Converts bytes to characters 1:1, so that they can be joined with the chunk's length and line ends. */
+function decodeLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }

@@ -1,4 +1,5 @@
-/** An exchange on Node's own request and response: no Web Streams on the path of a token. */
+/** Implements HttpExchange with Node's request and response, because Web Streams cost more per token. */
+import type { IncomingMessage } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { concatBytes } from '../../core/stream/concat-bytes.ts'
@@ -14,7 +15,7 @@ export function createNodeHttpExchange(
 ): HttpExchange {
   const isDisconnected = (): boolean => outgoing.destroyed && !outgoing.writableFinished
   const onDisconnect = (callback: () => void): void => {
-    // Its end is told once, and not to who asks later.
+    // `close` is emitted only once, so a later listener must be called at once.
     if (isDisconnected()) return callback()
     outgoing.once('close', () => {
       if (!outgoing.writableFinished) callback()
@@ -25,8 +26,8 @@ export function createNodeHttpExchange(
     onDisconnect,
     startStream(status, headers, run) {
       outgoing.writeHead(status, headers)
-      let drained = (): void => undefined
-      const writer = createNodeChunkWriter(outgoing, () => drained())
+      let onDrain = (): void => undefined
+      const writer = createNodeChunkWriter(outgoing, () => onDrain())
       const client: ClientStream = {
         write: writer.write,
         end(text) {
@@ -38,48 +39,51 @@ export function createNodeHttpExchange(
           writer.flush()
           outgoing.destroy()
         },
-        onDrain: (callback) => void (drained = callback),
+        onDrain: (callback) => void (onDrain = callback),
         onDisconnect,
         isDisconnected,
       }
       run(client)
-      // The headers go out with the first bytes; if none come at once, they go alone.
+      // Headers are sent with the first bytes, or without any if none are written at once.
       setImmediate(() => {
-        if (!writer.hasBegun()) outgoing.flushHeaders()
+        if (!writer.hasStarted()) outgoing.flushHeaders()
       })
       return RESPONSE_ALREADY_SENT
     },
-    isLocal: () =>
-      isLoopbackAddress(incoming.socket.remoteAddress ?? '') &&
-      isLoopbackAddress(incoming.headers.host ?? ''),
+    isLocal: () => isLocalRequest(incoming),
     waitUntil,
   }
 }
 
-function readIncoming(incoming: HttpBindings['incoming'], limitBytes: number): Promise<Uint8Array> {
+/** True if the request comes from this machine and names it in its `host` header. */
+export function isLocalRequest({ socket, headers }: IncomingMessage): boolean {
+  return isLoopbackAddress(socket.remoteAddress ?? '') && isLoopbackAddress(headers.host ?? '')
+}
+
+function readIncoming(incoming: IncomingMessage, limitBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     if (Number(incoming.headers['content-length'] ?? 0) > limitBytes)
       return reject(createRequestTooLargeError(limitBytes))
     const chunks: Uint8Array[] = []
     let size = 0
-    const keep = (chunk: Uint8Array): void => {
+    const collect = (chunk: Uint8Array): void => {
       size += chunk.length
       if (size <= limitBytes) return void chunks.push(chunk)
-      incoming.off('data', keep)
+      incoming.off('data', collect)
       reject(createRequestTooLargeError(limitBytes))
     }
-    incoming.on('data', keep)
-    const breakOff = (): void => reject(brokenOff())
+    incoming.on('data', collect)
+    const fail = (): void => reject(createAbortedRequestError())
     incoming.once('end', () => {
-      // Or the pieces, and the whole, are held for as long as the answer takes.
-      incoming.off('data', keep)
-      incoming.off('error', breakOff)
+      // Otherwise the listeners would keep the chunks in memory until the answer ends.
+      incoming.off('data', collect)
+      incoming.off('error', fail)
       resolve(concatBytes(chunks))
     })
-    incoming.once('error', breakOff)
+    incoming.once('error', fail)
   })
 }
 
-function brokenOff(): GatewayError {
+function createAbortedRequestError(): GatewayError {
   return new GatewayError('invalid_value', 'The request broke off before its end. Send it again.')
 }

@@ -1,12 +1,12 @@
 /**
- * WebSockets on Node. A request to upgrade goes the way of every other request, so paths, keys and
- * errors are the same; if it is granted, the package `ws` takes the connection over.
+ * WebSockets on Node. An upgrade request passes through the app like any other request, with the same
+ * paths, keys and errors. If a route accepts it, the package `ws` takes over the connection.
  */
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
-import { isLoopbackAddress } from './is-loopback-address.ts'
+import { isLocalRequest } from './node-http-exchange.ts'
 import {
   FRAME_SIZE_FACTOR,
   type ClientWebSocket,
@@ -14,33 +14,33 @@ import {
   type AcceptUpgrade,
 } from '../../gateway/websocket-interface.ts'
 
-/** What the app is given in place of Node's request and response. */
+/** The app's bindings for an upgrade request, which has no ServerResponse. */
 export interface UpgradeBindings {
   readonly incoming: IncomingMessage
   readonly upgrade: AcceptUpgrade
 }
 
 export interface WebSocketConnections {
-  /** Lets the turns that are under way finish, then closes. */
+  /** Closes each connection after the answer that is in progress. */
   readonly leave: () => void
   readonly terminate: () => void
 }
 
 export interface UpgradeOptions {
-  readonly answer: (request: Request, bindings: UpgradeBindings) => Response | Promise<Response>
+  readonly handle: (request: Request, bindings: UpgradeBindings) => Response | Promise<Response>
   readonly maxBytes: number
-  /** A client that does not answer two pings in a row is gone. */
+  /** Time between pings. A client that misses two pings in a row is disconnected. */
   readonly pingMs: number
 }
 
-/** Any other upgrade, to HTTP/2 for one, is an offer that a server may overlook. */
+/** False for other upgrades, such as `h2c` (HTTP/2): a server may ignore those. */
 export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 export function acceptUpgrades(
   server: Server,
-  { answer, maxBytes, pingMs }: UpgradeOptions,
+  { handle, maxBytes, pingMs }: UpgradeOptions,
 ): WebSocketConnections {
   const sockets = new WebSocketServer({
     noServer: true,
@@ -48,20 +48,20 @@ export function acceptUpgrades(
     perMessageDeflate: false,
   })
   const listeners = new Map<WebSocket, WebSocketListener>()
-  const pings = pinging(sockets, pingMs)
+  const pingTimer = startPinging(sockets, pingMs)
 
   server.on('upgrade', (incoming, duplex, head) => {
     duplex.on('error', () => duplex.destroy())
     const upgrade: AcceptUpgrade = (listen) => {
       sockets.handleUpgrade(incoming, duplex, head, (socket) => {
-        const listener = attached(socket, duplex, listen)
+        const listener = attachListener(socket, duplex, listen)
         listeners.set(socket, listener)
         socket.once('close', () => listeners.delete(socket))
       })
-      return GRANTED
+      return ACCEPTED
     }
-    void Promise.resolve(answer(requestOf(incoming), { incoming, upgrade })).then((response) =>
-      response === GRANTED ? undefined : refuse(duplex, response),
+    void Promise.resolve(handle(convertRequest(incoming), { incoming, upgrade })).then((response) =>
+      response === ACCEPTED ? undefined : writeResponse(duplex, response),
     )
   })
   return {
@@ -69,14 +69,14 @@ export function acceptUpgrades(
       for (const listener of listeners.values()) listener.leave()
     },
     terminate() {
-      clearInterval(pings)
+      clearInterval(pingTimer)
       for (const socket of sockets.clients) socket.terminate()
     },
   }
 }
 
-/** The connection is not HTTP any more, so there is nothing left to answer. */
-const GRANTED = new Response(null)
+/** Marks an accepted upgrade: the connection is no longer HTTP, so no response is written. */
+const ACCEPTED = new Response(null)
 
 export function createUpgradeHttpExchange(
   { incoming, upgrade }: UpgradeBindings,
@@ -86,52 +86,50 @@ export function createUpgradeHttpExchange(
     readBody: () => Promise.resolve(new Uint8Array(0)),
     onDisconnect: () => undefined,
     startStream: () => new Response(null, { status: 500 }),
-    isLocal: () =>
-      isLoopbackAddress(incoming.socket.remoteAddress ?? '') &&
-      isLoopbackAddress(incoming.headers.host ?? ''),
+    isLocal: () => isLocalRequest(incoming),
     waitUntil,
     upgradeToWebSocket: upgrade,
   }
 }
 
-function attached(
+function attachListener(
   socket: WebSocket,
   duplex: Duplex,
   listen: (socket: ClientWebSocket) => WebSocketListener,
 ): WebSocketListener {
-  let drain = (): void => undefined
-  duplex.on('drain', () => drain())
+  let onDrain = (): void => undefined
+  duplex.on('drain', () => onDrain())
   const listener = listen({
     send(text) {
       if (socket.readyState === socket.OPEN) socket.send(text)
       return !duplex.writableNeedDrain
     },
-    onDrain: (callback) => void (drain = callback),
+    onDrain: (callback) => void (onDrain = callback),
     close: (code, reason) => socket.close(code, reason),
   })
   socket.on('message', (data: Buffer, isBinary) =>
     listener.message(isBinary ? null : data.toString(), data.length),
   )
   socket.once('close', () => listener.closed())
-  // It is closed right after, with a code that says why.
+  // `ws` closes the socket after an error, with a code for the reason.
   socket.on('error', () => undefined)
   return listener
 }
 
-function pinging(sockets: WebSocketServer, everyMs: number): ReturnType<typeof setInterval> {
-  const silent = new WeakMap<WebSocket, number>()
+function startPinging(sockets: WebSocketServer, everyMs: number): ReturnType<typeof setInterval> {
+  const missedPings = new WeakMap<WebSocket, number>()
   return setInterval(() => {
     for (const socket of sockets.clients) {
-      const missed = silent.get(socket)
-      if (missed === undefined) socket.on('pong', () => silent.set(socket, 0))
+      const missed = missedPings.get(socket)
+      if (missed === undefined) socket.on('pong', () => missedPings.set(socket, 0))
       if ((missed ?? 0) >= 2) socket.terminate()
-      silent.set(socket, (missed ?? 0) + 1)
+      missedPings.set(socket, (missed ?? 0) + 1)
       socket.ping()
     }
   }, everyMs).unref()
 }
 
-function requestOf({ url = '/', headers }: IncomingMessage): Request {
+function convertRequest({ url = '/', headers }: IncomingMessage): Request {
   const { host = 'localhost' } = headers
   const base = URL.canParse(`http://${host}`) ? `http://${host}` : 'http://localhost'
   const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
@@ -140,7 +138,7 @@ function requestOf({ url = '/', headers }: IncomingMessage): Request {
   return new Request(new URL(URL.canParse(url, base) ? url : '/', base), { headers: pairs })
 }
 
-async function refuse(duplex: Duplex, response: Response): Promise<void> {
+async function writeResponse(duplex: Duplex, response: Response): Promise<void> {
   const body = Buffer.from(await response.arrayBuffer())
   const headers = [...response.headers].filter(([name]) => name !== 'connection')
   const lines = [

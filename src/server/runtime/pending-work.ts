@@ -1,20 +1,20 @@
-/** What goes on behind answers, so that a process that stops can wait for it. */
+/** Tracks work that continues after an answer was sent, so that a stopping process can wait for it. */
 export interface PendingWork {
   readonly waitUntil: (work: Promise<unknown>) => void
-  /** Resolves when nothing goes on any more, what is begun meanwhile included. */
-  readonly over: () => Promise<void>
+  /** Resolves when all work is done, including work that starts while waiting. */
+  readonly whenIdle: () => Promise<void>
 }
 
 export function trackPendingWork(): PendingWork {
-  const works = new Set<Promise<unknown>>()
+  const pending = new Set<Promise<unknown>>()
   return {
     waitUntil(work) {
-      // Whoever began it says what went wrong with it.
-      const over = work.catch(() => undefined).finally(() => works.delete(over))
-      works.add(over)
+      // The code that starts the work logs its errors.
+      const done = work.catch(() => undefined).finally(() => pending.delete(done))
+      pending.add(done)
     },
-    async over() {
-      while (works.size > 0) await Promise.all(works)
+    async whenIdle() {
+      while (pending.size > 0) await Promise.all(pending)
     },
   }
 }

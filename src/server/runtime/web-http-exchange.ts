@@ -1,4 +1,4 @@
-/** An exchange on Web Streams, for Workers and for tests without a port. */
+/** Implements HttpExchange with Web Streams, for Cloudflare Workers and for tests without a port. */
 import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import type { ClientStream, HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import { isLoopbackAddress } from './is-loopback-address.ts'
@@ -11,10 +11,10 @@ export function createWebHttpExchange(
 ): HttpExchange {
   return {
     readBody: (limitBytes) => readBody(request, limitBytes),
-    onDisconnect: (callback) => whenAborted(request.signal, callback),
+    onDisconnect: (callback) => onAbort(request.signal, callback),
     startStream(status, headers, run) {
-      const { readable, client, whenOver } = streamedClient(request.signal)
-      waitUntil(whenOver)
+      const { readable, client, whenEnded } = createStreamClient(request.signal)
+      waitUntil(whenEnded)
       run(client)
       return new Response(readable, { status, headers })
     },
@@ -24,8 +24,8 @@ export function createWebHttpExchange(
   }
 }
 
-/** An event is told once, and not to who listens later. */
-function whenAborted(signal: AbortSignal, callback: () => void): void {
+/** An aborted signal emits no further event, so the callback is then called at once. */
+function onAbort(signal: AbortSignal, callback: () => void): void {
   if (signal.aborted) callback()
   else signal.addEventListener('abort', callback, { once: true })
 }
@@ -43,52 +43,52 @@ async function readBody(request: Request, limitBytes: number): Promise<Uint8Arra
   return concatBytes(chunks)
 }
 
-/** A client that is read through a stream: full as soon as one piece waits to be read. */
-function streamedClient(signal: AbortSignal) {
+/** Creates a client whose writes are read from a Web Stream. It is full while one piece is unread. */
+function createStreamClient(signal: AbortSignal) {
   const utf8 = new TextEncoder()
-  let drain = (): void => undefined
-  let over = false
+  let onDrain = (): void => undefined
+  let isEnded = false
   let isDisconnected = false
-  const goneCallbacks: (() => void)[] = []
-  let resolveOver = (): void => undefined
-  const whenOver = new Promise<void>((resolve) => (resolveOver = resolve))
+  const disconnectCallbacks: (() => void)[] = []
+  const { promise: whenEnded, resolve: resolveEnded } = Promise.withResolvers<void>()
   let controller!: ReadableStreamDefaultController<Uint8Array>
 
-  const gone = (): void => {
-    if (over) return
-    over = true
+  const disconnect = (): void => {
+    if (isEnded) return
+    isEnded = true
     isDisconnected = true
-    for (const callback of goneCallbacks) callback()
-    resolveOver()
+    for (const callback of disconnectCallbacks) callback()
+    resolveEnded()
   }
   const readable = new ReadableStream<Uint8Array>(
-    { start: (own) => void (controller = own), pull: () => drain(), cancel: gone },
+    { start: (own) => void (controller = own), pull: () => onDrain(), cancel: disconnect },
     { highWaterMark: 1 },
   )
-  whenAborted(signal, gone)
+  onAbort(signal, disconnect)
 
   const client: ClientStream = {
     write(text) {
-      if (over) return true
+      if (isEnded) return true
       controller.enqueue(typeof text === 'string' ? utf8.encode(text) : text)
       return (controller.desiredSize ?? 0) > 0
     },
     end(text) {
-      if (over) return
+      if (isEnded) return
       if (text !== '') controller.enqueue(utf8.encode(text))
-      over = true
+      isEnded = true
       controller.close()
-      resolveOver()
+      resolveEnded()
     },
     abort() {
-      if (over) return
-      over = true
+      if (isEnded) return
+      isEnded = true
       controller.error(new Error('The upstream broke off.'))
-      resolveOver()
+      resolveEnded()
     },
-    onDrain: (callback) => void (drain = callback),
-    onDisconnect: (callback) => (isDisconnected ? callback() : void goneCallbacks.push(callback)),
+    onDrain: (callback) => void (onDrain = callback),
+    onDisconnect: (callback) =>
+      isDisconnected ? callback() : void disconnectCallbacks.push(callback),
     isDisconnected: () => isDisconnected,
   }
-  return { readable, client, whenOver }
+  return { readable, client, whenEnded }
 }

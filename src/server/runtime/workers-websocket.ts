@@ -1,41 +1,42 @@
 /**
- * WebSockets on Workers. The runtime queues what is sent and does not say how much of it waits, so a
- * client there is never full.
+ * WebSockets on Cloudflare Workers. The runtime does not report how much unsent data it buffers, so
+ * `send` always reports room for more.
  */
-import type { ClientWebSocket, AcceptUpgrade } from '../../gateway/websocket-interface.ts'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import type { ClientWebSocket, AcceptUpgrade } from '../../gateway/websocket-interface.ts'
 
-/** Returns an empty object for a request that does not ask for a WebSocket. */
+/** Returns `{}` for a request without `Upgrade: websocket`. */
 export function createWorkersUpgrade(request: Request): Pick<HttpExchange, 'upgradeToWebSocket'> {
-  return request.headers.get('upgrade')?.toLowerCase() === 'websocket' ? { upgradeToWebSocket } : {}
+  const isUpgrade = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
+  return isUpgrade ? { upgradeToWebSocket } : {}
 }
 
 const upgradeToWebSocket: AcceptUpgrade = (listen) => {
-  const { 0: theirs, 1: ours } = new WebSocketPair()
-  ours.accept()
+  const { 0: clientSide, 1: gatewaySide } = new WebSocketPair()
+  gatewaySide.accept()
   const socket: ClientWebSocket = {
     send(text) {
-      if (ours.readyState === WebSocket.OPEN) ours.send(text)
+      if (gatewaySide.readyState === WebSocket.OPEN) gatewaySide.send(text)
       return true
     },
     onDrain: () => undefined,
-    close: (code, reason) => ours.close(code, reason),
+    close: (code, reason) => gatewaySide.close(code, reason),
   }
   const listener = listen(socket)
-  ours.addEventListener('message', ({ data }) => {
+  gatewaySide.addEventListener('message', ({ data }) => {
     if (typeof data === 'string') listener.message(data, data.length)
     else listener.message(null, 0)
   })
-  ours.addEventListener('close', () => {
+  gatewaySide.addEventListener('close', () => {
     listener.closed()
-    // This side has to say good-bye, too.
-    if (ours.readyState !== WebSocket.CLOSED) ours.close(1000)
+    // The runtime does not answer the client's close frame by itself.
+    if (gatewaySide.readyState !== WebSocket.CLOSED) gatewaySide.close(1000)
   })
-  ours.addEventListener('error', () => listener.closed())
-  return new Response(null, { status: 101, webSocket: theirs } as ResponseInit)
+  gatewaySide.addEventListener('error', () => listener.closed())
+  return new Response(null, { status: 101, webSocket: clientSide } as ResponseInit)
 }
 
-/** The parts of the runtime's own type that are in use here. */
+/** The parts of the runtime's global `WebSocketPair` that this file uses. */
 declare const WebSocketPair: new () => {
   readonly 0: WebSocket
   readonly 1: WebSocket & { readonly accept: () => void }

@@ -1,22 +1,11 @@
-/** The routes of runs that outlive their client, by method and path. */
-import type { Caller } from '../../core/client/caller.ts'
-import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
-import { requireIdPrefix } from './route-interface.ts'
+/** Routes of background responses: following the stream of one, and cancelling it. */
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import type { BackgroundRuns } from '../../background/background-runs.ts'
+import { requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
 
-export interface BackgroundRunRoute {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  /** `null` for what is not asked of a run. */
-  readonly answer: (asked: BackgroundRunRequest) => Promise<Response | null>
-}
-
-export interface BackgroundRunRequest {
-  readonly caller: Caller
-  readonly exchange: HttpExchange
-  /** As it stands in the path. */
-  readonly id: string
-  readonly query: URLSearchParams
+export interface BackgroundRunRoute extends Pick<StoredObjectRoute, 'method' | 'path'> {
+  /** Resolves to null to leave the request to the routes of stored responses. */
+  readonly handle: (request: AuthenticatedRequest) => Promise<Response | null>
 }
 
 export function createBackgroundRunRoutes(runs: BackgroundRuns): readonly BackgroundRunRoute[] {
@@ -24,8 +13,9 @@ export function createBackgroundRunRoutes(runs: BackgroundRuns): readonly Backgr
     {
       method: 'GET',
       path: '/responses/:id',
-      async answer({ caller, exchange, query, ...asked }) {
-        const id = idIn(asked)
+      async handle(request) {
+        const { caller, exchange, query } = request
+        const id = readResponseId(request)
         const startingAfter = query.get('starting_after')
         if (query.get('stream') === 'true')
           return runs.follow({ id, startingAfter, caller, exchange })
@@ -36,11 +26,12 @@ export function createBackgroundRunRoutes(runs: BackgroundRuns): readonly Backgr
     {
       method: 'POST',
       path: '/responses/:id/cancel',
-      answer: async ({ caller, ...asked }) => Response.json(await runs.cancel(idIn(asked), caller)),
+      handle: async (request) =>
+        Response.json(await runs.cancel(readResponseId(request), request.caller)),
     },
   ]
 }
 
-function idIn({ id }: Pick<BackgroundRunRequest, 'id'>): string {
-  return requireIdPrefix(id, 'resp', 'response_id')
+function readResponseId({ getPathParameter }: AuthenticatedRequest): string {
+  return requireIdPrefix(getPathParameter('id'), 'resp', 'response_id')
 }

@@ -1,4 +1,4 @@
-/** The items of a conversation: added, listed, read, and taken out again. */
+/** Routes for the items of a conversation: add, list, read and remove them. */
 import type { JsonObject } from '../../core/json/json.ts'
 import { createMissingFieldError } from '../../dialects/checks/check-json-types.ts'
 import { createNotFoundError } from '../../core/errors/gateway-error.ts'
@@ -10,116 +10,86 @@ import {
 import type { Caller } from '../../core/client/caller.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { convertToStoredTurn } from '../convert-to-stored-turn.ts'
 import { parseAddedItems, createItemOnlyTurn } from './create-item-only-turn.ts'
 import { readConversationId, renderConversationOrThrow } from './conversations.ts'
 import { listTurnItems, type ListedItem } from './list-turn-items.ts'
-import { renderList, cutPage, readPaging } from './paging.ts'
-import {
-  readInclude,
-  shortenForError,
-  type StoredObjectRoute,
-  type StoredObjectRequest,
-} from './route-interface.ts'
+import { renderList, renderPage, readPaging } from './paging.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import { readInclude, shortenForError, type StoredObjectRoute } from './route-interface.ts'
 
 export const CONVERSATION_ITEM_ROUTES: readonly StoredObjectRoute[] = [
-  { method: 'POST', path: '/conversations/:id/items', answer: addItems },
-  {
-    method: 'GET',
-    path: '/conversations/:id/items',
-    async answer(asked, world) {
-      const paging = readPaging(asked.query, 'desc')
-      const { items } = await found(asked, world)
-      const { entries, hasMore } = cutPage(items, paging)
-      return renderList(
-        entries.map(({ show }) => show()),
-        hasMore,
-      )
-    },
-  },
-  {
-    method: 'GET',
-    path: '/conversations/:id/items/:item',
-    async answer(asked, world) {
-      const { items } = await found(asked, world)
-      return named(asked, items).show()
-    },
-  },
-  {
-    method: 'DELETE',
-    path: '/conversations/:id/items/:item',
-    async answer(asked, world) {
-      const { items, conversation } = await found(asked, world)
-      await world.conversations.hideItem(asked.caller, named(asked, items).place)
-      return conversation
-    },
-  },
+  { method: 'POST', path: '/conversations/:id/items', handle: addItems },
+  { method: 'GET', path: '/conversations/:id/items', handle: listItems },
+  { method: 'GET', path: '/conversations/:id/items/:item', handle: readItem },
+  { method: 'DELETE', path: '/conversations/:id/items/:item', handle: removeItem },
 ]
 
-async function addItems(
-  asked: StoredObjectRequest,
-  world: GatewayDependencies,
-): Promise<JsonObject> {
-  const conversation = readConversationId(asked)
-  const { caller, query } = asked
-  const { items: given } = await asked.body()
-  if (given === undefined) throw createMissingFieldError('items')
-  const items = await parseAddedItems(given, caller, world)
+async function listItems(request: AuthenticatedRequest, world: GatewayDependencies) {
+  const paging = readPaging(request.query, 'desc')
+  const { items } = await loadItems(request, world)
+  return renderPage(items, paging, (item) => item.render())
+}
+
+async function readItem(request: AuthenticatedRequest, world: GatewayDependencies) {
+  const { items } = await loadItems(request, world)
+  return findItem(request, items).render()
+}
+
+async function removeItem(request: AuthenticatedRequest, world: GatewayDependencies) {
+  const { items, conversation } = await loadItems(request, world)
+  await world.conversations.hideItem(request.caller, findItem(request, items).position)
+  return conversation
+}
+
+async function addItems(request: AuthenticatedRequest, world: GatewayDependencies) {
+  const conversation = readConversationId(request)
+  const { caller, query } = request
+  const body = await request.readJsonObject()
+  if (body['items'] === undefined) throw createMissingFieldError('items')
+  const items = await parseAddedItems(body['items'], caller, world)
   const id = world.newTurnId()
-  const hold = await lockConversation(conversation, caller, id, world, null)
+  const lock = await lockConversation(conversation, caller, id, world, null)
   try {
-    const chain = await chainTo(hold.head, caller, world)
+    const chain = await loadChain(lock.head, caller, world)
     if (items.length === 0) return renderList([], false)
     const turn = createItemOnlyTurn(items, { id, conversation, chain }, caller, world)
     if (!(await world.conversations.appendItems(turn))) throw createConversationLockedError()
-    const all = listTurnItems([...chain, written(turn)], 'answer', readInclude(query))
+    const all = listTurnItems(
+      [...chain, convertToStoredTurn(turn, turn.createdAtMs)],
+      'answer',
+      readInclude(query),
+    )
     return renderList(
-      all.slice(-items.length).map(({ show }) => show()),
+      all.slice(-items.length).map((item) => item.render()),
       false,
     )
   } finally {
-    await hold.release()
+    await lock.release()
   }
 }
 
-/** As it would be read again. */
-function written(turn: ReturnType<typeof createItemOnlyTurn>): StoredTurn {
-  return {
-    ...turn,
-    digests: {},
-    metadata: null,
-    deletedAtMs: null,
-    state: 'complete',
-    endedAtMs: turn.createdAtMs,
-    usage: null,
-    failure: null,
-    finish: null,
-    servedModel: null,
-    contentHash: null,
-    reasoningRefusedBy: null,
-    usedAtMs: turn.createdAtMs,
-    output: [],
-    hidden: new Set(),
-  }
-}
-
-interface Found {
+interface ConversationItems {
   readonly conversation: JsonObject
-  /** All that it ever had, oldest first. */
+  /** All items, oldest first, including removed ones (`isHidden`). */
   readonly items: readonly ListedItem[]
 }
 
-async function found(asked: StoredObjectRequest, world: GatewayDependencies): Promise<Found> {
-  const id = readConversationId(asked)
-  const conversation = await world.conversations.findConversation(asked.caller, id)
+async function loadItems(
+  request: AuthenticatedRequest,
+  world: GatewayDependencies,
+): Promise<ConversationItems> {
+  const id = readConversationId(request)
+  const conversation = await world.conversations.findConversation(request.caller, id)
   if (conversation === null) throw createConversationNotFoundError(id, null)
-  const chain = await chainTo(conversation.head, asked.caller, world)
+  const chain = await loadChain(conversation.head, request.caller, world)
   return {
     conversation: renderConversationOrThrow(conversation, id),
-    items: listTurnItems(chain, 'answer', readInclude(asked.query)),
+    items: listTurnItems(chain, 'answer', readInclude(request.query)),
   }
 }
 
-async function chainTo(
+async function loadChain(
   head: string | null,
   owner: Caller,
   { store }: GatewayDependencies,
@@ -127,9 +97,9 @@ async function chainTo(
   return head === null ? [] : ((await store.loadChain(owner, head)) ?? [])
 }
 
-function named(asked: StoredObjectRequest, items: readonly ListedItem[]): ListedItem {
-  const wanted = asked.named('item')
-  const item = items.find(({ id, isHidden }) => id === wanted && !isHidden)
+function findItem(request: AuthenticatedRequest, items: readonly ListedItem[]): ListedItem {
+  const itemId = request.getPathParameter('item')
+  const item = items.find(({ id, isHidden }) => id === itemId && !isHidden)
   if (item !== undefined) return item
-  throw createNotFoundError(`Item with id '${shortenForError(wanted)}' not found.`)
+  throw createNotFoundError(`Item with id '${shortenForError(itemId)}' not found.`)
 }

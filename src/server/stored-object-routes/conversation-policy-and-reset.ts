@@ -1,59 +1,54 @@
 /**
- * What holds for the context of a conversation: wishes, as a request says them in its field
- * `backstory`, and where it was reset. What is stored stays listed; only models are told otherwise.
+ * Routes for a conversation's policy overrides and for its reset. The overrides are JSON like a
+ * request's field `backstory`. After a reset, models are sent only later items; all stay listed.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { createConversationNotFoundError } from '../../gateway/history/lock-conversation.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import type { Conversation } from '../../store/conversations/conversation-store-interface.ts'
-import { checkContextOverrides } from './check-context-overrides.ts'
-import { readConversationId } from './conversations.ts'
-import {
-  shortenForError,
-  type StoredObjectRoute,
-  type StoredObjectRequest,
-} from './route-interface.ts'
+import { checkContextOverrides, readConversationId } from './conversations.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import { shortenForError, type StoredObjectRoute } from './route-interface.ts'
 
 export const CONVERSATION_POLICY_ROUTES: readonly StoredObjectRoute[] = [
-  {
-    method: 'GET',
-    path: '/conversations/:id/context',
-    answer: (asked, { conversations }) =>
-      shown(asked, (id) => conversations.findConversation(asked.caller, id)),
-  },
-  {
-    method: 'POST',
-    path: '/conversations/:id/context',
-    async answer(asked, { conversations }) {
-      const context = checkContextOverrides(await asked.value(), 'context')
-      return shown(asked, (id) => conversations.setContext(asked.caller, id, context))
-    },
-  },
-  {
-    method: 'POST',
-    path: '/conversations/:id/reset',
-    async answer(asked, { conversations }) {
-      const [unknown] = Object.keys(await asked.maybeBody())
-      if (unknown !== undefined) throw unknownField(shortenForError(unknown))
-      return shown(asked, (id) => conversations.resetConversation(asked.caller, id))
-    },
-  },
+  { method: 'GET', path: '/conversations/:id/context', handle: readContext },
+  { method: 'POST', path: '/conversations/:id/context', handle: setContext },
+  { method: 'POST', path: '/conversations/:id/reset', handle: resetConversation },
 ]
 
-function unknownField(param: string): GatewayError {
+function readContext(request: AuthenticatedRequest, { conversations }: GatewayDependencies) {
+  return renderContext(request, (id) => conversations.findConversation(request.caller, id))
+}
+
+async function setContext(request: AuthenticatedRequest, { conversations }: GatewayDependencies) {
+  const context = checkContextOverrides(await request.readJsonValue(), 'context')
+  return renderContext(request, (id) => conversations.setContext(request.caller, id, context))
+}
+
+async function resetConversation(
+  request: AuthenticatedRequest,
+  { conversations }: GatewayDependencies,
+) {
+  const [unknown] = Object.keys(await request.readOptionalJsonObject())
+  if (unknown !== undefined) throw createUnknownFieldError(shortenForError(unknown))
+  return renderContext(request, (id) => conversations.resetConversation(request.caller, id))
+}
+
+function createUnknownFieldError(param: string): GatewayError {
   return new GatewayError(
     'unknown_parameter',
-    `Unknown parameter: '${param}'. A reset takes none: it is of all that has been said up to now.`,
+    `Unknown parameter: '${param}'. A reset has no parameters; it applies to the complete conversation so far.`,
     { param },
   )
 }
 
-async function shown(
-  asked: StoredObjectRequest,
-  found: (id: string) => Promise<Conversation | null>,
+async function renderContext(
+  request: AuthenticatedRequest,
+  query: (id: string) => Promise<Conversation | null>,
 ): Promise<JsonObject> {
-  const id = readConversationId(asked)
-  const conversation = await found(id)
+  const id = readConversationId(request)
+  const conversation = await query(id)
   if (conversation === null) throw createConversationNotFoundError(id, null)
   const { context, resetAfter } = conversation
   return { object: 'conversation.context', conversation: id, context, reset_after: resetAfter }

@@ -1,80 +1,95 @@
-/** Conversations: made, read, labelled and deleted. */
+/** Routes for conversations: create, read, change the metadata of, and delete them. */
+import type { Caller } from '../../core/client/caller.ts'
 import { conversationId } from '../../core/turn-derived-ids.ts'
-import type { JsonObject } from '../../core/json/json.ts'
-import { readOptional, createMissingFieldError } from '../../dialects/checks/check-json-types.ts'
+import { isObject, type JsonObject } from '../../core/json/json.ts'
+import { readOptional } from '../../dialects/checks/check-json-types.ts'
+import {
+  readPolicyOverrides,
+  formatPolicyOverrides,
+} from '../../dialects/context-policy/parse-and-format-overrides.ts'
 import { asMetadata } from '../../dialects/checks/check-value-limits.ts'
 import {
   createConversationLockedError,
   createConversationNotFoundError,
 } from '../../gateway/history/lock-conversation.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { Conversation } from '../../store/conversations/conversation-store-interface.ts'
-import { checkContextOverrides } from './check-context-overrides.ts'
 import { parseAddedItems, createItemOnlyTurn } from './create-item-only-turn.ts'
-import {
-  requireIdPrefix,
-  type StoredObjectRoute,
-  type StoredObjectRequest,
-} from './route-interface.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import { readMetadata, requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
 
 export const CONVERSATION_ROUTES: readonly StoredObjectRoute[] = [
-  {
-    method: 'POST',
-    path: '/conversations',
-    async answer({ body, caller }, world) {
-      const asked = await body()
-      const metadata = readOptional(asMetadata, asked['metadata'], 'metadata') ?? {}
-      const items = await parseAddedItems(asked['items'] ?? [], caller, world)
-      const conversation = {
-        id: conversationId(world.newTurnId()),
-        tenant: caller.tenant,
-        user: caller.user,
-        metadata,
-        createdAtMs: world.nowMs(),
-        context: checkContextOverrides(asked['backstory'], 'backstory'),
-      }
-      const place = { conversation: conversation.id, chain: [], id: world.newTurnId() }
-      const turn = items.length === 0 ? null : createItemOnlyTurn(items, place, caller, world)
-      await world.conversations.createConversation(conversation, turn)
-      return shown({ ...conversation, head: null, resetAfter: null })
-    },
-  },
-  {
-    method: 'GET',
-    path: '/conversations/:id',
-    async answer(asked, { conversations }) {
-      const id = readConversationId(asked)
-      return renderConversationOrThrow(await conversations.findConversation(asked.caller, id), id)
-    },
-  },
-  {
-    method: 'POST',
-    path: '/conversations/:id',
-    async answer(asked, { conversations }) {
-      const id = readConversationId(asked)
-      const { metadata } = await asked.body()
-      if (metadata === undefined) throw createMissingFieldError('metadata')
-      const labels = readOptional(asMetadata, metadata, 'metadata') ?? {}
-      return renderConversationOrThrow(
-        await conversations.relabelConversation(asked.caller, id, labels),
-        id,
-      )
-    },
-  },
-  {
-    method: 'DELETE',
-    path: '/conversations/:id',
-    async answer(asked, { conversations, nowMs }) {
-      const id = readConversationId(asked)
-      const came = await conversations.deleteConversation(asked.caller, id, nowMs())
-      if (came === 'unknown') throw createConversationNotFoundError(id, null)
-      if (came === 'busy') throw createConversationLockedError()
-      return { id, object: 'conversation.deleted', deleted: true }
-    },
-  },
+  { method: 'POST', path: '/conversations', handle: createConversation },
+  { method: 'GET', path: '/conversations/:id', handle: readConversation },
+  { method: 'POST', path: '/conversations/:id', handle: updateMetadata },
+  { method: 'DELETE', path: '/conversations/:id', handle: deleteConversation },
 ]
 
-export function readConversationId({ named }: StoredObjectRequest): string {
-  return requireIdPrefix(named('id'), 'conv', 'conversation_id')
+async function createConversation(
+  { readJsonObject, caller }: AuthenticatedRequest,
+  world: GatewayDependencies,
+) {
+  const body = await readJsonObject()
+  const metadata = readOptional(asMetadata, body['metadata'], 'metadata') ?? {}
+  const items = await parseAddedItems(body['items'] ?? [], caller, world)
+  const conversation = {
+    id: conversationId(world.newTurnId()),
+    tenant: caller.tenant,
+    user: caller.user,
+    metadata,
+    createdAtMs: world.nowMs(),
+    context: checkContextOverrides(body['backstory'], 'backstory'),
+  }
+  const position = { conversation: conversation.id, chain: [], id: world.newTurnId() }
+  const turn = items.length === 0 ? null : createItemOnlyTurn(items, position, caller, world)
+  await world.conversations.createConversation(conversation, turn)
+  return renderConversation({ ...conversation, head: null, resetAfter: null })
+}
+
+async function readConversation(
+  request: AuthenticatedRequest,
+  { conversations }: GatewayDependencies,
+) {
+  const id = readConversationId(request)
+  return renderConversationOrThrow(await conversations.findConversation(request.caller, id), id)
+}
+
+async function updateMetadata(
+  request: AuthenticatedRequest,
+  { conversations }: GatewayDependencies,
+) {
+  const id = readConversationId(request)
+  const metadata = await readMetadata(request)
+  const changed = await conversations.relabelConversation(request.caller, id, metadata)
+  return renderConversationOrThrow(changed, id)
+}
+
+async function deleteConversation(
+  request: AuthenticatedRequest,
+  { conversations, nowMs }: GatewayDependencies,
+) {
+  const id = readConversationId(request)
+  const result = await conversations.deleteConversation(request.caller, id, nowMs())
+  if (result === 'unknown') throw createConversationNotFoundError(id, null)
+  if (result === 'busy') throw createConversationLockedError()
+  return { id, object: 'conversation.deleted', deleted: true }
+}
+
+export function readConversationId({ getPathParameter }: AuthenticatedRequest): string {
+  return requireIdPrefix(getPathParameter('id'), 'conv', 'conversation_id')
+}
+
+/** Loads the conversation; throws if the caller has none with this id. */
+export async function requireConversation(
+  id: string,
+  param: string | null,
+  caller: Caller,
+  { conversations }: GatewayDependencies,
+): Promise<Conversation> {
+  const conversation = await queryStoreOrThrow(() => conversations.findConversation(caller, id))
+  if (conversation === null) throw createConversationNotFoundError(id, param)
+  return conversation
 }
 
 export function renderConversationOrThrow(
@@ -82,9 +97,19 @@ export function renderConversationOrThrow(
   id: string,
 ): JsonObject {
   if (conversation === null) throw createConversationNotFoundError(id, null)
-  return shown(conversation)
+  return renderConversation(conversation)
 }
 
-function shown({ id, createdAtMs, metadata }: Conversation): JsonObject {
+/**
+ * Checks the policy overrides of a conversation and returns the JSON to store: null for none, the
+ * client's object unchanged, or for the name of a policy, such as `"lean"`, an equivalent object.
+ */
+export function checkContextOverrides(value: unknown, path: string): JsonObject | null {
+  if (value === null || value === undefined) return null
+  const overrides = readPolicyOverrides(value, path)
+  return isObject(value) ? value : formatPolicyOverrides(overrides)
+}
+
+function renderConversation({ id, createdAtMs, metadata }: Conversation): JsonObject {
   return { id, object: 'conversation', created_at: Math.floor(createdAtMs / 1000), metadata }
 }

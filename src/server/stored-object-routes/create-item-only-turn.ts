@@ -1,4 +1,4 @@
-/** Items that a client adds to a conversation by itself: a turn of their own that nobody answers. */
+/** Parses items that a client adds to a conversation, and creates a turn with them and no answer. */
 import type { Caller } from '../../core/client/caller.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import { parseItems } from '../../dialects/responses/parse/parse-items.ts'
@@ -10,11 +10,11 @@ import type { GatewayDependencies } from '../../gateway/dependencies-interface.t
 export interface ItemOnlyTurnPosition {
   readonly id: string
   readonly conversation: string
-  /** What the conversation has come to. */
+  /** All turns of the conversation, oldest first. */
   readonly chain: readonly StoredTurn[]
 }
 
-/** As many as OpenAI takes at once. */
+/** OpenAI's limit for one request. */
 const MAX_ITEMS = 20
 
 export async function parseAddedItems(
@@ -23,7 +23,7 @@ export async function parseAddedItems(
   world: GatewayDependencies,
 ): Promise<readonly Item[]> {
   const items = parseItems(value, 'items')
-  if (items.length > MAX_ITEMS) throw tooMany(items.length)
+  if (items.length > MAX_ITEMS) throw createTooManyItemsError(items.length)
   return resolveReferencedItems(items, caller, world)
 }
 
@@ -45,18 +45,19 @@ export function createItemOnlyTurn(
     background: false,
     owner: null,
     dialect: 'conversation',
-    origin: NOBODY,
+    origin: NO_ORIGIN,
     createdAtMs: nowMs(),
     request: {},
-    // What the turn before asked for holds for the turn behind.
+    // Digests of large request fields, such as tools, are inherited so that the next turn need not
+    // store unchanged fields again.
     ...(head === undefined ? {} : { digests: head.digests }),
     input: items,
   }
 }
 
-const NOBODY: Origin = { wire: '', account: '', model: '', prefixHash: null }
+const NO_ORIGIN: Origin = { wire: '', account: '', model: '', prefixHash: null }
 
-function tooMany(count: number): GatewayError {
+function createTooManyItemsError(count: number): GatewayError {
   return new GatewayError({
     status: 400,
     type: 'invalid_request_error',

@@ -1,40 +1,34 @@
-/** Deleting a summary: what it stood for is told to models again, word for word. */
-import type { JsonObject } from '../../core/json/json.ts'
+/** Routes that delete a summary. Models are then sent the original items that it had replaced. */
 import { createNotFoundError } from '../../core/errors/gateway-error.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
-import { createConversationNotFoundError } from '../../gateway/history/lock-conversation.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
-import { readConversationId } from './conversations.ts'
-import {
-  shortenForError,
-  requireIdPrefix,
-  type StoredObjectRoute,
-  type StoredObjectRequest,
-} from './route-interface.ts'
+import { readConversationId, requireConversation } from './conversations.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import { shortenForError, requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
 
 export const SUMMARY_DELETION_ROUTES: readonly StoredObjectRoute[] = [
   {
     method: 'DELETE',
     path: '/conversations/:id/summaries/:summary_id',
-    async answer(asked, world) {
-      const id = readConversationId(asked)
-      const found = await queryStoreOrThrow(() =>
-        world.conversations.findConversation(asked.caller, id),
-      )
-      if (found === null) throw createConversationNotFoundError(id, null)
-      return deleted(asked, world)
-    },
+    handle: deleteConversationSummary,
   },
-  { method: 'DELETE', path: '/context/summaries/:summary_id', answer: deleted },
+  { method: 'DELETE', path: '/context/summaries/:summary_id', handle: deleteSummary },
 ]
 
-async function deleted(
-  asked: StoredObjectRequest,
+async function deleteConversationSummary(
+  request: AuthenticatedRequest,
+  world: GatewayDependencies,
+) {
+  await requireConversation(readConversationId(request), null, request.caller, world)
+  return deleteSummary(request, world)
+}
+
+async function deleteSummary(
+  { caller, getPathParameter }: AuthenticatedRequest,
   { summaries }: GatewayDependencies,
-): Promise<JsonObject> {
-  const { tenant, user } = asked.caller
-  const id = requireIdPrefix(asked.named('summary_id'), 'sum', 'summary_id')
-  if (await queryStoreOrThrow(() => summaries.deleteSummary({ tenant, user }, id))) {
+) {
+  const id = requireIdPrefix(getPathParameter('summary_id'), 'sum', 'summary_id')
+  if (await queryStoreOrThrow(() => summaries.deleteSummary(caller, id))) {
     return { id, object: 'context.summary.deleted', deleted: true }
   }
   throw createNotFoundError(`Summary with id '${shortenForError(id)}' not found.`)

@@ -1,50 +1,41 @@
 /**
- * Forgetting at once what is remembered of a conversation, or of a user. There is no way back, so what
- * is still on its way goes as well. Who comes with a user of its own may forget only itself.
+ * Routes that delete all stored data of a conversation or of a user, at once and for good, including
+ * data that is being written at that moment. A request with a user may delete only that user's data.
  *
- * A conversation goes with all of its branches. A chat that was cloned is a branch like one that was
- * regenerated, and nobody could tell them apart: rather does a clone lose what it shares (it goes on
- * with its text) than something of a chat stay that somebody wanted gone.
+ * A conversation is deleted with all of its branches. A cloned chat looks like a regenerated branch,
+ * so its shared turns are deleted, too, and it continues with the text that its client has.
  */
 import { responseId, turnIdOfCompletion, turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
-import {
-  shortenForError,
-  type StoredObjectRoute,
-  type StoredObjectRequest,
-} from './route-interface.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import { shortenForError, type StoredObjectRoute } from './route-interface.ts'
 
 export const THREAD_AND_USER_DELETION_ROUTES: readonly StoredObjectRoute[] = [
-  {
-    method: 'DELETE',
-    path: '/memory/turns/:id',
-    async answer(asked, { recall, nowMs }) {
-      const id = asked.named('id')
-      const turnId = parseTurnId(id)
-      const { tenant, user } = asked.caller
-      const forget = () => recall.forgetThread({ tenant, user, turnId, nowMs: nowMs() })
-      const turns = await queryStoreOrThrow(forget, NOT_CERTAIN)
-      if (turns === 0)
-        throw createNotFoundError(`Nothing is remembered of '${shortenForError(id)}'.`)
-      return told(turns)
-    },
-  },
-  {
-    method: 'DELETE',
-    path: '/memory/users/:user',
-    async answer(asked, { recall, nowMs }) {
-      const user = userIn(asked)
-      const { tenant } = asked.caller
-      return told(
-        await queryStoreOrThrow(() => recall.forgetUser(tenant, user, nowMs()), NOT_CERTAIN),
-      )
-    },
-  },
+  { method: 'DELETE', path: '/memory/turns/:id', handle: deleteThread },
+  { method: 'DELETE', path: '/memory/users/:user', handle: deleteUser },
 ]
 
-/** Everything that a client sees of a turn is named after it. */
+async function deleteThread(request: AuthenticatedRequest, { recall, nowMs }: GatewayDependencies) {
+  const id = request.getPathParameter('id')
+  const turnId = parseTurnId(id)
+  const { tenant, user } = request.caller
+  const deleteThread = () => recall.forgetThread({ tenant, user, turnId, nowMs: nowMs() })
+  const turns = await queryStoreOrThrow(deleteThread, MAY_BE_INCOMPLETE)
+  if (turns === 0) throw createNotFoundError(`Nothing is remembered of '${shortenForError(id)}'.`)
+  return renderDeletion(turns)
+}
+
+async function deleteUser(request: AuthenticatedRequest, { recall, nowMs }: GatewayDependencies) {
+  const user = readPermittedUser(request)
+  const { tenant } = request.caller
+  const deleteUser = () => recall.forgetUser(tenant, user, nowMs())
+  return renderDeletion(await queryStoreOrThrow(deleteUser, MAY_BE_INCOMPLETE))
+}
+
+/** Parses `resp_…`, `chatcmpl-…` or the 20 characters of a marker: each contains the turn's id. */
 export function parseTurnId(id: string, param = 'id'): string {
   const turnId = turnIdOfResponse(id) ?? turnIdOfCompletion(id) ?? turnIdOfResponse(responseId(id))
   if (turnId !== null) return turnId
@@ -55,19 +46,19 @@ export function parseTurnId(id: string, param = 'id'): string {
   )
 }
 
-function userIn({ named, caller }: StoredObjectRequest): string {
-  const user = named('user')
+function readPermittedUser({ getPathParameter, caller }: AuthenticatedRequest): string {
+  const user = getPathParameter('user')
   if (caller.user === null || caller.user === user) return user
   throw new GatewayError(
     'insufficient_permissions',
-    'You can only forget what is remembered of yourself.',
+    'You can only delete the stored data of your own user.',
     { param: 'user' },
   )
 }
 
-const NOT_CERTAIN =
-  'It is not certain that anything was forgotten, because the database does not answer. Ask again in a moment.'
+const MAY_BE_INCOMPLETE =
+  'The data may not have been deleted, because the database does not answer. Try again in a moment.'
 
-function told(turns: number): JsonObject {
+function renderDeletion(turns: number): JsonObject {
   return { object: 'memory.deleted', deleted: true, turns }
 }

@@ -1,6 +1,6 @@
 /**
- * Facts that are kept for later conversations: written, listed, searched and deleted by whose they
- * are. With a conversation a fact is for that one alone.
+ * Routes for facts: create, list, search and delete them. A fact belongs to a user and is used in all
+ * of that user's conversations, or only in one if the request names a `conversation`.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { extractSearchTerms } from '../../core/text/search-terms.ts'
@@ -13,7 +13,7 @@ import {
 import { asDecimalBetween, asTextOfLength } from '../../dialects/checks/check-value-limits.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
-import { createConversationNotFoundError } from '../../gateway/history/lock-conversation.ts'
+import { requireConversation } from './conversations.ts'
 import {
   FACT_CHAR_LIMITS,
   hasSearchTerms,
@@ -22,71 +22,56 @@ import {
 } from '../../memory/facts/save-fact.ts'
 import { rankFacts } from '../../memory/facts/rank-facts.ts'
 import { USER_SCOPE, type StoredFact } from '../../store/facts/fact-store-interface.ts'
-import type { Caller } from '../../core/client/caller.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
-import { renderList, readPaging, createUnknownCursorError, type Paging } from './paging.ts'
-import {
-  shortenForError,
-  requireIdPrefix,
-  type StoredObjectRoute,
-  type StoredObjectRequest,
-} from './route-interface.ts'
+import { renderList, readPaging, createUnknownCursorError } from './paging.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import { shortenForError, requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
 
 export const FACT_ROUTES: readonly StoredObjectRoute[] = [
-  { method: 'POST', path: '/memory/facts', answer: createFact },
-  {
-    method: 'GET',
-    path: '/memory/facts',
-    answer: (asked, world) =>
-      asked.query.has('query') ? searchFacts(asked, world) : listFacts(asked, world),
-  },
-  {
-    method: 'GET',
-    path: '/memory/facts/:id',
-    async answer(asked, { facts }) {
-      const id = idIn(asked)
-      const fact = await queryStoreOrThrow(() => facts.findFact(ownerOf(asked), id))
-      if (fact === null) throw unknownFact(id)
-      return shown(fact)
-    },
-  },
-  {
-    method: 'DELETE',
-    path: '/memory/facts/:id',
-    async answer(asked, { facts }) {
-      const id = idIn(asked)
-      if (!(await queryStoreOrThrow(() => facts.deleteFact(ownerOf(asked), id))))
-        throw unknownFact(id)
-      return { id, object: 'memory.fact.deleted', deleted: true }
-    },
-  },
-  {
-    method: 'DELETE',
-    path: '/memory/facts',
-    async answer(asked, { facts }) {
-      const count = await queryStoreOrThrow(() => facts.deleteFacts(ownerOf(asked)))
-      return { object: 'memory.facts.deleted', deleted: true, facts: count }
-    },
-  },
+  { method: 'POST', path: '/memory/facts', handle: createFact },
+  { method: 'GET', path: '/memory/facts', handle: listOrSearchFacts },
+  { method: 'GET', path: '/memory/facts/:id', handle: readFact },
+  { method: 'DELETE', path: '/memory/facts/:id', handle: deleteFact },
+  { method: 'DELETE', path: '/memory/facts', handle: deleteAllFacts },
 ]
 
-async function createFact(
-  asked: StoredObjectRequest,
-  world: GatewayDependencies,
-): Promise<JsonObject> {
-  const said = await asked.body()
-  rejectUnknownFields(said, FIELDS, null)
-  const text = asFactText(said['text'], 'text')
-  const validUntil = readOptional(asNumber, said['valid_until'], 'valid_until')
+function listOrSearchFacts(request: AuthenticatedRequest, world: GatewayDependencies) {
+  return request.query.has('query') ? searchFacts(request, world) : listFacts(request, world)
+}
+
+async function readFact(request: AuthenticatedRequest, { facts }: GatewayDependencies) {
+  const id = readFactId(request)
+  const fact = await queryStoreOrThrow(() => facts.findFact(request.caller, id))
+  if (fact === null) throw createFactNotFoundError(id)
+  return renderFact(fact)
+}
+
+async function deleteFact(request: AuthenticatedRequest, { facts }: GatewayDependencies) {
+  const id = readFactId(request)
+  if (!(await queryStoreOrThrow(() => facts.deleteFact(request.caller, id))))
+    throw createFactNotFoundError(id)
+  return { id, object: 'memory.fact.deleted', deleted: true }
+}
+
+async function deleteAllFacts(request: AuthenticatedRequest, { facts }: GatewayDependencies) {
+  const count = await queryStoreOrThrow(() => facts.deleteFacts(request.caller))
+  return { object: 'memory.facts.deleted', deleted: true, facts: count }
+}
+
+async function createFact(request: AuthenticatedRequest, world: GatewayDependencies) {
+  const body = await request.readJsonObject()
+  rejectUnknownFields(body, FIELDS, null)
+  const text = asFactText(body['text'], 'text')
+  const validUntil = readOptional(asNumber, body['valid_until'], 'valid_until')
   const fact = {
     text,
-    area: readOptional(asArea, said['area'], 'area')?.trim() ?? null,
-    importance: readOptional(asImportance, said['importance'], 'importance'),
-    validUntilMs: validUntil === null ? null : untilMs(validUntil, world.nowMs()),
-    scope: await scopeIn(said['conversation'], asked, world),
+    area: readOptional(asArea, body['area'], 'area')?.trim() ?? null,
+    importance: readOptional(asImportance, body['importance'], 'importance'),
+    validUntilMs: validUntil === null ? null : convertToFutureMs(validUntil, world.nowMs()),
+    scope: await loadScope(body['conversation'], request, world),
     source: null,
   }
-  return shown(await queryStoreOrThrow(() => saveFact(fact, ownerOf(asked), world)))
+  return renderFact(await queryStoreOrThrow(() => saveFact(fact, request.caller, world)))
 }
 
 const FIELDS: readonly string[] = ['text', 'area', 'importance', 'valid_until', 'conversation']
@@ -100,37 +85,34 @@ function asFactText(value: unknown, path: string): string {
     path,
   )
   if (hasSearchTerms(text)) return text
-  throw invalid(path, 'there are no words in it, and by those a fact is found.')
+  throw createInvalidError(
+    path,
+    'it contains no searchable words, so the fact could not be found again.',
+  )
 }
 
-/** Times are told in seconds, as everywhere in this API. */
-function untilMs(seconds: number, nowMs: number): number {
+/** Converts `valid_until`, in seconds since 1970 like all times of this API, to milliseconds. */
+function convertToFutureMs(seconds: number, nowMs: number): number {
   const ms = Math.floor(seconds * 1000)
   if (ms > nowMs && Number.isSafeInteger(ms)) return ms
-  throw invalid('valid_until', 'expected a time to come, in seconds since 1970.')
+  throw createInvalidError('valid_until', 'expected a time in the future, in seconds since 1970.')
 }
 
-async function scopeIn(
+async function loadScope(
   value: unknown,
-  asked: StoredObjectRequest,
+  request: AuthenticatedRequest,
   world: GatewayDependencies,
 ): Promise<string> {
   const id = readOptional(asString, value, 'conversation')
   if (id === null) return USER_SCOPE
   const conversation = requireIdPrefix(id, 'conv', 'conversation')
-  const found = await queryStoreOrThrow(() =>
-    world.conversations.findConversation(ownerOf(asked), conversation),
-  )
-  if (found === null) throw createConversationNotFoundError(conversation, 'conversation')
+  await requireConversation(conversation, 'conversation', request.caller, world)
   return conversation
 }
 
-async function listFacts(
-  asked: StoredObjectRequest,
-  { facts }: GatewayDependencies,
-): Promise<JsonObject> {
-  const { after, limit, order }: Paging = readPaging(asked.query, 'desc')
-  const owner = ownerOf(asked)
+async function listFacts(request: AuthenticatedRequest, { facts }: GatewayDependencies) {
+  const { after, limit, order } = readPaging(request.query, 'desc')
+  const owner = request.caller
   if (after !== null) {
     const last = await queryStoreOrThrow(() => facts.findFact(owner, after))
     if (last === null) throw createUnknownCursorError(after)
@@ -138,63 +120,56 @@ async function listFacts(
   const page = await queryStoreOrThrow(() =>
     facts.listFacts(owner, { after, order, limit: limit + 1 }),
   )
-  return renderList(page.slice(0, limit).map(shown), page.length > limit)
+  return renderList(page.slice(0, limit).map(renderFact), page.length > limit)
 }
 
-/** The best first, in one page: as a model would be told them. */
-async function searchFacts(
-  asked: StoredObjectRequest,
-  world: GatewayDependencies,
-): Promise<JsonObject> {
-  const { query } = asked
-  const words = extractSearchTerms(query.get('query') ?? '', MOST_WORDS)
-  if (words.length === 0) throw invalid('query', 'there are no words in it.')
-  if (query.has('after')) throw invalid('after', 'what is searched for is one page.')
+/** Returns one page, ranked like the facts that a model is sent. */
+async function searchFacts(request: AuthenticatedRequest, world: GatewayDependencies) {
+  const { query } = request
+  const terms = extractSearchTerms(query.get('query') ?? '', MAX_SEARCH_TERMS)
+  if (terms.length === 0) throw createInvalidError('query', 'it contains no searchable words.')
+  if (query.has('after')) throw createInvalidError('after', 'a search returns only one page.')
   const { limit } = readPaging(query, 'desc')
-  const scope = await scopeIn(query.get('conversation'), asked, world)
+  const scope = await loadScope(query.get('conversation'), request, world)
   const nowMs = world.nowMs()
-  const search = { scopes: [scope], words, nowMs, limit: MOST_CANDIDATES }
-  const found = await queryStoreOrThrow(() => world.facts.searchFacts(ownerOf(asked), search))
-  return renderList(rankFacts(found, { words, nowMs, most: limit }).map(shown), false)
+  const search = { scopes: [scope], words: terms, nowMs, limit: MAX_CANDIDATES }
+  const found = await queryStoreOrThrow(() => world.facts.searchFacts(request.caller, search))
+  return renderList(rankFacts(found, { words: terms, nowMs, most: limit }).map(renderFact), false)
 }
 
-const MOST_WORDS = 64
-const MOST_CANDIDATES = 100
+const MAX_SEARCH_TERMS = 64
+const MAX_CANDIDATES = 100
 
-function idIn({ named }: StoredObjectRequest): string {
-  return requireIdPrefix(named('id'), 'fact', 'id')
+function readFactId({ getPathParameter }: AuthenticatedRequest): string {
+  return requireIdPrefix(getPathParameter('id'), 'fact', 'id')
 }
 
-function ownerOf({ caller: { tenant, user } }: StoredObjectRequest): Caller {
-  return { tenant, user }
-}
-
-function unknownFact(id: string): GatewayError {
+function createFactNotFoundError(id: string): GatewayError {
   return createNotFoundError(`Fact with id '${shortenForError(id)}' not found.`)
 }
 
-function invalid(param: string, why: string): GatewayError {
+function createInvalidError(param: string, why: string): GatewayError {
   return new GatewayError('invalid_value', `Invalid '${param}': ${why}`, { param })
 }
 
-function shown(fact: StoredFact): JsonObject {
+function renderFact(fact: StoredFact): JsonObject {
   const { id, area, text, importance, scope, source, useCount } = fact
   return {
     id,
     object: 'memory.fact',
-    created_at: seconds(fact.createdAtMs),
+    created_at: convertToSeconds(fact.createdAtMs),
     text,
     area,
     importance,
     scope: scope === USER_SCOPE ? 'user' : 'conversation',
     conversation: scope.startsWith('conv_') ? scope : null,
-    valid_until: fact.validUntilMs === null ? null : seconds(fact.validUntilMs),
-    used_at: seconds(fact.usedAtMs),
+    valid_until: fact.validUntilMs === null ? null : convertToSeconds(fact.validUntilMs),
+    used_at: convertToSeconds(fact.usedAtMs),
     use_count: useCount,
     source: source === null ? null : { ...source },
   }
 }
 
-function seconds(ms: number): number {
+function convertToSeconds(ms: number): number {
   return Math.floor(ms / 1000)
 }

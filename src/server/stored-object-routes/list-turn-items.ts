@@ -1,6 +1,6 @@
 /**
- * The items of a chain of turns as a list shows them. Each has an id that stays: its own, unless an
- * item before it has the same, else one that is derived from its place.
+ * Lists the items of a chain of turns with ids that never change: an item's own id, or an id derived
+ * from its position if it has none or an earlier item has the same one.
  */
 import { itemId, type ItemPlace } from '../../core/turn-derived-ids.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
@@ -18,43 +18,47 @@ import type { PageEntry } from './paging.ts'
 export interface ListedItem extends PageEntry {
   readonly id: string
   readonly isHidden: boolean
-  readonly place: ItemPlace
-  readonly show: () => JsonObject
+  readonly position: ItemPlace
+  readonly render: () => JsonObject
 }
 
-/** Oldest first. Of the last turn either all, or only what its model was asked. */
+/** Lists the oldest first. With `lastPart: 'question'` the output of the last turn is omitted. */
 export function listTurnItems(
   chain: readonly StoredTurn[],
-  upTo: 'question' | 'answer',
+  lastPart: 'question' | 'answer',
   include: readonly string[],
 ): readonly ListedItem[] {
-  const taken = new Set<string>()
-  const words = new Set(include)
+  const usedIds = new Set<string>()
+  const included = new Set(include)
   const view = {
-    rawReasoning: words.has('reasoning.raw'),
-    sealedReasoning: words.has('reasoning.encrypted_content'),
+    rawReasoning: included.has('reasoning.raw'),
+    sealedReasoning: included.has('reasoning.encrypted_content'),
   }
-  const listed = (turn: StoredTurn, side: ItemPlace['side'], items: readonly Item[]) =>
+  const listItems = (turn: StoredTurn, side: ItemPlace['side'], items: readonly Item[]) =>
     items.flatMap((item, index): readonly ListedItem[] => {
       if (isGatewayToolItem(item)) return []
-      const place = { turnId: turn.id, side, index }
-      const id = freeId(item, place, taken)
+      const position = { turnId: turn.id, side, index }
+      const id = chooseUniqueId(item, position, usedIds)
       const isCutOff = side === 'out' && turn.state === 'incomplete' && index === items.length - 1
       const ending = isCutOff ? 'incomplete' : 'completed'
-      const show = () => applyInclude(renderListedItem(item, id, ending, view), words)
-      return [{ id, isHidden: turn.hidden.has(item), place, show }]
+      const render = () => applyInclude(renderListedItem(item, id, ending, view), included)
+      return [{ id, isHidden: turn.hidden.has(item), position, render }]
     })
-  return chain.flatMap((turn, at) => {
-    const questions = listed(turn, 'in', turn.input)
-    const isAsked = upTo === 'question' && at === chain.length - 1
-    return isAsked ? questions : [...questions, ...listed(turn, 'out', turn.output)]
+  return chain.flatMap((turn, index) => {
+    const input = listItems(turn, 'in', turn.input)
+    const omitsOutput = lastPart === 'question' && index === chain.length - 1
+    return omitsOutput ? input : [...input, ...listItems(turn, 'out', turn.output)]
   })
 }
 
-function freeId(item: Item, { turnId, side, index }: ItemPlace, taken: Set<string>): string {
+function chooseUniqueId(
+  item: Item,
+  { turnId, side, index }: ItemPlace,
+  usedIds: Set<string>,
+): string {
   let id = originalItemId(item)
-  if (id === '' || taken.has(id)) id = itemId(itemTypeName(item), turnId, index, side)
-  while (taken.has(id)) id += '_'
-  taken.add(id)
+  if (id === '' || usedIds.has(id)) id = itemId(itemTypeName(item), turnId, index, side)
+  while (usedIds.has(id)) id += '_'
+  usedIds.add(id)
   return id
 }

@@ -1,4 +1,4 @@
-/** Pages of a list: which part of it is wanted, and the object that shows it. */
+/** Reads paging parameters (`after`, `limit`, `order`) from a query, and renders a page of a list. */
 import type { JsonObject } from '../../core/json/json.ts'
 import { asOneOf } from '../../dialects/checks/check-json-types.ts'
 import { asIntegerBetween } from '../../dialects/checks/check-value-limits.ts'
@@ -6,7 +6,7 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { shortenForError } from './route-interface.ts'
 
 export interface Paging {
-  /** The id behind which the page begins, in the order asked for. */
+  /** Id of the entry after which the page starts, in the requested order. */
   readonly after: string | null
   readonly limit: number
   readonly order: 'asc' | 'desc'
@@ -16,7 +16,7 @@ export function readPaging(query: URLSearchParams, defaultOrder: Paging['order']
   const limit = query.get('limit')
   return {
     after: query.get('after') || null,
-    limit: limit === null ? 20 : asLimit(asNumber(limit), 'limit'),
+    limit: limit === null ? 20 : asLimit(convertDigits(limit), 'limit'),
     order: asOrder(query.get('order') ?? defaultOrder, 'order'),
   }
 }
@@ -24,36 +24,33 @@ export function readPaging(query: URLSearchParams, defaultOrder: Paging['order']
 const asLimit = asIntegerBetween(1, 100)
 const asOrder = asOneOf(['asc', 'desc'])
 
-/** What is no number stays what it is, to be complained about. */
-function asNumber(text: string): number | string {
+/** Converts `"20"` to 20. Other text is returned unchanged, for the check that rejects it. */
+function convertDigits(text: string): number | string {
   return /^-?\d{1,15}$/.test(text) ? Number(text) : text
 }
 
 export interface PageEntry {
   readonly id: string
-  /** Something that is not listed, behind which a page may begin all the same. */
+  /** True for an entry that is not listed, although `after` may name it. */
   readonly isHidden?: boolean
 }
 
-export interface Page<Entry> {
-  readonly entries: readonly Entry[]
-  readonly hasMore: boolean
-}
-
-/** `all` in ascending order. */
-export function cutPage<Entry extends PageEntry>(
+/** Renders one page of a list. Expects `all` in ascending order. */
+export function renderPage<Entry extends PageEntry>(
   all: readonly Entry[],
   { after, limit, order }: Paging,
-): Page<Entry> {
+  render: (entry: Entry) => JsonObject,
+): JsonObject {
   const ordered = order === 'asc' ? all : all.toReversed()
-  const rest = ordered.slice(after === null ? 0 : placeOf(after, ordered) + 1)
-  const shown = rest.filter(({ isHidden = false }) => !isHidden)
-  return { entries: shown.slice(0, limit), hasMore: shown.length > limit }
+  const rest = ordered.slice(after === null ? 0 : findPosition(after, ordered) + 1)
+  const visible = rest.filter(({ isHidden = false }) => !isHidden)
+  const entries = visible.slice(0, limit).map((entry) => render(entry))
+  return renderList(entries, visible.length > limit)
 }
 
-function placeOf(after: string, ordered: readonly PageEntry[]): number {
-  const place = ordered.findIndex(({ id }) => id === after)
-  if (place >= 0) return place
+function findPosition(after: string, ordered: readonly PageEntry[]): number {
+  const position = ordered.findIndex(({ id }) => id === after)
+  if (position >= 0) return position
   throw createUnknownCursorError(after)
 }
 
@@ -65,7 +62,7 @@ export function createUnknownCursorError(after: string): GatewayError {
   )
 }
 
-/** Strict clients take no null for an id: of an empty list there is none, but as an empty text. */
+/** An empty list has `""` as its first and last id, because strict clients reject null there. */
 export function renderList(data: readonly JsonObject[], hasMore: boolean): JsonObject {
   const idOf = (entry: JsonObject | undefined) => entry?.['id'] ?? ''
   return {

@@ -1,36 +1,30 @@
-/**
- * A resource is a method, a path and a function: what is asked, understood as far as HTTP goes, and
- * the JSON that answers it. Whatever is wrong is a GatewayError.
- */
-import type { Caller } from '../../core/client/caller.ts'
-import type { JsonObject } from '../../core/json/json.ts'
+/** A route for stored data, and the checks of ids and queries that such routes share. */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import { createMissingFieldError, readOptional } from '../../dialects/checks/check-json-types.ts'
+import { asMetadata } from '../../dialects/checks/check-value-limits.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
 
 export interface StoredObjectRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** As in `/responses/:id`. */
+  /** Without `/v1` and with parameters, for example `/responses/:id`. */
   readonly path: string
-  /** Resolves to `null` for what another route is to answer. */
-  readonly answer: (
-    asked: StoredObjectRequest,
+  /** Resolves to null to leave the request to the next route with the same path. */
+  readonly handle: (
+    request: AuthenticatedRequest,
     world: GatewayDependencies,
   ) => Promise<JsonObject | null>
 }
 
-export interface StoredObjectRequest {
-  readonly caller: Caller
-  /** What stands in the path in the place of `:name`. */
-  readonly named: (name: string) => string
-  readonly query: URLSearchParams
-  readonly body: () => Promise<JsonObject>
-  /** Where nothing needs to be said: `{}` for no body. */
-  readonly maybeBody: () => Promise<JsonObject>
-  /** The body where it may be any JSON. */
-  readonly value: () => Promise<unknown>
+/** Reads the field `metadata` of a body in which it is required. */
+export async function readMetadata({ readJsonObject }: AuthenticatedRequest): Promise<JsonObject> {
+  const { metadata } = await readJsonObject()
+  if (metadata === undefined) throw createMissingFieldError('metadata')
+  return readOptional(asMetadata, metadata, 'metadata') ?? {}
 }
 
-/** An id of another kind is a mistake; one that names nothing is only not there. */
+/** Rejects an id of another kind, e.g. `conv_1` for `resp`, with status 400; unknown ids get 404 later. */
 export function requireIdPrefix(id: string, prefix: string, param: string): string {
   if (id.startsWith(`${prefix}_`)) return id
   throw new GatewayError(
@@ -40,12 +34,12 @@ export function requireIdPrefix(id: string, prefix: string, param: string): stri
   )
 }
 
-/** Short enough for an error message. */
+/** Cuts an id after 80 characters, so that an error message stays readable. */
 export function shortenForError(id: string): string {
   return id.length > 80 ? `${id.slice(0, 80)}…` : id
 }
 
-/** Lists in a query come as `include=a&include=b`, `include[]=a` or `include[0]=a`. */
+/** Reads the list `include` in each form that clients use: `include=a`, `include[]=a`, `include[0]=a`. */
 export function readInclude(query: URLSearchParams): readonly string[] {
   return [...query].flatMap(([name, value]) => (/^include(\[\d*\])?$/.test(name) ? [value] : []))
 }

@@ -1,4 +1,4 @@
-/** Everything that is stored and can be read again, by method and path. */
+/** Lists all routes for stored data. */
 import { CHAT_COMPLETION_ROUTES } from './stored-chat-completions.ts'
 import { CONVERSATION_POLICY_ROUTES } from './conversation-policy-and-reset.ts'
 import { CONVERSATION_ITEM_ROUTES } from './conversation-items.ts'

@@ -1,4 +1,4 @@
-/** Chat completions that were asked to be kept: listed, read, labelled and deleted. */
+/** Routes for stored chat completions: list, read, change the metadata of, and delete them. */
 import { completionId, turnIdOfCompletion } from '../../core/turn-derived-ids.ts'
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -6,106 +6,94 @@ import { chatDialect } from '../../dialects/chat/chat-dialect.ts'
 import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import { renderMessages } from '../../dialects/chat/render/render-messages.ts'
 import { renderAssistantMessage } from '../../dialects/chat/render/render-chat-completion.ts'
-import { readOptional, createMissingFieldError } from '../../dialects/checks/check-json-types.ts'
 import { asMetadata } from '../../dialects/checks/check-value-limits.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
-import { renderList, cutPage, readPaging, createUnknownCursorError } from './paging.ts'
-import {
-  shortenForError,
-  type StoredObjectRoute,
-  type StoredObjectRequest,
-} from './route-interface.ts'
+import { renderList, renderPage, readPaging, createUnknownCursorError } from './paging.ts'
+import { readMetadata, shortenForError, type StoredObjectRoute } from './route-interface.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { outcomeFromTurn } from '../../gateway/respond/render-stored-response.ts'
 
 export const CHAT_COMPLETION_ROUTES: readonly StoredObjectRoute[] = [
-  { method: 'GET', path: '/chat/completions', answer: listCompletions },
-  {
-    method: 'GET',
-    path: '/chat/completions/:id',
-    answer: async (asked, world) => completionOf(await loaded(asked, world)),
-  },
-  {
-    method: 'POST',
-    path: '/chat/completions/:id',
-    async answer(asked, world) {
-      const { id, turnId } = idIn(asked)
-      const { metadata: given } = await asked.body()
-      if (given === undefined) throw createMissingFieldError('metadata')
-      const metadata = readOptional(asMetadata, given, 'metadata') ?? {}
-      const labels = { ...asked.caller, turnId, dialect: 'chat', metadata }
-      if (!(await world.archive.relabelTurn(labels))) throw completionNotFound(id)
-      return completionOf(await loaded(asked, world))
-    },
-  },
-  {
-    method: 'DELETE',
-    path: '/chat/completions/:id',
-    async answer(asked, { archive, nowMs }) {
-      const { id, turnId } = idIn(asked)
-      const deletion = { ...asked.caller, turnId, dialect: 'chat', nowMs: nowMs() }
-      if ((await archive.deleteTurn(deletion)) !== 'deleted') throw completionNotFound(id)
-      return { id, object: 'chat.completion.deleted', deleted: true }
-    },
-  },
-  { method: 'GET', path: '/chat/completions/:id/messages', answer: listMessages },
+  { method: 'GET', path: '/chat/completions', handle: listCompletions },
+  { method: 'GET', path: '/chat/completions/:id', handle: readCompletion },
+  { method: 'POST', path: '/chat/completions/:id', handle: updateMetadata },
+  { method: 'DELETE', path: '/chat/completions/:id', handle: deleteCompletion },
+  { method: 'GET', path: '/chat/completions/:id/messages', handle: listMessages },
 ]
 
-async function listCompletions(
-  asked: StoredObjectRequest,
-  { archive }: GatewayDependencies,
-): Promise<JsonObject> {
-  const { query, caller } = asked
+async function readCompletion(request: AuthenticatedRequest, world: GatewayDependencies) {
+  return renderCompletion(await loadCompletion(request, world))
+}
+
+async function updateMetadata(request: AuthenticatedRequest, world: GatewayDependencies) {
+  const { id, turnId } = readCompletionId(request)
+  const metadata = await readMetadata(request)
+  const change = { ...request.caller, turnId, dialect: 'chat', metadata }
+  if (!(await world.archive.relabelTurn(change))) throw createCompletionNotFoundError(id)
+  return readCompletion(request, world)
+}
+
+async function deleteCompletion(
+  request: AuthenticatedRequest,
+  { archive, nowMs }: GatewayDependencies,
+) {
+  const { id, turnId } = readCompletionId(request)
+  const deletion = { ...request.caller, turnId, dialect: 'chat', nowMs: nowMs() }
+  if ((await archive.deleteTurn(deletion)) !== 'deleted') throw createCompletionNotFoundError(id)
+  return { id, object: 'chat.completion.deleted', deleted: true }
+}
+
+async function listCompletions(request: AuthenticatedRequest, { archive }: GatewayDependencies) {
+  const { query, caller } = request
   const paging = readPaging(query, 'asc')
   const after = paging.after === null ? null : turnIdOfCompletion(paging.after)
   if (paging.after !== null && after === null) throw createUnknownCursorError(paging.after)
   const turns = await archive.listTurns({
     ...caller,
     model: query.get('model') || null,
-    metadata: labelsIn(query),
+    metadata: readMetadataFilter(query),
     after,
     limit: paging.limit + 1,
     order: paging.order,
   })
-  return renderList(turns.slice(0, paging.limit).map(completionOf), turns.length > paging.limit)
+  return renderList(turns.slice(0, paging.limit).map(renderCompletion), turns.length > paging.limit)
 }
 
-/** As in `metadata[topic]=weather`. */
-function labelsIn(query: URLSearchParams): Readonly<Record<string, string>> {
-  const labels = [...query].flatMap(([name, value]) => {
+/** Reads filters such as `metadata[topic]=weather`. */
+function readMetadataFilter(query: URLSearchParams): Readonly<Record<string, string>> {
+  const entries = [...query].flatMap(([name, value]) => {
     const key = /^metadata\[(.+)\]$/s.exec(name)?.[1]
     return key === undefined ? [] : [[key, value] as const]
   })
-  return asMetadata(Object.fromEntries(labels), 'metadata') as Readonly<Record<string, string>>
+  return asMetadata(Object.fromEntries(entries), 'metadata') as Readonly<Record<string, string>>
 }
 
-/** What was said in the whole chat up to the answer, the answer itself not being among it. */
-async function listMessages(
-  asked: StoredObjectRequest,
-  { store }: GatewayDependencies,
-): Promise<JsonObject> {
-  const paging = readPaging(asked.query, 'asc')
-  const { id, turnId } = idIn(asked)
-  const chain = await store.loadChain(asked.caller, turnId)
-  const last = known(chain?.at(-1) ?? null, id)
+/** Lists all messages of the chat before the answer, without the answer itself. */
+async function listMessages(request: AuthenticatedRequest, { store }: GatewayDependencies) {
+  const paging = readPaging(request.query, 'asc')
+  const { id, turnId } = readCompletionId(request)
+  const chain = await store.loadChain(request.caller, turnId)
+  const last = requireCompletion(chain?.at(-1) ?? null, id)
   const messages = (chain ?? []).flatMap((turn) => {
-    const asked = renderMessages(removeGatewayToolItems(turn.input))
+    const input = renderMessages(removeGatewayToolItems(turn.input))
     return turn === last
-      ? asked
-      : [...asked, renderAssistantMessage(removeGatewayToolItems(turn.output))]
+      ? input
+      : [...input, renderAssistantMessage(removeGatewayToolItems(turn.output))]
   })
-  const named = messages.map((message, at) => ({ id: `${id}-${at}`, ...message }))
-  const { entries, hasMore } = cutPage(named, paging)
-  return renderList(
-    entries.map((message) => ({ refusal: null, name: null, content_parts: null, ...message })),
-    hasMore,
-  )
+  const withIds = messages.map((message, index) => ({ id: `${id}-${index}`, ...message }))
+  return renderPage(withIds, paging, (message) => ({
+    refusal: null,
+    name: null,
+    content_parts: null,
+    ...message,
+  }))
 }
 
-function completionOf(turn: StoredTurn): JsonObject {
+function renderCompletion(turn: StoredTurn): JsonObject {
   const { request, metadata, id: turnId, createdAtMs } = turn
-  const body = { model: request['model'] ?? turn.origin.model, messages: ANY_MESSAGES }
+  const body = { model: request['model'] ?? turn.origin.model, messages: PLACEHOLDER_MESSAGES }
   const clientRequest = parseRequestWithOverrides(chatDialect, body)
   return {
     ...chatDialect.renderBody(outcomeFromTurn(turn), {
@@ -126,30 +114,30 @@ function completionOf(turn: StoredTurn): JsonObject {
   }
 }
 
-const ANY_MESSAGES = [{ role: 'user', content: '' }]
+const PLACEHOLDER_MESSAGES = [{ role: 'user', content: '' }]
 
-async function loaded(
-  asked: StoredObjectRequest,
+async function loadCompletion(
+  request: AuthenticatedRequest,
   { archive }: GatewayDependencies,
 ): Promise<StoredTurn> {
-  const { id, turnId } = idIn(asked)
-  return known(await archive.loadTurn(asked.caller, turnId), id)
+  const { id, turnId } = readCompletionId(request)
+  return requireCompletion(await archive.loadTurn(request.caller, turnId), id)
 }
 
-function idIn({ named }: StoredObjectRequest): { readonly id: string; readonly turnId: string } {
-  const given = named('id')
-  const turnId = turnIdOfCompletion(given)
-  if (turnId === null) throw completionNotFound(given)
+function readCompletionId({ getPathParameter }: AuthenticatedRequest) {
+  const name = getPathParameter('id')
+  const turnId = turnIdOfCompletion(name)
+  if (turnId === null) throw createCompletionNotFoundError(name)
   return { id: completionId(turnId), turnId }
 }
 
-/** An answer that failed or is not over is no completion. */
-function known(turn: StoredTurn | null, id: string): StoredTurn {
-  const isThere = turn !== null && turn.dialect === 'chat' && turn.deletedAtMs === null
-  if (isThere && (turn.state === 'complete' || turn.state === 'incomplete')) return turn
-  throw completionNotFound(id)
+/** Throws unless the turn is a chat completion that ended without an error and is not deleted. */
+function requireCompletion(turn: StoredTurn | null, id: string): StoredTurn {
+  const isStored = turn !== null && turn.dialect === 'chat' && turn.deletedAtMs === null
+  if (isStored && (turn.state === 'complete' || turn.state === 'incomplete')) return turn
+  throw createCompletionNotFoundError(id)
 }
 
-function completionNotFound(id: string): GatewayError {
+function createCompletionNotFoundError(id: string): GatewayError {
   return createNotFoundError(`Chat completion with id '${shortenForError(id)}' not found.`)
 }

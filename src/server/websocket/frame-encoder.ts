@@ -1,32 +1,32 @@
 /**
- * What is written to a client as server-sent events, as frames: the JSON of one event each. Comments
- * and `[DONE]` belong to the other form and are left out.
+ * Converts server-sent events to WebSocket frames: each frame is the JSON of one event. Comments and
+ * `[DONE]` exist only in server-sent events and are dropped.
  */
 import { createSseDecoder } from '../../core/stream/sse.ts'
 
-/** `streamId` is the lane that a client has named; every frame of its answer names it, too. */
+/** Every frame carries `streamId`, if the client named one. */
 export function createFrameEncoder(
   streamId: string | null,
 ): (written: string | Uint8Array) => readonly string[] {
   const sse = createSseDecoder()
-  const lane = streamId === null ? null : `{"stream_id":${JSON.stringify(streamId)},`
-  const framed = (data: string): readonly string[] => {
-    if (!data.startsWith('{')) return NONE
-    return [lane === null ? data : lane + data.slice(1)]
+  const prefix = streamId === null ? null : `{"stream_id":${JSON.stringify(streamId)},`
+  const createFrames = (data: string): readonly string[] => {
+    if (!data.startsWith('{')) return NO_FRAMES
+    return [prefix === null ? data : prefix + data.slice(1)]
   }
   return (written) =>
     typeof written === 'string'
-      ? dataIn(written).flatMap(framed)
-      : sse.push(written).flatMap(({ data }) => framed(data))
+      ? splitEvents(written).flatMap(createFrames)
+      : sse.push(written).flatMap(({ data }) => createFrames(data))
 }
 
-const NONE: readonly string[] = []
+const NO_FRAMES: readonly string[] = []
 
-/** Our own words are always whole events, in the one way in which `core/stream/sse.ts` writes them. */
-function dataIn(text: string): readonly string[] {
+/** Splits text that the gateway wrote: always complete events, as `core/stream/sse.ts` formats them. */
+function splitEvents(text: string): readonly string[] {
   return text.split('\n\n').flatMap((event) => {
-    const at = event.startsWith('data: ') ? 0 : event.indexOf('\ndata: ') + 1
-    if (at === 0 && !event.startsWith('data: ')) return NONE
-    return [event.slice(at + 'data: '.length).replaceAll('\ndata: ', '\n')]
+    const start = event.startsWith('data: ') ? 0 : event.indexOf('\ndata: ') + 1
+    if (start === 0 && !event.startsWith('data: ')) return NO_FRAMES
+    return [event.slice(start + 'data: '.length).replaceAll('\ndata: ', '\n')]
   })
 }

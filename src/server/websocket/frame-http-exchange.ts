@@ -1,14 +1,14 @@
-/** The exchange of one turn on a connection: its answer is written as frames. */
+/** Implements HttpExchange for one request on a WebSocket: its answer is written as frames. */
 import type { ClientStream, HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import type { ClientWebSocket } from '../../gateway/websocket-interface.ts'
 import { createFrameEncoder } from './frame-encoder.ts'
 
 export interface FrameHttpExchange {
   readonly exchange: HttpExchange
-  /** Resolves when the answer is over, or the client has gone. */
-  readonly whenOver: Promise<void>
-  /** The connection is closed. */
-  readonly gone: () => void
+  /** Resolves when the answer has ended or the client has disconnected. */
+  readonly whenEnded: Promise<void>
+  /** Reports that the connection was closed. */
+  readonly disconnect: () => void
 }
 
 export function createFrameHttpExchange(
@@ -16,11 +16,11 @@ export function createFrameHttpExchange(
   streamId: string | null,
   connection: Pick<HttpExchange, 'isLocal' | 'waitUntil'>,
 ): FrameHttpExchange {
-  const { promise: whenOver, resolve } = Promise.withResolvers<void>()
+  const { promise: whenEnded, resolve } = Promise.withResolvers<void>()
   const callbacks: (() => void)[] = []
-  const framed = createFrameEncoder(streamId)
+  const encodeFrames = createFrameEncoder(streamId)
   let isDisconnected = false
-  let isOver = false
+  let isEnded = false
 
   const onDisconnect = (callback: () => void): void => {
     if (isDisconnected) callback()
@@ -28,12 +28,12 @@ export function createFrameHttpExchange(
   }
   const write = (written: string | Uint8Array): boolean => {
     let hasRoom = true
-    if (!isOver) for (const frame of framed(written)) hasRoom = socket.send(frame)
+    if (!isEnded) for (const frame of encodeFrames(written)) hasRoom = socket.send(frame)
     return hasRoom
   }
   const end = (text: string): void => {
     write(text)
-    isOver = true
+    isEnded = true
     resolve()
   }
   const client: ClientStream = {
@@ -45,9 +45,9 @@ export function createFrameHttpExchange(
     isDisconnected: () => isDisconnected,
   }
   return {
-    whenOver,
-    gone() {
-      if (isOver || isDisconnected) return
+    whenEnded,
+    disconnect() {
+      if (isEnded || isDisconnected) return
       isDisconnected = true
       for (const callback of callbacks) callback()
       resolve()

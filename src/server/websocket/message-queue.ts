@@ -1,63 +1,63 @@
 /**
- * Messages that wait for their turn. There are few of them, and all together they are no larger than
- * one may be. What is too much is told so, when its turn comes.
+ * Queues the messages of a connection: at most 16, together no larger than one message may be. A message
+ * beyond these limits is replaced by an error, which the client receives in its place.
  */
 import { createRequestTooLargeError } from '../runtime/request-too-large-error.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
 export interface QueuedMessage {
-  /** `null` for a message that is no text. */
+  /** Null for a binary message. */
   readonly text: string | null
   readonly bytes: number
 }
 
 export interface MessageQueue {
-  /** `false` when a client has been refused so often that it cannot be listening. */
+  /** Returns false after 256 rejected messages: such a client does not read its errors. */
   readonly add: (message: QueuedMessage) => boolean
   readonly take: () => QueuedMessage | GatewayError | undefined
   readonly clear: () => void
 }
 
 const MAX_WAITING = 16
-const MAX_REFUSED = 256
+const MAX_REJECTED = 256
 
 export function createMessageQueue(maxBytes: number): MessageQueue {
-  const line: (QueuedMessage | GatewayError)[] = []
+  const queue: (QueuedMessage | GatewayError)[] = []
   let bytes = 0
   let messages = 0
-  const refusalOf = (message: QueuedMessage): GatewayError | null => {
+  const checkLimits = (message: QueuedMessage): GatewayError | null => {
     if (message.bytes > maxBytes) return createRequestTooLargeError(maxBytes)
     const fits = messages === 0 || bytes + message.bytes <= maxBytes
-    return fits && messages < MAX_WAITING ? null : tooMany()
+    return fits && messages < MAX_WAITING ? null : createQueueFullError()
   }
   return {
     add(message) {
-      if (line.length - messages >= MAX_REFUSED) return false
-      const refusal = refusalOf(message)
-      line.push(refusal ?? message)
-      if (refusal === null) {
+      if (queue.length - messages >= MAX_REJECTED) return false
+      const error = checkLimits(message)
+      queue.push(error ?? message)
+      if (error === null) {
         bytes += message.bytes
         messages += 1
       }
       return true
     },
     take() {
-      const one = line.shift()
-      if (one !== undefined && !(one instanceof GatewayError)) {
-        bytes -= one.bytes
+      const next = queue.shift()
+      if (next !== undefined && !(next instanceof GatewayError)) {
+        bytes -= next.bytes
         messages -= 1
       }
-      return one
+      return next
     },
     clear() {
-      line.length = 0
+      queue.length = 0
       bytes = 0
       messages = 0
     },
   }
 }
 
-function tooMany(): GatewayError {
+function createQueueFullError(): GatewayError {
   return new GatewayError(
     'rate_limit_exceeded',
     `At most ${MAX_WAITING} requests can wait on a connection, and together they cannot be larger than one. Wait for an answer before you send more.`,

@@ -1,6 +1,6 @@
 /**
- * One message of a client: `response.create` with the fields of a request. What only HTTP has a
- * meaning for is refused. All of these throw a GatewayError for whatever else they are given.
+ * Reads a client's message: `response.create` with the fields of a request. Fields that only make sense
+ * over HTTP are rejected. All functions throw a GatewayError for invalid input.
  */
 import { isObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
 import {
@@ -21,29 +21,29 @@ export function readFrame(text: string | null): JsonObject {
   )
 }
 
-/** The lane that the client has put the request on; all events of its answer name it. */
+/** Reads the optional `stream_id`, which all events of the answer repeat. */
 export function readStreamId(frame: JsonObject): string | null {
   return readOptional(asString, frame['stream_id'], 'stream_id')
 }
 
 /**
- * The message as a body of `POST /v1/responses`. In the beta of this protocol, which clients name
- * in a header, some always say `stream: true`, and are let.
+ * Converts the message to a body of `POST /v1/responses`. Clients of the protocol's beta (`isBeta`) may
+ * send `stream: true` and `stream_options`, as Codex does.
  */
 export function readRequestBody(frame: JsonObject, isBeta: boolean): JsonObject {
-  const { type, stream_id: _lane, stream, stream_options: options, ...fields } = frame
-  if (type !== 'response.create') throw notCreate(type)
-  if (isSaid(stream) && !(isBeta && stream === true)) throw notHere('stream')
-  if (isSaid(options) && !isBeta) throw notHere('stream_options')
-  if (isSaid(fields['background'])) throw notHere('background')
+  const { type, stream_id: _streamId, stream, stream_options: options, ...fields } = frame
+  if (type !== 'response.create') throw createUnknownTypeError(type)
+  if (hasValue(stream) && !(isBeta && stream === true)) throw createHttpOnlyFieldError('stream')
+  if (hasValue(options) && !isBeta) throw createHttpOnlyFieldError('stream_options')
+  if (hasValue(fields['background'])) throw createHttpOnlyFieldError('background')
   return { ...fields, stream: true }
 }
 
-function isSaid(value: unknown): boolean {
+function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-function notCreate(type: JsonObject[string]): GatewayError {
+function createUnknownTypeError(type: JsonObject[string]): GatewayError {
   if (type === undefined) return createMissingFieldError('type')
   const shown = typeof type === 'string' ? `'${type.slice(0, 40)}'` : typeof type
   return new GatewayError(
@@ -53,7 +53,7 @@ function notCreate(type: JsonObject[string]): GatewayError {
   )
 }
 
-function notHere(field: string): GatewayError {
+function createHttpOnlyFieldError(field: string): GatewayError {
   return new GatewayError(
     'unsupported_parameter',
     `Unsupported parameter: '${field}' is not supported over a WebSocket, where every answer is streamed and ends with its connection.`,

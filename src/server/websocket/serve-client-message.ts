@@ -1,54 +1,53 @@
 /**
- * One turn on a connection: a message goes the way of a request to `POST /v1/responses`, and its
- * answer comes as frames. What goes wrong is told to the client.
+ * Serves one message of a WebSocket like a request to `POST /v1/responses`, and writes its answer or
+ * its error as frames.
  */
 import type { Caller } from '../../core/client/caller.ts'
+import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
+import { answerRequest } from '../../gateway/answer-request.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import type { ClientWebSocket } from '../../gateway/websocket-interface.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { answerRequest } from '../../gateway/answer-request.ts'
-import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
-import type { UnstoredAnswerCache, StreamAnswerCache } from './unstored-answer-cache.ts'
 import { createFrameHttpExchange, type FrameHttpExchange } from './frame-http-exchange.ts'
-import { readRequestBody, readStreamId, readFrame } from './read-frame.ts'
-import { sendErrorFrame } from './send-error-frame.ts'
 import type { QueuedMessage } from './message-queue.ts'
+import { readRequestBody, readStreamId, readFrame } from './read-frame.ts'
+import type { UnstoredAnswerCache, StreamAnswerCache } from './unstored-answer-cache.ts'
 
 export interface ConnectionContext extends Pick<HttpExchange, 'isLocal' | 'waitUntil'> {
   readonly socket: ClientWebSocket
-  readonly memory: UnstoredAnswerCache
+  readonly cache: UnstoredAnswerCache
   readonly caller: Caller
   readonly world: GatewayDependencies
-  /** Whether the client speaks the beta of this protocol. */
+  /** True if the client uses the protocol's beta, by its header `OpenAI-Beta`. */
   readonly isBeta: boolean
 }
 
-/** Resolves when the turn is over, and never rejects. */
+/** Resolves when the answer has ended; never rejects. `onStart` receives its exchange. */
 export async function serveClientMessage(
   message: QueuedMessage | GatewayError,
-  turning: ConnectionContext,
-  onBegin: (begun: FrameHttpExchange) => void,
+  connection: ConnectionContext,
+  onStart: (started: FrameHttpExchange) => void,
 ): Promise<void> {
-  const { socket, memory, caller, world, isBeta } = turning
+  const { socket, cache, caller, world, isBeta } = connection
   let streamId: string | null = null
-  let lane: StreamAnswerCache | null = null
-  let previous: string | null = null
+  let stream: StreamAnswerCache | null = null
+  let previousId: string | null = null
   try {
     if (message instanceof GatewayError) throw message
     const frame = readFrame(message.text)
     streamId = readStreamId(frame)
     const body = readRequestBody(frame, isBeta)
-    lane = memory.lane(streamId)
-    previous = previousOf(body)
+    stream = cache.openStream(streamId)
+    previousId = readPreviousId(body)
     const clientRequest = parseRequestWithOverrides(responsesDialect, body)
-    const begun = createFrameHttpExchange(socket, streamId, turning)
-    onBegin(begun)
-    const { store: turnStore, recordForConnection } = lane
-    const { exchange } = begun
+    const started = createFrameHttpExchange(socket, streamId, connection)
+    onStart(started)
+    const { store: turnStore, recordForConnection } = stream
+    const { exchange } = started
     await answerRequest(
       {
         dialect: responsesDialect,
@@ -60,13 +59,26 @@ export async function serveClientMessage(
       },
       world,
     )
-    await begun.whenOver
+    await started.whenEnded
   } catch (error) {
-    lane?.evict(previous)
+    stream?.evict(previousId)
     sendErrorFrame(socket, convertUnexpectedError(error, world.log), streamId)
   }
 }
 
-function previousOf({ previous_response_id: id }: JsonObject): string | null {
+function readPreviousId({ previous_response_id: id }: JsonObject): string | null {
   return typeof id === 'string' ? id : null
+}
+
+export function sendErrorFrame(
+  socket: ClientWebSocket,
+  { failure, headers }: GatewayError,
+  streamId: string | null = null,
+): void {
+  const { status, type, code, message, param } = failure
+  const { connection: _httpOnly, ...sentHeaders } = headers
+  const error = { type, code: code ?? type, message, param }
+  const more = Object.keys(sentHeaders).length > 0 ? { headers: sentHeaders } : {}
+  const stream = streamId === null ? {} : { stream_id: streamId }
+  socket.send(JSON.stringify({ type: 'error', ...stream, status, error: { ...error, ...more } }))
 }

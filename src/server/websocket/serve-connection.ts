@@ -1,89 +1,92 @@
 /**
- * A conversation over one WebSocket. A client asks with `response.create`, and hears the events of
- * the answer as it would over HTTP, one in each frame. One turn at a time: what is asked meanwhile
- * waits. Whatever a client may send, it is answered, and with nothing but words.
+ * Serves one WebSocket connection. A client sends `response.create` and receives the events of the
+ * answer, one in each frame. Requests are answered one after the other; later ones wait in a queue.
+ * Invalid messages are answered with an error frame and do not close the connection.
  */
-import type { ClientWebSocket, WebSocketListener } from '../../gateway/websocket-interface.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { createUnstoredAnswerCache } from './unstored-answer-cache.ts'
+import type { ClientWebSocket, WebSocketListener } from '../../gateway/websocket-interface.ts'
 import type { FrameHttpExchange } from './frame-http-exchange.ts'
-import { serveClientMessage, type ConnectionContext } from './serve-client-message.ts'
-import { sendErrorFrame } from './send-error-frame.ts'
 import { createMessageQueue } from './message-queue.ts'
+import {
+  serveClientMessage,
+  type ConnectionContext,
+  sendErrorFrame,
+} from './serve-client-message.ts'
+import { createUnstoredAnswerCache } from './unstored-answer-cache.ts'
 
-export type ConnectionOptions = Omit<ConnectionContext, 'socket' | 'memory'>
+export type ConnectionOptions = Omit<ConnectionContext, 'socket' | 'cache'>
 
 export function serveConnection(
   socket: ClientWebSocket,
-  conversing: ConnectionOptions,
+  options: ConnectionOptions,
 ): WebSocketListener {
-  const { world, waitUntil } = conversing
+  const { world, waitUntil } = options
   const { MAX_BODY_MB, WEBSOCKET_MINUTES } = world.settings
-  const line = createMessageQueue(MAX_BODY_MB * 1024 * 1024)
-  const turning = {
-    ...conversing,
+  const queue = createMessageQueue(MAX_BODY_MB * 1024 * 1024)
+  const context = {
+    ...options,
     socket,
-    memory: createUnstoredAnswerCache(world.store, world.nowMs),
+    cache: createUnstoredAnswerCache(world.store, world.nowMs),
   }
   let running: FrameHttpExchange | null = null
   let isBusy = false
   let isClosed = false
-  /** Why nothing more is begun, once there is a reason. */
-  let farewell: Farewell | null = null
+  /** Once set, no further request is started, and the connection closes after the current one. */
+  let closeReason: CloseReason | null = null
 
-  const closed = (): void => {
+  const handleClosed = (): void => {
     isClosed = true
-    clearTimeout(limit)
-    line.clear()
-    running?.gone()
+    clearTimeout(ageLimit)
+    queue.clear()
+    running?.disconnect()
   }
-  const close = ({ code, reason, error }: Farewell): void => {
+  const close = ({ code, reason, error }: CloseReason): void => {
     if (isClosed) return
     if (error !== undefined) sendErrorFrame(socket, error)
-    closed()
+    handleClosed()
     socket.close(code, reason)
   }
-  const leave = (reason: Farewell): void => {
-    farewell ??= reason
-    if (!isBusy) close(farewell)
+  const closeWhenIdle = (reason: CloseReason): void => {
+    closeReason ??= reason
+    if (!isBusy) close(closeReason)
   }
-  const takeTurns = async (): Promise<void> => {
+  const serveQueue = async (): Promise<void> => {
     if (isBusy) return
     isBusy = true
-    for (let one = line.take(); one !== undefined; one = line.take()) {
-      await serveClientMessage(one, turning, (begun) => (running = begun))
+    for (let next = queue.take(); next !== undefined; next = queue.take()) {
+      await serveClientMessage(next, context, (started) => (running = started))
       running = null
-      if (farewell !== null) close(farewell)
+      if (closeReason !== null) close(closeReason)
     }
     isBusy = false
   }
-  const limit = setTimeout(() => leave(LIMIT_REACHED), WEBSOCKET_MINUTES * 60_000)
+  const ageLimit = setTimeout(() => closeWhenIdle(AGE_LIMIT_REACHED), WEBSOCKET_MINUTES * 60_000)
 
   return {
     message(text, bytes) {
-      if (isClosed || farewell !== null) return
-      if (line.add({ text, bytes })) waitUntil(takeTurns())
-      else close(NOT_LISTENING)
+      if (isClosed || closeReason !== null) return
+      if (queue.add({ text, bytes })) waitUntil(serveQueue())
+      else close(TOO_MANY_MESSAGES)
     },
-    closed,
-    leave: () => leave(GOING_AWAY),
+    closed: handleClosed,
+    leave: () => closeWhenIdle(SHUTTING_DOWN),
   }
 }
 
-/** Why a connection is closed, by the codes of the WebSocket protocol. */
-interface Farewell {
+/** `code` is a close code of the WebSocket protocol, for example 1001 (going away). */
+interface CloseReason {
   readonly code: number
   readonly reason: string
   readonly error?: GatewayError
 }
 
-const GOING_AWAY: Farewell = { code: 1001, reason: 'The gateway is shutting down.' }
-const NOT_LISTENING: Farewell = { code: 1008, reason: 'Too many messages.' }
-const LIMIT_REACHED: Farewell = {
+const SHUTTING_DOWN: CloseReason = { code: 1001, reason: 'The gateway is shutting down.' }
+const TOO_MANY_MESSAGES: CloseReason = { code: 1008, reason: 'Too many messages.' }
+const AGE_LIMIT_REACHED: CloseReason = {
   code: 1000,
   reason: 'websocket_connection_limit_reached',
   error: new GatewayError(
     'websocket_connection_limit_reached',
-    'This connection is as old as a connection may be. Open a new one to go on.',
+    'This connection has reached its age limit. Open a new one to continue.',
   ),
 }

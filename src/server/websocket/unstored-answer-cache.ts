@@ -1,14 +1,15 @@
 /**
- * What a connection remembers beside the store: of each lane the latest answer that nobody wanted
- * kept. It can be gone on from as if it were stored, but only here, and only until the next.
+ * Caches the latest answer with `store: false` of each stream of a connection. The next request on this
+ * connection may name it as `previous_response_id`, as if it were stored.
  *
- * It is laid over the store for one turn at a time. What is stored in the end never points at what
- * is only here: a stored turn that goes on from such an answer takes the whole conversation along.
+ * The cache wraps the store for one request at a time. A stored turn never refers to a cached one: if
+ * its parent is cached, it is stored with the complete conversation as its input.
  */
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { convertToStoredTurn } from '../convert-to-stored-turn.ts'
 import { NOT_RECORDED } from '../../gateway/record/recorder-interface.ts'
 import type { NewTurn, TurnStore, StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import type { RecordForConnection } from '../../gateway/record/choose-recorder.ts'
@@ -16,16 +17,16 @@ import type { RecordForConnection } from '../../gateway/record/choose-recorder.t
 export interface StreamAnswerCache {
   readonly store: TurnStore
   readonly recordForConnection: RecordForConnection
-  /** What was asked to go on from there has failed, and must not be gone on from again. */
+  /** Removes an answer after a request that named it has failed. */
   readonly evict: (responseId: string | null) => void
 }
 
 export interface UnstoredAnswerCache {
-  /** Throws a GatewayError above the number of lanes that a connection may have. */
-  readonly lane: (name: string | null) => StreamAnswerCache
+  /** Throws a GatewayError if the connection has more than 32 values of `stream_id`. */
+  readonly openStream: (name: string | null) => StreamAnswerCache
 }
 
-const MAX_LANES = 32
+const MAX_STREAMS = 32
 
 export function createUnstoredAnswerCache(
   store: TurnStore,
@@ -35,38 +36,38 @@ export function createUnstoredAnswerCache(
   const find = (turnId: string | null): StoredTurn | null =>
     turnId === null ? null : ([...latest.values()].find((turn) => turn?.id === turnId) ?? null)
   const evict = (turnId: string | null): void => {
-    for (const [lane, turn] of latest) if (turn?.id === turnId) latest.set(lane, null)
+    for (const [stream, turn] of latest) if (turn?.id === turnId) latest.set(stream, null)
   }
 
   return {
-    lane(name) {
-      const lane = name ?? ''
-      if (!latest.has(lane) && latest.size >= MAX_LANES) throw tooManyLanes()
-      if (!latest.has(lane)) latest.set(lane, null)
+    openStream(streamId) {
+      const stream = streamId ?? ''
+      if (!latest.has(stream) && latest.size >= MAX_STREAMS) throw createTooManyStreamsError()
+      if (!latest.has(stream)) latest.set(stream, null)
       let previous: string | null = null
       return {
         store: {
           ...store,
           async loadChain(owner, turnId) {
-            const kept = find(turnId)
-            return kept === null ? store.loadChain(owner, turnId) : [kept]
+            const cached = find(turnId)
+            return cached === null ? store.loadChain(owner, turnId) : [cached]
           },
           openTurn(turn) {
             previous = turn.parent
-            return store.openTurn(selfContained(turn, find(previous)))
+            return store.openTurn(includeParentItems(turn, find(previous)))
           },
           closeTurn(ending) {
             if (ending.state === 'failed') evict(previous)
-            else latest.set(lane, null)
+            else latest.set(stream, null)
             return store.closeTurn(ending)
           },
         },
-        recordForConnection: (turn, said) => ({
+        recordForConnection: (turn, conversation) => ({
           ...NOT_RECORDED,
           settle(outcome, ending, { origin }) {
-            const isOver = ending === 'finished' && outcome.failure === null
-            if (isOver) latest.set(lane, keptTurn(turn, said, outcome, origin(), nowMs()))
-            else evict(turn.parent)
+            if (ending !== 'finished' || outcome.failure !== null) evict(turn.parent)
+            else
+              latest.set(stream, createCachedTurn(turn, conversation, outcome, origin(), nowMs()))
             return Promise.resolve(outcome)
           },
         }),
@@ -76,47 +77,37 @@ export function createUnstoredAnswerCache(
   }
 }
 
-function selfContained(turn: NewTurn, parent: StoredTurn | null): NewTurn {
+function includeParentItems(turn: NewTurn, parent: StoredTurn | null): NewTurn {
   if (parent === null) return turn
   const input = [...parent.input, ...parent.output, ...turn.input]
   return { ...turn, parent: null, depth: 0, input }
 }
 
-/** The conversation up to here as one turn, so that nothing else need be remembered. */
-function keptTurn(
+/** Creates one turn with the complete conversation, so that its parents need not be cached. */
+function createCachedTurn(
   turn: NewTurn,
-  said: readonly Item[],
+  conversation: readonly Item[],
   { items, finish, usage, model }: Outcome,
   origin: Origin,
   endedAtMs: number,
 ): StoredTurn {
-  return {
-    ...turn,
+  return convertToStoredTurn(turn, endedAtMs, {
     parent: null,
     depth: 0,
-    metadata: turn.metadata ?? null,
-    digests: {},
-    deletedAtMs: null,
     state: finish === 'stop' ? 'complete' : 'incomplete',
-    endedAtMs,
     origin,
     usage,
-    failure: null,
-    finish: finish,
+    finish,
     servedModel: model,
-    contentHash: null,
-    reasoningRefusedBy: null,
-    usedAtMs: endedAtMs,
-    input: said,
+    input: conversation,
     output: items.map((item) => ({ ...item, origin })),
-    hidden: new Set(),
-  }
+  })
 }
 
-function tooManyLanes(): GatewayError {
+function createTooManyStreamsError(): GatewayError {
   return new GatewayError(
     'websocket_stream_limit_reached',
-    `A connection can have at most ${MAX_LANES} values of 'stream_id'. Use one of those, or another connection.`,
+    `A connection can have at most ${MAX_STREAMS} values of 'stream_id'. Use one of those, or another connection.`,
     { param: 'stream_id' },
   )
 }

@@ -11,43 +11,44 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const DEMO = upstreams({ name: 'demo', wire: 'demo', baseUrl: 'http://demo', models: ['*'] })
 
-/** What it prints, what it complains of, and the code that it exits with. */
-async function run(words: readonly string[], changes: Partial<ExplainEnvironment> = {}) {
-  const heard = { printed: '', complaints: '' }
-  const code = await runExplainCommand(words, {
+/** Runs the command and returns its output, its error output and its exit code. */
+async function run(args: readonly string[], changes: Partial<ExplainEnvironment> = {}) {
+  const output = { printed: '', errors: '' }
+  const code = await runExplainCommand(args, {
     environment: { DATABASE_URL: 'sqlite::memory:', ...DEMO },
     configFile: () => ({}),
     read: () => {
       throw new Error('no such file')
     },
-    input: () => Promise.resolve(''),
-    print: (text) => (heard.printed += text),
-    complain: (line) => (heard.complaints += line),
+    readInput: () => Promise.resolve(''),
+    print: (text) => (output.printed += text),
+    printError: (line) => (output.errors += line),
     ...changes,
   })
-  return { code, ...heard }
+  return { code, ...output }
 }
 
 const CHAT = { model: 'demo', messages: [{ role: 'user', content: 'Hello there.' }] }
 
 describe('C145: explain', () => {
-  test('tells what would be sent for a request of either API, in a file or from the input', async () => {
+  test('explains what would be sent for a request of either API, from a file or from standard input', async () => {
     const files = new Map([['chat.json', JSON.stringify(CHAT)]])
-    const told = await run(['chat.json'], { read: (path) => files.get(path) ?? '' })
-    expect(told).toMatchObject({ code: 0, complaints: '' })
-    expect(told.printed).toMatch(/^demo at demo \(demo\) +dry run\n/)
-    expect(told.printed).toMatch(/^= +0  user +Hello there\./m)
+    const result = await run(['chat.json'], { read: (path) => files.get(path) ?? '' })
+    expect(result).toMatchObject({ code: 0, errors: '' })
+    expect(result.printed).toMatch(/^demo at demo \(demo\) +dry run\n/)
+    expect(result.printed).toMatch(/^= +0  user +Hello there\./m)
 
-    const input = () => Promise.resolve(JSON.stringify({ model: 'demo', input: 'Hello there.' }))
-    const { printed } = await run(['-', '--json'], { input })
+    const readInput = () =>
+      Promise.resolve(JSON.stringify({ model: 'demo', input: 'Hello there.' }))
+    const { printed } = await run(['-', '--json'], { readInput })
     expect(JSON.parse(printed)).toMatchObject({ api: 'responses', items: { sent: 1 } })
-    const body = await run(['--body', '-'], { input })
+    const body = await run(['--body', '-'], { readInput })
     expect(JSON.parse(body.printed)).toEqual(
       (JSON.parse(printed) as { upstream: { body: unknown } }).upstream.body,
     )
   })
 
-  test('tells what was sent for an answer that is kept, to whom it belongs', async () => {
+  test('explains what was sent for a stored answer, only to its tenant and user', async () => {
     const environment = {
       ...DEMO,
       DATABASE_URL: `sqlite:${join(folder, 'memory.db')}`,
@@ -57,52 +58,60 @@ describe('C145: explain', () => {
     const ada = openaiFor(gateway.url, 'one')
     const { id } = await ada.responses.create({ model: 'demo', input: 'Hello there.' })
     const headers = { authorization: 'Bearer one', accept: 'text/plain' }
-    const told = await fetch(`${gateway.url}/v1/context/explain/${id}`, { headers })
-    const picture = await told.text()
+    const response = await fetch(`${gateway.url}/v1/context/explain/${id}`, { headers })
+    const report = await response.text()
     await gateway.close()
 
-    const asked = (...more: string[]) => run([id, ...more], { environment })
-    expect(await asked('--key', 'ada')).toEqual({ code: 0, printed: picture, complaints: '' })
-    expect(await asked('--key', 'ada', '--round', 'last')).toMatchObject({ code: 0 })
-    for (const more of [['--key=bob'], ['--key', 'ada', '--user', 'eve']]) {
-      expect(await asked(...more)).toEqual({
+    const explain = (...options: string[]) => run([id, ...options], { environment })
+    expect(await explain('--key', 'ada')).toEqual({ code: 0, printed: report, errors: '' })
+    expect(await explain('--key', 'ada', '--round', 'last')).toMatchObject({ code: 0 })
+    for (const options of [['--key=bob'], ['--key', 'ada', '--user', 'eve']]) {
+      expect(await explain(...options)).toEqual({
         code: 1,
         printed: '',
-        complaints: `No request is kept for an answer with id '${id}'.`,
+        errors: `No request is kept for an answer with id '${id}'.`,
       })
     }
-    expect(await asked('--key', 'ada', '--round', '1')).toMatchObject({
-      complaints: 'The answer was asked for in one round, 0.',
+    expect(await explain('--key', 'ada', '--round', '1')).toMatchObject({
+      errors: 'The answer was asked for in one round, 0.',
     })
-    expect(await asked()).toMatchObject({
+    expect(await explain()).toMatchObject({
       code: 1,
-      complaints: 'There are several keys (ada, bob); --key says whose it is.',
+      errors: 'There are several keys (ada, bob); --key says whose it is.',
     })
-    expect(await asked('--key', 'eve')).toMatchObject({
-      complaints: 'There is no key "eve". There is: ada, bob.',
+    expect(await explain('--key', 'eve')).toMatchObject({
+      errors: 'There is no key "eve". There is: ada, bob.',
     })
   })
 
-  const input = (text: string) => () => Promise.resolve(text)
+  const readInput = (text: string) => () => Promise.resolve(text)
   test.each([
     [[], {}, 'What is to be explained?\nUsage: npm start -- explain FILE|-|ID'],
-    [['a', 'b'], {}, 'There is no option "b".\nUsage: '],
-    [['missing.json'], {}, 'missing.json cannot be read, and is no id of an answer.'],
-    [['-'], { input: input('{') }, 'The input is not JSON: '],
-    [['-'], { input: input('[]') }, 'The input is not a request: it must be a JSON object'],
-    [['-'], { input: input('{"model": "demo"}') }, 'input'],
-    [['-'], { input: input('{"model": 1, "messages": []}') }, 'model'],
+    [['a', 'b'], {}, "Unexpected argument 'b'.\nUsage: "],
+    [['missing.json'], {}, 'missing.json cannot be read, and is not the id of an answer.'],
+    [['-'], { readInput: readInput('{') }, 'The input is not JSON: '],
+    [['-'], { readInput: readInput('[]') }, 'The input is not a request: it must be a JSON object'],
+    [['-'], { readInput: readInput('{"model": "demo"}') }, 'input'],
+    [['-'], { readInput: readInput('{"model": 1, "messages": []}') }, 'model'],
     [['-', '--json', '--body'], {}, '--json and --body are two forms of the same.'],
-    [['-', '--round', '1'], {}, '--round is for an answer that is kept.'],
-    [['-', '--key', 'ada'], { input: input('{}') }, 'There is no key "ada". There is: local.'],
-    [['-'], { input: input('{}'), environment: { PORT: 'x' } }, 'The settings have faults:'],
-  ])('says what is wrong with %j, and exits with 1: %#', async (words, changes, sentence) => {
-    const { code, printed, complaints } = await run(words, changes)
+    [['-', '--round', '1'], {}, '--round is for a stored answer.'],
+    [
+      ['-', '--key', 'ada'],
+      { readInput: readInput('{}') },
+      'There is no key "ada". There is: local.',
+    ],
+    [
+      ['-'],
+      { readInput: readInput('{}'), environment: { PORT: 'x' } },
+      'The settings have faults:',
+    ],
+  ])('reports what is wrong with %j, and exits with 1: %#', async (args, changes, message) => {
+    const { code, printed, errors } = await run(args, changes)
     expect({ code, printed }).toEqual({ code: 1, printed: '' })
-    expect(complaints).toContain(sentence)
+    expect(errors).toContain(message)
   })
 
-  test('is a command of the program', () => {
+  test('runs as a command of the program', () => {
     const start = new URL('../../../src/main/start.js', import.meta.url).pathname
     const { status, stdout, stderr } = spawnSync(process.execPath, [start, 'explain', '-'], {
       input: JSON.stringify(CHAT),
@@ -113,7 +122,7 @@ describe('C145: explain', () => {
     expect(stdout).toContain('Hello there.')
   })
 
-  test('explains itself', async () => {
+  test('prints its usage with --help', async () => {
     const { code, printed } = await run(['--help'])
     expect(code).toBe(0)
     expect(printed).toMatch(/^Usage: npm start -- explain/)

@@ -5,19 +5,19 @@ import {
   type SimulateArguments,
 } from '../../../src/main/commands/simulate-arguments.ts'
 
-function read(...words: readonly string[]): SimulateArguments {
-  const asked = parseSimulateArguments(words)
-  if (typeof asked === 'string') throw new Error(asked)
-  return asked
+function parse(...args: readonly string[]): SimulateArguments {
+  const parsed = parseSimulateArguments(args)
+  if (typeof parsed === 'string') throw new Error(parsed)
+  return parsed
 }
 
 const names = ({ contestants }: SimulateArguments) => contestants.map(({ name }) => name)
 
-describe('the command line', () => {
-  test('without a word plays twenty conversations under all policies', () => {
-    const asked = read()
-    expect(asked.seeds).toEqual(Array.from({ length: 20 }, (_, seed) => seed))
-    expect(names(asked)).toEqual([
+describe('the arguments of simulate', () => {
+  test('default to twenty generated conversations under all policies', () => {
+    const parsed = parse()
+    expect(parsed.seeds).toEqual(Array.from({ length: 20 }, (_, seed) => seed))
+    expect(names(parsed)).toEqual([
       'replay',
       'retain',
       'lean',
@@ -25,74 +25,74 @@ describe('the command line', () => {
       'sliding-window',
       'trim-by-age',
     ])
-    expect(asked).toMatchObject({ source: null, json: false, svg: null, help: false, binds: true })
+    expect(parsed).toMatchObject({ source: null, json: false, svg: null, help: false, binds: true })
   })
 
-  test('names policies; full replay is measured by anyway', () => {
-    const asked = read('--policies', 'lean, retain')
-    expect(names(asked)).toEqual(['retain', 'lean'])
-    expect(asked.replay.name).toBe('replay')
+  test('select policies; full replay is always the reference', () => {
+    const parsed = parse('--policies', 'lean, retain')
+    expect(names(parsed)).toEqual(['retain', 'lean'])
+    expect(parsed.replay.name).toBe('replay')
   })
 
-  test('takes a policy of your own', () => {
-    const asked = read('--policies=lean', '--context', '{"window": {"turns": 4}}')
-    expect(names(asked)).toEqual(['lean', 'your own'])
-    expect(names(read('--policies=lean', '--context', 'capped'))).toEqual(['lean', 'your own'])
+  test('accept a custom policy with --context', () => {
+    const parsed = parse('--policies=lean', '--context', '{"window": {"turns": 4}}')
+    expect(names(parsed)).toEqual(['lean', 'your own'])
+    expect(names(parse('--policies=lean', '--context', 'capped'))).toEqual(['lean', 'your own'])
   })
 
   test.each([
     ['7', [7]],
     ['0-2', [0, 1, 2]],
     ['3,1-2,2', [3, 1, 2]],
-  ])('takes seeds: %s', (text, seeds) => {
-    expect(read('--seeds', text).seeds).toEqual(seeds)
+  ])('accept seeds: %s', (text, seeds) => {
+    expect(parse('--seeds', text).seeds).toEqual(seeds)
   })
 
-  test('says where a recorded conversation is', () => {
-    expect(read('--from', 'a.json').source).toEqual({ from: 'file', path: 'a.json' })
-    expect(read('--conversation', 'conv_1', '--tenant', 'alice').source).toEqual({
-      from: 'memory',
+  test('name the source of a recorded conversation', () => {
+    expect(parse('--from', 'a.json').source).toEqual({ from: 'file', path: 'a.json' })
+    expect(parse('--conversation', 'conv_1', '--tenant', 'alice').source).toEqual({
+      from: 'database',
       kind: 'conversation',
       id: 'conv_1',
       tenant: 'alice',
       user: null,
     })
-    expect(read('--response=resp_1', '--user=bob').source).toMatchObject({
+    expect(parse('--response=resp_1', '--user=bob').source).toMatchObject({
       kind: 'response',
       user: 'bob',
     })
   })
 
-  test('takes its flags', () => {
-    expect(read('--json', '--unbound', '--svg', 'a.svg')).toMatchObject({
+  test('accept flags', () => {
+    expect(parse('--json', '--unbound', '--svg', 'a.svg')).toMatchObject({
       json: true,
       binds: false,
       svg: 'a.svg',
     })
-    expect(read('-h').help).toBe(true)
+    expect(parse('-h').help).toBe(true)
   })
 
   test.each([
-    [['--nonsense'], 'There is no option "--nonsense".'],
-    [['lean'], 'There is no option "lean".'],
+    [['--nonsense'], "Unknown option '--nonsense'"],
+    [['lean'], "Unexpected argument 'lean'"],
     [['--policies', 'lean,other'], 'There is no policy "other" for --policies.'],
-    [['--policies', ''], '--policies needs names'],
-    [['--seeds'], '--seeds needs numbers'],
-    [['--seeds', '--json'], '--seeds needs numbers'],
+    [['--policies', ''], 'There is no policy "" for --policies.'],
+    [['--seeds'], "Option '--seeds <value>' argument missing"],
+    [['--seeds', '--json'], "Option '--seeds' argument is ambiguous."],
     [['--seeds', '4-1'], '"4-1" is none'],
     [['--seeds', '0-1000'], 'at most 1000'],
-    [['--seeds', '1', '--seeds', '2'], '--seeds is there twice.'],
-    [['--json=yes'], '--json takes no value.'],
-    [['--from', 'a', '--response', 'resp_1'], 'only one can be played'],
-    [['--from', 'a', '--seeds', '1'], '--seeds is for conversations that are made'],
+    [['--seeds', '1', '--seeds', '2'], "Option '--seeds' is given twice."],
+    [['--json=yes'], "Option '--json' does not take an argument"],
+    [['--from', 'a', '--response', 'resp_1'], 'Only one of --from, --conversation and --response'],
+    [['--from', 'a', '--seeds', '1'], '--seeds and --images are for generated conversations'],
     [['--tenant', 'alice'], '--tenant and --user say whose'],
     [['--context', '{"windo": {}}'], "--context: Unknown parameter: 'context.windo'"],
     [['--context', '{'], '--context: '],
-  ])('that makes no sense is told so: %j', (words, sentence) => {
-    expect(parseSimulateArguments(words)).toContain(sentence)
+  ])('are rejected with a message: %j', (args, message) => {
+    expect(parseSimulateArguments(args)).toContain(message)
   })
 
-  test('tells of every option', () => {
+  test('are all described in the usage', () => {
     for (const option of '--policies --context --seeds --from --conversation --response --tenant --user --unbound --json --svg'.split(
       ' ',
     )) {

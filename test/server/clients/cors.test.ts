@@ -1,18 +1,18 @@
-/** Which web pages may read what the gateway answers. */
+/** CORS headers: which web pages may read the gateway's responses. */
 import { expect, test } from 'vitest'
 import { respondToPreflight, createCorsHeaders } from '../../../src/server/clients/cors.ts'
 
 const PAGE = 'https://chat.example.com'
 
-test('a request of no page is not told anything', () => {
+test('adds no headers for a request without an origin', () => {
   expect(createCorsHeaders(null, true)).toBeNull()
   expect(createCorsHeaders(null, false)).toBeNull()
 })
 
-test('with keys every page may read, and no cookie counts', () => {
-  const sharing = createCorsHeaders(PAGE, true)
-  expect(sharing).toMatchObject({ 'access-control-allow-origin': '*' })
-  expect(sharing).not.toHaveProperty('access-control-allow-credentials')
+test('allows every page with keys, but no cookies', () => {
+  const headers = createCorsHeaders(PAGE, true)
+  expect(headers).toMatchObject({ 'access-control-allow-origin': '*' })
+  expect(headers).not.toHaveProperty('access-control-allow-credentials')
 })
 
 test.each([
@@ -21,24 +21,24 @@ test.each([
   [PAGE, false],
   ['null', false],
   ['http://localhost.example.com', false],
-])('without keys a page of %s may read: %s', (origin, may) => {
+])('without keys, allows a page of %s: %s', (origin, isAllowed) => {
   expect(createCorsHeaders(origin, false)?.['access-control-allow-origin']).toBe(
-    may ? origin : undefined,
+    isAllowed ? origin : undefined,
   )
 })
 
-const asks = (method: string, headers: Readonly<Record<string, string>>) =>
+const preflight = (method: string, headers: Readonly<Record<string, string>>) =>
   respondToPreflight({ method, headers: new Headers(headers) }, createCorsHeaders(PAGE, true) ?? {})
 
-test('a browser that asks is told what it may send', () => {
-  const answer = asks('OPTIONS', {
+test('lists the allowed request headers in the answer to a preflight request', () => {
+  const answer = preflight('OPTIONS', {
     'access-control-request-method': 'POST',
     'access-control-request-headers':
       'Authorization, Content-Type,x-backstory-chat, X-Stainless-Lang, cookie, x-other',
   })
   expect(answer?.status).toBe(204)
-  const granted = answer?.headers.get('access-control-allow-headers') ?? ''
-  expect(granted.split(', ')).toEqual([
+  const allowed = answer?.headers.get('access-control-allow-headers') ?? ''
+  expect(allowed.split(', ')).toEqual([
     'authorization',
     'content-type',
     'x-backstory-chat',
@@ -48,7 +48,7 @@ test('a browser that asks is told what it may send', () => {
   expect(answer?.headers.get('access-control-allow-origin')).toBe('*')
 })
 
-test('any other request goes on', () => {
-  expect(asks('OPTIONS', {})).toBeNull()
-  expect(asks('POST', { 'access-control-request-method': 'POST' })).toBeNull()
+test('does not answer any other request', () => {
+  expect(preflight('OPTIONS', {})).toBeNull()
+  expect(preflight('POST', { 'access-control-request-method': 'POST' })).toBeNull()
 })

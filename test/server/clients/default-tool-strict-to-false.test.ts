@@ -1,10 +1,10 @@
-/** Tools of Open WebUI on a Responses connection. */
+/** Open WebUI's tools on a Responses connection. */
 import { expect, test } from 'vitest'
 import { defaultToolStrictToFalse } from '../../../src/server/clients/default-tool-strict-to-false.ts'
 
 const LOOK = { type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }
 
-test('a function that leaves strict open is not strict, and keeps its place', () => {
+test('sets strict: false on functions without strict, and keeps the order of tools', () => {
   const tools = [LOOK, { ...LOOK, strict: true }, { type: 'web_search' }, { ...LOOK, strict: null }]
   const body = { model: 'm', tools, input: 'hi' }
   expect(defaultToolStrictToFalse(body)).toEqual({
@@ -22,6 +22,6 @@ test.each([
   [{ tools: 'none' }],
   [{ tools: [7, { type: 'web_search' }] }],
   [{ tools: [{ ...LOOK, strict: false }] }],
-])('%j has nothing to be said', (body) => {
+])('returns %j unchanged', (body) => {
   expect(defaultToolStrictToFalse(body)).toBe(body)
 })

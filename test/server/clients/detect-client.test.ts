@@ -1,4 +1,4 @@
-/** Who asks, by headers and by shape. */
+/** Detects the client program by its headers and by the form of its requests. */
 import { describe, expect, test } from 'vitest'
 import { detectClient } from '../../../src/server/clients/detect-client.ts'
 import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
@@ -22,35 +22,38 @@ const task = (content: string, more: JsonObject = {}) => ({
   ...more,
 })
 
-describe('Open WebUI is known', () => {
+describe('recognizes Open WebUI', () => {
   test.each<readonly [string, Pairs]>([
-    ['by any header of its own', { 'X-OpenWebUI-Something-New': '1' }],
-    ['by its signature alone', { 'x-openwebui-user-jwt': 'a.b.c' }],
+    ['by any X-OpenWebUI header', { 'X-OpenWebUI-Something-New': '1' }],
+    ['by its signed user token alone', { 'x-openwebui-user-jwt': 'a.b.c' }],
     ['by the headers of its connection', { 'X-Backstory-Chat': 'c1', 'X-Backstory-Task': '' }],
-    ['by one of them, though it says nothing', { 'X-Backstory-User-Parent': '' }],
+    ['by one connection header, although it is empty', { 'X-Backstory-User-Parent': '' }],
   ])('%s', (_, headers) => {
-    const known = { isOpenWebUi: true, hasShortLines: true, receivesMarkers: true }
-    expect(client(headers)).toEqual({ ...DEFAULT_CLIENT_TRAITS, ...known })
+    const traits = { isOpenWebUi: true, hasShortLines: true, receivesMarkers: true }
+    expect(client(headers)).toEqual({ ...DEFAULT_CLIENT_TRAITS, ...traits })
   })
 
   test.each<readonly [string, Pairs]>([
-    ['nothing', {}],
-    ['what it has in common with others', { authorization: 'Bearer x', 'user-agent': 'aiohttp' }],
-    ['our words for a single request', { 'x-backstory-unsupported': 'note' }],
-    ['the user alone, whom any client may name', { 'X-Backstory-User': 'u1' }],
-  ])('not by %s', (_, headers) => {
+    ['no headers', {}],
+    [
+      'headers that other clients send, too',
+      { authorization: 'Bearer x', 'user-agent': 'aiohttp' },
+    ],
+    ['a gateway header for a single request', { 'x-backstory-unsupported': 'note' }],
+    ['X-Backstory-User alone, which any client may send', { 'X-Backstory-User': 'u1' }],
+  ])('does not recognize it by %s', (_, headers) => {
     expect(client(headers)).toEqual(DEFAULT_CLIENT_TRAITS)
   })
 })
 
-describe('markers go', () => {
+describe('markers', () => {
   test.each<readonly [Markers, Pairs, boolean]>([
     ['auto', {}, false],
     ['auto', OPEN_WEBUI, true],
     ['always', {}, true],
     ['never', OPEN_WEBUI, false],
     ['always', { 'x-backstory-task': 'title_generation' }, false],
-  ])('with %s to a client with %j: %s', (markers, headers, receivesMarkers) => {
+  ])('MARKERS=%s, client with headers %j: %s', (markers, headers, receivesMarkers) => {
     expect(client(headers, HI, markers).receivesMarkers).toBe(receivesMarkers)
   })
 
@@ -58,17 +61,17 @@ describe('markers go', () => {
     ['JSON', { response_format: { type: 'json_object' } }, false],
     ['JSON by a schema', { response_format: { type: 'json_schema', json_schema: {} } }, false],
     ['JSON in a response', { text: { format: { type: 'json_schema' } } }, false],
-    ['a grammar of another service', { response_format: { type: 'grammar' } }, false],
+    ['an output grammar', { response_format: { type: 'grammar' } }, false],
     ['several answers', { n: 2 }, false],
     ['plain text', { n: 1, response_format: { type: 'text' }, text: { verbosity: 'low' } }, true],
-    ['nothing that is said', { n: null, response_format: null, text: null }, true],
-  ])('into %s: see there', (_, more, receivesMarkers) => {
+    ['fields that are null', { n: null, response_format: null, text: null }, true],
+  ])('in an answer with %s', (_, more, receivesMarkers) => {
     expect(client(OPEN_WEBUI, { ...HI, ...more }).receivesMarkers).toBe(receivesMarkers)
   })
 })
 
-describe('housekeeping is told', () => {
-  test('by the header that names it, whatever the request looks like (C128)', () => {
+describe('task requests', () => {
+  test('are recognized by X-Backstory-Task, whatever their body (C128)', () => {
     const headers = { 'X-Backstory-Task': 'my_own_task' }
     expect(client(headers)).toMatchObject({
       isTask: true,
@@ -77,7 +80,7 @@ describe('housekeeping is told', () => {
     })
   })
 
-  test('not by a header that is empty, or that an older Open WebUI did not fill in', () => {
+  test('are not recognized by an empty header or an unfilled template', () => {
     expect(client({ 'X-Backstory-Task': '' }).isTask).toBe(false)
     expect(client({ 'X-Backstory-Task': '{{TASK}}' }).isTask).toBe(false)
   })
@@ -135,15 +138,15 @@ describe('housekeeping is told', () => {
       'a review, as a response',
       { instructions: "You are Open WebUI's private memory reviewer.", input: 'hi' },
     ],
-  ])('by shape: %s', (_, body) => {
+  ])('are recognized by their prompt: %s', (_, body) => {
     expect(client({}, body).isTask).toBe(true)
   })
 
   test.each<readonly [string, JsonObject]>([
     ['a chat', HI],
-    ['a streamed request of that shape', task(`### Task:\nx${CHAT}`, { stream: true })],
-    ['one with tools', task(`### Task:\nx${CHAT}`, { tools: [{ type: 'function' }] })],
-    ['one without a chat in it', task('### Task:\nWrite a poem')],
+    ['a streamed request with a task prompt', task(`### Task:\nx${CHAT}`, { stream: true })],
+    ['a request with tools', task(`### Task:\nx${CHAT}`, { tools: [{ type: 'function' }] })],
+    ['a task prompt without a chat history', task('### Task:\nWrite a poem')],
     [
       'a question about documents',
       task(`### Task:\nRespond to the user query using the provided context\n${CHAT}`),
@@ -154,16 +157,16 @@ describe('housekeeping is told', () => {
         messages: [1, 2, 3].map(() => ({ role: 'user', content: `### Task:\nx${CHAT}` })),
       }),
     ],
-    ['words that only quote one', task(`What is this?\n### Task:\nx${CHAT}`)],
-    ['nothing', {}],
-    ['nonsense', { messages: [7, null], input: {}, instructions: 5 }],
-    ['nonsense in parts', { messages: [{ content: [null] }, { content: [{ text: 5 }] }] }],
-  ])('not by shape: %s', (_, body) => {
+    ['a question that quotes a task prompt', task(`What is this?\n### Task:\nx${CHAT}`)],
+    ['an empty body', {}],
+    ['values of wrong types', { messages: [7, null], input: {}, instructions: 5 }],
+    ['parts of wrong types', { messages: [{ content: [null] }, { content: [{ text: 5 }] }] }],
+  ])('are not confused with %s', (_, body) => {
     expect(client({}, body).isTask).toBe(false)
   })
 })
 
-test('a chat that is not kept is known by its name', () => {
+test('recognizes a temporary chat by its id', () => {
   expect(client({ 'X-OpenWebUI-Chat-Id': 'local:s1' }).isTemporary).toBe(true)
   expect(client({ 'X-Backstory-Chat': 'local:s1' }).isTemporary).toBe(true)
   expect(client({ 'X-Backstory-Chat': 'channel:c1' }).isTemporary).toBe(false)
@@ -176,7 +179,7 @@ interface RecordedRequest {
   readonly body: JsonObject | null
 }
 
-describe.skipIf(!sharedExists)('requests that Open WebUI has sent', () => {
+describe.skipIf(!sharedExists)('detects recorded requests of Open WebUI', () => {
   const recorded = sharedExists
     ? readShared('fixtures/open-webui/requests.jsonl')
         .toString()
@@ -185,18 +188,19 @@ describe.skipIf(!sharedExists)('requests that Open WebUI has sent', () => {
         .map((line) => JSON.parse(line) as RecordedRequest)
         .filter(({ body }) => body !== null)
     : []
-  const isNamed = ([name]: readonly [string, string]) => /^x-(gw|openwebui)-/i.test(name)
+  const isIdentifyingHeader = ([name]: readonly [string, string]) =>
+    /^x-(gw|openwebui)-/i.test(name)
 
   test.each(recorded)('$kind', ({ kind, headers, body }) => {
     const isTask = kind.includes('task:')
     const isTemporary = kind.includes('temporary')
-    const full = headers.map(([name, value]): [string, string] => [
+    const allHeaders = headers.map(([name, value]): [string, string] => [
       name.replace('X-Gw-', 'X-Backstory-'),
       value,
     ])
-    const bare = headers.filter((header) => !isNamed(header))
+    const otherHeaders = headers.filter((header) => !isIdentifyingHeader(header))
     expect(
-      detectClient(new Headers(full), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' }),
+      detectClient(new Headers(allHeaders), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' }),
     ).toEqual({
       isOpenWebUi: true,
       hasShortLines: true,
@@ -204,12 +208,15 @@ describe.skipIf(!sharedExists)('requests that Open WebUI has sent', () => {
       isTemporary,
       receivesMarkers: !isTask,
     })
-    const byShape = detectClient(new Headers(bare), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' })
-    expect(byShape).toEqual({ ...DEFAULT_CLIENT_TRAITS, hasShortLines: true, isTask })
+    const byPrompt = detectClient(new Headers(otherHeaders), body ?? {}, {
+      MARKERS: 'auto',
+      REMEMBER: 'on',
+    })
+    expect(byPrompt).toEqual({ ...DEFAULT_CLIENT_TRAITS, hasShortLines: true, isTask })
   })
 })
 
-test('where nothing is remembered nobody needs a marker', () => {
+test('writes no markers with REMEMBER=off', () => {
   const headers = new Headers({ 'x-backstory-chat': 'c' })
   const settings = { MARKERS: 'always', REMEMBER: 'off' } as const
   expect(detectClient(headers, { messages: [] }, settings).receivesMarkers).toBe(false)

@@ -1,4 +1,4 @@
-/** Which user asks: signed, believed, or nobody in particular. */
+/** Identifies the user by a signed token, by trusted headers, or not at all. */
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { identifyUser } from '../../../src/server/clients/identify-user.ts'
@@ -17,14 +17,19 @@ const CLAIMS = {
   exp: IAT + 300,
 }
 
-interface Made {
+interface TokenParts {
   readonly claims?: object
   readonly header?: object
   readonly secret?: string
   readonly hash?: string
 }
 
-function token({ claims = CLAIMS, header, secret = SECRET, hash = 'sha256' }: Made = {}): string {
+function token({
+  claims = CLAIMS,
+  header,
+  secret = SECRET,
+  hash = 'sha256',
+}: TokenParts = {}): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const signed = `${part(header ?? { alg: 'HS256', typ: 'JWT' })}.${part(claims)}`
   return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`
@@ -33,20 +38,20 @@ function token({ claims = CLAIMS, header, secret = SECRET, hash = 'sha256' }: Ma
 interface Setup {
   readonly secret?: string | null
   readonly trust?: 'on' | 'off'
-  readonly isRemembered?: boolean
+  readonly usesStoredData?: boolean
 }
 
-function asked(
+function identify(
   headers: Readonly<Record<string, string>>,
-  { secret = SECRET, trust = 'off', isRemembered = true }: Setup = {},
+  { secret = SECRET, trust = 'off', usesStoredData = true }: Setup = {},
 ) {
   const settings = { OPEN_WEBUI_JWT_SECRET: secret, TRUST_USER_HEADERS: trust }
-  return identifyUser(new Headers(headers), settings, { nowMs: NOW_MS, isRemembered })
+  return identifyUser(new Headers(headers), settings, { nowMs: NOW_MS, usesStoredData })
 }
 
-const signed = (jwt: string, more: Setup = {}) => asked({ 'X-OpenWebUI-User-Jwt': jwt }, more)
+const signed = (jwt: string, more: Setup = {}) => identify({ 'X-OpenWebUI-User-Jwt': jwt }, more)
 
-function refusal(run: () => unknown) {
+function getRejection(run: () => unknown) {
   try {
     run()
   } catch (error) {
@@ -55,73 +60,77 @@ function refusal(run: () => unknown) {
     expect(failure).toMatchObject({ status: 401, code: 'invalid_user_signature' })
     return failure.message
   }
-  throw new Error('It is not refused.')
+  throw new Error('It was not rejected.')
 }
 
-describe('with a secret', () => {
-  test('is who the signature says (C129)', () => {
+describe('with OPEN_WEBUI_JWT_SECRET', () => {
+  test('returns the user of the signed token (C129)', () => {
     expect(signed(token())).toBe('user-1')
   })
 
-  test('clocks may differ by a minute, and no more', () => {
+  test('accepts a token up to one minute after its expiry', () => {
     expect(signed(token({ claims: { ...CLAIMS, exp: IAT - 60 } }))).toBe('user-1')
     const late = token({ claims: { ...CLAIMS, exp: IAT - 61 } })
-    expect(refusal(() => signed(late))).toMatch(/has expired.*Compare the clocks/)
+    expect(getRejection(() => signed(late))).toMatch(/has expired.*Compare the clocks/)
   })
 
   const [head = '', claims = ''] = token().split('.')
   test.each([
-    ['under another secret', token({ secret: 'other' })],
-    ['of another service', token({ claims: { ...CLAIMS, iss: 'somebody' } })],
+    ['signed with another secret', token({ secret: 'other' })],
+    ['of another issuer', token({ claims: { ...CLAIMS, iss: 'another' } })],
     ['without a user', token({ claims: { ...CLAIMS, sub: '' } })],
-    ['with a user that is no text', token({ claims: { ...CLAIMS, sub: 7 } })],
-    ['that lasts for ever', token({ claims: { ...CLAIMS, exp: undefined } })],
-    ['that lasts until a text', token({ claims: { ...CLAIMS, exp: '9999999999' } })],
-    ['by an algorithm of its choice', token({ header: { alg: 'HS512' }, hash: 'sha512' })],
+    ['with a user that is not a string', token({ claims: { ...CLAIMS, sub: 7 } })],
+    ['without an expiry', token({ claims: { ...CLAIMS, exp: undefined } })],
+    ['with an expiry that is not a number', token({ claims: { ...CLAIMS, exp: '9999999999' } })],
+    ['signed with another algorithm', token({ header: { alg: 'HS512' }, hash: 'sha512' })],
     ['that names another algorithm', token({ header: { alg: 'none' } })],
-    ['that is not there', `${head}.${claims}.`],
-    ['that is too short', token().slice(0, -2)],
+    ['without a signature', `${head}.${claims}.`],
+    ['with a signature that is too short', token().slice(0, -2)],
     [
-      'over other claims',
+      'with other claims than the signed ones',
       `${head}.${Buffer.from('{"sub":"root"}').toString('base64url')}.${token().split('.')[2] ?? ''}`,
     ],
-    ['over what is no object', token({ claims: [] })],
-    ['with more behind it', `${token()}.x`],
-    ['in nothing like a token', 'user-1'],
-  ])('a signature %s does not hold', (_, jwt) => {
-    expect(refusal(() => signed(jwt))).toMatch(/FORWARD_USER_INFO_HEADER_JWT_SECRET/)
-    expect(refusal(() => signed(jwt, { isRemembered: false }))).toMatch(/does not hold/)
+    ['whose claims are not an object', token({ claims: [] })],
+    ['with an additional part', `${token()}.x`],
+    ['that is not a token', 'user-1'],
+  ])('rejects a token %s', (_, jwt) => {
+    expect(getRejection(() => signed(jwt))).toMatch(/FORWARD_USER_INFO_HEADER_JWT_SECRET/)
+    expect(getRejection(() => signed(jwt, { usesStoredData: false }))).toMatch(/is not valid/)
   })
 
-  test('one that is missing is refused where something may be remembered', () => {
+  test('requires a token only if the request uses stored data', () => {
     const unsigned = { 'X-OpenWebUI-User-Id': 'user-1', 'X-Backstory-User': 'user-1' }
-    expect(refusal(() => asked(unsigned, { trust: 'on' }))).toMatch(
+    expect(getRejection(() => identify(unsigned, { trust: 'on' }))).toMatch(
       /ENABLE_FORWARD_USER_INFO_HEADERS=true/,
     )
-    expect(refusal(() => signed(''))).toMatch(/No signed user/)
-    expect(asked(unsigned, { trust: 'on', isRemembered: false })).toBeNull()
+    expect(getRejection(() => signed(''))).toMatch(/no signed user/)
+    expect(identify(unsigned, { trust: 'on', usesStoredData: false })).toBeNull()
   })
 })
 
-describe('without a secret', () => {
-  test('nobody is believed, signed or not (C129)', () => {
+describe('without OPEN_WEBUI_JWT_SECRET', () => {
+  test('ignores all user headers, signed or not (C129)', () => {
     const headers = {
       'X-OpenWebUI-User-Jwt': token(),
       'X-OpenWebUI-User-Id': 'user-1',
       'X-Backstory-User': 'user-1',
     }
-    expect(asked(headers, { secret: null })).toBeNull()
+    expect(identify(headers, { secret: null })).toBeNull()
   })
 
-  const trusting = { secret: null, trust: 'on' } as const
-  test('headers are believed where the operator says so (C129)', () => {
-    expect(asked({ 'X-OpenWebUI-User-Id': 'a' }, trusting)).toBe('a')
-    expect(asked({ 'X-Backstory-User': 'b', 'X-OpenWebUI-User-Id': 'a' }, trusting)).toBe('b')
+  const trustsHeaders = { secret: null, trust: 'on' } as const
+  test('accepts user headers with TRUST_USER_HEADERS=on (C129)', () => {
+    expect(identify({ 'X-OpenWebUI-User-Id': 'a' }, trustsHeaders)).toBe('a')
+    expect(identify({ 'X-Backstory-User': 'b', 'X-OpenWebUI-User-Id': 'a' }, trustsHeaders)).toBe(
+      'b',
+    )
   })
 
-  test('one that says nothing names nobody', () => {
-    expect(asked({ 'X-Backstory-User': '', 'X-OpenWebUI-User-Id': 'a' }, trusting)).toBe('a')
-    expect(asked({ 'X-Backstory-User': '{{USER_ID}}' }, trusting)).toBeNull()
-    expect(asked({}, trusting)).toBeNull()
+  test('ignores empty and unfilled headers', () => {
+    expect(identify({ 'X-Backstory-User': '', 'X-OpenWebUI-User-Id': 'a' }, trustsHeaders)).toBe(
+      'a',
+    )
+    expect(identify({ 'X-Backstory-User': '{{USER_ID}}' }, trustsHeaders)).toBeNull()
+    expect(identify({}, trustsHeaders)).toBeNull()
   })
 })

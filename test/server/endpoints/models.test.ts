@@ -1,4 +1,4 @@
-/** The list of models, as Open WebUI asks for it on every page. */
+/** The merged list of models, which Open WebUI requests on every page. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listModels } from '../../../src/server/endpoints/models.ts'
 import { startGateway } from '../../support/gateway.ts'
@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const listed = async () => (await listModels(gateway.dependencies, 1000))['data']
 
-test('has what is there in time, and the names that need no asking', async () => {
+test('lists models of upstreams that answer in time, and all configured names', async () => {
   quick.behave = answerJson(200, { data: [{ id: 'a', context_length: 5 }] })
   expect(await listed()).toEqual([
     { id: 'best', object: 'model', created: 0, owned_by: 'backstory' },
@@ -42,7 +42,7 @@ test('has what is there in time, and the names that need no asking', async () =>
   await slow.received[0]?.aborted
 })
 
-test('an upstream that begins and does not go on is not waited for either', async () => {
+test('does not wait for an upstream that stops in the middle of its answer', async () => {
   quick.behave = (response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.write('{"data":[')
@@ -53,7 +53,7 @@ test('an upstream that begins and does not go on is not waited for either', asyn
   ])
 })
 
-test('every id is a text, no name is null, and nothing unknown is passed on', async () => {
+test('drops models without an id, names that are null, and unknown fields', async () => {
   quick.behave = answerJson(200, {
     data: [
       { id: 7 },
@@ -69,7 +69,7 @@ test('every id is a text, no name is null, and nothing unknown is passed on', as
   ])
 })
 
-test('what two upstreams offer is listed once, as the first has it', async () => {
+test('lists a model of two upstreams once, with the fields of the first', async () => {
   quick.behave = answerJson(200, { data: [{ id: 'a', name: 'First' }] })
   slow.behave = answerJson(200, { data: [{ id: 'a', name: 'Second' }, { id: 'ab' }] })
   expect(await listed()).toMatchObject([

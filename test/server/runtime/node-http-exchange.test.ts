@@ -1,4 +1,4 @@
-/** The client's side on Node, over real sockets and a real HTTP parser at the other end. */
+/** HttpExchange on Node, over real sockets to a real HTTP client. */
 import { createServer, request, type IncomingMessage, type Server } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
@@ -42,7 +42,7 @@ function get(): Promise<{ head: IncomingMessage; text: Promise<string> }> {
   })
 }
 
-test('what is written arrives in order, texts and bytes alike', async () => {
+test('texts and bytes arrive in the order in which they were written', async () => {
   run = (client) => {
     client.write('Grüß ')
     client.write(utf8.encode('Gött '))
@@ -57,7 +57,7 @@ test('what is written arrives in order, texts and bytes alike', async () => {
   expect(await text).toBe(`Grüß Gött 🙂 ${'ü'.repeat(70_000)}.`)
 })
 
-test('what is written in one turn of the loop goes out as one chunk of HTTP', async () => {
+test('pieces written in one turn of the event loop become one HTTP chunk', async () => {
   run = (client) => {
     client.write('a')
     setTimeout(() => {
@@ -74,7 +74,7 @@ test('what is written in one turn of the loop goes out as one chunk of HTTP', as
   expect(body).toBe('\r\n7\r\nbü🙂\r\n2\r\ncd\r\n1\r\ne\r\n0\r\n\r\n')
 })
 
-test('headers arrive even while there is nothing to say', async () => {
+test('headers arrive before the first piece of the body', async () => {
   let say = (): void => undefined
   run = (client) => void (say = () => client.end('late'))
   const { head, text } = await get()
@@ -83,7 +83,7 @@ test('headers arrive even while there is nothing to say', async () => {
   expect(await text).toBe('late')
 })
 
-test('one that breaks off cannot be taken for the whole', async () => {
+test('an aborted answer cannot be mistaken for a complete one', async () => {
   run = (client) => {
     client.write('half')
     setTimeout(client.abort, 10)
@@ -92,7 +92,7 @@ test('one that breaks off cannot be taken for the whole', async () => {
   await expect(text).rejects.toThrow('aborted')
 })
 
-test('an old client without chunks gets plain text', async () => {
+test('an HTTP/1.0 client gets a body without chunks', async () => {
   run = (client) => {
     client.write('a')
     client.write('b')
@@ -105,7 +105,7 @@ test('an old client without chunks gets plain text', async () => {
   expect(answer).toMatch(/\r\n\r\nabc$/)
 })
 
-test('a full client says so, and says when it has room again', async () => {
+test('write returns false when the buffer is full, and onDrain reports when it has room', async () => {
   let writes = 0
   let drains = 0
   const over = new Promise<void>((resolve) => {
@@ -131,7 +131,7 @@ test('a full client says so, and says when it has room again', async () => {
   expect(drains).toBeGreaterThan(3)
 })
 
-test('many answers over one connection leave nothing behind on it', async () => {
+test('many answers over one connection leave no listeners on it', async () => {
   const warnings: Error[] = []
   const warned = (warning: Error): void => void warnings.push(warning)
   process.on('warning', warned)
@@ -147,7 +147,7 @@ test('many answers over one connection leave nothing behind on it', async () => 
   expect(warnings).toEqual([])
 })
 
-test('of a request that was read, nothing is held while it is answered', async () => {
+test('a request body is released after it was read', async () => {
   const read = new Promise<{ size: number; holders: number }>((resolve) => {
     const listener = getRequestListener(async (_, env) => {
       const { incoming } = env as HttpBindings

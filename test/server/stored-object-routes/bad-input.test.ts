@@ -1,9 +1,9 @@
-/** Wrong questions to what is stored: the status, the code and the field, and a sentence that helps. */
+/** Invalid requests for stored data get a status, a code, the name of the field, and a helpful message. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway } from '../../support/gateway.ts'
 import { DEMO } from './databases.ts'
 
-const nowhere = '00000000000000000000'
+const unknownId = '00000000000000000000'
 let gateway: Awaited<ReturnType<typeof startGateway>>
 let response: string
 let conversation: string
@@ -20,7 +20,7 @@ afterAll(() => gateway.close())
 
 type Refusal = readonly [status: number, code: string | null, param: string | null, says: RegExp]
 
-async function refused(method: string, path: string, body: unknown, refusal: Refusal) {
+async function expectRejection(method: string, path: string, body: unknown, refusal: Refusal) {
   const [status, code, param, says] = refusal
   const named = path
     .replace('RESPONSE', response)
@@ -49,9 +49,9 @@ describe.each([
     ['limit=', 400, 'invalid_type', 'limit', /expected an integer/],
     ['limit=1.5', 400, 'invalid_type', 'limit', /expected an integer/],
     ['order=sideways', 400, 'invalid_value', 'order', /'sideways'.*'asc', 'desc'/],
-    ['after=nobody', 400, 'invalid_value', 'after', /there is no 'nobody' in this list/],
-  ])('with %s is refused', async (query, ...refusal) => {
-    await refused('GET', `${path}?${query}`, undefined, refusal)
+    ['after=unknown', 400, 'invalid_value', 'after', /there is no 'unknown' in this list/],
+  ])('with %s is rejected', async (query, ...refusal) => {
+    await expectRejection('GET', `${path}?${query}`, undefined, refusal)
   })
 })
 
@@ -64,10 +64,10 @@ test.each<[string, string, ...Refusal]>([
   ['GET', '/responses/foo', 400, 'invalid_value', 'response_id', /'foo'.*begins with 'resp'/],
   ['DELETE', '/responses/msg_1', 400, 'invalid_value', 'response_id', /begins with 'resp'/],
   ['GET', '/responses/foo/input_items', 400, 'invalid_value', 'response_id', /begins with 'resp'/],
-  ['GET', `/responses/resp_${nowhere}`, 404, null, null, NO_RESPONSE],
+  ['GET', `/responses/resp_${unknownId}`, 404, null, null, NO_RESPONSE],
   ['GET', '/responses/resp_', 404, null, null, NO_RESPONSE],
-  ['DELETE', `/responses/resp_${nowhere}`, 404, null, null, NO_RESPONSE],
-  ['GET', `/responses/resp_${nowhere}/input_items`, 404, null, null, NO_RESPONSE],
+  ['DELETE', `/responses/resp_${unknownId}`, 404, null, null, NO_RESPONSE],
+  ['GET', `/responses/resp_${unknownId}/input_items`, 404, null, null, NO_RESPONSE],
   ['GET', '/conversations/foo', 400, 'invalid_value', 'conversation_id', /begins with 'conv'/],
   [
     'GET',
@@ -77,18 +77,18 @@ test.each<[string, string, ...Refusal]>([
     'conversation_id',
     /begins with 'conv'/,
   ],
-  ['GET', `/conversations/conv_${nowhere}`, 404, null, null, NO_CONVERSATION],
-  ['DELETE', `/conversations/conv_${nowhere}`, 404, null, null, NO_CONVERSATION],
-  ['GET', `/conversations/conv_${nowhere}/items`, 404, null, null, NO_CONVERSATION],
-  ['GET', `/conversations/conv_${nowhere}/items/msg_1`, 404, null, null, NO_CONVERSATION],
+  ['GET', `/conversations/conv_${unknownId}`, 404, null, null, NO_CONVERSATION],
+  ['DELETE', `/conversations/conv_${unknownId}`, 404, null, null, NO_CONVERSATION],
+  ['GET', `/conversations/conv_${unknownId}/items`, 404, null, null, NO_CONVERSATION],
+  ['GET', `/conversations/conv_${unknownId}/items/msg_1`, 404, null, null, NO_CONVERSATION],
   ['GET', '/conversations/CONVERSATION/items/msg_1', 404, null, null, NO_ITEM],
   ['DELETE', '/conversations/CONVERSATION/items/msg_1', 404, null, null, NO_ITEM],
   ['GET', '/chat/completions/foo', 404, null, null, NO_CHAT],
-  ['GET', `/chat/completions/chatcmpl-${nowhere}`, 404, null, null, NO_CHAT],
-  ['DELETE', `/chat/completions/chatcmpl-${nowhere}`, 404, null, null, NO_CHAT],
-  ['GET', `/chat/completions/chatcmpl-${nowhere}/messages`, 404, null, null, NO_CHAT],
-])('%s %s is refused', async (method, path, ...refusal) => {
-  await refused(method, path, undefined, refusal)
+  ['GET', `/chat/completions/chatcmpl-${unknownId}`, 404, null, null, NO_CHAT],
+  ['DELETE', `/chat/completions/chatcmpl-${unknownId}`, 404, null, null, NO_CHAT],
+  ['GET', `/chat/completions/chatcmpl-${unknownId}/messages`, 404, null, null, NO_CHAT],
+])('%s %s is rejected', async (method, path, ...refusal) => {
+  await expectRejection(method, path, undefined, refusal)
 })
 
 const pairs = (count: number) =>
@@ -180,9 +180,9 @@ test.each<[string, object, ...Refusal]>([
     'input',
     /'msg_x' not found.*send the item itself/,
   ],
-  [`/conversations/conv_${nowhere}`, { metadata: {} }, 404, null, null, NO_CONVERSATION],
+  [`/conversations/conv_${unknownId}`, { metadata: {} }, 404, null, null, NO_CONVERSATION],
   [
-    `/conversations/conv_${nowhere}/items`,
+    `/conversations/conv_${unknownId}/items`,
     { items: many.slice(1) },
     404,
     null,
@@ -193,7 +193,7 @@ test.each<[string, object, ...Refusal]>([
   ['/chat/completions/CHAT', { metadata: { a: 1 } }, 400, 'invalid_type', 'metadata.a', /a string/],
   [
     '/responses',
-    { model: 'demo', input: 'x', conversation: `conv_${nowhere}` },
+    { model: 'demo', input: 'x', conversation: `conv_${unknownId}` },
     404,
     null,
     'conversation',
@@ -201,7 +201,7 @@ test.each<[string, object, ...Refusal]>([
   ],
   [
     '/responses',
-    { model: 'demo', input: 'x', conversation: `conv_${nowhere}`, store: false },
+    { model: 'demo', input: 'x', conversation: `conv_${unknownId}`, store: false },
     404,
     null,
     'conversation',
@@ -217,7 +217,12 @@ test.each<[string, object, ...Refusal]>([
   ],
   [
     '/responses',
-    { model: 'demo', input: 'x', conversation: `conv_${nowhere}`, previous_response_id: 'resp_x' },
+    {
+      model: 'demo',
+      input: 'x',
+      conversation: `conv_${unknownId}`,
+      previous_response_id: 'resp_x',
+    },
     400,
     'mutually_exclusive_parameters',
     'previous_response_id',
@@ -225,17 +230,17 @@ test.each<[string, object, ...Refusal]>([
   ],
   [
     '/responses',
-    { model: 'demo', input: 'x', previous_response_id: `resp_${nowhere}` },
+    { model: 'demo', input: 'x', previous_response_id: `resp_${unknownId}` },
     400,
     'previous_response_not_found',
     'previous_response_id',
     /^Previous response with id '.*' not found\.$/,
   ],
-])('POST %s with %j is refused', async (path, body, ...refusal) => {
-  await refused('POST', path, body, refusal)
+])('POST %s with %j is rejected', async (path, body, ...refusal) => {
+  await expectRejection('POST', path, body, refusal)
 })
 
-test('a body that is no JSON is refused', async () => {
+test('a body that is not JSON is rejected', async () => {
   const answer = await fetch(`${gateway.url}/v1/conversations`, { method: 'POST', body: '{' })
   expect(answer.status).toBe(400)
   expect(await answer.json()).toMatchObject({ error: { code: 'invalid_json' } })

@@ -1,6 +1,6 @@
 /**
- * Does to a gateway what the model believes: every verb changes both. Of several gateways over one
- * database each request goes to another one.
+ * A client whose methods change a gateway and the model in the same way. With several gateways on one
+ * database, each request is sent to the next one.
  */
 import type OpenAI from 'openai'
 import { APIError } from 'openai'
@@ -17,7 +17,7 @@ import {
 export interface Client {
   readonly ask: (previous: Answer | null) => Promise<void>
   readonly converse: (conversation: Conversation) => Promise<void>
-  /** Sends a chat's whole history again, and one more question. */
+  /** Sends the complete history of a chat and one more question. */
   readonly chat: (previous: Answer | null) => Promise<void>
   readonly createConversation: (count: number) => Promise<void>
   readonly addItems: (conversation: Conversation, count: number) => Promise<void>
@@ -29,7 +29,7 @@ export interface Client {
 
 export function clientOf(next: () => OpenAI, model: Model): Client {
   let count = 0
-  /** What is asked tells the demo model what to say. */
+  /** The question contains the answer that the demo model returns (`/say …`). */
   const question = () => {
     count += 1
     const said = line('assistant', `answer ${count}`)
@@ -114,8 +114,8 @@ async function itemsOf(openai: OpenAI, id: string) {
   return items
 }
 
-/** Everything the gateway has to say of the model's things, in the model's words. */
-export async function told(openai: OpenAI, model: Model): Promise<readonly unknown[]> {
+/** Reads all objects of the model from the gateway, in the format of the model. */
+export async function readState(openai: OpenAI, model: Model): Promise<readonly unknown[]> {
   const responses = model.responses.map(async ({ id }) => {
     const { output_text } = await openai.responses.retrieve(id)
     const items = []
@@ -135,11 +135,11 @@ export async function told(openai: OpenAI, model: Model): Promise<readonly unkno
   const conversations = model.conversations.map(async ({ id }) =>
     (await itemsOf(openai, id)).map(textOf),
   )
-  return Promise.all([...responses, ...chats, ...conversations].map(unlessGone))
+  return Promise.all([...responses, ...chats, ...conversations].map(statusIfDeleted))
 }
 
-/** The same, as the model believes it. */
-export function believed({ responses, chats, conversations }: Model): readonly unknown[] {
+/** Returns the same state according to the model. */
+export function expectedState({ responses, chats, conversations }: Model): readonly unknown[] {
   return [
     ...[...responses, ...chats].map(({ isDeleted, before, said }) =>
       isDeleted ? 404 : [...visible(before), `assistant: ${said.text}`],
@@ -153,9 +153,9 @@ function textOf(item: unknown): string {
   return `${role}: ${content.map(({ text }) => text).join('')}`
 }
 
-async function unlessGone(telling: Promise<unknown>): Promise<unknown> {
+async function statusIfDeleted(reading: Promise<unknown>): Promise<unknown> {
   try {
-    return await telling
+    return await reading
   } catch (error) {
     if (error instanceof APIError) return error.status
     throw error

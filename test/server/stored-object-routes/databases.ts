@@ -1,4 +1,4 @@
-/** The databases that several gateways can share, made anew for a test. */
+/** New databases that several gateways can share. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export async function sqliteFile(): Promise<TestDatabase> {
   return { url: `sqlite:${folder}/turns.db`, drop }
 }
 
-/** The demo model, as fast as it can. */
+/** The demo model without its delay. */
 export const DEMO = {
   UPSTREAMS: '[{"name":"demo","wire":"demo","models":["demo"],"quirks":{"delayMs":0}}]',
 }

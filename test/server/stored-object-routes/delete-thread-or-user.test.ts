@@ -1,7 +1,8 @@
-/** Forgetting, as its clients ask for it. */
+/** The routes that delete the stored data of a conversation or of a user. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { completionId, responseId } from '../../../src/core/turn-derived-ids.ts'
 import { THREAD_AND_USER_DELETION_ROUTES } from '../../../src/server/stored-object-routes/delete-thread-or-user.ts'
+import type { AuthenticatedRequest } from '../../../src/server/authenticated-request.ts'
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
 import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
 import { startGateway } from '../../support/gateway.ts'
@@ -23,13 +24,13 @@ async function remove(path: string, key = 'key-1') {
   return { status: response.status, body }
 }
 
-const forgot = (turns: number) => ({
+const deletedTurns = (turns: number) => ({
   status: 200,
   body: { object: 'memory.deleted', deleted: true, turns },
 })
 
-async function said(fields: Partial<NewTurn> = {}): Promise<NewTurn> {
-  // Behind whatever was forgotten before.
+async function saveTurn(fields: Partial<NewTurn> = {}): Promise<NewTurn> {
+  // Later than any deletion before it.
   const createdAtMs = gateway.dependencies.nowMs() + 1
   const turn = newTurn({
     id: gateway.dependencies.newTurnId(),
@@ -42,50 +43,51 @@ async function said(fields: Partial<NewTurn> = {}): Promise<NewTurn> {
   return turn
 }
 
-const isThere = async (turn: NewTurn) =>
+const isStored = async (turn: NewTurn) =>
   (await gateway.dependencies.store.loadChain(turn, turn.id)) !== null
 
-describe('of a turn', () => {
+describe('DELETE /v1/memory/turns/{id}', () => {
   test.each([
     ['a response', responseId],
     ['a chat completion', completionId],
     ['a marker', (id: string) => id],
-  ])('the whole conversation is forgotten, by the id of %s', async (_, named) => {
-    const first = await said()
-    const second = await said(nextTurn(first, { id: gateway.dependencies.newTurnId() }))
-    const other = await said()
-    expect(await remove(`turns/${named(second.id)}`)).toEqual(forgot(2))
-    expect(await Promise.all([first, second, other].map(isThere))).toEqual([false, false, true])
-    expect((await remove(`turns/${named(second.id)}`)).status).toBe(404)
+  ])('deletes all turns of the conversation, named by the id of %s', async (_, toId) => {
+    const first = await saveTurn()
+    const second = await saveTurn(nextTurn(first, { id: gateway.dependencies.newTurnId() }))
+    const other = await saveTurn()
+    expect(await remove(`turns/${toId(second.id)}`)).toEqual(deletedTurns(2))
+    expect(await Promise.all([first, second, other].map(isStored))).toEqual([false, false, true])
+    expect((await remove(`turns/${toId(second.id)}`)).status).toBe(404)
   })
 
-  test('its branches and clones are forgotten with it, and counted', async () => {
-    const next = (turn: NewTurn) => said(nextTurn(turn, { id: gateway.dependencies.newTurnId() }))
-    const first = await said()
+  test('deletes branches and clones, too, and counts them', async () => {
+    const next = (turn: NewTurn) =>
+      saveTurn(nextTurn(turn, { id: gateway.dependencies.newTurnId() }))
+    const first = await saveTurn()
     const [answer, regenerated, cloned] = [await next(first), await next(first), await next(first)]
     const later = await next(cloned)
-    expect(await remove(`turns/${answer.id}`)).toEqual(forgot(5))
+    expect(await remove(`turns/${answer.id}`)).toEqual(deletedTurns(5))
     const all = [first, answer, regenerated, cloned, later]
-    expect(await Promise.all(all.map(isThere))).toEqual(all.map(() => false))
+    expect(await Promise.all(all.map(isStored))).toEqual(all.map(() => false))
   })
 
-  test('a response that is forgotten is not there any more', async () => {
+  test('makes a deleted response return 404', async () => {
     const headers = { authorization: 'Bearer key-1' }
-    const asked = await gateway.post('/v1/responses', { model: 'demo', input: 'hi' }, headers)
-    const { id } = (await asked.json()) as { readonly id: string }
-    expect(await remove(`turns/${id}`)).toEqual(forgot(1))
+    const created = await gateway.post('/v1/responses', { model: 'demo', input: 'hi' }, headers)
+    const { id } = (await created.json()) as { readonly id: string }
+    expect(await remove(`turns/${id}`)).toEqual(deletedTurns(1))
     const again = await fetch(`${gateway.url}/v1/responses/${id}`, { headers })
     expect(again.status).toBe(404)
   })
 
-  test('nothing is forgotten of another tenant', async () => {
-    const turn = await said()
+  test('does not delete a turn of another tenant', async () => {
+    const turn = await saveTurn()
     const message = `Nothing is remembered of '${turn.id}'.`
     expect(await remove(`turns/${turn.id}`, 'key-2')).toEqual({
       status: 404,
       body: { error: { type: 'invalid_request_error', code: null, param: null, message } },
     })
-    expect(await isThere(turn)).toBe(true)
+    expect(await isStored(turn)).toBe(true)
   })
 
   test.each([
@@ -95,7 +97,7 @@ describe('of a turn', () => {
     '01k9z6n1n0zzzzzzzzzz',
     '01K9Z6N1N0ZZZZZZZZZZX',
     'resp_chatcmpl-01K9Z6N1N0ZZZZZZZZZZ',
-  ])('an id of no kind is a mistake: %s', async (id) => {
+  ])('rejects an id of an unknown kind: %s', async (id) => {
     const { status, body } = await remove(`turns/${id}`)
     expect(status).toBe(400)
     expect(body).toEqual({
@@ -109,64 +111,65 @@ describe('of a turn', () => {
   })
 })
 
-describe('of a user', () => {
-  test('everything is forgotten, and nothing of others', async () => {
+describe('DELETE /v1/memory/users/{user}', () => {
+  test('deletes all turns of the user and none of others', async () => {
     const user = 'a/b c@d.e?%ü'
-    const own = [await said({ user }), await said({ user })]
-    const others = [await said({ user: 'a' }), await said(), await said({ tenant: 'theirs', user })]
-    expect(await remove(`users/${encodeURIComponent(user)}`)).toEqual(forgot(2))
-    expect(await remove(`users/${encodeURIComponent(user)}`)).toEqual(forgot(0))
-    expect(await Promise.all(own.map(isThere))).toEqual([false, false])
-    expect(await Promise.all(others.map(isThere))).toEqual([true, true, true])
+    const own = [await saveTurn({ user }), await saveTurn({ user })]
+    const others = [
+      await saveTurn({ user: 'a' }),
+      await saveTurn(),
+      await saveTurn({ tenant: 'theirs', user }),
+    ]
+    expect(await remove(`users/${encodeURIComponent(user)}`)).toEqual(deletedTurns(2))
+    expect(await remove(`users/${encodeURIComponent(user)}`)).toEqual(deletedTurns(0))
+    expect(await Promise.all(own.map(isStored))).toEqual([false, false])
+    expect(await Promise.all(others.map(isStored))).toEqual([true, true, true])
   })
 })
 
-describe('a caller with a user of its own', () => {
-  const ask = (
+describe('a caller with a user', () => {
+  const deleteAsAnn = (
     path: string,
-    named: Readonly<Record<string, string>>,
+    parameters: Readonly<Record<string, string>>,
     world?: GatewayDependencies,
-  ) =>
-    THREAD_AND_USER_DELETION_ROUTES.find((resource) => resource.path === path)?.answer(
-      {
-        caller: { tenant: 'ours', user: 'ann' },
-        named: (name) => named[name] ?? '',
-        query: new URLSearchParams(),
-        body: () => Promise.resolve({}),
-        maybeBody: () => Promise.resolve({}),
-        value: () => Promise.resolve({}),
-      },
-      world ?? gateway.dependencies,
-    )
+  ) => {
+    const caller = { tenant: 'ours', user: 'ann' }
+    const getPathParameter = (name: string) => parameters[name] ?? ''
+    const request = { caller, getPathParameter } as AuthenticatedRequest
+    const route = THREAD_AND_USER_DELETION_ROUTES.find((route) => route.path === path)
+    return route?.handle(request, world ?? gateway.dependencies)
+  }
 
-  test('may forget itself, and nobody else', async () => {
-    const [own, other] = [await said({ user: 'ann' }), await said({ user: 'bob' })]
-    await expect(ask('/memory/users/:user', { user: 'bob' })).rejects.toMatchObject({
+  test('may delete its own data, but not that of another user', async () => {
+    const [own, other] = [await saveTurn({ user: 'ann' }), await saveTurn({ user: 'bob' })]
+    await expect(deleteAsAnn('/memory/users/:user', { user: 'bob' })).rejects.toMatchObject({
       failure: { status: 403, code: 'insufficient_permissions', param: 'user' },
     })
-    expect(await ask('/memory/users/:user', { user: 'ann' })).toMatchObject({ turns: 1 })
-    expect([await isThere(own), await isThere(other)]).toEqual([false, true])
+    expect(await deleteAsAnn('/memory/users/:user', { user: 'ann' })).toMatchObject({ turns: 1 })
+    expect([await isStored(own), await isStored(other)]).toEqual([false, true])
   })
 
-  test('finds no turns but its own', async () => {
-    const [own, other, nobodys] = [
-      await said({ user: 'ann' }),
-      await said({ user: 'bob' }),
-      await said(),
+  test('finds only turns of its user', async () => {
+    const [own, other, withoutUser] = [
+      await saveTurn({ user: 'ann' }),
+      await saveTurn({ user: 'bob' }),
+      await saveTurn(),
     ]
-    for (const { id } of [other, nobodys]) {
-      await expect(ask('/memory/turns/:id', { id })).rejects.toMatchObject({
+    for (const { id } of [other, withoutUser]) {
+      await expect(deleteAsAnn('/memory/turns/:id', { id })).rejects.toMatchObject({
         failure: { status: 404 },
       })
     }
-    expect(await ask('/memory/turns/:id', { id: own.id })).toMatchObject({ turns: 1 })
-    expect(await isThere(other)).toBe(true)
+    expect(await deleteAsAnn('/memory/turns/:id', { id: own.id })).toMatchObject({ turns: 1 })
+    expect(await isStored(other)).toBe(true)
   })
 
-  test('is told when it is not certain', async () => {
-    const recall = { forgetUser: () => Promise.reject(new Error('It is away.')) }
-    const away = { ...gateway.dependencies, recall } as unknown as GatewayDependencies
-    await expect(ask('/memory/users/:user', { user: 'ann' }, away)).rejects.toMatchObject({
+  test('gets status 503 if the store fails', async () => {
+    const recall = { forgetUser: () => Promise.reject(new Error('The connection was lost.')) }
+    const withFailingStore = { ...gateway.dependencies, recall } as unknown as GatewayDependencies
+    await expect(
+      deleteAsAnn('/memory/users/:user', { user: 'ann' }, withFailingStore),
+    ).rejects.toMatchObject({
       failure: { status: 503, code: 'store_unavailable' },
     })
   })

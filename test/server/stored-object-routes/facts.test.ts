@@ -1,4 +1,4 @@
-/** Facts, as their clients write, read, search and delete them. */
+/** Routes to create, read, search and delete facts. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startGateway } from '../../support/gateway.ts'
 import { DEMO } from './databases.ts'
@@ -21,7 +21,7 @@ beforeEach(() => {
   user = `user-${(count += 1)}`
 })
 
-async function ask(method: string, path: string, body?: unknown, who: Who = {}) {
+async function send(method: string, path: string, body?: unknown, who: Who = {}) {
   const { key = 'key-1', user: name = user } = who
   const response = await fetch(`${gateway.url}/v1/memory/facts${path}`, {
     method,
@@ -47,10 +47,10 @@ const CAT = 'The cat is called Tom'
 const textsOf = ({ body }: { readonly body: Body }) => body.data.map(({ text }) => text)
 
 describe('a fact', () => {
-  test('C59: is written, read and deleted', async () => {
+  test('C59: is created, read and deleted', async () => {
     const until = Math.floor(Date.now() / 1000) + 1000
     const said = { text: ` ${CAT} `, area: 'pets', importance: 0.7, valid_until: until }
-    const { status, body } = await ask('POST', '', said)
+    const { status, body } = await send('POST', '', said)
     expect(status).toBe(200)
     expect(body).toEqual({
       id: expect.stringMatching(/^fact_/) as string,
@@ -66,69 +66,69 @@ describe('a fact', () => {
       use_count: 0,
       source: null,
     })
-    expect(await ask('GET', `/${body.id}`)).toEqual({ status: 200, body })
-    expect(await ask('DELETE', `/${body.id}`)).toEqual({
+    expect(await send('GET', `/${body.id}`)).toEqual({ status: 200, body })
+    expect(await send('DELETE', `/${body.id}`)).toEqual({
       status: 200,
       body: { id: body.id, object: 'memory.fact.deleted', deleted: true },
     })
-    expect((await ask('GET', `/${body.id}`)).status).toBe(404)
-    expect((await ask('DELETE', `/${body.id}`)).status).toBe(404)
+    expect((await send('GET', `/${body.id}`)).status).toBe(404)
+    expect((await send('DELETE', `/${body.id}`)).status).toBe(404)
   })
 
-  test('C59: that is known already is renewed', async () => {
-    const { body } = await ask('POST', '', { text: CAT })
-    const again = await ask('POST', '', { text: 'The CAT is called Tom!', importance: 1 })
+  test('C59: that is stored already is renewed', async () => {
+    const { body } = await send('POST', '', { text: CAT })
+    const again = await send('POST', '', { text: 'The CAT is called Tom!', importance: 1 })
     expect(again.body).toMatchObject({ id: body.id, text: CAT, importance: 1 })
-    expect(textsOf(await ask('GET', ''))).toEqual([CAT])
+    expect(textsOf(await send('GET', ''))).toEqual([CAT])
   })
 
-  test('may be for one conversation only', async () => {
+  test('may belong to one conversation only', async () => {
     const headers = { authorization: 'Bearer key-1', 'x-backstory-user': user }
     const made = await gateway.post('/v1/conversations', {}, headers)
     const { id } = (await made.json()) as { readonly id: string }
-    const { body } = await ask('POST', '', { text: CAT, conversation: id })
+    const { body } = await send('POST', '', { text: CAT, conversation: id })
     expect(body).toMatchObject({ scope: 'conversation', conversation: id })
-    expect(textsOf(await ask('GET', '?query=cat'))).toEqual([])
-    expect(textsOf(await ask('GET', `?query=cat&conversation=${id}`))).toEqual([CAT])
-    expect(textsOf(await ask('GET', ''))).toEqual([CAT])
+    expect(textsOf(await send('GET', '?query=cat'))).toEqual([])
+    expect(textsOf(await send('GET', `?query=cat&conversation=${id}`))).toEqual([CAT])
+    expect(textsOf(await send('GET', ''))).toEqual([CAT])
     await fetch(`${gateway.url}/v1/conversations/${id}`, { method: 'DELETE', headers })
-    expect(textsOf(await ask('GET', ''))).toEqual([])
+    expect(textsOf(await send('GET', ''))).toEqual([])
   })
 })
 
-describe('a list', () => {
+describe('a list of facts', () => {
   test('has pages', async () => {
     const texts = ['One cat is black', 'Two dogs are brown', 'Three birds sing']
-    for (const text of texts) await ask('POST', '', { text })
-    const first = await ask('GET', '?limit=2&order=asc')
+    for (const text of texts) await send('POST', '', { text })
+    const first = await send('GET', '?limit=2&order=asc')
     expect(textsOf(first)).toEqual(texts.slice(0, 2))
     expect(first.body.has_more).toBe(true)
-    const second = await ask('GET', `?limit=2&order=asc&after=${first.body.last_id}`)
+    const second = await send('GET', `?limit=2&order=asc&after=${first.body.last_id}`)
     expect(textsOf(second)).toEqual(texts.slice(2))
     expect(second.body.has_more).toBe(false)
-    expect(textsOf(await ask('GET', ''))).toEqual(texts.toReversed())
+    expect(textsOf(await send('GET', ''))).toEqual(texts.toReversed())
   })
 
-  test('of what is searched for has the best first', async () => {
+  test('has the best matches of a search first', async () => {
     const texts = ['The dog is called Rex', 'The cat is called Tom', 'It rains in Graz']
-    for (const text of texts) await ask('POST', '', { text })
-    const found = textsOf(await ask('GET', '?query=what+is+the+cat+called'))
+    for (const text of texts) await send('POST', '', { text })
+    const found = textsOf(await send('GET', '?query=what+is+the+cat+called'))
     expect(found[0]).toBe(CAT)
     expect(found).not.toContain('It rains in Graz')
-    expect(textsOf(await ask('GET', '?query=cat+dog&limit=1'))).toHaveLength(1)
+    expect(textsOf(await send('GET', '?query=cat+dog&limit=1'))).toHaveLength(1)
   })
 
-  test('is deleted as a whole', async () => {
-    await ask('POST', '', { text: CAT })
-    await ask('POST', '', { text: CAT }, { user: `${user}-2` })
-    const deleted = await ask('DELETE', '')
+  test('can be deleted completely', async () => {
+    await send('POST', '', { text: CAT })
+    await send('POST', '', { text: CAT }, { user: `${user}-2` })
+    const deleted = await send('DELETE', '')
     expect(deleted.body).toEqual({ object: 'memory.facts.deleted', deleted: true, facts: 1 })
-    expect(textsOf(await ask('GET', ''))).toEqual([])
-    expect(textsOf(await ask('GET', '', undefined, { user: `${user}-2` }))).toEqual([CAT])
+    expect(textsOf(await send('GET', ''))).toEqual([])
+    expect(textsOf(await send('GET', '', undefined, { user: `${user}-2` }))).toEqual([CAT])
   })
 })
 
-describe('what makes no sense is refused, and nothing is kept', () => {
+describe('an invalid request is rejected and stores nothing', () => {
   test.each([
     [{}, 'text', 'missing_required_parameter'],
     [{ text: 7 }, 'text', 'invalid_type'],
@@ -147,11 +147,11 @@ describe('what makes no sense is refused, and nothing is kept', () => {
     [{ text: CAT, conversation: 7 }, 'conversation', 'invalid_type'],
     [{ text: CAT, importence: 1 }, 'importence', 'unknown_parameter'],
   ])('%j', async (body, param, code) => {
-    expect(await ask('POST', '', body)).toMatchObject({
+    expect(await send('POST', '', body)).toMatchObject({
       status: 400,
       body: { error: { param, code } },
     })
-    expect(textsOf(await ask('GET', ''))).toEqual([])
+    expect(textsOf(await send('GET', ''))).toEqual([])
   })
 
   test.each([
@@ -166,44 +166,44 @@ describe('what makes no sense is refused, and nothing is kept', () => {
     ['?query=cat&conversation=1', 'conversation'],
     ['/resp_1', 'id'],
   ])('GET %s', async (path, param) => {
-    expect(await ask('GET', path)).toMatchObject({ status: 400, body: { error: { param } } })
+    expect(await send('GET', path)).toMatchObject({ status: 400, body: { error: { param } } })
   })
 
-  test('an unknown conversation is not there', async () => {
-    const { status } = await ask('POST', '', { text: CAT, conversation: 'conv_1' })
+  test('with an unknown conversation', async () => {
+    const { status } = await send('POST', '', { text: CAT, conversation: 'conv_1' })
     expect(status).toBe(404)
   })
 })
 
-test('C42: what is another’s is not there, in the same words as what never was', async () => {
-  const { body } = await ask('POST', '', { text: CAT })
+test('C42: facts of another user get the same error as facts that never existed', async () => {
+  const { body } = await send('POST', '', { text: CAT })
   for (const who of [{ user: 'somebody' }, { user: null }, { key: 'key-2' }]) {
     for (const method of ['GET', 'DELETE']) {
-      const { status, body: answer } = await ask(method, `/${body.id}`, undefined, who)
+      const { status, body: answer } = await send(method, `/${body.id}`, undefined, who)
       expect(status).toBe(404)
       expect(answer.error?.message).toBe(`Fact with id '${body.id}' not found.`)
     }
-    expect(textsOf(await ask('GET', '', undefined, who))).toEqual([])
-    expect(textsOf(await ask('GET', '?query=cat', undefined, who))).toEqual([])
-    const after = await ask('GET', `?after=${body.id}`, undefined, who)
+    expect(textsOf(await send('GET', '', undefined, who))).toEqual([])
+    expect(textsOf(await send('GET', '?query=cat', undefined, who))).toEqual([])
+    const after = await send('GET', `?after=${body.id}`, undefined, who)
     expect(after.status).toBe(400)
   }
-  expect(textsOf(await ask('GET', ''))).toEqual([CAT])
+  expect(textsOf(await send('GET', ''))).toEqual([CAT])
 })
 
-test('they go with their user', async () => {
-  await ask('POST', '', { text: CAT })
+test('facts are deleted with their user', async () => {
+  await send('POST', '', { text: CAT })
   const headers = { authorization: 'Bearer key-1' }
   await fetch(`${gateway.url}/v1/memory/users/${user}`, { method: 'DELETE', headers })
-  expect(textsOf(await ask('GET', ''))).toEqual([])
+  expect(textsOf(await send('GET', ''))).toEqual([])
 })
 
-test('a memory that does not answer is told as such', async () => {
-  const away = () => Promise.reject(new Error('It is away.'))
+test('a database that does not answer gives status 503', async () => {
+  const fail = () => Promise.reject(new Error('The connection was lost.'))
   const { facts } = gateway.dependencies
   const { searchFacts } = facts
-  Object.assign(facts, { searchFacts: away })
-  expect(await ask('POST', '', { text: CAT })).toMatchObject({
+  Object.assign(facts, { searchFacts: fail })
+  expect(await send('POST', '', { text: CAT })).toMatchObject({
     status: 503,
     body: { error: { code: 'store_unavailable' } },
   })

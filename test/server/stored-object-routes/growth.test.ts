@@ -1,7 +1,7 @@
 /**
- * What is said is stored once: not again with each turn that goes on from it, whether the client names
- * that turn or sends everything again. If it were, the ratio would grow with the turns: GROWTH_TURNS
- * sets how many there are.
+ * Each item is stored once, and not again with every later turn, whether the client names the previous
+ * turn or sends its complete history. Otherwise the ratio of stored to new bytes would grow with the
+ * number of turns (GROWTH_TURNS).
  */
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -20,7 +20,7 @@ let gateway: Awaited<ReturnType<typeof startGateway>>
 beforeAll(async () => {
   database = await sqliteFile()
   const { url } = database
-  // What the model is given does not matter here, and takes most of the time.
+  // A short prompt saves most of the time; its content does not matter here.
   gateway = await startGateway({ DATABASE_URL: url, ...DEMO, HISTORY_MAX_ITEMS: '4' })
   engine = await openEngine(url)
 })
@@ -30,7 +30,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Every byte of every text that is stored, of what has to be found again as well. */
+/** Counts the bytes of all stored texts, including the columns of indexes. */
 async function storedBytes(): Promise<number> {
   const columns = {
     turns: `id, tenant, user_id, thread, parent, dialect, wire, account, model, prefix_hash, state,
@@ -56,30 +56,30 @@ const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 const instructions = 'Be kind. '.repeat(100)
 const parameters = { type: 'object', properties: { city: { description: 'x'.repeat(2_000) } } }
 
-interface Told {
-  /** What is new in it, as it goes over the wire. */
+interface Exchange {
+  /** Size of the new content of a request, as sent by the client. */
   readonly bytes: number
-  readonly say: (question: string) => Promise<readonly unknown[]>
+  readonly sendQuestion: (question: string) => Promise<readonly unknown[]>
 }
 
-/** Says something many times, and compares what that cost with what was new. */
-async function growth({ bytes, say }: Told): Promise<number> {
+/** Sends many requests, and returns the ratio of stored bytes to new bytes. */
+async function measureGrowth({ bytes, sendQuestion }: Exchange): Promise<number> {
   const before = await storedBytes()
   let unique = bytes
   for (let at = 0; at < TURNS; at++) {
     const question = `${filler(at)}\n/repeat ${WORDS} answer${at}`
-    const said = await say(question)
-    unique += bytesOf({ role: 'user', content: question }) + bytesOf(said)
+    const answer = await sendQuestion(question)
+    unique += bytesOf({ role: 'user', content: question }) + bytesOf(answer)
   }
   return ((await storedBytes()) - before) / unique
 }
 
-test('a chain of responses, with the same tools and instructions each time', async () => {
+test('does not store tools and instructions of a chain of responses again', async () => {
   const tools = [{ type: 'function' as const, name: 'f', strict: false, parameters }]
   let previous: string | null = null
-  const ratio = await growth({
+  const ratio = await measureGrowth({
     bytes: bytesOf({ instructions, tools }),
-    async say(input) {
+    async sendQuestion(input) {
       const response: OpenAI.Responses.Response = await gateway.openai.responses.create({
         model: 'demo',
         input,
@@ -96,11 +96,11 @@ test('a chain of responses, with the same tools and instructions each time', asy
   expect(read).toMatchObject({ instructions, tools: [{ name: 'f', parameters }] })
 }, 120_000)
 
-test('a conversation', async () => {
+test('does not store earlier items of a conversation again', async () => {
   const { id } = await gateway.openai.conversations.create()
-  const ratio = await growth({
+  const ratio = await measureGrowth({
     bytes: 0,
-    async say(input) {
+    async sendQuestion(input) {
       const asked = { model: 'demo', input, conversation: id, instructions }
       return (await gateway.openai.responses.create(asked)).output
     },
@@ -108,12 +108,12 @@ test('a conversation', async () => {
   expect(ratio).toBeLessThan(1.2)
 }, 120_000)
 
-test('a chat whose client sends everything again each time', async () => {
+test('does not store earlier messages again when a chat client resends them', async () => {
   const tools = [{ type: 'function' as const, function: { name: 'f', parameters } }]
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'system', content: instructions }]
-  const ratio = await growth({
+  const ratio = await measureGrowth({
     bytes: bytesOf({ messages, tools }),
-    async say(content) {
+    async sendQuestion(content) {
       messages.push({ role: 'user', content })
       const asked = { model: 'demo', store: true, messages, tools }
       const { choices } = await gateway.openai.chat.completions.create(asked)
@@ -125,11 +125,11 @@ test('a chat whose client sends everything again each time', async () => {
   expect(ratio).toBeLessThan(1.2)
 }, 120_000)
 
-test('responses whose client sends everything again each time', async () => {
+test('does not store earlier items again when a Responses client resends them', async () => {
   const input: OpenAI.Responses.ResponseInputItem[] = []
-  const ratio = await growth({
+  const ratio = await measureGrowth({
     bytes: 0,
-    async say(content) {
+    async sendQuestion(content) {
       input.push({ role: 'user', content })
       const { output } = await gateway.openai.responses.create({
         model: 'demo',

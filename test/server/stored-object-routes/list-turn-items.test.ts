@@ -27,14 +27,14 @@ function turn(fields: Partial<StoredTurn>): StoredTurn {
   }
 }
 
-const shown = (chain: readonly StoredTurn[], upTo: 'question' | 'answer' = 'answer') =>
-  listTurnItems(chain, upTo, []).map(({ show }) => show())
+const renderItems = (chain: readonly StoredTurn[], lastPart: 'question' | 'answer' = 'answer') =>
+  listTurnItems(chain, lastPart, []).map((item) => item.render())
 
-test('a question stays a question, an answer an answer', () => {
+test('renders input items with input parts and output items with output parts', () => {
   const output: Item = { type: 'function_call_output', call_id: 'c', output: 'text' }
   const native = { chat: { name: 'x' } }
   expect(
-    shown([turn({ input: [{ ...user('a'), native }, output], output: [assistant('b')] })]),
+    renderItems([turn({ input: [{ ...user('a'), native }, output], output: [assistant('b')] })]),
   ).toEqual([
     {
       type: 'message',
@@ -54,15 +54,15 @@ test('a question stays a question, an answer an answer', () => {
   ])
 })
 
-test('what was cut off says so', () => {
+test('marks the last output item of an incomplete turn as incomplete', () => {
   const cut = turn({ state: 'incomplete', output: [assistant('a'), assistant('b')] })
-  expect(shown([cut]).map((item) => item['status'])).toEqual(['completed', 'incomplete'])
+  expect(renderItems([cut]).map((item) => item['status'])).toEqual(['completed', 'incomplete'])
 })
 
-test('an input is everything before the answer', () => {
+test('omits the output of the last turn when only input is requested', () => {
   const first = turn({ input: [user('a')], output: [assistant('b')] })
   const last = turn({ id: '02JZZZZZZZZZZZZZZZZZ', input: [user('c')], output: [assistant('d')] })
-  expect(shown([first, last], 'question')).toHaveLength(3)
+  expect(renderItems([first, last], 'question')).toHaveLength(3)
 })
 
 const anyItem = fc.record({
@@ -71,15 +71,15 @@ const anyItem = fc.record({
 const anyChain = fc
   .array(fc.record({ input: fc.array(anyItem), output: fc.array(anyItem) }), { maxLength: 4 })
   .map((turns) =>
-    turns.map(({ input, output }, at) => {
+    turns.map(({ input, output }, index) => {
       const itemOf = ({ id }: { id: string | undefined }): Item =>
         id === undefined ? user('a') : { ...user('a'), id }
       const items = { input: input.map(itemOf), output: output.map(itemOf) }
-      return turn({ id: `0${at}JZZZZZZZZZZZZZZZZZ`, ...items })
+      return turn({ id: `0${index}JZZZZZZZZZZZZZZZZZ`, ...items })
     }),
   )
 
-test('every item has an id of its own, which it keeps when the conversation goes on', () => {
+test('gives every item a unique id that does not change when turns are added', () => {
   fc.assert(
     fc.property(anyChain, (chain) => {
       const ids = (turns: readonly StoredTurn[]) =>
@@ -87,8 +87,8 @@ test('every item has an id of its own, which it keeps when the conversation goes
       const all = ids(chain)
       expect(new Set(all).size).toBe(all.length)
       expect(ids(chain.slice(0, -1))).toEqual(all.slice(0, ids(chain.slice(0, -1)).length))
-      for (const { id, place } of listTurnItems(chain, 'answer', [])) {
-        expect([null, place]).toContainEqual(parseItemId(id))
+      for (const { id, position } of listTurnItems(chain, 'answer', [])) {
+        expect([null, position]).toContainEqual(parseItemId(id))
       }
     }),
   )

@@ -1,22 +1,22 @@
-/** Whatever is done to the stateful API in whatever order, it tells what was said, and no more. */
+/** After any sequence of operations the stateful API returns what a simple model predicts. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openEngine } from '../../../src/store/database/open-engine.ts'
 import { startGateway } from '../../support/gateway.ts'
-import { believed, clientOf, told, type Client } from './client.ts'
+import { expectedState, clientOf, readState, type Client } from './client.ts'
 import { DATABASES, DEMO } from './databases.ts'
 import { alive, emptyModel, type Model } from './model.ts'
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>
 
-/** Two gateways over one database, each of which may be started anew. */
+/** Two gateways on one database; each can be restarted. */
 async function startPair(DATABASE_URL: string) {
   const start = () => startGateway({ DATABASE_URL, ...DEMO })
   const pair: Gateway[] = [await start(), await start()]
   let turn = 0
   const at = () => (pair[turn] as Gateway).openai
   return {
-    /** Another one each time. */
+    /** Alternates between the gateways. */
     next() {
       turn = 1 - turn
       return at()
@@ -29,7 +29,7 @@ async function startPair(DATABASE_URL: string) {
   }
 }
 
-/** What may happen next: a word, and a number that chooses among what is there. */
+/** An operation, and a number that selects the object that it is applied to. */
 const anyStep = fc.tuple(
   fc.constantFrom(
     'ask',
@@ -92,7 +92,7 @@ function count(table: string) {
 }
 
 describe.each(DATABASES)('over %s', (_, open) => {
-  test('two gateways tell at once what either was told, and forget what they are to', async () => {
+  test('two gateways return at once what was written to either, and nothing that was deleted', async () => {
     const database = await open()
     const pair = await startPair(database.url)
     const engine = await openEngine(database.url)
@@ -101,7 +101,7 @@ describe.each(DATABASES)('over %s', (_, open) => {
         const model = emptyModel()
         const client = clientOf(pair.next, model)
         for (const step of steps) await take(step, client, model, pair.restart)
-        expect(await told(pair.next(), model)).toEqual(believed(model))
+        expect(await readState(pair.next(), model)).toEqual(expectedState(model))
         await deleteAll(client, model)
         expect(await engine.read([count('turns'), count('items')])).toEqual([
           [{ left: 0 }],

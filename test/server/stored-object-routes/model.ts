@@ -1,9 +1,9 @@
 /**
- * What a client may believe of the stateful API, in as few lines as possible: responses and chats are
- * lists of what was said up to them, a conversation is a list that grows and shrinks.
+ * A minimal model of the stateful API, to compare the gateway with: responses and chats are lists of the
+ * lines up to them, and a conversation is a list that grows and shrinks.
  */
 
-/** One thing that was said. It is hidden once it was taken out of its conversation. */
+/** One message; `isHidden` after it was removed from its conversation. */
 export interface Line {
   readonly role: 'user' | 'assistant'
   readonly text: string
@@ -12,7 +12,7 @@ export interface Line {
 
 export interface Answer {
   readonly id: string
-  /** All that stands before the answer, what was asked at last included. */
+  /** All lines before the answer, including the latest question. */
   readonly before: readonly Line[]
   readonly said: Line
   readonly conversation: Conversation | null
@@ -49,7 +49,7 @@ export function alive<Thing extends { readonly isDeleted: boolean }>(
   return things.filter(({ isDeleted }) => !isDeleted)
 }
 
-/** A conversation takes its responses with it. */
+/** Deletes a conversation and its responses. */
 export function deleteConversation(model: Model, conversation: Conversation): void {
   conversation.isDeleted = true
   for (const response of model.responses) {

@@ -1,4 +1,4 @@
-/** What one replica does with a conversation, another knows of. */
+/** Replicas on one database see each other's locks and turns at once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway } from '../../support/gateway.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
@@ -18,7 +18,7 @@ describe.each(DATABASES)('over %s', (_, open) => {
     await database.drop()
   })
 
-  test('a conversation is held on all of them, and free on all of them', async () => {
+  test('a conversation is locked and released on all replicas', async () => {
     const { id } = await one.openai.conversations.create()
     const ask = (input: string) =>
       other.openai.responses.create({ model: 'demo', input, conversation: id })
@@ -40,7 +40,7 @@ describe.each(DATABASES)('over %s', (_, open) => {
     ).toContain('I remember 1 earlier')
   })
 
-  test('a follow-up on another one sees everything, sent at once after the last event', async () => {
+  test('a follow-up on another replica sees the complete answer right after its last event', async () => {
     let previous: string | null = null
     for (let at = 0; at < 25; at++) {
       const [here, there] = at % 2 === 0 ? [one, other] : [other, one]

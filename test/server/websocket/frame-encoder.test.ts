@@ -9,21 +9,21 @@ const EVENTS = [
 ]
 const FRAMES = ['{"type":"response.created"}', '{"type":"x",\n"text":"data: y\\n\\n"}']
 
-test('an event is a frame; comments and the sentinel are none', () => {
+test('converts each event to a frame and drops comments and [DONE]', () => {
   const framed = createFrameEncoder(null)
   expect(framed(formatSseMessages(EVENTS))).toEqual(FRAMES)
   expect(framed(': ping\n\n')).toEqual([])
   expect(framed('')).toEqual([])
 })
 
-test('what an upstream has written itself may end its lines as it likes', () => {
+test('accepts all line ends in bytes of an upstream', () => {
   const framed = createFrameEncoder(null)
   const written = new TextEncoder().encode('data:{"type":"a"}\r\nevent: a\r\n\r\n: ping\r\n\r\n')
   expect(framed(written)).toEqual(['{"type":"a"}'])
   expect(framed(formatSseMessages(EVENTS))).toEqual(FRAMES)
 })
 
-test('every frame of a lane names it, whatever it is called', () => {
+test('adds the stream id to every frame, whatever characters it has', () => {
   const framed = createFrameEncoder('a "lane"\n')
   const [frame = ''] = framed(formatSseMessages(EVENTS))
   expect(JSON.parse(frame)).toEqual({ type: 'response.created', stream_id: 'a "lane"\n' })

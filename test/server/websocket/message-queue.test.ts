@@ -7,42 +7,42 @@ import {
 
 const message = (text: string, bytes = 10) => ({ text, bytes })
 
-function all(line: MessageQueue): readonly (string | null)[] {
+function takeAll(queue: MessageQueue): readonly (string | null)[] {
   const taken: (string | null)[] = []
-  for (let one = line.take(); one !== undefined; one = line.take()) {
+  for (let one = queue.take(); one !== undefined; one = queue.take()) {
     taken.push(one instanceof GatewayError ? one.failure.code : one.text)
   }
   return taken
 }
 
-test('what comes first is taken first', () => {
-  const line = createMessageQueue(100)
-  for (const text of ['a', 'b', 'c']) line.add(message(text))
-  expect(all(line)).toEqual(['a', 'b', 'c'])
-  expect(line.take()).toBeUndefined()
+test('returns messages in the order of their arrival', () => {
+  const queue = createMessageQueue(100)
+  for (const text of ['a', 'b', 'c']) queue.add(message(text))
+  expect(takeAll(queue)).toEqual(['a', 'b', 'c'])
+  expect(queue.take()).toBeUndefined()
 })
 
-test('a message that is too large is refused when its turn comes', () => {
-  const line = createMessageQueue(100)
-  line.add(message('a', 101))
-  line.add(message('b', 100))
-  expect(all(line)).toEqual(['request_too_large', 'b'])
+test('returns an error in place of a message that is too large', () => {
+  const queue = createMessageQueue(100)
+  queue.add(message('a', 101))
+  queue.add(message('b', 100))
+  expect(takeAll(queue)).toEqual(['request_too_large', 'b'])
 })
 
-test('no more waits than one message may hold, nor more than sixteen', () => {
+test('limits waiting messages to 16 and to the size of one message', () => {
   const heavy = createMessageQueue(100)
   for (const text of ['a', 'b', 'c']) heavy.add(message(text, 50))
-  expect(all(heavy)).toEqual(['a', 'b', 'rate_limit_exceeded'])
+  expect(takeAll(heavy)).toEqual(['a', 'b', 'rate_limit_exceeded'])
   const many = createMessageQueue(100)
   for (let at = 0; at < 17; at += 1) many.add(message(String(at), 1))
-  expect(all(many).at(-1)).toBe('rate_limit_exceeded')
-  // What was taken makes room.
+  expect(takeAll(many).at(-1)).toBe('rate_limit_exceeded')
+  // A message that was taken no longer counts.
   expect(heavy.add(message('d', 100))).toBe(true)
-  expect(all(heavy)).toEqual(['d'])
+  expect(takeAll(heavy)).toEqual(['d'])
 })
 
-test('who goes on after hundreds of refusals is not listening', () => {
-  const line = createMessageQueue(100)
-  const added = Array.from({ length: 300 }, () => line.add(message('', 101)))
+test('stops accepting messages after hundreds of rejected ones', () => {
+  const queue = createMessageQueue(100)
+  const added = Array.from({ length: 300 }, () => queue.add(message('', 101)))
   expect(added.indexOf(false)).toBe(256)
 })

@@ -6,7 +6,7 @@ import {
   readFrame,
 } from '../../../src/server/websocket/read-frame.ts'
 
-function refusalOf(run: () => unknown): string {
+function getRejection(run: () => unknown): string {
   try {
     run()
   } catch (error) {
@@ -15,20 +15,20 @@ function refusalOf(run: () => unknown): string {
   return 'not refused'
 }
 
-test('a message is a body without what belongs to the connection', () => {
+test('converts a message to a request body without its type and stream id', () => {
   const frame = readFrame('{"type":"response.create","model":"m","stream_id":"a","input":"hi"}')
   expect(readStreamId(frame)).toBe('a')
   expect(readRequestBody(frame, false)).toEqual({ model: 'm', input: 'hi', stream: true })
 })
 
-test('only what is a JSON object can be read', () => {
+test('accepts only JSON objects', () => {
   for (const text of [null, '', 'hi', '[]', '4', 'null', '{', '\u0000']) {
-    expect(refusalOf(() => readFrame(text))).toBe('invalid_json null')
+    expect(getRejection(() => readFrame(text))).toBe('invalid_json null')
   }
-  expect(refusalOf(() => readStreamId({ stream_id: 4 }))).toBe('invalid_type stream_id')
+  expect(getRejection(() => readStreamId({ stream_id: 4 }))).toBe('invalid_type stream_id')
 })
 
-describe('refused', () => {
+describe('rejects', () => {
   const create = { type: 'response.create' }
   test.each([
     ['missing_required_parameter type', {}],
@@ -39,18 +39,18 @@ describe('refused', () => {
     ['unsupported_parameter stream_options', { ...create, stream_options: {} }],
     ['unsupported_parameter background', { ...create, background: false }],
   ])('%s', (refusal, frame) => {
-    expect(refusalOf(() => readRequestBody(frame, false))).toBe(refusal)
+    expect(getRejection(() => readRequestBody(frame, false))).toBe(refusal)
   })
 })
 
-test('null says nothing, and the beta always says that it streams', () => {
+test('ignores fields that are null, and accepts stream: true in the beta', () => {
   const nulls = { stream: null, stream_options: null, background: null }
-  expect(refusalOf(() => readRequestBody({ type: 'response.create', ...nulls }, false))).toBe(
+  expect(getRejection(() => readRequestBody({ type: 'response.create', ...nulls }, false))).toBe(
     'not refused',
   )
   const beta = { type: 'response.create', stream: true, stream_options: { include_usage: true } }
   expect(readRequestBody(beta, true)).toEqual({ stream: true })
-  expect(refusalOf(() => readRequestBody({ ...beta, stream: false }, true))).toBe(
+  expect(getRejection(() => readRequestBody({ ...beta, stream: false }, true))).toBe(
     'unsupported_parameter stream',
   )
 })

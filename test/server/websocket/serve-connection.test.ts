@@ -1,4 +1,4 @@
-/** The conversation on a socket that is made up, so that its clock and its ends can be, too. */
+/** A connection over a simulated socket, so that tests control its clock and its end. */
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
@@ -17,26 +17,26 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 afterEach(() => void vi.useRealTimers())
 
-interface Talk {
+interface TestConnection {
   readonly listener: WebSocketListener
   readonly frames: JsonObject[]
   readonly closes: string[]
   readonly say: (message: JsonObject | string) => void
   readonly ask: (message: JsonObject | string) => Promise<Answered>
-  /** Resolves when so many answers are over. */
+  /** Resolves when `count` answers have ended. */
   readonly answers: (count: number) => Promise<void>
 }
 
-function talk(): Talk {
+function openConnection(): TestConnection {
   const frames: JsonObject[] = []
   const closes: string[] = []
-  let heard = (): void => undefined
+  let onFrame = (): void => undefined
   const { dependencies } = gateway
   const listener = serveConnection(
     {
       send(text) {
         frames.push(JSON.parse(text) as JsonObject)
-        heard()
+        onFrame()
         return true
       },
       onDrain: () => undefined,
@@ -52,10 +52,10 @@ function talk(): Talk {
   )
   const answers = (count: number): Promise<void> =>
     new Promise((resolve) => {
-      heard = () => {
+      onFrame = () => {
         if (frames.filter(endsAnswer).length >= count) resolve()
       }
-      heard()
+      onFrame()
     })
   const say = (message: JsonObject | string): void => {
     const text = typeof message === 'string' ? message : JSON.stringify(message)
@@ -70,8 +70,8 @@ function talk(): Talk {
   return { listener, frames, closes, say, ask, answers }
 }
 
-test('what is asked at once is answered one after the other', async () => {
-  const { say, frames, answers } = talk()
+test('simultaneous requests are answered one after the other', async () => {
+  const { say, frames, answers } = openConnection()
   for (const text of ['one', 'two', 'three']) say(create(`/say ${text}`))
   await answers(3)
   const told = answersIn(frames)
@@ -79,9 +79,9 @@ test('what is asked at once is answered one after the other', async () => {
   expect(told.flatMap(answerFaults)).toEqual([])
 })
 
-test('at its age limit an idle connection is told so and closed', () => {
+test('an idle connection gets an error at its age limit and is closed', () => {
   vi.useFakeTimers()
-  const { frames, closes } = talk()
+  const { frames, closes } = openConnection()
   vi.advanceTimersByTime(60 * 60_000 - 1)
   expect(closes).toEqual([])
   vi.advanceTimersByTime(1)
@@ -91,8 +91,8 @@ test('at its age limit an idle connection is told so and closed', () => {
   expect(closes).toEqual(['1000 websocket_connection_limit_reached'])
 })
 
-test('a turn that is under way when the gateway leaves is finished, and none begins', async () => {
-  const { listener, say, frames, closes, answers } = talk()
+test('a stopping gateway finishes the current answer and starts no other', async () => {
+  const { listener, say, frames, closes, answers } = openConnection()
   say(create('/say one'))
   say(create('/say two'))
   listener.leave()
@@ -102,8 +102,8 @@ test('a turn that is under way when the gateway leaves is finished, and none beg
   expect(answersIn(frames).map((answer) => answeredWith(answer).text)).toEqual(['one'])
 })
 
-test('a client that leaves cancels its turn, and what waits is forgotten', async () => {
-  const { listener, say, frames } = talk()
+test('a client that disconnects cancels its answer and its waiting requests', async () => {
+  const { listener, say, frames } = openConnection()
   say(create('/say one two three\n/hang'))
   say(create('/say next'))
   await vi.waitFor(() =>
@@ -115,14 +115,14 @@ test('a client that leaves cancels its turn, and what waits is forgotten', async
   expect(frames.length).toBe(length)
 })
 
-test('a client that never listens is not served for ever', () => {
-  const { say, closes, listener } = talk()
+test('a client that ignores all errors is disconnected', () => {
+  const { say, closes, listener } = openConnection()
   for (let at = 0; at < 300; at += 1) say('x')
   expect(closes).toEqual(['1008 Too many messages.'])
   listener.closed()
 })
 
-/** What may happen to a message, and whether an answer comes of it. */
+/** Kinds of messages, and whether each gets an answer that can be continued. */
 const SCRIPTS = {
   '/say hello': true,
   '/think hm\n/call look {"a":1}': true,
@@ -132,17 +132,17 @@ const SCRIPTS = {
   '/status 429 slow down': false,
 } as const
 
-interface Said {
+interface Message {
   readonly script: keyof typeof SCRIPTS
   readonly store: boolean
   readonly lane: string | null
   readonly generate: boolean
-  /** Which of the answers so far it goes on from. */
+  /** Index of the earlier answer that the message continues. */
   readonly previous: number | null
   readonly junk: string | null
 }
 
-const said: fc.Arbitrary<Said> = fc.record({
+const said: fc.Arbitrary<Message> = fc.record({
   script: fc.constantFrom(...(Object.keys(SCRIPTS) as (keyof typeof SCRIPTS)[])),
   store: fc.boolean(),
   lane: fc.constantFrom(null, null, 'a', 'b'),
@@ -154,7 +154,7 @@ const said: fc.Arbitrary<Said> = fc.record({
   ),
 })
 
-function messageOf(one: Said, previous: string | null): JsonObject | string {
+function messageOf(one: Message, previous: string | null): JsonObject | string {
   if (one.junk !== null) return one.junk
   return create(one.script, {
     store: one.store,
@@ -164,10 +164,10 @@ function messageOf(one: Said, previous: string | null): JsonObject | string {
   })
 }
 
-test('whatever is sent at once: one lawful answer for each message, in order', async () => {
+test('any messages sent at once: one valid answer for each, in order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(said, { minLength: 1, maxLength: 8 }), async (list) => {
-      const { say, frames, answers, listener } = talk()
+      const { say, frames, answers, listener } = openConnection()
       for (const one of list) say(messageOf(one, null))
       await answers(list.length)
       listener.closed()
@@ -182,10 +182,10 @@ test('whatever is sent at once: one lawful answer for each message, in order', a
   )
 })
 
-test('what can be gone on from is what a simple model says', async () => {
+test('exactly the answers that a simple model predicts can be continued', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(said, { minLength: 2, maxLength: 8 }), async (list) => {
-      const { ask, listener } = talk()
+      const { ask, listener } = openConnection()
       const ids: string[] = []
       const stored = new Set<string>()
       const latest = new Map<string, string>()

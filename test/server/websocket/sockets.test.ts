@@ -1,4 +1,4 @@
-/** WebSocket mode over real sockets, on Node and inside workerd alike. */
+/** WebSocket mode over real sockets, on Node and in workerd. */
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { ResponsesWS } from 'openai/resources/responses/ws'
@@ -29,7 +29,7 @@ describe.each(HOSTS)('on %s', (name, start) => {
     await upstream.close()
   })
 
-  test('the official SDK has a conversation that nobody stores', async () => {
+  test('the official SDK has a conversation with store: false', async () => {
     const connection = new ResponsesWS(openaiFor(host.url))
     const ids: string[] = []
     const said: string[] = []
@@ -56,7 +56,7 @@ describe.each(HOSTS)('on %s', (name, start) => {
     expect(said[2]).toContain('I remember 2 earlier of your messages.')
   })
 
-  test('an unstored answer is known on its connection only, and only until the next', async () => {
+  test('an unstored answer can be continued only on its connection and until the next answer', async () => {
     const { ask, socket, closed } = await connect(host.url)
     const first = await ask(create('one', { store: false }))
     const second = await ask(create('two', { store: false, previous_response_id: first.id }))
@@ -72,7 +72,7 @@ describe.each(HOSTS)('on %s', (name, start) => {
     other.socket.close()
   })
 
-  test('what is stored goes on from what was not, whole and for everybody', async () => {
+  test('a stored continuation of an unstored answer contains the complete conversation', async () => {
     const { ask, socket } = await connect(host.url)
     const first = await ask(create('one', { store: false }))
     const second = await ask(create('two', { previous_response_id: first.id }))
@@ -86,7 +86,7 @@ describe.each(HOSTS)('on %s', (name, start) => {
     expect(third.output_text).toContain('I remember 2 earlier')
   })
 
-  test('a failed continuation takes the answer with it that it went on from', async () => {
+  test('a failed continuation removes the unstored answer that it continued', async () => {
     const { ask, socket } = await connect(host.url)
     const first = await ask(create('/call look {}', { store: false }))
     const output = { type: 'function_call_output', call_id: 'nope', output: '4' }
@@ -96,7 +96,7 @@ describe.each(HOSTS)('on %s', (name, start) => {
     socket.close()
   })
 
-  test('a warm-up asks no model, and can be gone on from', async () => {
+  test('generate: false calls no model, and its turn can be continued', async () => {
     const { ask, socket } = await connect(host.url)
     const warm = await ask(create('one', { store: false, generate: false }))
     expect(warm.response).toMatchObject({ status: 'completed', output: [] })
@@ -106,19 +106,22 @@ describe.each(HOSTS)('on %s', (name, start) => {
     socket.close()
   })
 
-  test.each(['chat-model', 'responses-model'])('%s is heard frame by frame', async (model) => {
-    upstream.behave = speak({ reasoning: 'Hm.', text: 'A cat.' })
-    const { ask, socket } = await connect(host.url)
-    for (const store of [false, true]) {
-      const { faults, text, frames } = await ask({ ...create('hi', { store }), model })
-      expect(text).toBe('A cat.')
-      expect(frames.length).toBeGreaterThan(8)
-      if (model === 'chat-model') expect(faults).toEqual([])
-    }
-    socket.close()
-  })
+  test.each(['chat-model', 'responses-model'])(
+    '%s sends one frame for each event',
+    async (model) => {
+      upstream.behave = speak({ reasoning: 'Hm.', text: 'A cat.' })
+      const { ask, socket } = await connect(host.url)
+      for (const store of [false, true]) {
+        const { faults, text, frames } = await ask({ ...create('hi', { store }), model })
+        expect(text).toBe('A cat.')
+        expect(frames.length).toBeGreaterThan(8)
+        if (model === 'chat-model') expect(faults).toEqual([])
+      }
+      socket.close()
+    },
+  )
 
-  test('garbage is answered, and the conversation goes on', async () => {
+  test('an invalid message gets an error, and the connection stays usable', async () => {
     const { ask, answer, socket } = await connect(host.url)
     expect((await ask('not JSON')).refusal).toBe('400 invalid_json')
     socket.send(new Uint8Array([1, 2, 3]))
@@ -144,18 +147,18 @@ describe.each(HOSTS)('on %s', (name, start) => {
       await expect(goOn()).rejects.toThrow('is still in progress')
       socket[how]()
       await vi.waitFor(goOn, { timeout: 5000, interval: 50 })
-      // The harness around workerd does not tell the upstream.
+      // The test harness of workerd does not abort the upstream request.
       if (name === 'Node') expect(await upstream.received.at(-1)?.aborted).toBeGreaterThan(0)
     },
   )
 
-  test('a plain GET is told what the path is for', async () => {
+  test('a GET without an upgrade gets status 405 with an explanation', async () => {
     const response = await fetch(`${host.url}/v1/responses`)
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe('POST')
   })
 
-  test('a web page from elsewhere is not this machine', async () => {
+  test('a web page of another machine is rejected without keys', async () => {
     await expect(connect(host.url, { origin: 'https://example.com' })).rejects.toThrow('403')
     const own = await connect(host.url, { origin: 'http://localhost:3000' })
     own.socket.close()
@@ -163,7 +166,7 @@ describe.each(HOSTS)('on %s', (name, start) => {
 })
 
 describe.each(HOSTS)('with keys, on %s', (_, start) => {
-  test('the key is checked before anything is said', async () => {
+  test('the key is checked before the connection opens', async () => {
     const host = await start({ BACKSTORY_KEYS: 'ada:sk-one' })
     await expect(connect(host.url)).rejects.toThrow('401')
     await expect(
@@ -177,7 +180,7 @@ describe.each(HOSTS)('with keys, on %s', (_, start) => {
   })
 })
 
-test('the beta of the protocol may say that it streams', async () => {
+test('clients of the beta may send stream: true', async () => {
   const gateway = await startGateway()
   const headers = { 'openai-beta': 'responses_websockets=2026-02-06' }
   const { ask, socket } = await connect(gateway.url, { headers })
@@ -186,7 +189,7 @@ test('the beta of the protocol may say that it streams', async () => {
   await gateway.close()
 })
 
-test('a client that reads slowly gets everything, and the upstream waits for it', async () => {
+test('a client that reads slowly receives all events, and the upstream is paused', async () => {
   const upstream = await startUpstream()
   const account = { baseUrl: upstream.url, apiKey: 'sk-upstream' }
   const gateway = await startGateway(
@@ -211,7 +214,7 @@ test('a client that reads slowly gets everything, and the upstream waits for it'
   await new Promise((resolve) => setTimeout(resolve, 400))
   const before = taken
   await new Promise((resolve) => setTimeout(resolve, 200))
-  // What the kernel's buffers hold is all that was taken.
+  // Only the buffers of the kernel have been filled.
   expect(taken).toBe(before)
   expect(taken).toBeLessThan(25_000_000)
   socket.resume()
@@ -221,14 +224,14 @@ test('a client that reads slowly gets everything, and the upstream waits for it'
   await upstream.close()
 })
 
-test('when the gateway ends, its connections are told', async () => {
+test('a gateway that stops closes its connections with a reason', async () => {
   const gateway = await startGateway()
   const idle = await connect(gateway.url)
   await gateway.close()
   expect(await idle.closed).toMatchObject({ code: 1001 })
 })
 
-test('an offer to speak HTTP/2 is no WebSocket, and is overlooked', async () => {
+test('an upgrade to HTTP/2 is ignored', async () => {
   const gateway = await startGateway()
   const status = await new Promise((resolve, reject) => {
     const headers = { connection: 'upgrade, http2-settings', upgrade: 'h2c' }

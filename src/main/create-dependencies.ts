@@ -1,0 +1,75 @@
+/** Creates the part of the gateway's dependencies that is the same on Node and on Cloudflare Workers. */
+import { monotonicFactory } from 'ulid'
+import type { Log } from '../core/ports/log-interface.ts'
+import { turnIdFromUlid } from '../core/turn-derived-ids.ts'
+import { EXPLAIN_HOOKS } from '../explain/connect-explanations.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import { createReplicaIdentity } from '../gateway/replica-identity.ts'
+import type { FetchMedia } from '../media/loading/follow-media-redirects.ts'
+import { createLoadedBytesLimit } from '../media/loading/loaded-bytes-limit.ts'
+import { createMediaLoader } from '../media/loading/media-loader.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import { createStores } from '../store/create-stores.ts'
+import type { Engine } from '../store/database/engine-interface.ts'
+import { listAccounts } from '../upstream/accounts-and-model-routing.ts'
+import { wrapWithDemoTransport } from '../upstream/transport/demo-transport.ts'
+import type { Transport } from '../upstream/transport/transport-interface.ts'
+import { createRowEncryption } from './create-row-encryption.ts'
+import { createSecureRandom } from './secure-random-numbers.ts'
+
+export const MEGABYTE = 1024 * 1024
+
+export interface RuntimeParts {
+  readonly engine: Engine
+  readonly transport: Transport
+  readonly fetchMedia: FetchMedia
+  /** Null on Workers, where no process lives longer than a request. */
+  readonly replicaId: string | null
+  readonly newTurnId: () => string
+  readonly log: Log
+}
+
+export function createDependencies(
+  settings: Settings,
+  { engine, transport, fetchMedia, replicaId, newTurnId, log }: RuntimeParts,
+): GatewayDependencies {
+  return {
+    ...createStores(engine, createRowEncryption(settings.STORAGE_KEYS, log), {
+      keepsRequests: settings.EXPLAIN_KEEP === 'on',
+    }),
+    settings,
+    accounts: listAccounts(settings),
+    transport: wrapWithDemoTransport(transport),
+    ...(settings.MEDIA_FETCH === 'off'
+      ? {}
+      : { mediaLoader: createConfiguredMediaLoader(settings, fetchMedia, log) }),
+    replica: createReplicaIdentity(replicaId),
+    hooks: EXPLAIN_HOOKS,
+    newTurnId,
+    nowMs: Date.now,
+    log,
+  }
+}
+
+function createConfiguredMediaLoader(settings: Settings, fetchMedia: FetchMedia, log: Log) {
+  return createMediaLoader({
+    fetchMedia,
+    memory: createLoadedBytesLimit(settings.MEDIA_MEMORY_MB * MEGABYTE),
+    maxBytes: settings.MEDIA_FETCH_MAX_MB * MEGABYTE,
+    timeoutMs: settings.MEDIA_FETCH_TIMEOUT_SECONDS * 1000,
+    nowMs: Date.now,
+    onFault: (fault) => log('info', 'media-not-loaded', { why: fault }),
+  })
+}
+
+export function createTurnIdGenerator(): () => string {
+  const ulid = monotonicFactory(createSecureRandom())
+  return () => turnIdFromUlid(ulid())
+}
+
+export function readUpstreamTimeouts(settings: Settings) {
+  return {
+    headersMs: settings.UPSTREAM_HEADERS_TIMEOUT_SECONDS * 1000,
+    idleMs: settings.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
+  }
+}

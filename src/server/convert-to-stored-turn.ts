@@ -1,0 +1,27 @@
+/** Converts a new turn to the form in which the store would return it, without storing it. */
+import type { NewTurn, StoredTurn } from '../store/turns/turn-store-interface.ts'
+
+export function convertToStoredTurn(
+  turn: NewTurn,
+  endedAtMs: number,
+  fields: Partial<StoredTurn> = {},
+): StoredTurn {
+  return {
+    ...turn,
+    digests: {},
+    metadata: turn.metadata ?? null,
+    deletedAtMs: null,
+    state: 'complete',
+    endedAtMs,
+    usage: null,
+    failure: null,
+    finish: null,
+    servedModel: null,
+    contentHash: null,
+    reasoningRefusedBy: null,
+    usedAtMs: endedAtMs,
+    output: [],
+    hidden: new Set(),
+    ...fields,
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * `POST /v1/chat/completions` and `POST /v1/responses`: parses the request and hands it to the gateway,
+ * or to the background runs if the answer must outlive its client.
+ */
+import { DEFAULT_CLIENT_TRAITS } from '../../core/client/client-traits.ts'
+import type { Dialect } from '../../core/ports/dialect-interface.ts'
+import type { BackgroundRuns } from '../../background/background-runs.ts'
+import { RESUMABLE_HEADER } from '../../background/stream-resumable-response.ts'
+import { EXPLAIN_REQUEST_HEADER } from '../../explain/context-response-header.ts'
+import { answerRequest, type RequestOptions } from '../../gateway/answer-request.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import {
+  UNSUPPORTED_HEADER,
+  parseUnsupportedHeader,
+} from '../../gateway/prompt/reject-unsupported-features.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import { parseJsonBody } from '../parse-json-body.ts'
+import { readRequest } from '../read-request.ts'
+
+/** `runs` is null for a dialect without background answers. */
+export async function createAnswer(
+  dialect: Dialect,
+  { headers, caller, exchange, readBytes }: AuthenticatedRequest,
+  runs: BackgroundRuns | null,
+  world: GatewayDependencies,
+): Promise<Response> {
+  const options = readRequestOptions(headers)
+  const body = parseJsonBody(await readBytes())
+  const parsed = readRequest(dialect, body, headers, world.settings)
+  const isResumable = headers.get(RESUMABLE_HEADER) === 'true'
+  // Any client may read such an answer later, so it is not adapted to the client that requested it.
+  const outlivesClient = isResumable || parsed.storage.background
+  const clientRequest = outlivesClient ? { ...parsed, client: DEFAULT_CLIENT_TRAITS } : parsed
+  const request = { dialect, clientRequest, caller, exchange, options, isResumable }
+  return runs?.answer(request) ?? answerRequest(request, world)
+}
+
+function readRequestOptions(headers: Headers): RequestOptions {
+  const unsupported = parseUnsupportedHeader(headers.get(UNSUPPORTED_HEADER))
+  return {
+    ...(unsupported === null ? {} : { unsupported }),
+    addsContextHeader: headers.get(EXPLAIN_REQUEST_HEADER) === 'true',
+  }
+}

@@ -1,0 +1,23 @@
+/** `GET /v1/responses` with `Upgrade: websocket`: turns the connection into a WebSocket. */
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import { serveConnection } from './serve-connection.ts'
+
+export function openWebSocket(
+  { exchange, caller, headers }: AuthenticatedRequest,
+  world: GatewayDependencies,
+): Response {
+  const { upgradeToWebSocket } = exchange
+  if (upgradeToWebSocket === undefined) {
+    throw new GatewayError(
+      'method_not_allowed',
+      'GET /v1/responses opens a WebSocket: send `Upgrade: websocket`, or use POST.',
+      { headers: { allow: 'POST' } },
+    )
+  }
+  const isBeta = /responses_websockets/.test(headers.get('openai-beta') ?? '')
+  return upgradeToWebSocket((socket) =>
+    serveConnection(socket, { ...exchange, caller, world, isBeta }),
+  )
+}
