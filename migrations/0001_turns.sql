@@ -1,8 +1,8 @@
 -- Turns and their items, in the subset of SQL that SQLite, D1 and Postgres share. A statement ends
 -- with a semicolon at the end of a line. Times are epoch milliseconds; JSON is text.
 
--- One answer of a model. `parent` makes a tree of them; it is no foreign key, because an ancestor
--- may be deleted before those who came after it.
+-- One answer of a model. The turns form a tree by `parent`, which is no foreign key, because an
+-- ancestor may be deleted before its descendants.
 create table turns (
   id text not null primary key,
   tenant text not null,
@@ -27,8 +27,8 @@ create index turns_by_thread on turns (tenant, thread);
 
 create index turns_by_parent on turns (parent);
 
--- What was new before the answer (side 'in') and what the model said (side 'out'), in order. The
--- foreign key lets nobody write into a turn that does not exist or is somebody else's.
+-- The new items before the answer (side 'in') and the items of the answer (side 'out'), in order. The
+-- foreign key prevents writes to a turn that does not exist or belongs to another tenant.
 create table items (
   turn_id text not null,
   tenant text not null,

@@ -1,27 +1,27 @@
--- What a stateful API needs to know of a turn beside what was said in it.
+-- Columns and tables for the stateful APIs: conversations, background runs and deletion.
 
--- How many ancestors a turn has: the order of a chain.
+-- The number of ancestors, which orders the turns of a chain.
 alter table turns add column depth integer not null default 0;
 
--- The conversation whose head the turn was made on.
+-- The conversation that the turn belongs to.
 alter table turns add column conversation text;
 
 -- JSON; set when a client replaced the metadata of its request.
 alter table turns add column metadata text;
 
--- Whether the run goes on without its client.
+-- 1 if the run continues when its client disconnects.
 alter table turns add column background integer not null default 0;
 
 -- The replica that runs the turn while it is open.
 alter table turns add column owner text;
 
--- When its owner deleted it. Its items stay for as long as later turns stand on them.
+-- When the turn was marked as deleted. Its items stay as long as later turns need them.
 alter table turns add column deleted_at bigint;
 
--- Whether the item was taken out of its conversation.
+-- 1 if a client removed the item from its conversation.
 alter table items add column hidden integer not null default 0;
 
--- A list of turns that several clients can add to: `head` is the newest of them.
+-- A list of turns that several clients can add to. `head` is the last turn.
 create table conversations (
   id text not null primary key,
   tenant text not null,
@@ -33,13 +33,13 @@ create table conversations (
   busy_until bigint
 );
 
--- A replica is alive until then, or longer. What a dead one ran, another takes over.
+-- The leases of replicas. When a lease ends, another replica takes over the runs.
 create table replicas (
   id text not null primary key,
   alive_until bigint not null
 );
 
--- The stream of a run that can be followed again: events `first_number` to `last_number` as text.
+-- The event log of a background run: events `first_number` to `last_number` as text.
 create table stream_events (
   turn_id text not null,
   first_number integer not null,

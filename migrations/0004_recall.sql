@@ -1,25 +1,25 @@
--- What turns need to be found again from the text of a chat, and to go when nobody needs them.
+-- Columns and indexes for finding turns by the text of a chat, and for expiry.
 
--- Names the turn by what was said in it and before it.
+-- Hash of the texts of the turn and of those before it.
 alter table turns add column fingerprint text;
 
--- The upstream that refused the reasoning of the turns before.
+-- The account whose upstream rejected the reasoning of earlier turns.
 alter table turns add column reasoning_refused_by text;
 
--- When it was last needed, give or take a day.
+-- Time of last use, accurate to a day.
 alter table turns add column used_at bigint not null default 0;
 
 update turns set used_at = created_at;
 
--- Whether it is kept for two days only, from when it was last needed.
+-- 1 if the turn expires two days after its last use.
 alter table turns add column short_lived integer not null default 0;
 
--- Of several turns with one fingerprint the newest are wanted, and turn ids begin with the time. All
--- that is compared stands in the index: what others have said in the same words is not even read.
+-- Queries want the latest turns with a fingerprint; turn ids begin with the time. All compared columns
+-- are in the index, so that turns of other owners with the same text are not read.
 create index turns_by_fingerprint on turns (fingerprint, tenant, coalesce(user_id, ''), id)
   where fingerprint is not null;
 
--- Looked through from the newest to the oldest, so that children come before their parents.
+-- For expiry, which runs from the latest to the oldest turn: children come before their parents.
 create index turns_by_use on turns (used_at, id);
 
 create index short_lived_turns on turns (used_at, id) where short_lived = 1;
@@ -28,8 +28,8 @@ create index turns_by_user on turns (tenant, user_id) where user_id is not null;
 
 create index conversations_by_user on conversations (tenant, user_id) where user_id is not null;
 
--- Calls are found by their ids, which some providers use again and again: the newest are wanted.
--- Outputs of tools have such an id as well and are not looked for.
+-- Finds calls by id. Some providers reuse ids, and queries want the latest. Tool outputs have a call
+-- id too, but are not searched.
 drop index items_by_call;
 
 create index items_by_call on items (tenant, call_id, turn_id)

@@ -1,5 +1,5 @@
--- What is said of a conversation's context: wishes as JSON, as they were written.
+-- JSON: the policy overrides of a conversation, as the client sent them.
 alter table conversations add column context text;
 
--- The turn that it had come to when it was reset: nothing up to it is told to a model any more.
+-- The head at the time of the last reset. Models do not see the turns up to it any more.
 alter table conversations add column reset_after text;

@@ -1,10 +1,10 @@
--- Images, recordings and files, each once for a tenant, however many of its turns show it. In the text
--- of an item stands the id in its place, which is told from the tenant and from what the medium is.
+-- Images, recordings and files, each stored once for a tenant. The text of an item contains the id
+-- instead, a hash of the tenant and the medium.
 create table media (
   id text not null primary key,
   tenant text not null,
   mime text not null,
-  -- How long it is as text: base64, for the most part.
+  -- Length of the text, usually base64.
   chars bigint not null,
   created_at bigint not null,
   used_at bigint not null
@@ -12,7 +12,7 @@ create table media (
 
 create index media_by_use on media (used_at);
 
--- Its text in pieces, because a row of D1 holds no more than 2 MB.
+-- The text in pieces, because a row of D1 holds at most 2 MB.
 create table media_pieces (
   media_id text not null,
   position integer not null,
@@ -22,7 +22,7 @@ create table media_pieces (
   foreign key (media_id) references media (id) on delete cascade
 );
 
--- Which turns show it. A medium goes when there are none, and no address, any more.
+-- The turns that contain a medium. A medium without turns and addresses is deleted.
 create table media_uses (
   media_id text not null,
   turn_id text not null,
@@ -33,9 +33,9 @@ create table media_uses (
 
 create index media_uses_by_turn on media_uses (turn_id);
 
--- Where a medium was loaded from, so that the same is shown again though its address may have died.
--- The id is told from the owner and the address, which is not kept itself. It is forgotten with its
--- user, and with the thread that it was loaded for first.
+-- The URLs that media were fetched from, so that a medium stays the same when the URL changes. The id
+-- is a hash of owner and URL; the URL itself is not stored. Deleted with its user, and with the first
+-- thread that it was fetched for.
 create table media_addresses (
   id text not null primary key,
   tenant text not null,

@@ -1,8 +1,7 @@
--- What was sent to an upstream for a turn, so that it can be explained afterwards. Of a text (part
--- 'body', 'items' or 'about') stands here what is different from the same text of the turn `base`:
--- it begins with `prefix` characters of that one and ends with `suffix` of them, and what comes in
--- between is `body`, in pieces. Without a base it is the whole text. `hops` counts the turns up to one
--- that has it whole. It goes with its turn.
+-- The requests that were sent to upstreams for a turn, so that they can be explained later. Each text
+-- (part 'body', 'items' or 'about') is stored as the difference to the same text of the turn `base`: it
+-- begins with `prefix` characters of that text and ends with `suffix` of them; the pieces in `body` come
+-- in between. Without a base they are the complete text. `hops` counts the turns up to a complete one.
 create table requests (
   turn_id text not null,
   tenant text not null,

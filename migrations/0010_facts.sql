@@ -1,29 +1,29 @@
--- Facts: what is worth knowing in other conversations, a sentence each. They are found by their words.
+-- Facts: sentences that are useful in other conversations, found by their words.
 
 create table facts (
   id text primary key,
   tenant text not null,
   user_id text,
-  -- 'user', or the thread of the one conversation that it is for.
+  -- 'user', or the thread of the only conversation that the fact is for.
   scope text not null,
-  -- JSON: the text, its area, and where it comes from.
+  -- JSON: the text, its area and its source.
   body text not null,
   importance double precision not null,
-  -- Whether it is told whatever is asked.
+  -- 1 if every prompt includes the fact.
   core integer not null,
-  -- Names all of its words; and by which key, if they are sealed.
+  -- Hash of all of its words, and the id of the key that hashed them.
   words text not null,
   word_key text not null,
   valid_until bigint,
   created_at bigint not null,
-  -- When it was last told otherwise than before.
+  -- Time of the last change of the text.
   changed_at bigint not null,
-  -- When it was last needed, give or take an hour, and how often.
+  -- Time of last use, accurate to an hour, and number of uses.
   used_at bigint not null,
   use_count integer not null
 );
 
--- The same is not kept twice, whoever keeps it at the same moment.
+-- The same fact is stored once, even with concurrent writers.
 create unique index facts_by_words on facts (tenant, coalesce(user_id, ''), scope, words);
 
 create index facts_by_owner on facts (tenant, coalesce(user_id, ''), id);
@@ -36,10 +36,10 @@ create index facts_by_use on facts (used_at) where core = 0;
 
 create index facts_by_end on facts (valid_until) where valid_until is not null;
 
--- The words of facts. Where texts are sealed they stand here by names that only the key gives them.
+-- The words of facts. With encryption they are hashed with the key.
 create table fact_words (
   tenant text not null,
-  -- Nobody is the empty text.
+  -- The user, or the empty text without one.
   user_key text not null,
   scope text not null,
   word text not null,

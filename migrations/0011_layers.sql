@@ -1,25 +1,25 @@
--- What a model is told beside the conversation, and is not part of it: of each such memory a log of
--- versions, every one of them whole.
+-- Memory layers: text that prompts contain beside the conversation. A log of complete versions for each
+-- layer.
 
 create table layer_versions (
   id text primary key,
   tenant text not null,
   user_id text,
   layer text not null,
-  -- The thread of turns or the conversation that it belongs to; null for what its owner has over all.
+  -- A thread of turns or a conversation; null for a layer over all of the owner's conversations.
   thread text,
   number integer not null,
-  -- How many questions had been asked when it was written.
+  -- Number of the user's round in which the version was written.
   round integer not null,
   -- JSON.
   body text not null,
   created_at bigint not null,
-  -- When it was last needed, give or take a day; and whether it goes two days after that.
+  -- Time of last use, accurate to a day, and 1 if it expires two days later.
   used_at bigint not null,
   short_lived integer not null
 );
 
--- Of two who write at the same moment one comes first.
+-- Each number is used once, even with concurrent writers.
 create unique index layer_versions_by_place
   on layer_versions (tenant, coalesce(user_id, ''), layer, coalesce(thread, ''), number);
 

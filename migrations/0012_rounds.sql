@@ -1,6 +1,6 @@
--- An answer may be asked for in several rounds, each with a request of its own, counted from 0. One is
--- told from the round `base_round` of the turn `base`, which may be the turn itself; what is not told
--- from any is whole. The pieces of a part are counted on from round to round.
+-- An answer with gateway tools takes several rounds, counted from 0, each with a request of its own. A
+-- request is the difference to round `base_round` of turn `base`, which may be the same turn. Pieces of
+-- a part are counted over all rounds.
 
 alter table requests add column round integer not null default 0;
 

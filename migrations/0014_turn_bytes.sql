@@ -1,3 +1,3 @@
--- How large a turn was when it ended, its items and what they show: what is recalled is bounded by it,
--- and to add it up each time would be to read all items. Null for turns from before, and until it ends.
+-- Size of an ended turn: its items and their media. It limits recall, and computing it would read all
+-- items. Null for unfinished turns and for turns that are older than the column.
 alter table turns add column bytes bigint;

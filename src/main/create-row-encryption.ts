@@ -5,7 +5,7 @@ import type { RowEncryption } from '../store/encryption/read-encrypted-rows.ts'
 
 export function createRowEncryption(keys: readonly StorageKey[], log: Log): RowEncryption {
   return {
-    sealer: createStorageCipher(keys),
+    cipher: createStorageCipher(keys),
     onUnreadable: (count) => log('warn', 'unreadable-rows', { count }),
   }
 }

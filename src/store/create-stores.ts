@@ -1,17 +1,17 @@
-/** Every port of the memory, over one engine. */
+/** Creates all stores over one engine. */
 import type { TurnManagementStore } from './turns/turn-management-store-interface.ts'
 import type { ConversationStore } from './conversations/conversation-store-interface.ts'
 import type { Engine } from './database/engine-interface.ts'
-import { createTurnManagementStore } from './turns/kysely-turn-management-store.ts'
-import { createConversationStore } from './conversations/kysely-conversation-store.ts'
-import { createLayerStore } from './memory-layers/kysely-memory-layer-store.ts'
-import { createFactStore } from './facts/kysely-fact-store.ts'
-import { createFetchedMediaStore } from './media/kysely-fetched-media-store.ts'
-import { createRecallStore } from './recall/kysely-recall-store.ts'
-import { createUpstreamRequestStore } from './upstream-requests/kysely-upstream-request-store.ts'
-import { createRunStore } from './background-runs/kysely-run-store.ts'
-import { createTurnStore } from './turns/kysely-turn-store.ts'
-import { createSummaryStore } from './summaries/kysely-summary-store.ts'
+import { createTurnManagementStore } from './turns/sql-turn-management-store.ts'
+import { createConversationStore } from './conversations/sql-conversation-store.ts'
+import { createLayerStore } from './memory-layers/sql-memory-layer-store.ts'
+import { createFactStore } from './facts/sql-fact-store.ts'
+import { createFetchedMediaStore } from './media/sql-fetched-media-store.ts'
+import { createRecallStore } from './recall/sql-recall-store.ts'
+import { createUpstreamRequestStore } from './upstream-requests/sql-upstream-request-store.ts'
+import { createRunStore } from './background-runs/sql-run-store.ts'
+import { createTurnStore } from './turns/sql-turn-store.ts'
+import { createSummaryStore } from './summaries/sql-summary-store.ts'
 import type { LayerStore } from './memory-layers/memory-layer-store-interface.ts'
 import type { FactStore } from './facts/fact-store-interface.ts'
 import type { FetchedMediaStore } from './media/fetched-media-store-interface.ts'
@@ -37,26 +37,28 @@ export interface Stores {
 }
 
 export interface StoreOptions {
-  /** Whether what is sent for an answer is kept with it. */
+  /**
+   * True if the requests that upstreams are sent are stored with their answers (`EXPLAIN_KEEP=on`).
+   */
   readonly keepsRequests: boolean
 }
 
 export function createStores(
   engine: Engine,
-  vault: RowEncryption = NO_ENCRYPTION,
+  encryption: RowEncryption = NO_ENCRYPTION,
   { keepsRequests }: StoreOptions = { keepsRequests: true },
 ): Stores {
   const texts = keepsRequests ? createItemTextCache() : NO_ITEM_TEXTS
   return {
-    store: createTurnStore(engine, vault, texts),
-    archive: createTurnManagementStore(engine, vault),
-    conversations: createConversationStore(engine, vault),
-    runs: createRunStore(engine, vault, texts),
-    recall: createRecallStore(engine, vault),
-    media: createFetchedMediaStore(engine, vault),
-    summaries: createSummaryStore(engine, vault),
-    requests: createUpstreamRequestStore(engine, vault, texts),
-    facts: createFactStore(engine, vault),
-    layers: createLayerStore(engine, vault),
+    store: createTurnStore(engine, encryption, texts),
+    archive: createTurnManagementStore(engine, encryption),
+    conversations: createConversationStore(engine, encryption),
+    runs: createRunStore(engine, encryption, texts),
+    recall: createRecallStore(engine, encryption),
+    media: createFetchedMediaStore(engine, encryption),
+    summaries: createSummaryStore(engine, encryption),
+    requests: createUpstreamRequestStore(engine, encryption, texts),
+    facts: createFactStore(engine, encryption),
+    layers: createLayerStore(engine, encryption),
   }
 }

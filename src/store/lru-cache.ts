@@ -1,45 +1,44 @@
 /**
- * What was seen lately, by name, as far as it is no more than so many characters. The least lately used
- * goes first.
+ * Cache bounded by a total number of characters. The least recently used entries are dropped first.
  */
 export interface LruCache<Value> {
-  readonly get: (name: string) => Value | undefined
-  /** Whether it is there then. */
-  readonly put: (name: string, value: Value) => boolean
-  /** It is gone then. */
-  readonly take: (name: string) => Value | undefined
+  readonly get: (key: string) => Value | undefined
+  /** Stores a value. Returns false, and stores nothing, if the value is too large. */
+  readonly put: (key: string, value: Value) => boolean
+  /** Returns and removes a value. */
+  readonly take: (key: string) => Value | undefined
 }
 
 export function createLruCache<Value>(
   maxChars: number,
-  sizeOf: (value: Value) => number,
-  onDisconnect: (name: string, value: Value) => void = () => undefined,
+  countChars: (value: Value) => number,
+  onRemove: (key: string, value: Value) => void = () => undefined,
 ): LruCache<Value> {
   const entries = new Map<string, Value>()
   let chars = 0
-  const take = (name: string): Value | undefined => {
-    const value = entries.get(name)
+  const take = (key: string): Value | undefined => {
+    const value = entries.get(key)
     if (value === undefined) return undefined
-    entries.delete(name)
-    chars -= sizeOf(value)
-    onDisconnect(name, value)
+    entries.delete(key)
+    chars -= countChars(value)
+    onRemove(key, value)
     return value
   }
   return {
     take,
-    get(name) {
-      const value = entries.get(name)
+    get(key) {
+      const value = entries.get(key)
       if (value === undefined) return undefined
-      entries.delete(name)
-      entries.set(name, value)
+      entries.delete(key)
+      entries.set(key, value)
       return value
     },
-    put(name, value) {
-      take(name)
-      const size = sizeOf(value)
-      // One that would have nearly all others go.
+    put(key, value) {
+      take(key)
+      const size = countChars(value)
+      // A value larger than a quarter of the cache would displace nearly everything else.
       if (size > maxChars / 4) return false
-      entries.set(name, value)
+      entries.set(key, value)
       chars += size
       for (const oldest of entries.keys()) {
         if (chars <= maxChars) break

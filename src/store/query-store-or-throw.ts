@@ -1,7 +1,10 @@
-/** Asks the memory for what a request cannot do without; a database that is away is told as such. */
+/**
+ * Runs a query that a request cannot do without. If the database fails, the client gets the error
+ * `store_unavailable`.
+ */
 import { GatewayError } from '../core/errors/gateway-error.ts'
 
-/** `fault` tells the client what did not happen. */
+/** `fault` is the message for the client. */
 export async function queryStoreOrThrow<Value>(
   query: () => Promise<Value>,
   fault = 'The conversation could not be read because the database does not answer. Try again in a moment.',

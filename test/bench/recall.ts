@@ -22,7 +22,7 @@ import { join } from 'node:path'
 import type { Item } from '../../src/core/item.ts'
 import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.ts'
 import { splitIntoSegments } from '../../src/recall/split-and-fingerprint-segments.ts'
-import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
+import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
 import { openEngine } from '../../src/store/database/open-engine.ts'
 import {
   MAX_RECALLED_TURNS,

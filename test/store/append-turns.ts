@@ -1,8 +1,8 @@
 /**
- * A program for tests that kill it: writes turns to the store of a URL, several at a time, and says
- * so of each on a line, `opened ID` or `closed ID`, once the store has promised it.
+ * Program for tests that kill it: writes turns to the store of a URL, four at a time, and prints
+ * `opened ID` or `closed ID` once the store has confirmed the write.
  *
- *     node append-turns.ts URL COUNT
+ * node append-turns.ts URL COUNT
  */
 import { openTurnStore } from '../../src/store/database/open-engine.ts'
 import { assistant, ending, newTurn, placed, user } from './turns.ts'

@@ -1,4 +1,4 @@
-/** Whatever the archive is asked, no database goes through a whole table for it. */
+/** Checks that no query about stored turns and conversations scans a whole table. */
 import { createTurnManagementStatements } from '../../src/store/turns/turn-management-statements.ts'
 import { createConversationStatements } from '../../src/store/conversations/conversation-statements.ts'
 import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
@@ -19,29 +19,29 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     turnState: archive.turnState(key),
     turnItems: archive.turnItems(key),
     markDeleted: archive.markDeleted({ ...key, dialect: 'responses', nowMs: 1 }),
-    forgetEvents: archive.forgetEvents(key),
-    removeTurns: archive.removeTurns(key),
-    relabelTurn: archive.relabelTurn({ ...key, dialect: 'chat', metadata: '{}' }),
-    contentTurns: archive.contentTurns({ ...owner, hashes: ['h'] }),
-    listedTurns: archive.listedTurns(shape)(listing),
-    listedItems: archive.listedItems(shape)(listing),
+    deleteEvents: archive.deleteEvents(key),
+    removeTurns: archive.deleteTurns(key),
+    relabelTurn: archive.updateMetadata({ ...key, dialect: 'chat', metadata: '{}' }),
+    contentTurns: archive.findTurnsByContent({ ...owner, hashes: ['h'] }),
+    listedTurns: archive.listTurns(shape)(listing),
+    listedItems: archive.listItems(shape)(listing),
     itemsById: items.itemsById({ ...owner, ids: ['x'] }),
-    itemsByPlace: items.itemsByPlace({
+    itemsByPosition: items.itemsByPosition({
       ...owner,
-      places: [{ turnId: 'x', side: 'in', index: 0 }],
+      positions: [{ turnId: 'x', side: 'in', index: 0 }],
     }),
     findConversation: conversations.findConversation(key),
     holdConversation: conversations.holdConversation(holder),
     moveHead: conversations.moveHead(key),
     deleteConversation: conversations.deleteConversation({ ...key, nowMs: 1 }),
     markTurns: conversations.markTurns({ ...key, nowMs: 1 }),
-    forgetEventsOfConversation: conversations.forgetEvents(key),
-    removeTurnsOfConversation: conversations.removeTurns(key),
+    forgetEventsOfConversation: conversations.deleteEvents(key),
+    removeTurnsOfConversation: conversations.deleteTurns(key),
     hideItem: conversations.hideItem({ ...owner, turnId: 'x', side: 'in', index: 0 }),
   }
 }
 
-/** Some rows without statistics, as in the first minutes of a busy gateway. */
+/** Inserts rows without statistics, as in the first minutes of a busy gateway. */
 async function fill(engine: Engine): Promise<void> {
   const inserts = [
     `insert into turns (id, tenant, thread, dialect, wire, account, model, state, created_at, request,
@@ -59,4 +59,4 @@ async function fill(engine: Engine): Promise<void> {
   await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
 }
 
-followIndexes({ queriesFor, own: 'doomed|kept|wanted', fill })
+followIndexes({ queriesFor, own: 'deletable|kept|wanted', fill })

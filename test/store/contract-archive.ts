@@ -1,4 +1,7 @@
-/** What every database must do for the archive: reading, listing, finding and deleting of turns. */
+/**
+ * Contract tests for the turn management store on every database: reading, listing, finding and
+ * deleting turns.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { itemId } from '../../src/core/turn-derived-ids.ts'
 import type { Item } from '../../src/core/item.ts'
@@ -7,8 +10,8 @@ import type {
   TurnPage,
 } from '../../src/store/turns/turn-management-store-interface.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createTurnManagementStore } from '../../src/store/turns/kysely-turn-management-store.ts'
-import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createTurnManagementStore } from '../../src/store/turns/sql-turn-management-store.ts'
+import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import { counting } from './counting.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
@@ -26,27 +29,27 @@ import {
   user,
 } from './turns.ts'
 
-export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
+export function archiveContract(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   let archive: TurnManagementStore
   beforeAll(async () => {
     engine = await open()
-    store = createTurnStore(engine, vault)
-    archive = createTurnManagementStore(engine, vault)
+    store = createTurnStore(engine, encryption)
+    archive = createTurnManagementStore(engine, encryption)
   })
   afterAll(() => engine.close())
 
-  const tell = async (...turns: readonly NewTurn[]): Promise<void> => {
+  const storeTurns = async (...turns: readonly NewTurn[]): Promise<void> => {
     for (const turn of turns) {
       await store.openTurn(turn)
       const items = placed([assistant(turn.id)])
       await store.closeTurn(ending(turn, { items, contentHash: turn.id }))
     }
   }
-  const remove = (turn: NewTurn) => archive.deleteTurn({ ...turn, turnId: turn.id, nowMs: 5 })
-  /** Whether any row of it is left. */
-  const isStored = async ({ id }: NewTurn): Promise<readonly number[]> => {
+  const deleteTurn = (turn: NewTurn) => archive.deleteTurn({ ...turn, turnId: turn.id, nowMs: 5 })
+  /** Counts the rows of the turn and of its items. */
+  const countRows = async ({ id }: NewTurn): Promise<readonly number[]> => {
     const count = (sql: string) => ({ name: null, sql, parameters: [] })
     const rows = await engine.read([
       count(`select count(*) as n from turns where id = '${id}'`),
@@ -55,8 +58,8 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
     return rows.map(([row]) => (row as { readonly n: number }).n)
   }
 
-  describe('a turn by itself', () => {
-    test('has its own items and, of its request, also what it shares with its ancestors', async () => {
+  describe('loadTurn', () => {
+    test('returns the items of the turn, and a request completed with fields of its ancestors', async () => {
       const tools = [{ type: 'function', name: 'f' }]
       const digests = { tools: 'd1', instructions: 'd2' }
       const first = newTurn({ request: { tools, instructions: 'Be kind.' }, digests })
@@ -65,7 +68,7 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
         request: { instructions: 'Be brief.' },
         digests: { ...digests, instructions: 'd3' },
       })
-      await tell(first, second, third)
+      await storeTurns(first, second, third)
       expect(await archive.loadTurn(OWNER, second.id)).toMatchObject({
         id: second.id,
         request: { tools, instructions: 'Be kind.', top_p: 1 },
@@ -80,14 +83,14 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
       ])
     })
 
-    test('does not inherit what it has no digest of', async () => {
+    test('does not inherit fields without a digest', async () => {
       const first = newTurn({ request: { tools: [1] }, digests: { tools: 'd' } })
       const second = nextTurn(first, { request: {}, digests: {} })
-      await tell(first, second)
+      await storeTurns(first, second)
       expect((await archive.loadTurn(OWNER, second.id))?.request).toEqual({})
     })
 
-    test('says how it ended', async () => {
+    test('returns how the turn ended', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
       const end = { finish: 'length', servedModel: 'm"odel\0', contentHash: 'h1' } as const
@@ -95,60 +98,60 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await archive.loadTurn(OWNER, turn.id)).toMatchObject(end)
     })
 
-    test('is somebody’s', async () => {
+    test('finds no turn of another owner', async () => {
       const turn = newTurn()
-      await tell(turn)
+      await storeTurns(turn)
       expect(await archive.loadTurn(STRANGER, turn.id)).toBeNull()
       expect(await archive.loadTurn(OWNER, newId())).toBeNull()
     })
   })
 
-  describe('deletion', () => {
+  describe('deleteTurn', () => {
     const none = [0, 0]
 
-    test('leaves nothing of a turn on which nothing stands', async () => {
+    test('deletes all rows of a turn that nothing depends on', async () => {
       const turn = newTurn({ input: [user('hi')] })
-      await tell(turn)
-      expect(await remove(turn)).toBe('deleted')
-      expect(await isStored(turn)).toEqual([0, 0])
-      expect(await remove(turn)).toBe('unknown')
+      await storeTurns(turn)
+      expect(await deleteTurn(turn)).toBe('deleted')
+      expect(await countRows(turn)).toEqual([0, 0])
+      expect(await deleteTurn(turn)).toBe('unknown')
     })
 
-    test('of a turn leaves what stands on it whole, and goes on when that goes', async () => {
+    test('keeps the items of a turn until its descendants are deleted', async () => {
       const first = newTurn()
       const second = nextTurn(first)
       const third = nextTurn(second)
-      await tell(first, second, third)
-      expect(await remove(first)).toBe('deleted')
-      expect(await remove(second)).toBe('deleted')
+      await storeTurns(first, second, third)
+      expect(await deleteTurn(first)).toBe('deleted')
+      expect(await deleteTurn(second)).toBe('deleted')
       expect((await archive.loadTurn(OWNER, first.id))?.deletedAtMs).toBe(5)
       const chain = await store.loadChain(OWNER, third.id)
       expect(chain?.flatMap(({ output }) => output)).toMatchObject(
         [first, second, third].map(({ id }) => assistant(id)),
       )
-      expect(await remove(first)).toBe('unknown')
-      await remove(third)
-      expect(await Promise.all([first, second, third].map(isStored))).toEqual([none, none, none])
+      expect(await deleteTurn(first)).toBe('unknown')
+      await deleteTurn(third)
+      expect(await Promise.all([first, second, third].map(countRows))).toEqual([none, none, none])
     })
 
-    test('of one branch leaves the other', async () => {
+    test('keeps the other branch when one branch is deleted', async () => {
       const first = newTurn()
       const [left, right] = [nextTurn(first), nextTurn(first)]
-      await tell(first, left, right)
-      await remove(first)
-      await remove(left)
-      expect(await isStored(left)).toEqual([0, 0])
+      await storeTurns(first, left, right)
+      await deleteTurn(first)
+      await deleteTurn(left)
+      expect(await countRows(left)).toEqual([0, 0])
       expect(await store.loadChain(OWNER, right.id)).toHaveLength(2)
-      await remove(right)
-      expect(await isStored(first)).toEqual([0, 0])
+      await deleteTurn(right)
+      expect(await countRows(first)).toEqual([0, 0])
     })
 
     test('stops at a turn that is not deleted, and at the head of a conversation', async () => {
       const first = newTurn()
       const second = nextTurn(first)
-      await tell(first, second)
-      await remove(second)
-      expect(await isStored(first)).toEqual([1, 1])
+      await storeTurns(first, second)
+      await deleteTurn(second)
+      expect(await countRows(first)).toEqual([1, 1])
       await engine.write([
         {
           name: null,
@@ -157,23 +160,23 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
           parameters: [],
         },
       ])
-      expect(await remove(first)).toBe('deleted')
-      expect(await isStored(first)).toEqual([1, 1])
+      expect(await deleteTurn(first)).toBe('deleted')
+      expect(await countRows(first)).toEqual([1, 1])
     })
 
-    test('is not for turns of others, of other kinds, or that are not over', async () => {
+    test('does not delete turns of other owners or dialects, nor unfinished ones', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
-      expect(await remove({ ...turn, tenant: 'other' })).toBe('unknown')
-      expect(await remove({ ...turn, dialect: 'chat' })).toBe('unknown')
-      expect(await remove(turn)).toBe('running')
-      expect(await isStored(turn)).toEqual([1, 0])
+      expect(await deleteTurn({ ...turn, tenant: 'other' })).toBe('unknown')
+      expect(await deleteTurn({ ...turn, dialect: 'chat' })).toBe('unknown')
+      expect(await deleteTurn(turn)).toBe('running')
+      expect(await countRows(turn)).toEqual([1, 0])
       expect((await archive.loadTurn(OWNER, turn.id))?.deletedAtMs).toBeNull()
     })
 
-    test('takes along what a stream has said', async () => {
+    test('deletes the events of the run', async () => {
       const turn = newTurn()
-      await tell(turn, nextTurn(turn))
+      await storeTurns(turn, nextTurn(turn))
       const count = { name: null, sql: 'select count(*) as n from stream_events', parameters: [] }
       const [[before] = []] = await engine.read([count])
       await engine.write([
@@ -184,13 +187,13 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
           parameters: [],
         },
       ])
-      await remove(turn)
+      await deleteTurn(turn)
       expect(await engine.read([count])).toEqual([[before]])
     })
   })
 
-  describe('labels', () => {
-    test('are replaced whole, and only of a completed turn of the tenant', async () => {
+  describe('relabelTurn', () => {
+    test('replaces all labels, and only of completed turns of the tenant', async () => {
       const turn = newTurn({ dialect: 'chat', metadata: { a: '1', b: '2' } })
       const labels = { ...OWNER, turnId: turn.id, dialect: 'chat', metadata: { c: 'ü"' } }
       await store.openTurn(turn)
@@ -204,7 +207,7 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
     })
   })
 
-  describe('a list', () => {
+  describe('listTurns', () => {
     const tenant = newId()
     const label = [{ topic: 'a' }, { topic: 'b', 'to"pic': 'a' }, { topic: 'a', x: 'y' }, {}]
     const turns = label.map((metadata, at) =>
@@ -225,33 +228,33 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
     const idsOf = (...places: readonly number[]) =>
       places.map((place) => turns[place]?.id ?? '').toSorted()
     beforeAll(async () => {
-      await tell(...turns)
-      await tell(newTurn({ tenant }), newTurn({ tenant: 'elsewhere', dialect: 'chat' }))
+      await storeTurns(...turns)
+      await storeTurns(newTurn({ tenant }), newTurn({ tenant: 'elsewhere', dialect: 'chat' }))
       await store.openTurn(newTurn({ tenant, dialect: 'chat' }))
-      const gone = newTurn({ tenant, dialect: 'chat' })
-      await tell(gone, nextTurn(gone))
-      await remove(gone)
+      const deletedTurn = newTurn({ tenant, dialect: 'chat' })
+      await storeTurns(deletedTurn, nextTurn(deletedTurn))
+      await deleteTurn(deletedTurn)
       const failed = newTurn({ tenant, dialect: 'chat' })
       await store.openTurn(failed)
       await store.closeTurn(ending(failed, { state: 'failed' }))
-      // One that was remembered, and that nobody asked to store.
+      // Without a content hash: recorded for recall only.
       const remembered = newTurn({ tenant, dialect: 'chat' })
       await store.openTurn(remembered)
       await store.closeTurn(ending(remembered))
     })
 
-    test('has the completed chats of the tenant in both orders', async () => {
+    test('lists the completed chats of the tenant in both orders', async () => {
       expect(await list()).toEqual(ids)
       expect(await list({ order: 'desc' })).toEqual(ids.toReversed())
     })
 
-    test('goes on behind a turn', async () => {
+    test('continues after a given turn', async () => {
       expect(await list({ limit: 2 })).toEqual(ids.slice(0, 2))
       expect(await list({ after: ids[1] ?? '', limit: 1 })).toEqual(ids.slice(2, 3))
       expect(await list({ after: ids[1] ?? '', order: 'desc' })).toEqual(ids.slice(0, 1))
     })
 
-    test('is filtered by model and by labels, each of which must be exactly so', async () => {
+    test('filters by model and by labels, which must match exactly', async () => {
       expect(await list({ model: 'other' })).toEqual(idsOf(3))
       expect(await list({ model: 'oth' })).toEqual([])
       expect(await list({ metadata: { topic: 'a' } })).toEqual(idsOf(0, 2))
@@ -262,14 +265,14 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await list({ metadata: { topic: 'A' } })).toEqual([])
     })
 
-    test('shows what was answered', async () => {
+    test('returns the output items', async () => {
       const page = { tenant, user: null, model: 'other', metadata: {}, after: null, limit: 9 }
       const [turn] = await archive.listTurns({ ...page, order: 'asc' })
       expect(turn?.output).toMatchObject([assistant(turn?.id ?? '')])
     })
   })
 
-  describe('items', () => {
+  describe('findItems', () => {
     const call: Item = {
       type: 'function_call',
       id: newId(),
@@ -279,7 +282,7 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
     }
     const idOf = (item: Item) => (item as { readonly id: string }).id
 
-    test('are found by their ids and by their places, hundreds of them in one round trip', async () => {
+    test('finds hundreds of items by id and by position in one round trip', async () => {
       const turn = newTurn({ input: [user('one'), { ...user('two'), id: newId() }] })
       await store.openTurn(turn)
       const many = Array.from({ length: 120 }, (_, at) => ({ ...assistant(`${at}`), id: newId() }))
@@ -293,7 +296,7 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
         'nothing',
         itemId('message', turn.id, 999),
       ]
-      const found = await createTurnManagementStore(watched, vault).findItems(OWNER, wanted)
+      const found = await createTurnManagementStore(watched, encryption).findItems(OWNER, wanted)
       expect(trips.map(({ verb }) => verb)).toEqual(['read'])
       expect(Math.max(...(trips[0]?.queries ?? []).map((q) => q.parameters.length))).toBeLessThan(
         101,
@@ -308,16 +311,16 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
       ])
     })
 
-    test('are those of the tenant, not deleted, not hidden, and the newest of one id', async () => {
+    test('finds only visible items of undeleted turns of the tenant, the latest of each id', async () => {
       const id = newId()
       const early = newTurn({ id: `0${newId().slice(1)}`, input: [{ ...user('early'), id }] })
       const late = newTurn({ id: `1${newId().slice(1)}`, input: [{ ...user('late'), id }] })
-      await tell(late, early, nextTurn(late))
+      await storeTurns(late, early, nextTurn(late))
       const find = async (tenant = 'tenant') =>
         (await archive.findItems({ tenant, user: null }, [id])).get(id)
       expect(await find()).toMatchObject(user('late'))
       expect(await find('other')).toBeUndefined()
-      await remove(late)
+      await deleteTurn(late)
       expect(await find()).toMatchObject(user('early'))
       await engine.write([
         {
@@ -331,27 +334,29 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
       expect(hidden.size).toBe(0)
     })
 
-    test('are searched for in no database if none is wanted', async () => {
+    test('sends no query if no item is requested', async () => {
       const { engine: watched, trips } = counting(engine)
-      expect((await createTurnManagementStore(watched, vault).findItems(OWNER, [])).size).toBe(0)
+      expect((await createTurnManagementStore(watched, encryption).findItems(OWNER, [])).size).toBe(
+        0,
+      )
       expect(trips).toEqual([])
     })
   })
 
-  describe('what was said', () => {
+  describe('findContent', () => {
     const find = (hashes: readonly string[], tenant = 'tenant', who: string | null = null) =>
       archive.findContent({ tenant, user: who, hashes })
-    const said = async (hash: string, fields: Partial<NewTurn> = {}): Promise<NewTurn> => {
+    const storeWithHash = async (hash: string, fields: Partial<NewTurn> = {}): Promise<NewTurn> => {
       const turn = newTurn({ digests: { tools: 'd' }, ...fields })
       await store.openTurn(turn)
       await store.closeTurn(ending(turn, { contentHash: hash }))
       return turn
     }
 
-    test('is found by its hash, and the first hash that is known wins', async () => {
+    test('finds a turn by content hash, and prefers the first hash that is known', async () => {
       const [short, long] = [newId(), newId()]
-      await said(short, { depth: 7 })
-      const turn = await said(long)
+      await storeWithHash(short, { depth: 7 })
+      const turn = await storeWithHash(long)
       expect(await find([newId(), long, short])).toEqual({
         id: turn.id,
         thread: turn.thread,
@@ -361,13 +366,13 @@ export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
       })
     })
 
-    test('is the newest of several, and not that of others or of the deleted', async () => {
+    test('returns the latest of several turns, and none of other owners or deleted ones', async () => {
       const hash = newId()
-      const early = await said(hash, { id: `0${newId().slice(1)}` })
-      const late = await said(hash, { id: `1${newId().slice(1)}` })
-      await said(hash, { user: 'someone', tenant: 'another' })
+      const early = await storeWithHash(hash, { id: `0${newId().slice(1)}` })
+      const late = await storeWithHash(hash, { id: `1${newId().slice(1)}` })
+      await storeWithHash(hash, { user: 'someone', tenant: 'another' })
       expect((await find([hash]))?.id).toBe(late.id)
-      await remove(late)
+      await deleteTurn(late)
       expect((await find([hash]))?.id).toBe(early.id)
       expect(await find([hash], 'other')).toBeNull()
       expect(await find([hash], 'tenant', 'someone')).toBeNull()

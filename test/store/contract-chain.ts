@@ -1,8 +1,8 @@
-/** What every database must do for the store when a chain of turns is loaded. */
+/** Contract tests for loading chains of turns on every database. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import { counting } from './counting.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
@@ -19,17 +19,17 @@ import {
   user,
 } from './turns.ts'
 
-export function chainContract(open: OpenEngine, vault: RowEncryption): void {
+export function chainContract(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   beforeAll(async () => {
     engine = await open()
-    store = createTurnStore(engine, vault)
+    store = createTurnStore(engine, encryption)
   })
   afterAll(() => engine.close())
 
-  /** Opens and ends turns that have their own id as input and output. */
-  const tell = async (...turns: readonly NewTurn[]): Promise<void> => {
+  /** Opens and ends turns, each with its id as the text of an input and an output item. */
+  const storeTurns = async (...turns: readonly NewTurn[]): Promise<void> => {
     for (const turn of turns) {
       await store.openTurn({ ...turn, input: [user(turn.id)] })
       await store.closeTurn(ending(turn, { items: placed([assistant(turn.id)]) }))
@@ -38,11 +38,11 @@ export function chainContract(open: OpenEngine, vault: RowEncryption): void {
   const idsOf = async (turn: NewTurn): Promise<readonly string[] | undefined> =>
     (await store.loadChain(turn, turn.id))?.map(({ id }) => id)
 
-  test('a chain is its turns from the first to the one asked for, each with its items (C23)', async () => {
+  test('loadChain returns the turns from the first to the requested one with their items (C23)', async () => {
     const first = newTurn()
     const second = nextTurn(first)
     const third = nextTurn(second)
-    await tell(first, second, third)
+    await storeTurns(first, second, third)
     const chain = await store.loadChain(OWNER, second.id)
     expect(chain).toMatchObject(
       [first, second].map((turn) => ({
@@ -62,13 +62,13 @@ export function chainContract(open: OpenEngine, vault: RowEncryption): void {
     }
   })
 
-  test('a chain begins where an ancestor is not there', async () => {
+  test('a chain starts after a missing ancestor', async () => {
     const orphan = newTurn({ parent: newId() })
-    await tell(orphan)
+    await storeTurns(orphan)
     expect(await idsOf(orphan)).toEqual([orphan.id])
   })
 
-  test('an answer that is still going on is loaded as far as it is', async () => {
+  test('an unfinished answer is loaded as far as it is stored', async () => {
     const turn = newTurn()
     await store.openTurn(turn)
     await store.journalItems(turn.id, turn.tenant, placed([assistant('so far')]))
@@ -76,18 +76,18 @@ export function chainContract(open: OpenEngine, vault: RowEncryption): void {
     expect(loaded).toMatchObject({ state: 'open', input: [], output: [assistant('so far')] })
   })
 
-  test('somebody else’s turn is no turn, nor is it an ancestor', async () => {
+  test('turns of other owners are neither found nor loaded as ancestors', async () => {
     const mine = newTurn()
     const theirs = nextTurn(mine, { tenant: 'other' })
     const mineAgain = nextTurn(theirs, { tenant: 'tenant' })
-    await tell(mine, theirs, mineAgain)
+    await storeTurns(mine, theirs, mineAgain)
     expect(await store.loadChain(STRANGER, mine.id)).toBeNull()
     expect(await store.loadChain(OWNER, theirs.id)).toBeNull()
     expect(await idsOf(theirs)).toEqual([theirs.id])
     expect(await idsOf(mineAgain)).toEqual([mineAgain.id])
   })
 
-  test('nobody writes into somebody else’s turn', async () => {
+  test('a caller cannot write to a turn of another tenant', async () => {
     const turn = newTurn({ input: [user('mine')] })
     await store.openTurn(turn)
     const foreign = { ...turn, tenant: 'other' }
@@ -103,7 +103,7 @@ export function chainContract(open: OpenEngine, vault: RowEncryption): void {
     expect(chain).toMatchObject([{ state: 'open', input: [user('mine')], output: [] }])
   })
 
-  test('a circle of turns is gone round once', async () => {
+  test('a cycle of parents is loaded once', async () => {
     const [one, two, three] = [newId(), newId(), newId()]
     const turns = [
       newTurn({ id: one, parent: three }),
@@ -111,13 +111,13 @@ export function chainContract(open: OpenEngine, vault: RowEncryption): void {
       newTurn({ id: three, parent: two }),
     ]
     const itself = newId()
-    await tell(...turns, newTurn({ id: itself, parent: itself }))
+    await storeTurns(...turns, newTurn({ id: itself, parent: itself }))
     expect((await store.loadChain(OWNER, three))?.map(({ id }) => id)).toEqual([one, two, three])
     expect((await store.loadChain(OWNER, one))?.map(({ id }) => id)).toEqual([two, three, one])
     expect((await store.loadChain(OWNER, itself))?.map(({ id }) => id)).toEqual([itself])
   })
 
-  test('siblings never mix, in any tree and in any order of writing', async () => {
+  test('siblings never mix, in any tree and any order of writes', async () => {
     const anyTree = fc.array(fc.nat(), { minLength: 1, maxLength: 9 })
     await fc.assert(
       fc.asyncProperty(anyTree, fc.boolean(), async (parents, isReversed) => {
@@ -126,16 +126,16 @@ export function chainContract(open: OpenEngine, vault: RowEncryption): void {
           const above = turns[parent % (turns.length + 1)]
           turns.push(above === undefined ? newTurn() : nextTurn(above))
         }
-        await Promise.all((isReversed ? turns.toReversed() : turns).map((turn) => tell(turn)))
-        for (const turn of turns) expect(await idsOf(turn)).toEqual(lineOf(turn, turns))
+        await Promise.all((isReversed ? turns.toReversed() : turns).map((turn) => storeTurns(turn)))
+        for (const turn of turns) expect(await idsOf(turn)).toEqual(listAncestors(turn, turns))
       }),
       { numRuns: 8 },
     )
   })
 
-  test('many callers at once each read what they have just written', async () => {
+  test('many concurrent callers each read what they have just written', async () => {
     const first = newTurn()
-    await tell(first)
+    await storeTurns(first)
     await Promise.all(
       Array.from({ length: 25 }, async (_, at) => {
         const turn = nextTurn(first, { input: [user(`${at}`)] })
@@ -151,26 +151,26 @@ export function chainContract(open: OpenEngine, vault: RowEncryption): void {
     )
   })
 
-  test('a verb is one round trip of few statements, however long the conversation', async () => {
+  test('each method is one round trip of few statements for a conversation of any length', async () => {
     const { engine: counted, trips } = counting(engine)
-    const watched = createTurnStore(counted, vault)
+    const countedStore = createTurnStore(counted, encryption)
     const turns = [newTurn()]
     while (turns.length < 40) turns.push(nextTurn(turns.at(-1) as NewTurn))
-    await tell(...turns)
-    const loads = async (turn: NewTurn | undefined): Promise<readonly number[]> => {
+    await storeTurns(...turns)
+    const countLoadQueries = async (turn: NewTurn | undefined): Promise<readonly number[]> => {
       trips.length = 0
-      await watched.loadChain(OWNER, turn?.id ?? '')
+      await countedStore.loadChain(OWNER, turn?.id ?? '')
       return trips.map(({ queries }) => queries.length)
     }
-    expect(await loads(turns[0])).toEqual([2])
-    expect(await loads(turns.at(-1))).toEqual([2])
+    expect(await countLoadQueries(turns[0])).toEqual([2])
+    expect(await countLoadQueries(turns.at(-1))).toEqual([2])
 
     trips.length = 0
     const long = newTurn({ input: Array.from({ length: 30 }, () => user('x')) })
-    await watched.openTurn(long)
-    await watched.journalItems(long.id, long.tenant, placed(long.input))
-    await watched.closeTurn(ending(long, { items: placed(long.input) }))
-    // Postgres lets others forget meanwhile, and waits for their note.
+    await countedStore.openTurn(long)
+    await countedStore.journalItems(long.id, long.tenant, placed(long.input))
+    await countedStore.closeTurn(ending(long, { items: placed(long.input) }))
+    // On Postgres the transaction begins with a lock that waits for deletion log entries.
     const waits = engine.language === 'postgres' ? 1 : 0
     expect(trips.map(({ verb, queries }) => [verb, queries.length])).toEqual([
       ['write', waits + 4],
@@ -181,13 +181,13 @@ export function chainContract(open: OpenEngine, vault: RowEncryption): void {
     expect(Math.max(...parameters.map(({ length }) => length))).toBeLessThanOrEqual(100)
   })
 
-  test('a ping is answered', async () => {
+  test('ping resolves', async () => {
     await expect(store.ping()).resolves.toBeUndefined()
   })
 }
 
-/** From the root to `turn`, by the parents alone. */
-function lineOf(turn: NewTurn, turns: readonly NewTurn[]): readonly string[] {
+/** Returns the ids from the root to `turn`, computed from the parents alone. */
+function listAncestors(turn: NewTurn, turns: readonly NewTurn[]): readonly string[] {
   const parent = turns.find(({ id }) => id === turn.parent)
-  return parent === undefined ? [turn.id] : [...lineOf(parent, turns), turn.id]
+  return parent === undefined ? [turn.id] : [...listAncestors(parent, turns), turn.id]
 }

@@ -1,10 +1,13 @@
-/** What every database must do for conversations: one holder at a time, and nothing left behind. */
+/**
+ * Contract tests for the conversation store on every database: one lock holder at a time, and
+ * complete deletion.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ConversationStore } from '../../src/store/conversations/conversation-store-interface.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createTurnManagementStore } from '../../src/store/turns/kysely-turn-management-store.ts'
-import { createConversationStore } from '../../src/store/conversations/kysely-conversation-store.ts'
-import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createTurnManagementStore } from '../../src/store/turns/sql-turn-management-store.ts'
+import { createConversationStore } from '../../src/store/conversations/sql-conversation-store.ts'
+import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn, TurnStore, TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
@@ -22,14 +25,14 @@ import {
 
 const PLACE = { context: null, resetAfter: null }
 
-export function conversationContract(open: OpenEngine, vault: RowEncryption): void {
+export function conversationContract(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   let conversations: ConversationStore
   beforeAll(async () => {
     engine = await open()
-    store = createTurnStore(engine, vault)
-    conversations = createConversationStore(engine, vault)
+    store = createTurnStore(engine, encryption)
+    conversations = createConversationStore(engine, encryption)
   })
   afterAll(() => engine.close())
 
@@ -42,7 +45,7 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
   const hold = (id: string, by: string, nowMs = 0) =>
     conversations.holdConversation({ ...OWNER, id, by, nowMs, untilMs: nowMs + 10 })
   const head = async (id: string) => (await conversations.findConversation(OWNER, id))?.head
-  /** A turn that goes on with a conversation which it holds. */
+  /** Opens a turn that continues a conversation and holds its lock. */
   const run = async (turn: NewTurn, fields: Partial<TurnEnding> = {}): Promise<void> => {
     await store.openTurn(turn)
     const items = placed([assistant(turn.id)])
@@ -53,10 +56,10 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
     return ((await engine.read([{ name: null, sql, parameters: [] }]))[0] ?? []).length > 0
   }
 
-  describe('what holds for its context (C35, C71)', () => {
+  describe('the context of a conversation (C35, C71)', () => {
     const context = { policy: 'lean', notes: { entries: [{ text: 'Grüezi 🦊' }] } }
 
-    test('is kept as it was written, and comes with whoever holds it', async () => {
+    test('is stored as written, and returned with the lock', async () => {
       const id = await create()
       const set = await conversations.setContext(OWNER, id, context)
       expect(set).toEqual(await conversations.findConversation(OWNER, id))
@@ -65,14 +68,21 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
       expect((await conversations.setContext(OWNER, id, null))?.context).toBeNull()
     })
 
-    test('may be said when it is made', async () => {
+    test('can be set when the conversation is created', async () => {
       const id = `conv_${newId()}`
-      const made = { id, tenant: 'tenant', user: null, metadata: {}, createdAtMs: 3, context }
-      await conversations.createConversation(made, null)
+      const conversation = {
+        id,
+        tenant: 'tenant',
+        user: null,
+        metadata: {},
+        createdAtMs: 3,
+        context,
+      }
+      await conversations.createConversation(conversation, null)
       expect((await conversations.findConversation(OWNER, id))?.context).toEqual(context)
     })
 
-    test('is reset at the turn that it has come to, and again at a later one', async () => {
+    test('is reset at the current head, and again at a later one', async () => {
       const first = newTurn({ conversation: `conv_${newId()}` })
       const id = await create(first)
       expect((await conversations.resetConversation(OWNER, id))?.resetAfter).toBe(first.id)
@@ -86,7 +96,7 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
       expect((await conversations.resetConversation(OWNER, id))?.resetAfter).toBe(turn.id)
     })
 
-    test('is nothing to anybody else', async () => {
+    test('cannot be changed by other owners', async () => {
       const id = await create()
       expect(await conversations.setContext(STRANGER, id, context)).toBeNull()
       expect(await conversations.resetConversation(STRANGER, id)).toBeNull()
@@ -94,25 +104,25 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
     })
   })
 
-  test('a conversation is what it was made as', async () => {
+  test('a created conversation is returned as it was given', async () => {
     const id = await create()
-    const made = { id, tenant: 'tenant', user: null, metadata: { a: 'ü' }, createdAtMs: 3 }
+    const conversation = { id, tenant: 'tenant', user: null, metadata: { a: 'ü' }, createdAtMs: 3 }
     expect(await conversations.findConversation(OWNER, id)).toEqual({
-      ...made,
+      ...conversation,
       ...PLACE,
       head: null,
     })
     expect(await conversations.findConversation(STRANGER, id)).toBeNull()
     expect(await conversations.relabelConversation(STRANGER, id, {})).toBeNull()
     expect(await conversations.relabelConversation(OWNER, id, { b: '1' })).toEqual({
-      ...made,
+      ...conversation,
       metadata: { b: '1' },
       ...PLACE,
       head: null,
     })
   })
 
-  test('its first items are a turn that is over', async () => {
+  test('the first items of a conversation are a completed turn', async () => {
     const first = newTurn({ conversation: `conv_${newId()}`, input: [user('hi')] })
     const id = await create(first)
     expect(await head(id)).toBe(first.id)
@@ -120,8 +130,8 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
     expect(turn).toMatchObject({ state: 'complete', conversation: id, input: [user('hi')] })
   })
 
-  describe('holding', () => {
-    test('is for one at a time, and may be repeated', async () => {
+  describe('the lock of a conversation', () => {
+    test('has one holder at a time, who may request it again', async () => {
       const id = await create()
       expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, head: null })
       expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, head: null })
@@ -132,13 +142,13 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
       expect(await hold(id, 'B')).toMatchObject({ type: 'held' })
     })
 
-    test('of many who try at once one succeeds', async () => {
+    test('is given to one of many concurrent requests', async () => {
       const id = await create()
       const held = await Promise.all(Array.from({ length: 12 }, (_, at) => hold(id, `H${at}`)))
       expect(held.filter(({ type }) => type === 'held')).toHaveLength(1)
     })
 
-    test('ends by itself, unless it is renewed', async () => {
+    test('expires unless it is renewed', async () => {
       const id = await create()
       await hold(id, 'A', 0)
       const renewed = { ...OWNER, id, by: 'A', nowMs: 8, untilMs: 30 }
@@ -148,7 +158,7 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
       expect(await conversations.renewHold(renewed)).toBe(false)
     })
 
-    test('is not for others, nor of what is not there', async () => {
+    test('is refused to other owners and for unknown conversations', async () => {
       const id = await create()
       const theirs = { ...STRANGER, id, by: 'A', nowMs: 0, untilMs: 1 }
       expect(await conversations.holdConversation(theirs)).toEqual({ type: 'unknown' })
@@ -156,8 +166,8 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
     })
   })
 
-  describe('a run', () => {
-    test('that succeeds is the head, and the conversation is free', async () => {
+  describe('a turn that holds the lock', () => {
+    test('becomes the head when it succeeds, and releases the lock', async () => {
       const id = await create()
       const turn = newTurn({ conversation: id })
       await hold(id, turn.id)
@@ -167,7 +177,7 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
     })
 
     test.each(['failed', 'cancelled'] as const)(
-      'that has %s leaves no trace, and the conversation is free',
+      'changes nothing when it has %s, and releases the lock',
       async (state) => {
         const id = await create()
         const turn = newTurn({ conversation: id })
@@ -177,7 +187,7 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
       },
     )
 
-    test('that somebody cancelled meanwhile adds nothing, whatever it says itself', async () => {
+    test('adds nothing if it was cancelled before it ended', async () => {
       const id = await create()
       const turn = newTurn({ conversation: id })
       await hold(id, turn.id)
@@ -187,7 +197,7 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
       expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, head: null })
     })
 
-    test('that holds it no more moves nothing', async () => {
+    test('does not move the head after it has lost the lock', async () => {
       const id = await create()
       const [slow, quick] = [newTurn({ conversation: id }), newTurn({ conversation: id })]
       await hold(id, slow.id, 0)
@@ -199,8 +209,8 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
     })
   })
 
-  describe('items of their own', () => {
-    test('are appended by who holds the conversation, which is free afterwards', async () => {
+  describe('items that clients add', () => {
+    test('are appended by the holder of the lock, which is released afterwards', async () => {
       const id = await create()
       const turn = newTurn({ conversation: id, input: [user('a'), user('b')] })
       await hold(id, turn.id)
@@ -210,7 +220,7 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
       expect(await head(id)).toBe(turn.id)
     })
 
-    test('are hidden one by one', async () => {
+    test('can be hidden one by one', async () => {
       const first = newTurn({ conversation: `conv_${newId()}`, input: [user('a'), user('b')] })
       await create(first)
       await conversations.hideItem(STRANGER, { turnId: first.id, side: 'in', index: 1 })
@@ -222,8 +232,8 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
     })
   })
 
-  describe('deletion', () => {
-    const told = async () => {
+  describe('deleteConversation', () => {
+    const readTurns = async () => {
       const first = newTurn({ conversation: `conv_${newId()}`, input: [user('a')] })
       const id = await create(first)
       const turns = [first]
@@ -236,8 +246,8 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
       return { id, turns }
     }
 
-    test('takes along everything that only the conversation used', async () => {
-      const { id, turns } = await told()
+    test('deletes everything that only the conversation used', async () => {
+      const { id, turns } = await readTurns()
       const failed = nextTurn(turns[1] as NewTurn, { conversation: id })
       await run(failed, { state: 'failed' })
       expect(await conversations.deleteConversation(STRANGER, id, 9)).toBe('unknown')
@@ -247,8 +257,8 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
       expect(await conversations.deleteConversation(OWNER, id, 9)).toBe('unknown')
     })
 
-    test('leaves what a response outside stands on, but not to be found by itself', async () => {
-      const { id, turns } = await told()
+    test('keeps turns that a response outside depends on, but does not return them', async () => {
+      const { id, turns } = await readTurns()
       const outside = nextTurn(turns[2] as NewTurn)
       await run(outside, { holdsConversation: false })
       await conversations.deleteConversation(OWNER, id, 9)
@@ -256,20 +266,22 @@ export function conversationContract(open: OpenEngine, vault: RowEncryption): vo
       const chain = await store.loadChain(OWNER, outside.id)
       expect(chain?.map(({ deletedAtMs }) => deletedAtMs)).toEqual([9, 9, 9, null])
       const deletion = { ...OWNER, turnId: outside.id, dialect: 'responses', nowMs: 10 }
-      expect(await createTurnManagementStore(engine, vault).deleteTurn(deletion)).toBe('deleted')
+      expect(await createTurnManagementStore(engine, encryption).deleteTurn(deletion)).toBe(
+        'deleted',
+      )
       expect(await Promise.all(turns.map(isStored))).toEqual(Array(4).fill(false))
     })
 
-    test('waits for a run', async () => {
-      const { id, turns } = await told()
+    test('refuses while a run holds the lock', async () => {
+      const { id, turns } = await readTurns()
       await hold(id, newId(), 0)
       expect(await conversations.deleteConversation(OWNER, id, 9)).toBe('busy')
       expect(await Promise.all(turns.map(isStored))).toEqual(Array(4).fill(true))
       expect(await conversations.deleteConversation(OWNER, id, 10)).toBe('deleted')
     })
 
-    test('leaves a run that is not over, for as long as it goes on', async () => {
-      const { id, turns } = await told()
+    test('keeps an unfinished run until it ends', async () => {
+      const { id, turns } = await readTurns()
       const running = nextTurn(turns[3] as NewTurn, { conversation: id })
       await store.openTurn(running)
       expect(await conversations.deleteConversation(OWNER, id, 9)).toBe('deleted')

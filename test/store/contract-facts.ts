@@ -1,4 +1,7 @@
-/** What every database must do for facts: found by their words, by nobody but whose they are. */
+/**
+ * Contract tests for the fact store on every database: facts are found by their words, and by their
+ * owner only.
+ */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { extractSearchTerms } from '../../src/core/text/search-terms.ts'
@@ -32,8 +35,8 @@ export function newFact(fields: Partial<StoredFact> = {}): StoredFact {
   }
 }
 
-export function factContract(open: OpenEngine, vault: RowEncryption): void {
-  const opened = openedStores(open, vault)
+export function factContract(open: OpenEngine, encryption: RowEncryption): void {
+  const opened = openedStores(open, encryption)
 
   const save = async (fields: Partial<StoredFact> = {}): Promise<StoredFact> => {
     const fact = newFact({ ...opened.owner, ...fields })
@@ -51,13 +54,13 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
       nowMs: NOW,
       limit: 10,
     })
-  const textsFor = async (...asked: Parameters<typeof search>) =>
-    (await search(...asked)).facts.map(({ text }) => text)
+  const textsFor = async (...scopeSubsets: Parameters<typeof search>) =>
+    (await search(...scopeSubsets)).facts.map(({ text }) => text)
   const core = (who: Caller = opened.owner, scopes: readonly string[] = ['user']) =>
     opened.stores.facts.coreFacts(who, { scopes, nowMs: NOW, limit: 50 })
 
-  describe('what is kept', () => {
-    test('comes back as it was', async () => {
+  describe('a stored fact', () => {
+    test('is returned as it was written', async () => {
       const fact = await save({ importance: 0.9, validUntilMs: NOW + 1 })
       expect(await opened.stores.facts.findFact(opened.owner, fact.id)).toStrictEqual(fact)
       expect((await search('tom')).facts).toStrictEqual([fact])
@@ -71,17 +74,17 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await opened.stores.facts.factsEnding(opened.owner, '%')).toEqual([])
     })
 
-    test('is not kept twice, whoever keeps the same words at the same moment', async () => {
+    test('is stored once when callers save the same words at the same time', async () => {
       const same = ['The sky is blue', 'the SKY is, blue!', 'Blue is the sky.'].map((text) =>
         newFact({ ...opened.owner, text }),
       )
-      const kept = await Promise.all(same.map((fact) => opened.stores.facts.saveFact(fact)))
-      expect(kept.filter(Boolean)).toHaveLength(1)
+      const saved = await Promise.all(same.map((fact) => opened.stores.facts.saveFact(fact)))
+      expect(saved.filter(Boolean)).toHaveLength(1)
       expect((await search('sky')).facts).toHaveLength(1)
       await save({ text: 'The sky is blue', scope: newId() })
     })
 
-    test('is found by its new words once it is replaced, and by the old ones no more', async () => {
+    test('is found by its new words after it was replaced, and not by the old ones', async () => {
       const fact = await save({ text: 'The server listens on port 8080' })
       const moved = { ...fact, text: 'The server listens on port 9090', changedAtMs: NOW + 5 }
       await opened.stores.facts.replaceFact(moved)
@@ -89,7 +92,7 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
       expect((await search('9090')).facts).toStrictEqual([moved])
     })
 
-    test('is left as it is if another one says that already, or it is gone', async () => {
+    test('stays unchanged if another fact has the new words, or if it was deleted', async () => {
       const [one, other] = [
         await save({ text: 'one and one' }),
         await save({ text: 'two and two' }),
@@ -102,7 +105,7 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await textsFor('one more')).toEqual([])
     })
 
-    test('is listed in pages, both ways', async () => {
+    test('is listed in pages, in both orders', async () => {
       const ids: string[] = []
       for (const at of [1, 2, 3]) ids.push((await save({ text: `fact number ${at}` })).id)
       ids.sort()
@@ -117,13 +120,13 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
     })
   })
 
-  describe('a search', () => {
-    test('finds those with most of the rare words first, in one round trip', async () => {
+  describe('searchFacts', () => {
+    test('returns the facts with most of the rare words first, in one round trip', async () => {
       await save({ text: 'The dog is called Rex' })
       await save({ text: 'The cat is called Tom' })
       await save({ text: 'The house is old' })
       const { engine: watched, trips } = counting(opened.engine)
-      const { facts } = createStores(watched, vault)
+      const { facts } = createStores(watched, encryption)
       const words = extractSearchTerms('what is the name of the cat')
       const found = await facts.searchFacts(opened.owner, {
         scopes: ['user'],
@@ -138,7 +141,7 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
       expect(found.total).toBe(3)
     })
 
-    test('may have thousands of words, and none', async () => {
+    test('accepts thousands of words, and none', async () => {
       await save({ text: 'a needle in it' })
       const hay = Array.from({ length: 2_000 }, (_, at) => `straw${at}`).join(' ')
       expect(await textsFor(`${hay} needle`)).toEqual(['a needle in it'])
@@ -146,7 +149,7 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await textsFor('needle', opened.owner, [])).toEqual([])
     })
 
-    test('of what stands everywhere looks at the newest only, and finds what is rare all the same', async () => {
+    test('searches only the latest facts with a frequent word, and still finds rare words', async () => {
       const insert = (at: number) =>
         opened.stores.facts.saveFact(
           newFact({ ...opened.owner, id: `fact_${at + 1000}`, text: `thing ${at}` }),
@@ -158,7 +161,7 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
       expect([found.countOf('thing'), found.countOf('7'), found.total]).toEqual([200, 1, 200])
     })
 
-    test('finds nothing that has run out', async () => {
+    test('does not find expired facts', async () => {
       await save({ text: 'valid until now', validUntilMs: NOW, importance: 1 })
       const valid = await save({ text: 'valid for longer', validUntilMs: NOW + 1, importance: 1 })
       expect(await textsFor('valid')).toEqual([valid.text])
@@ -166,14 +169,14 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
     })
   })
 
-  test('at the core is what is important, and what is said to be', async () => {
+  test('coreFacts returns important facts and those of the area core', async () => {
     await save({ text: 'not important', importance: 0.89 })
     await save({ text: 'of the core', area: 'core', importance: 0.1 })
     await save({ text: 'very important', importance: 0.9 })
     expect((await core()).map(({ text }) => text)).toEqual(['very important', 'of the core'])
   })
 
-  test('that they are needed is noted, at most once an hour', async () => {
+  test('touchFacts updates the time of last use at most once an hour', async () => {
     const fact = await save({ usedAtMs: NOW })
     const later = NOW + 2 * 60 * 60 * 1000
     await opened.stores.facts.touchFacts(opened.owner, [fact.id], NOW + 1)
@@ -185,7 +188,7 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
     })
   })
 
-  test('C42: nobody ever finds, changes or deletes what is another’s', async () => {
+  test('C42: a caller cannot find, change or delete facts of another owner', async () => {
     const tenants = [newId(), newId()]
     const threads = [newId(), newId()]
     const owners = tenants.flatMap((tenant) =>
@@ -193,15 +196,17 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
     )
     const scopes = ['user', ...threads]
     const all = owners.flatMap((who) => scopes.map((scope) => ({ ...who, scope })))
-    const kept = await Promise.all(
+    const saved = await Promise.all(
       all.map((place) => save({ ...place, text: 'a secret to share', importance: 1 })),
     )
     const idsOf = (facts: readonly StoredFact[]) => facts.map(({ id }) => id).toSorted()
     const asker = fc.constantFrom(...owners)
-    const asked = fc.subarray(scopes)
-    const visible = fc.asyncProperty(asker, asked, async (who, within) => {
-      const own = kept.filter(({ tenant, user }) => tenant === who.tenant && user === who.user)
-      const wanted = idsOf(own.filter(({ scope }) => within.includes(scope)))
+    const scopeSubsets = fc.subarray(scopes)
+    const visible = fc.asyncProperty(asker, scopeSubsets, async (who, within) => {
+      const ownFacts = saved.filter(
+        ({ tenant, user }) => tenant === who.tenant && user === who.user,
+      )
+      const wanted = idsOf(ownFacts.filter(({ scope }) => within.includes(scope)))
       const found = await search('secret', who, within)
       expect(idsOf(found.facts)).toEqual(wanted)
       expect(found.total).toBe(wanted.length)
@@ -212,10 +217,10 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
         order: 'asc',
         limit: 99,
       })
-      expect(idsOf(listed)).toEqual(idsOf(own))
+      expect(idsOf(listed)).toEqual(idsOf(ownFacts))
     })
     await fc.assert(visible, { numRuns: 25 })
-    const [fact] = kept
+    const [fact] = saved
     if (fact === undefined) return
     for (const who of owners.slice(1)) {
       expect(await opened.stores.facts.findFact(who, fact.id)).toBeNull()
@@ -229,7 +234,7 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
     expect((await search('secret', owners[1])).total).toBe(1)
   })
 
-  describe('it is forgotten', () => {
+  describe('a fact is deleted', () => {
     test('with its user', async () => {
       const [alice, bob] = [
         { ...opened.owner, user: 'alice' },
@@ -277,7 +282,7 @@ export function factContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await textsFor('for', opened.owner, [id])).toEqual([])
     })
 
-    test('when nobody has needed it for long, unless it is important, or when it has run out', async () => {
+    test('when it has expired, or was not used for long and is not important', async () => {
       const expire = (of: 'all' | 'temporary', unusedSinceMs: number) =>
         opened.stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
       await save({ text: 'unused', usedAtMs: 1_000 })

@@ -1,12 +1,12 @@
-/** What every database must do to forget: what nobody needs by itself, what somebody names at once. */
+/** Contract tests for expiry and deletion on every database. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ConversationStore } from '../../src/store/conversations/conversation-store-interface.ts'
 import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
-import { createTurnManagementStore } from '../../src/store/turns/kysely-turn-management-store.ts'
-import { createConversationStore } from '../../src/store/conversations/kysely-conversation-store.ts'
-import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
-import { createRunStore } from '../../src/store/background-runs/kysely-run-store.ts'
-import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createTurnManagementStore } from '../../src/store/turns/sql-turn-management-store.ts'
+import { createConversationStore } from '../../src/store/conversations/sql-conversation-store.ts'
+import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
+import { createRunStore } from '../../src/store/background-runs/sql-run-store.ts'
+import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type {
   Expiry,
   ExpiryCursor,
@@ -17,7 +17,7 @@ import type { RowEncryption } from '../../src/store/encryption/read-encrypted-ro
 import type { OpenEngine } from './engines.ts'
 import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
 
-export function forgetContract(open: OpenEngine, vault: RowEncryption): void {
+export function forgetContract(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   let recall: RecallStore
@@ -25,9 +25,9 @@ export function forgetContract(open: OpenEngine, vault: RowEncryption): void {
   let tenant: string
   beforeAll(async () => {
     engine = await open()
-    store = createTurnStore(engine, vault)
-    recall = createRecallStore(engine, vault)
-    conversations = createConversationStore(engine, vault)
+    store = createTurnStore(engine, encryption)
+    recall = createRecallStore(engine, encryption)
+    conversations = createConversationStore(engine, encryption)
   })
   afterAll(() => engine.close())
   beforeEach(() => {
@@ -35,7 +35,7 @@ export function forgetContract(open: OpenEngine, vault: RowEncryption): void {
   })
 
   const query = (sql: string): SqlQuery => ({ name: null, sql, parameters: [] })
-  const said = async (turn: NewTurn): Promise<NewTurn> => {
+  const storeTurn = async (turn: NewTurn): Promise<NewTurn> => {
     await store.openTurn({ ...turn, input: [user('?')] })
     await store.closeTurn(ending(turn, { items: placed([assistant(turn.id)]) }))
     await engine.write([
@@ -44,16 +44,23 @@ export function forgetContract(open: OpenEngine, vault: RowEncryption): void {
     ])
     return turn
   }
-  const tell = (fields: Partial<NewTurn> = {}) => said(newTurn({ tenant, ...fields }))
-  const follow = (parent: NewTurn, fields: Partial<NewTurn> = {}) =>
-    said(nextTurn(parent, { createdAtMs: parent.createdAtMs, ...fields }))
-  const created = (id: string, who: string | null = null, turn: NewTurn | null = null) => {
+  const storeNewTurn = (fields: Partial<NewTurn> = {}) => storeTurn(newTurn({ tenant, ...fields }))
+  const storeNextTurn = (parent: NewTurn, fields: Partial<NewTurn> = {}) =>
+    storeTurn(nextTurn(parent, { createdAtMs: parent.createdAtMs, ...fields }))
+  const createConversation = (
+    id: string,
+    who: string | null = null,
+    turn: NewTurn | null = null,
+  ) => {
     const conversation = { id, tenant, user: who, metadata: {}, createdAtMs: 1 }
     return conversations.createConversation(conversation, turn)
   }
 
-  /** Which of the turns are there, with rows, items and events, or without any of them. */
-  const left = async (...turns: readonly NewTurn[]): Promise<readonly NewTurn[]> => {
+  /**
+   * Returns those of the turns that exist, and checks that items and events exist for exactly
+   * these.
+   */
+  const findRemaining = async (...turns: readonly NewTurn[]): Promise<readonly NewTurn[]> => {
     const list = turns.map(({ id }) => `'${id}'`).join()
     const rows = await engine.read([
       query(`select id from turns where id in (${list})`),
@@ -67,8 +74,11 @@ export function forgetContract(open: OpenEngine, vault: RowEncryption): void {
     return turns.filter(({ id }) => ids.includes(id))
   }
 
-  describe('expiry', () => {
-    /** All that was last used before then, page by page. No other test has anything so old. */
+  describe('expireTurns', () => {
+    /**
+     * Deletes page by page everything that was last used before the given time, which no other test
+     * uses.
+     */
     const expire = async (before: number, fields: Partial<Expiry> = {}): Promise<number> => {
       const page = { of: 'all', unusedSinceMs: before, nowMs: 1_000_000, limit: 100 } as const
       let removed = 0
@@ -84,76 +94,83 @@ export function forgetContract(open: OpenEngine, vault: RowEncryption): void {
       return removed
     }
 
-    test('takes what was last needed before then, and leaves what was needed since', async () => {
-      const [old, kept, touched] = [
-        await tell({ createdAtMs: 9 }),
-        await tell({ createdAtMs: 10 }),
-        await tell({ createdAtMs: 1 }),
+    test('deletes turns that were not used since the given time, and keeps the others', async () => {
+      const [old, keptTurns, touched] = [
+        await storeNewTurn({ createdAtMs: 9 }),
+        await storeNewTurn({ createdAtMs: 10 }),
+        await storeNewTurn({ createdAtMs: 1 }),
       ]
       await recall.touchTurns(tenant, [touched.id], 50)
       expect(await expire(10)).toBe(1)
-      expect(await left(old, kept, touched)).toEqual([kept, touched])
+      expect(await findRemaining(old, keptTurns, touched)).toEqual([keptTurns, touched])
       expect(await expire(10)).toBe(0)
       expect(await expire(51)).toBe(2)
     })
 
-    test('leaves what somebody stands on, and takes it with the last of those', async () => {
-      const root = await tell({ createdAtMs: 1 })
-      const middle = await follow(root)
-      const [short, long] = [await follow(middle), await follow(middle)]
-      const leaf = await follow(long, { createdAtMs: 20 })
+    test('keeps a turn as long as others depend on it, and deletes it with the last of those', async () => {
+      const root = await storeNewTurn({ createdAtMs: 1 })
+      const middle = await storeNextTurn(root)
+      const [short, long] = [await storeNextTurn(middle), await storeNextTurn(middle)]
+      const leaf = await storeNextTurn(long, { createdAtMs: 20 })
       expect(await expire(10)).toBe(1)
-      expect(await left(root, middle, short, long, leaf)).toEqual([root, middle, long, leaf])
+      expect(await findRemaining(root, middle, short, long, leaf)).toEqual([
+        root,
+        middle,
+        long,
+        leaf,
+      ])
       expect(await expire(21)).toBe(4)
-      expect(await left(root, middle, short, long, leaf)).toEqual([])
+      expect(await findRemaining(root, middle, short, long, leaf)).toEqual([])
     })
 
-    test('of a round never takes a turn without those that stand on it', async () => {
-      const chain = [await tell({ createdAtMs: 1 })]
+    test('never deletes a parent before its children when a page is limited', async () => {
+      const chain = [await storeNewTurn({ createdAtMs: 1 })]
       for (let createdAtMs = 2; createdAtMs < 8; createdAtMs += 1) {
-        chain.push(await follow(chain.at(-1) as NewTurn, { createdAtMs }))
+        chain.push(await storeNextTurn(chain.at(-1) as NewTurn, { createdAtMs }))
       }
       const page = { of: 'all', unusedSinceMs: 9, nowMs: 9, limit: 3 } as const
       const first = await recall.expireTurns({ ...page, after: null })
       expect(first.removed).toBe(3)
-      expect(await left(...chain)).toEqual(chain.slice(0, 4))
+      expect(await findRemaining(...chain)).toEqual(chain.slice(0, 4))
       const second = await recall.expireTurns({ ...page, after: first.next })
       expect(second.removed).toBe(3)
-      expect(await left(...chain)).toEqual(chain.slice(0, 1))
+      expect(await findRemaining(...chain)).toEqual(chain.slice(0, 1))
       expect(await expire(9)).toBe(1)
     })
 
-    test('gets past what is held, however much of it there is', async () => {
+    test('continues after any number of turns that must be kept', async () => {
       const held = await Promise.all(
-        Array.from({ length: 7 }, () => tell({ createdAtMs: 5, conversation: `conv_${tenant}` })),
+        Array.from({ length: 7 }, () =>
+          storeNewTurn({ createdAtMs: 5, conversation: `conv_${tenant}` }),
+        ),
       )
-      const free = await tell({ createdAtMs: 1 })
-      await created(`conv_${tenant}`)
+      const free = await storeNewTurn({ createdAtMs: 1 })
+      await createConversation(`conv_${tenant}`)
       expect(await expire(10, { limit: 2 })).toBe(1)
-      expect(await left(...held, free)).toEqual(held)
+      expect(await findRemaining(...held, free)).toEqual(held)
       await conversations.deleteConversation({ tenant, user: null }, `conv_${tenant}`, 1)
-      expect(await left(...held)).toEqual([])
+      expect(await findRemaining(...held)).toEqual([])
     })
 
-    test('leaves what a conversation holds, be it its head only', async () => {
+    test('keeps turns of conversations, even if only their head is one', async () => {
       const first = newTurn({ tenant, createdAtMs: 1, conversation: `conv_${tenant}` })
-      await created(`conv_${tenant}`, null, first)
-      const head = await tell({ createdAtMs: 1 })
-      await created(`conv_h${tenant}`)
+      await createConversation(`conv_${tenant}`, null, first)
+      const head = await storeNewTurn({ createdAtMs: 1 })
+      await createConversation(`conv_h${tenant}`)
       await engine.write([
         query(`update conversations set head = '${head.id}' where id = 'conv_h${tenant}'`),
       ])
-      const gone = await tell({ createdAtMs: 1, conversation: 'conv_that_is_gone' })
+      const unusedTurn = await storeNewTurn({ createdAtMs: 1, conversation: 'conv_that_is_gone' })
       expect(await expire(10)).toBe(1)
-      expect(await left(head, gone)).toEqual([head])
+      expect(await findRemaining(head, unusedTurn)).toEqual([head])
       expect(await store.loadChain({ tenant, user: null }, first.id)).toHaveLength(1)
       await conversations.deleteConversation({ tenant, user: null }, `conv_h${tenant}`, 1)
       expect(await expire(10)).toBe(1)
     })
 
-    test('leaves a run that somebody works on', async () => {
+    test('keeps a run that a live replica works on', async () => {
       const [alive, dead] = [newId(), newId()]
-      const runs = createRunStore(engine, vault)
+      const runs = createRunStore(engine, encryption)
       await runs.renewReplica(alive, 0, 100)
       await runs.renewReplica(dead, 0, 40)
       const turns = [alive, dead, null].map((owner) => newTurn({ tenant, owner, createdAtMs: 1 }))
@@ -168,68 +185,72 @@ export function forgetContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await expire(10, { nowMs: 101 })).toBe(1)
     })
 
-    test('may be only of what is not meant to last', async () => {
-      const kept = await tell({ createdAtMs: 1 })
-      const below = await follow(kept, { isTemporary: true })
-      const above = await follow(below, { isTemporary: true })
-      const under = await tell({ createdAtMs: 1, isTemporary: true })
-      const stands = await follow(under)
+    test('can be limited to temporary turns', async () => {
+      const keptTurns = await storeNewTurn({ createdAtMs: 1 })
+      const below = await storeNextTurn(keptTurns, { isTemporary: true })
+      const above = await storeNextTurn(below, { isTemporary: true })
+      const under = await storeNewTurn({ createdAtMs: 1, isTemporary: true })
+      const stands = await storeNextTurn(under)
       expect(await expire(10, { of: 'temporary' })).toBe(2)
-      expect(await left(kept, below, above, under, stands)).toEqual([kept, under, stands])
+      expect(await findRemaining(keptTurns, below, above, under, stands)).toEqual([
+        keptTurns,
+        under,
+        stands,
+      ])
       expect(await expire(10)).toBe(3)
     })
 
-    test('takes along what is deleted and was there only for the sake of others', async () => {
-      const first = await tell({ createdAtMs: 30 })
-      const second = await follow(first, { createdAtMs: 1 })
-      const archive = createTurnManagementStore(engine, vault)
+    test('also deletes turns that are marked as deleted and were kept for others only', async () => {
+      const first = await storeNewTurn({ createdAtMs: 30 })
+      const second = await storeNextTurn(first, { createdAtMs: 1 })
+      const archive = createTurnManagementStore(engine, encryption)
       await archive.deleteTurn({ ...first, turnId: first.id, nowMs: 5 })
       await engine.write([
         query(`insert into stream_events (turn_id, first_number, last_number, tenant, text)
           values ('${first.id}', 0, 1, '${tenant}', 'x')`),
       ])
       expect(await expire(10)).toBe(2)
-      expect(await left(first, second)).toEqual([])
+      expect(await findRemaining(first, second)).toEqual([])
     })
   })
 
-  describe('of a thread', () => {
-    const forget = (turn: NewTurn, who: string | null = null) =>
+  describe('forgetThread', () => {
+    const forgetThread = (turn: NewTurn, who: string | null = null) =>
       recall.forgetThread({ tenant, user: who, turnId: turn.id, nowMs: 1 })
 
-    test('takes all of it, whichever turn is named, and nothing else', async () => {
-      const root = await tell()
-      const [one, two] = [await follow(root), await follow(root)]
-      const other = await tell()
-      expect(await forget(two)).toBe(3)
-      expect(await left(root, one, two, other)).toEqual([other])
-      expect(await forget(two)).toBe(0)
-      expect(await forget(newTurn())).toBe(0)
+    test('deletes all turns of the thread, whichever is named, and no others', async () => {
+      const root = await storeNewTurn()
+      const [one, two] = [await storeNextTurn(root), await storeNextTurn(root)]
+      const other = await storeNewTurn()
+      expect(await forgetThread(two)).toBe(3)
+      expect(await findRemaining(root, one, two, other)).toEqual([other])
+      expect(await forgetThread(two)).toBe(0)
+      expect(await forgetThread(newTurn())).toBe(0)
     })
 
-    test('is only for its tenant, and of a user only for its own', async () => {
-      const mine = await tell({ user: 'ann' })
-      const theirs = await follow(mine, { user: 'bob' })
-      const nobodys = await follow(theirs)
+    test('deletes only turns of the tenant and, for a user, only their own', async () => {
+      const mine = await storeNewTurn({ user: 'ann' })
+      const theirs = await storeNextTurn(mine, { user: 'bob' })
+      const nobodys = await storeNextTurn(theirs)
       expect(
         await recall.forgetThread({ tenant: newId(), user: null, turnId: mine.id, nowMs: 1 }),
       ).toBe(0)
-      expect(await forget(mine, 'bob')).toBe(0)
-      expect(await forget(nobodys, 'ann')).toBe(0)
-      expect(await forget(mine, '')).toBe(0)
-      expect(await forget(mine, 'ann')).toBe(1)
-      expect(await left(mine, theirs, nobodys)).toEqual([theirs, nobodys])
-      expect(await forget(theirs)).toBe(2)
+      expect(await forgetThread(mine, 'bob')).toBe(0)
+      expect(await forgetThread(nobodys, 'ann')).toBe(0)
+      expect(await forgetThread(mine, '')).toBe(0)
+      expect(await forgetThread(mine, 'ann')).toBe(1)
+      expect(await findRemaining(mine, theirs, nobodys)).toEqual([theirs, nobodys])
+      expect(await forgetThread(theirs)).toBe(2)
     })
 
-    test('takes what still runs, and nothing of it comes back', async () => {
-      const runs = createRunStore(engine, vault)
+    test('deletes running turns, and no later write restores them', async () => {
+      const runs = createRunStore(engine, encryption)
       const plain = newTurn({ tenant, owner: 'r' })
       const run = nextTurn(plain, { background: true, owner: 'r' })
       await store.openTurn(plain)
       await store.journalItems(plain.id, tenant, placed([assistant('a')]))
       await runs.openRun(run, { first: 0, last: 0, text: 'x' })
-      expect(await forget(run)).toBe(2)
+      expect(await forgetThread(run)).toBe(2)
       const hold = { turnId: run.id, tenant, user: null, owner: 'r' }
       const events = { first: 1, last: 1, text: 'y' }
       const items = placed([assistant('late')])
@@ -238,12 +259,12 @@ export function forgetContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await runs.startRun(hold)).toBe(false)
       expect(await runs.recordRun(hold, events, items)).toBe(false)
       expect(await runs.endRun(hold, ending(run, { items }), events)).toBe(false)
-      expect(await left(plain, run)).toEqual([])
+      expect(await findRemaining(plain, run)).toEqual([])
     })
 
-    test('leaves an empty conversation that waits for none of it', async () => {
+    test('leaves an empty and unlocked conversation', async () => {
       const id = `conv_${tenant}`
-      await created(id)
+      await createConversation(id)
       const first = newTurn({ tenant, conversation: id })
       const hold = { tenant, user: null, id, by: first.id, nowMs: 1, untilMs: 100 }
       await conversations.holdConversation(hold)
@@ -252,7 +273,7 @@ export function forgetContract(open: OpenEngine, vault: RowEncryption): void {
       const second = nextTurn(first, { conversation: id })
       await conversations.holdConversation({ ...hold, by: second.id })
       await store.openTurn(second)
-      expect(await forget(first)).toBe(2)
+      expect(await forgetThread(first)).toBe(2)
       const third = { ...hold, by: newId() }
       expect(await conversations.holdConversation(third)).toMatchObject({
         type: 'held',
@@ -260,37 +281,37 @@ export function forgetContract(open: OpenEngine, vault: RowEncryption): void {
       })
     })
 
-    test('leaves a conversation as it is that goes on from somewhere else', async () => {
+    test('keeps the head of a conversation that continues elsewhere', async () => {
       const id = `conv_${tenant}`
       const start = newTurn({ tenant, conversation: id })
-      await created(id, null, start)
-      const failed = await tell({ conversation: id })
-      expect(await forget(failed)).toBe(1)
+      await createConversation(id, null, start)
+      const failed = await storeNewTurn({ conversation: id })
+      expect(await forgetThread(failed)).toBe(1)
       expect(await conversations.findConversation({ tenant, user: null }, id)).toMatchObject({
         head: start.id,
       })
     })
   })
 
-  describe('of a user', () => {
-    test('takes turns, conversations and events, of its tenant, at once', async () => {
+  describe('forgetUser', () => {
+    test('deletes turns, conversations and events of the user in this tenant at once', async () => {
       const other = newId()
-      const turn = await tell({ user: "o'ann\0" })
-      const next = await follow(turn, { user: "o'ann\0" })
-      const alone = await tell({ user: "o'ann\0" })
+      const turn = await storeNewTurn({ user: "o'ann\0" })
+      const next = await storeNextTurn(turn, { user: "o'ann\0" })
+      const alone = await storeNewTurn({ user: "o'ann\0" })
       const running = newTurn({ tenant, user: "o'ann\0" })
       await store.openTurn(running)
-      const kept = [
-        await follow(next, { user: 'bob' }),
-        await tell(),
-        await tell({ tenant: other, user: "o'ann\0" }),
+      const keptTurns = [
+        await storeNextTurn(next, { user: 'bob' }),
+        await storeNewTurn(),
+        await storeNewTurn({ tenant: other, user: "o'ann\0" }),
       ]
-      await created(`conv_a${tenant}`, "o'ann\0")
-      await created(`conv_b${tenant}`, 'bob')
+      await createConversation(`conv_a${tenant}`, "o'ann\0")
+      await createConversation(`conv_b${tenant}`, 'bob')
       expect(await recall.forgetUser(tenant, "o'ann\0", 1)).toBe(4)
-      expect(await left(turn, next, alone, ...kept)).toEqual(kept)
+      expect(await findRemaining(turn, next, alone, ...keptTurns)).toEqual(keptTurns)
       expect(await store.loadChain(running, running.id)).toBeNull()
-      expect(await store.loadChain({ tenant, user: 'bob' }, kept[0]?.id ?? '')).toHaveLength(1)
+      expect(await store.loadChain({ tenant, user: 'bob' }, keptTurns[0]?.id ?? '')).toHaveLength(1)
       expect(
         await conversations.findConversation({ tenant, user: "o'ann\0" }, `conv_a${tenant}`),
       ).toBeNull()
@@ -301,19 +322,19 @@ export function forgetContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await recall.forgetUser(tenant, 'nobody', 1)).toBe(0)
     })
 
-    test('leaves the conversations of others without its turns', async () => {
+    test('keeps conversations of others without the deleted turns', async () => {
       const id = `conv_${tenant}`
       const head = newTurn({ tenant, user: 'ann', conversation: id })
-      await created(id, 'bob', head)
+      await createConversation(id, 'bob', head)
       expect(await recall.forgetUser(tenant, 'ann', 1)).toBe(1)
       expect(await conversations.findConversation({ tenant, user: 'bob' }, id)).toMatchObject({
         head: null,
       })
     })
 
-    test('is all or nothing, as is that of a thread', async () => {
-      const turn = await tell({ user: 'ann' })
-      await created(`conv_${tenant}`, 'ann')
+    test('is atomic, as is forgetThread', async () => {
+      const turn = await storeNewTurn({ user: 'ann' })
+      await createConversation(`conv_${tenant}`, 'ann')
       const broken = createRecallStore({
         ...engine,
         write: (queries, survives) =>
@@ -322,7 +343,7 @@ export function forgetContract(open: OpenEngine, vault: RowEncryption): void {
       await expect(broken.forgetUser(tenant, 'ann', 1)).rejects.toThrow(/nowhere/)
       const thread = { tenant, user: null, turnId: turn.id, nowMs: 1 }
       await expect(broken.forgetThread(thread)).rejects.toThrow(/nowhere/)
-      expect(await left(turn)).toEqual([turn])
+      expect(await findRemaining(turn)).toEqual([turn])
       expect(
         await conversations.findConversation({ tenant, user: 'ann' }, `conv_${tenant}`),
       ).not.toBeNull()

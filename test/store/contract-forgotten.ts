@@ -1,6 +1,6 @@
 /**
- * What every database must do so that forgetting is final: of what was begun before it, and is written
- * later, nothing stays, and what is begun later does.
+ * Contract tests for final deletion on every database: data of a job that began before the deletion
+ * is not stored later, data of a later job is.
  */
 import { describe, expect, test } from 'vitest'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
@@ -17,12 +17,14 @@ const NOW = 1_795_000_000_000
 const BEFORE = NOW - 1
 const LATER = NOW + 1
 
-export function forgottenContract(open: OpenEngine, vault: RowEncryption): void {
-  const opened = openedStores(open, vault)
+export function forgottenContract(open: OpenEngine, encryption: RowEncryption): void {
+  const opened = openedStores(open, encryption)
   const alice = () => ({ tenant: opened.owner.tenant, user: 'al"ice\0' })
 
-  /** What is written now, by work that was begun then, and whether it is kept. */
-  const written = async (
+  /**
+   * Writes a summary, two facts and two layer versions for a job, and returns which were stored.
+   */
+  const writeDerivedData = async (
     owner: { tenant: string; user: string | null },
     work: DerivedDataOrigin,
   ) => {
@@ -41,8 +43,8 @@ export function forgottenContract(open: OpenEngine, vault: RowEncryption): void 
       layers.saveVersion(newVersion(ofUser, { work, number, id: `lay_${newId()}` })),
     ])
   }
-  /** How much there is of the tenant. */
-  const kept = async () => {
+  /** Counts the rows of the tenant. */
+  const countTenantRows = async () => {
     const count = async (table: string) => {
       const sql = `select count(*) as n from ${table} where tenant = '${alice().tenant}'`
       const [[row] = []] = await opened.engine.read([{ name: null, sql, parameters: [] }])
@@ -58,17 +60,17 @@ export function forgottenContract(open: OpenEngine, vault: RowEncryption): void 
   const NOTHING = [false, false, false, false, false]
   const ALL = [true, true, true, true, true]
 
-  describe('of a user', () => {
-    test('nothing stays that was begun before, and all that was begun later', async () => {
+  describe('after a user is deleted', () => {
+    test('data of earlier jobs is not stored, and data of later jobs is', async () => {
       const { recall } = opened.stores
       await recall.forgetUser(alice().tenant, alice().user, NOW)
-      expect(await written(alice(), { begunAtMs: BEFORE, thread: null })).toEqual(NOTHING)
-      expect(await written(alice(), { begunAtMs: NOW, thread: newId() })).toEqual(NOTHING)
+      expect(await writeDerivedData(alice(), { begunAtMs: BEFORE, thread: null })).toEqual(NOTHING)
+      expect(await writeDerivedData(alice(), { begunAtMs: NOW, thread: newId() })).toEqual(NOTHING)
       expect(await opened.stores.facts.listFacts(alice(), ALL_OF_IT)).toEqual([])
-      expect(await written(alice(), { begunAtMs: LATER, thread: null })).toEqual(ALL)
+      expect(await writeDerivedData(alice(), { begunAtMs: LATER, thread: null })).toEqual(ALL)
     })
 
-    test('no turn stays that was begun before, and is opened later', async () => {
+    test('a turn that began earlier cannot be opened', async () => {
       const { store, recall, runs } = opened.stores
       await recall.forgetUser(alice().tenant, alice().user, NOW)
       const open = (fields: Partial<NewTurn>) => {
@@ -79,14 +81,14 @@ export function forgottenContract(open: OpenEngine, vault: RowEncryption): void 
         const openings = await Promise.allSettled(open(fields))
         expect(openings.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
       }
-      expect(await kept()).toEqual({ turns: 0, items: 0, events: 0 })
+      expect(await countTenantRows()).toEqual({ turns: 0, items: 0, events: 0 })
       for (const fields of [{ createdAtMs: LATER }, { user: 'bob' }, { user: null }]) {
         await Promise.all(open({ ...fields, input: [user('A?')] }))
       }
-      expect(await kept()).toEqual({ turns: 3, items: 3, events: 3 })
+      expect(await countTenantRows()).toEqual({ turns: 3, items: 3, events: 3 })
     })
 
-    test('nor one that is opened at the same moment', async () => {
+    test('a turn that is opened at the same time is not stored', async () => {
       const { store, recall } = opened.stores
       const open = () => {
         const turn = newTurn({ ...alice(), createdAtMs: BEFORE, input: [user('A?')] })
@@ -99,10 +101,10 @@ export function forgottenContract(open: OpenEngine, vault: RowEncryption): void 
         ...some(),
         new Promise((resolve) => setTimeout(resolve, 2)).then(() => Promise.all(some())),
       ])
-      expect((await kept()).turns).toBe(0)
+      expect((await countTenantRows()).turns).toBe(0)
     })
 
-    test('what others have stays', async () => {
+    test('data of other users stays', async () => {
       const { recall } = opened.stores
       await recall.forgetUser(alice().tenant, alice().user, NOW)
       for (const other of [
@@ -110,11 +112,11 @@ export function forgottenContract(open: OpenEngine, vault: RowEncryption): void 
         { ...alice(), user: null },
         { ...alice(), tenant: newId() },
       ]) {
-        expect(await written(other, { begunAtMs: BEFORE, thread: null })).toEqual(ALL)
+        expect(await writeDerivedData(other, { begunAtMs: BEFORE, thread: null })).toEqual(ALL)
       }
     })
 
-    test('nothing stays that is written at the same moment', async () => {
+    test('data that is written at the same time is not stored', async () => {
       const { facts, recall } = opened.stores
       const work = { begunAtMs: BEFORE, thread: null }
       const save = (at: number) =>
@@ -128,19 +130,19 @@ export function forgottenContract(open: OpenEngine, vault: RowEncryption): void 
     })
   })
 
-  describe('of a thread', () => {
-    test('nothing stays of its first answer, behind which nothing is left', async () => {
+  describe('after a thread is deleted', () => {
+    test('data derived from its only answer is not stored', async () => {
       const { store, recall } = opened.stores
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
       await store.openTurn(turn)
       await recall.forgetThread({ ...alice(), turnId: turn.id, nowMs: NOW })
       const work = { begunAtMs: BEFORE, thread: turn.id }
-      expect(await written(alice(), work)).toEqual(NOTHING)
-      expect(await written(alice(), { ...work, begunAtMs: LATER })).toEqual(ALL)
-      expect(await written(alice(), { ...work, thread: newId() })).toEqual(ALL)
+      expect(await writeDerivedData(alice(), work)).toEqual(NOTHING)
+      expect(await writeDerivedData(alice(), { ...work, begunAtMs: LATER })).toEqual(ALL)
+      expect(await writeDerivedData(alice(), { ...work, thread: newId() })).toEqual(ALL)
     })
 
-    test('nor a turn that goes on with it, and is opened later', async () => {
+    test('a turn that continues it cannot be opened', async () => {
       const { store, recall } = opened.stores
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
       await store.openTurn(turn)
@@ -149,29 +151,31 @@ export function forgottenContract(open: OpenEngine, vault: RowEncryption): void 
       await expect(store.openTurn(next)).rejects.toThrow('was forgotten')
       await store.openTurn({ ...next, createdAtMs: LATER })
       await store.openTurn(newTurn({ ...alice(), createdAtMs: BEFORE }))
-      expect(await kept()).toEqual({ turns: 2, items: 1, events: 0 })
+      expect(await countTenantRows()).toEqual({ turns: 2, items: 1, events: 0 })
     })
 
-    test('but one that goes on with a turn which was deleted meanwhile is kept', async () => {
+    test('a turn that continues a singly deleted turn can be opened', async () => {
       const { store, archive } = opened.stores
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
       await store.openTurn(turn)
       await store.closeTurn(ending(turn))
       await archive.deleteTurn({ ...alice(), turnId: turn.id, dialect: turn.dialect, nowMs: NOW })
       await store.openTurn(nextTurn(turn, { createdAtMs: BEFORE }))
-      expect((await kept()).turns).toBe(1)
+      expect((await countTenantRows()).turns).toBe(1)
     })
 
-    test('nor of a conversation that went with it', async () => {
+    test('data of its conversation is not stored', async () => {
       const { store, recall } = opened.stores
       const conversation = `conv_${newId()}`
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE, conversation })
       await store.openTurn(turn)
       await recall.forgetThread({ ...alice(), turnId: turn.id, nowMs: NOW })
-      expect(await written(alice(), { begunAtMs: BEFORE, thread: conversation })).toEqual(NOTHING)
+      expect(await writeDerivedData(alice(), { begunAtMs: BEFORE, thread: conversation })).toEqual(
+        NOTHING,
+      )
     })
 
-    test('of which all turns are deleted nothing stays, and all of one that goes on', async () => {
+    test('data of a thread whose turns were all deleted is not stored, but that of a remaining thread is', async () => {
       const { store, archive } = opened.stores
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
       const next = nextTurn(turn, { ...alice(), createdAtMs: BEFORE })
@@ -182,26 +186,26 @@ export function forgottenContract(open: OpenEngine, vault: RowEncryption): void 
       const work = { begunAtMs: BEFORE, thread: turn.id }
       const { dialect } = turn
       await archive.deleteTurn({ ...alice(), turnId: next.id, dialect, nowMs: NOW })
-      expect(await written(alice(), work)).toEqual(ALL)
+      expect(await writeDerivedData(alice(), work)).toEqual(ALL)
       await archive.deleteTurn({ ...alice(), turnId: turn.id, dialect, nowMs: NOW })
-      const [summary, fact, , version] = await written(alice(), work)
+      const [summary, fact, , version] = await writeDerivedData(alice(), work)
       expect([summary, fact, version]).toEqual([false, false, false])
     })
   })
 
-  test('of a conversation nothing stays once it is deleted, and all until then', async () => {
+  test('data of a conversation is stored until the conversation is deleted', async () => {
     const { conversations } = opened.stores
     const id = `conv_${newId()}`
     const about = { ...alice(), id, metadata: {}, createdAtMs: BEFORE }
     await conversations.createConversation(about, null)
     const work = { begunAtMs: BEFORE, thread: id }
     await conversations.deleteConversation({ ...alice(), user: 'bob' }, id, NOW)
-    expect(await written(alice(), work)).toEqual(ALL)
+    expect(await writeDerivedData(alice(), work)).toEqual(ALL)
     expect(await conversations.deleteConversation(alice(), id, NOW)).toBe('deleted')
-    expect(await written(alice(), work)).toEqual(NOTHING)
+    expect(await writeDerivedData(alice(), work)).toEqual(NOTHING)
   })
 
-  test('a clock that is late takes nothing back, and after a day nothing is known of it', async () => {
+  test('a slow clock does not move an entry back, and entries are deleted after a day', async () => {
     const { recall } = opened.stores
     const notes = async () => {
       const sql = `select name, forgotten_at from forgotten where tenant = '${alice().tenant}'`

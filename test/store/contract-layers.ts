@@ -1,4 +1,7 @@
-/** What every database must do for the memories of layers: a log of versions, each number taken once. */
+/**
+ * Contract tests for the memory layer store on every database: a log of versions with unique
+ * numbers.
+ */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type {
   LayerKey,
@@ -45,8 +48,8 @@ export function asStored(version: NewLayerVersion): StoredLayerVersion {
   return stored
 }
 
-export function layerContract(open: OpenEngine, vault: RowEncryption): void {
-  const opened = openedStores(open, vault)
+export function layerContract(open: OpenEngine, encryption: RowEncryption): void {
+  const opened = openedStores(open, encryption)
   let place: LayerKey
   beforeEach(() => {
     place = { owner: opened.owner, layer: 'working_memory', thread: newId() }
@@ -59,32 +62,34 @@ export function layerContract(open: OpenEngine, vault: RowEncryption): void {
   }
   const load = (where: LayerKey) => opened.stores.layers.loadVersions(where)
 
-  test('of each round the last version comes back as it was kept, in one query', async () => {
+  test('loadVersions returns the last version of each round in one query', async () => {
     await save(place, { number: 1, round: 1 })
-    const kept = [
+    const saved = [
       await save(place, { number: 2, round: 1, body: { memory: { a: 1 } } }),
       await save(place, { number: 3, round: 4 }),
     ]
     const { engine: watched, trips } = counting(opened.engine)
-    const { layers } = createStores(watched, vault)
-    expect(await layers.loadVersions(place)).toStrictEqual(kept.map(asStored))
+    const { layers } = createStores(watched, encryption)
+    expect(await layers.loadVersions(place)).toStrictEqual(saved.map(asStored))
     expect(trips.map(({ queries }) => queries.length)).toEqual([1])
   })
 
-  test('of many rounds the newest come back', async () => {
+  test('loadVersions returns the latest of many rounds', async () => {
     for (let number = 1; number <= 60; number += 1) await save(place, { number, round: number })
     const numbers = (await load(place)).map(({ number }) => number)
     expect(numbers).toEqual(Array.from({ length: 48 }, (_, at) => at + 13))
   })
 
-  test('a number is taken once, however many want it at the same moment', async () => {
-    const made = Array.from({ length: 8 }, (_, at) => newVersion(place, { body: { at } }))
-    const kept = await Promise.all(made.map((each) => opened.stores.layers.saveVersion(each)))
-    expect(kept.filter(Boolean)).toHaveLength(1)
-    expect(await load(place)).toStrictEqual([asStored(made[kept.indexOf(true)] as NewLayerVersion)])
+  test('a version number is used once by concurrent writers', async () => {
+    const versions = Array.from({ length: 8 }, (_, at) => newVersion(place, { body: { at } }))
+    const saved = await Promise.all(versions.map((each) => opened.stores.layers.saveVersion(each)))
+    expect(saved.filter(Boolean)).toHaveLength(1)
+    expect(await load(place)).toStrictEqual([
+      asStored(versions[saved.indexOf(true)] as NewLayerVersion),
+    ])
   })
 
-  test('is its opened.owner’s alone, of its layer and its thread', async () => {
+  test('a version is found only by its owner, layer and thread', async () => {
     const others: readonly LayerKey[] = [
       { ...place, owner: { ...opened.owner, user: 'al"ice\0' } },
       { ...place, layer: 'observations' },
@@ -103,14 +108,14 @@ export function layerContract(open: OpenEngine, vault: RowEncryption): void {
     expect(await load(others[0] as LayerKey)).toHaveLength(1)
   })
 
-  describe('it is forgotten', () => {
-    test('with the thread of its turns, and with the conversation that they were in', async () => {
+  describe('a version is deleted', () => {
+    test('with the thread of its turns, and with their conversation', async () => {
       const conversation = `conv_${newId()}`
       const turn = newTurn({ ...opened.owner, thread: place.thread ?? '', conversation })
       await opened.stores.store.openTurn(turn)
-      const held = { ...place, thread: conversation }
+      const conversationKey = { ...place, thread: conversation }
       const other = { ...place, thread: newId() }
-      for (const each of [place, held, other]) await save(each)
+      for (const each of [place, conversationKey, other]) await save(each)
       await opened.stores.recall.forgetThread({
         tenant: newId(),
         user: null,
@@ -119,8 +124,8 @@ export function layerContract(open: OpenEngine, vault: RowEncryption): void {
       })
       expect(await load(place)).toHaveLength(1)
       await opened.stores.recall.forgetThread({ ...opened.owner, turnId: turn.id, nowMs: NOW })
-      const left = await Promise.all([place, held, other].map(load))
-      expect(left.map(({ length }) => length)).toEqual([0, 0, 1])
+      const loadRemaining = await Promise.all([place, conversationKey, other].map(load))
+      expect(loadRemaining.map(({ length }) => length)).toEqual([0, 0, 1])
     })
 
     test('with its user', async () => {
@@ -142,22 +147,22 @@ export function layerContract(open: OpenEngine, vault: RowEncryption): void {
         { ...opened.owner, id, metadata: {}, createdAtMs: 1 },
         null,
       )
-      const held = { ...place, thread: id }
-      await save(held)
+      const conversationKey = { ...place, thread: id }
+      await save(conversationKey)
       await conversations.deleteConversation({ ...opened.owner, user: 'bob' }, id, NOW)
-      expect(await load(held)).toHaveLength(1)
+      expect(await load(conversationKey)).toHaveLength(1)
       await conversations.deleteConversation(opened.owner, id, NOW)
-      expect(await load(held)).toEqual([])
+      expect(await load(conversationKey)).toEqual([])
     })
 
-    test('when that is forgotten while it is written', async () => {
+    test('when its source is deleted while it is written', async () => {
       expect(await opened.stores.layers.saveVersion(newVersion(place, { parent: newId() }))).toBe(
         false,
       )
       expect(await load(place)).toEqual([])
     })
 
-    test('when nobody has needed it for long', async () => {
+    test('when it was not used for long', async () => {
       const expire = (of: 'all' | 'temporary', unusedSinceMs: number) =>
         opened.stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
       const [old, needed, brief] = ['a', 'b', 'c'].map((thread) => ({ ...place, thread }))
@@ -166,14 +171,14 @@ export function layerContract(open: OpenEngine, vault: RowEncryption): void {
       await save(brief as LayerKey, { usedAtMs: 1_000, isTemporary: true })
       await opened.stores.layers.touchVersions(needed as LayerKey, 3_000)
       await opened.stores.layers.touchVersions(needed as LayerKey, 2_500)
-      const left = async () =>
+      const loadRemaining = async () =>
         (await Promise.all([old, needed, brief].map((each) => load(each as LayerKey)))).map(
           ({ length }) => length,
         )
       await expire('temporary', 2_000)
-      expect(await left()).toEqual([1, 1, 0])
+      expect(await loadRemaining()).toEqual([1, 1, 0])
       await expire('all', 3_000)
-      expect(await left()).toEqual([0, 1, 0])
+      expect(await loadRemaining()).toEqual([0, 1, 0])
     })
   })
 }

@@ -1,13 +1,16 @@
-/** What every database must do for media: keep each once, give it back as it was, and let it go. */
+/**
+ * Contract tests for media on every database: each is stored once, restored exactly, and deleted
+ * with its last use.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createTurnManagementStore } from '../../src/store/turns/kysely-turn-management-store.ts'
-import { createConversationStore } from '../../src/store/conversations/kysely-conversation-store.ts'
-import { createFetchedMediaStore } from '../../src/store/media/kysely-fetched-media-store.ts'
-import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
-import { createRunStore } from '../../src/store/background-runs/kysely-run-store.ts'
-import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createTurnManagementStore } from '../../src/store/turns/sql-turn-management-store.ts'
+import { createConversationStore } from '../../src/store/conversations/sql-conversation-store.ts'
+import { createFetchedMediaStore } from '../../src/store/media/sql-fetched-media-store.ts'
+import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
+import { createRunStore } from '../../src/store/background-runs/sql-run-store.ts'
+import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import { counting } from './counting.ts'
@@ -17,7 +20,7 @@ import { assistant, bytes, ending, newId, newTurn, nextTurn, placed, user } from
 const HOUR_MS = 60 * 60 * 1000
 const LONG_AGO = 1_700_000_000_000
 
-export function mediaContract(open: OpenEngine, vault: RowEncryption): void {
+export function mediaContract(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let tenant: string
   beforeAll(async () => {
@@ -35,8 +38,8 @@ export function mediaContract(open: OpenEngine, vault: RowEncryption): void {
   const mediaCount = () => count(`select count(*) as n from media where tenant = '${tenant}'`)
   const largestBody = () =>
     count(`select coalesce(max(length(body)), 0) as n from items where tenant = '${tenant}'`)
-  const tell = async (turn: NewTurn, output: readonly Item[] = [assistant('I see.')]) => {
-    const store = createTurnStore(engine, vault)
+  const storeTurn = async (turn: NewTurn, output: readonly Item[] = [assistant('I see.')]) => {
+    const store = createTurnStore(engine, encryption)
     await store.openTurn(turn)
     await store.journalItems(turn.id, turn.tenant, placed(output.slice(0, 1)))
     await store.closeTurn(
@@ -44,11 +47,11 @@ export function mediaContract(open: OpenEngine, vault: RowEncryption): void {
     )
     return turn
   }
-  const nobody = () => ({ tenant, user: null, thread: null })
-  const own = (fields: Partial<NewTurn> = {}) =>
+  const ownerWithoutUser = () => ({ tenant, user: null, thread: null })
+  const ownTurn = (fields: Partial<NewTurn> = {}) =>
     newTurn({ tenant, createdAtMs: LONG_AGO, ...fields })
   const expire = () =>
-    createRecallStore(engine, vault).expireTurns({
+    createRecallStore(engine, encryption).expireTurns({
       of: 'all',
       unusedSinceMs: LONG_AGO + HOUR_MS,
       nowMs: LONG_AGO + 3 * HOUR_MS,
@@ -57,14 +60,18 @@ export function mediaContract(open: OpenEngine, vault: RowEncryption): void {
     })
 
   describe('media inside of items', () => {
-    test('come back byte for byte, however they are read and wherever they stood', async () => {
-      const input = [shown(picture(1)), sounding(base64(2, 9_000)), filed(picture(3, 2_500_000))]
+    test('are restored byte for byte by every method and from every field', async () => {
+      const input = [
+        imageMessage(picture(1)),
+        sounding(base64(2, 9_000)),
+        filed(picture(3, 2_500_000)),
+      ]
       const output = [drawn(base64(4, 6_000)), assistant('There.')]
-      const turn = await tell(own({ dialect: 'chat', input }), output)
+      const turn = await storeTurn(ownTurn({ dialect: 'chat', input }), output)
       const keys = { tenant, user: null, turnIds: [], callIds: [], fingerprints: [turn.id] }
-      const archive = createTurnManagementStore(engine, vault)
-      const [chained] = (await createTurnStore(engine, vault).loadChain(turn, turn.id)) ?? []
-      const [recalled] = (await createRecallStore(engine, vault).findTurns(keys)).turns
+      const archive = createTurnManagementStore(engine, encryption)
+      const [chained] = (await createTurnStore(engine, encryption).loadChain(turn, turn.id)) ?? []
+      const [recalled] = (await createRecallStore(engine, encryption).findTurns(keys)).turns
       const loaded = await archive.loadTurn(turn, turn.id)
       for (const read of [chained, recalled, loaded]) {
         expect(bytes(read?.input ?? [])).toEqual(bytes(input))
@@ -83,17 +90,17 @@ export function mediaContract(open: OpenEngine, vault: RowEncryption): void {
       expect(bytes([...found.values()])).toEqual(bytes(output.slice(0, 1)))
     })
 
-    test('come back from a run, and from a conversation', async () => {
-      const input = [shown(picture(5))]
-      const [run, added] = [own({ owner: 'replica', input }), own({ input })]
-      const runs = createRunStore(engine, vault)
+    test('are restored from a run and from a conversation', async () => {
+      const input = [imageMessage(picture(5))]
+      const [run, added] = [ownTurn({ owner: 'replica', input }), ownTurn({ input })]
+      const runs = createRunStore(engine, encryption)
       const output = [drawn(base64(6, 6_000))]
       const hold = { turnId: run.id, tenant, user: null, owner: 'replica' }
       await runs.openRun(run, null)
       await runs.startRun(hold)
       expect(await runs.endRun(hold, ending(run, { items: placed(output) }), null)).toBe(true)
-      await createConversationStore(engine, vault).appendItems(added)
-      const store = createTurnStore(engine, vault)
+      await createConversationStore(engine, encryption).appendItems(added)
+      const store = createTurnStore(engine, encryption)
       const [first] = (await store.loadChain(run, run.id)) ?? []
       const [second] = (await store.loadChain(added, added.id)) ?? []
       expect(bytes([...(first?.input ?? []), ...(first?.output ?? [])])).toEqual(
@@ -103,36 +110,38 @@ export function mediaContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await mediaCount()).toBe(2)
     })
 
-    test('are kept once for a tenant, and not in the rows of the items', async () => {
+    test('are stored once for a tenant, and not in the rows of the items', async () => {
       const image = picture(7)
-      const first = await tell(own({ input: [shown(image)] }))
-      await tell(nextTurn(first, { input: [shown(image), shown(image)] }), [filed(image)])
+      const first = await storeTurn(ownTurn({ input: [imageMessage(image)] }))
+      await storeTurn(nextTurn(first, { input: [imageMessage(image), imageMessage(image)] }), [
+        filed(image),
+      ])
       expect(await mediaCount()).toBe(1)
       expect(await largestBody()).toBeLessThan(1000)
     })
 
-    test('are read with one more query for all of them, and without any if there are none', async () => {
-      const plain = await tell(own({ input: [user('hi')] }))
-      const seen = await tell(nextTurn(plain, { input: [shown(picture(8))] }))
-      const last = await tell(nextTurn(seen, { input: [shown(picture(9))] }))
+    test('are read with one more query in total, and with none if there are no media', async () => {
+      const plain = await storeTurn(ownTurn({ input: [user('hi')] }))
+      const seen = await storeTurn(nextTurn(plain, { input: [imageMessage(picture(8))] }))
+      const last = await storeTurn(nextTurn(seen, { input: [imageMessage(picture(9))] }))
       const { engine: counted, trips } = counting(engine)
-      const store = createTurnStore(counted, vault)
+      const store = createTurnStore(counted, encryption)
       await store.loadChain(plain, plain.id)
       expect(trips.flatMap(({ queries }) => queries).length).toBe(2)
       await store.loadChain(last, last.id)
       expect(trips.flatMap(({ queries }) => queries).length).toBe(2 + 3)
     })
 
-    test('of another tenant are given to nobody, be the reference written by hand', async () => {
+    test('of another tenant are not returned for a forged reference', async () => {
       const image = picture(10)
-      await tell(own({ input: [shown(image)] }))
-      const id = await idOfOnly(engine, tenant)
+      await storeTurn(ownTurn({ input: [imageMessage(image)] }))
+      const id = await selectOnlyMediaId(engine, tenant)
       tenant = newId()
-      const forged = shown(`data:image/png;base64,backstory-media:${id}`)
-      const turn = await tell(own({ input: [forged, user(`backstory-media:${id}`)] }))
-      const [read] = (await createTurnStore(engine, vault).loadChain(turn, turn.id)) ?? []
+      const forged = imageMessage(`data:image/png;base64,backstory-media:${id}`)
+      const turn = await storeTurn(ownTurn({ input: [forged, user(`backstory-media:${id}`)] }))
+      const [read] = (await createTurnStore(engine, encryption).loadChain(turn, turn.id)) ?? []
       expect(bytes(read?.input ?? [])).toEqual(bytes(turn.input))
-      // Nor to somebody who gets at the row of an item.
+      // Not even if the row of the item is overwritten with the reference.
       await engine.write([
         {
           name: null,
@@ -140,52 +149,61 @@ export function mediaContract(open: OpenEngine, vault: RowEncryption): void {
           parameters: [],
         },
       ])
-      const told = { ...vault, onUnreadable: () => undefined }
-      const [again] = (await createTurnStore(engine, told).loadChain(turn, turn.id)) ?? []
+      const silentEncryption = { ...encryption, onUnreadable: () => undefined }
+      const [again] =
+        (await createTurnStore(engine, silentEncryption).loadChain(turn, turn.id)) ?? []
       expect(JSON.stringify(again)).not.toContain(image.slice(-100))
     })
 
-    test('go when the last turn goes that shows them', async () => {
+    test('are deleted with the last turn that contains them', async () => {
       const [image, other] = [picture(11), picture(12)]
-      const first = await tell(own({ input: [shown(image), shown(other)] }))
-      const kept = await tell(own({ createdAtMs: LONG_AGO + 2 * HOUR_MS, input: [shown(image)] }))
+      const first = await storeTurn(ownTurn({ input: [imageMessage(image), imageMessage(other)] }))
+      const keptTurn = await storeTurn(
+        ownTurn({ createdAtMs: LONG_AGO + 2 * HOUR_MS, input: [imageMessage(image)] }),
+      )
       await expire()
-      expect(await createTurnStore(engine, vault).loadChain(first, first.id)).toBeNull()
+      expect(await createTurnStore(engine, encryption).loadChain(first, first.id)).toBeNull()
       expect(await mediaCount()).toBe(1)
-      const [read] = (await createTurnStore(engine, vault).loadChain(kept, kept.id)) ?? []
-      expect(bytes(read?.input ?? [])).toEqual(bytes(kept.input))
+      const [read] =
+        (await createTurnStore(engine, encryption).loadChain(keptTurn, keptTurn.id)) ?? []
+      expect(bytes(read?.input ?? [])).toEqual(bytes(keptTurn.input))
       expect(await count(`select count(*) as n from media_pieces where tenant = '${tenant}'`)).toBe(
         1,
       )
     })
 
-    test('of a turn that was forgotten meanwhile are not written, and disturb nobody', async () => {
-      const turn = own()
-      const store = createTurnStore(engine, vault)
+    test('of a turn that was deleted meanwhile are not written', async () => {
+      const turn = ownTurn()
+      const store = createTurnStore(engine, encryption)
       await store.openTurn(turn)
-      await createRecallStore(engine, vault).forgetThread({
+      await createRecallStore(engine, encryption).forgetThread({
         ...turn,
         turnId: turn.id,
         nowMs: LONG_AGO,
       })
-      await store.journalItems(turn.id, tenant, placed([shown(picture(13))]))
-      expect(await store.closeTurn(ending(turn, { items: placed([shown(picture(13))]) }))).toBe(
-        false,
-      )
+      await store.journalItems(turn.id, tenant, placed([imageMessage(picture(13))]))
+      expect(
+        await store.closeTurn(ending(turn, { items: placed([imageMessage(picture(13))]) })),
+      ).toBe(false)
       expect(await mediaCount()).toBe(0)
     })
   })
 
-  describe('media that were loaded', () => {
-    test('are found by their address, by their owner alone, and stay what they were', async () => {
-      const media = createFetchedMediaStore(engine, vault)
+  describe('media that were fetched', () => {
+    test('are found by their URL and owner, and do not change', async () => {
+      const media = createFetchedMediaStore(engine, encryption)
       const [url, twin] = ['https://a.example/1.png', 'https://a.example/2.png']
       const first = { type: 'image/png', base64: base64(14, 1_200_000) }
-      await media.keepLoaded(nobody(), url, first, LONG_AGO)
-      await media.keepLoaded(nobody(), twin, first, LONG_AGO)
-      await media.keepLoaded(nobody(), url, { type: 'image/gif', base64: base64(15, 10) }, LONG_AGO)
+      await media.keepLoaded(ownerWithoutUser(), url, first, LONG_AGO)
+      await media.keepLoaded(ownerWithoutUser(), twin, first, LONG_AGO)
+      await media.keepLoaded(
+        ownerWithoutUser(),
+        url,
+        { type: 'image/gif', base64: base64(15, 10) },
+        LONG_AGO,
+      )
       const urls = [url, twin, 'https://a.example/3.png']
-      expect(await media.findLoaded(nobody(), wanted(urls))).toEqual(
+      expect(await media.findLoaded(ownerWithoutUser(), wanted(urls))).toEqual(
         new Map([
           [url, first],
           [twin, first],
@@ -199,91 +217,110 @@ export function mediaContract(open: OpenEngine, vault: RowEncryption): void {
       }
     })
 
-    test('C83 are not read when there is no room for them', async () => {
-      const media = createFetchedMediaStore(engine, vault)
+    test('C83 are not read when they do not fit', async () => {
+      const media = createFetchedMediaStore(engine, encryption)
       const [large, small] = ['https://a.example/large', 'https://a.example/small']
-      await media.keepLoaded(nobody(), large, { type: 'image/png', base64: base64(17, 9_000) }, 0)
-      await media.keepLoaded(nobody(), small, { type: 'image/png', base64: base64(18, 60) }, 0)
+      await media.keepLoaded(
+        ownerWithoutUser(),
+        large,
+        { type: 'image/png', base64: base64(17, 9_000) },
+        0,
+      )
+      await media.keepLoaded(
+        ownerWithoutUser(),
+        small,
+        { type: 'image/png', base64: base64(18, 60) },
+        0,
+      )
       const { engine: counted, trips } = counting(engine)
-      const found = await createFetchedMediaStore(counted, vault).findLoaded(nobody(), {
-        ...wanted([large, small]),
-        hasRoom: (chars) => chars < 1000,
-      })
+      const found = await createFetchedMediaStore(counted, encryption).findLoaded(
+        ownerWithoutUser(),
+        {
+          ...wanted([large, small]),
+          hasRoom: (chars) => chars < 1000,
+        },
+      )
       expect(found.get(large)).toBeNull()
       expect(found.get(small)).not.toBeNull()
       expect(trips.filter(({ verb }) => verb === 'read')).toHaveLength(2)
     })
 
-    test('are said to be needed once a day, and not with every request', async () => {
+    test('update their time of last use once a day', async () => {
       const url = 'https://a.example/daily'
       const medium = { type: 'image/png', base64: base64(19, 60) }
       const { engine: counted, trips } = counting(engine)
-      const media = createFetchedMediaStore(counted, vault)
-      await media.keepLoaded(nobody(), url, medium, LONG_AGO)
+      const media = createFetchedMediaStore(counted, encryption)
+      await media.keepLoaded(ownerWithoutUser(), url, medium, LONG_AGO)
       const writes = () => trips.filter(({ verb }) => verb === 'write').length
-      await media.findLoaded(nobody(), wanted([url], LONG_AGO + 23 * HOUR_MS))
+      await media.findLoaded(ownerWithoutUser(), wanted([url], LONG_AGO + 23 * HOUR_MS))
       expect(writes()).toBe(1)
-      await media.findLoaded(nobody(), wanted([url], LONG_AGO + 25 * HOUR_MS))
-      await media.findLoaded(nobody(), wanted([url], LONG_AGO + 26 * HOUR_MS))
+      await media.findLoaded(ownerWithoutUser(), wanted([url], LONG_AGO + 25 * HOUR_MS))
+      await media.findLoaded(ownerWithoutUser(), wanted([url], LONG_AGO + 26 * HOUR_MS))
       expect(writes()).toBe(2)
     })
 
-    test('are kept for as long as they are needed', async () => {
-      const media = createFetchedMediaStore(engine, vault)
+    test('are stored as long as they are used', async () => {
+      const media = createFetchedMediaStore(engine, encryption)
       const medium = { type: 'image/png', base64: base64(16, 5_000) }
       const [old, needed] = ['https://a.example/old', 'https://a.example/needed']
-      await media.keepLoaded(nobody(), old, medium, LONG_AGO - 48 * HOUR_MS)
-      await media.keepLoaded(nobody(), needed, medium, LONG_AGO - 48 * HOUR_MS)
-      await media.findLoaded(nobody(), wanted([needed], LONG_AGO + 2 * HOUR_MS))
+      await media.keepLoaded(ownerWithoutUser(), old, medium, LONG_AGO - 48 * HOUR_MS)
+      await media.keepLoaded(ownerWithoutUser(), needed, medium, LONG_AGO - 48 * HOUR_MS)
+      await media.findLoaded(ownerWithoutUser(), wanted([needed], LONG_AGO + 2 * HOUR_MS))
       await expire()
-      const left = await media.findLoaded(nobody(), wanted([old, needed]))
-      expect([...left.keys()]).toEqual([needed])
+      const remaining = await media.findLoaded(ownerWithoutUser(), wanted([old, needed]))
+      expect([...remaining.keys()]).toEqual([needed])
     })
   })
 
-  describe('media of those who are forgotten', () => {
+  describe('media of deleted turns', () => {
     const ann = (thread: string | null = null) => ({ tenant, user: 'ann', thread })
     const url = 'https://a.example/hers.png'
     const loaded = (number: number) => ({ type: 'image/png', base64: base64(number, 5_000) })
 
-    test('go with the user at once, shown or loaded, but for what others show as well', async () => {
+    test('are deleted with the user at once, except for those that others use', async () => {
       const [hers, shared] = [picture(20), picture(21)]
-      const media = createFetchedMediaStore(engine, vault)
-      await tell(own({ user: 'ann', input: [shown(hers), shown(shared)] }))
-      const other = await tell(own({ user: 'bob', input: [shown(shared)] }))
+      const media = createFetchedMediaStore(engine, encryption)
+      await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(hers), imageMessage(shared)] }))
+      const other = await storeTurn(ownTurn({ user: 'bob', input: [imageMessage(shared)] }))
       await media.keepLoaded(ann(), url, loaded(22), LONG_AGO)
       await media.keepLoaded({ ...ann(), user: 'bob' }, url, loaded(23), LONG_AGO)
       expect(await mediaCount()).toBe(4)
-      await createRecallStore(engine, vault).forgetUser(tenant, 'ann', LONG_AGO)
+      await createRecallStore(engine, encryption).forgetUser(tenant, 'ann', LONG_AGO)
       expect(await mediaCount()).toBe(2)
       expect(await media.findLoaded(ann(), wanted([url]))).toEqual(new Map())
       expect((await media.findLoaded({ ...ann(), user: 'bob' }, wanted([url]))).size).toBe(1)
-      const [read] = (await createTurnStore(engine, vault).loadChain(other, other.id)) ?? []
+      const [read] = (await createTurnStore(engine, encryption).loadChain(other, other.id)) ?? []
       expect(bytes(read?.input ?? [])).toEqual(bytes(other.input))
     })
 
-    test('are not loaded from the memory once the last turn of their thread is deleted', async () => {
-      const media = createFetchedMediaStore(engine, vault)
-      const turn = await tell(own({ user: 'ann' }))
+    test('are not found by their URL after the last turn of their thread is deleted', async () => {
+      const media = createFetchedMediaStore(engine, encryption)
+      const turn = await storeTurn(ownTurn({ user: 'ann' }))
       await media.keepLoaded(ann(turn.thread), url, loaded(26), LONG_AGO)
       const deletion = { ...ann(), turnId: turn.id, dialect: turn.dialect, nowMs: LONG_AGO }
-      const archive = createTurnManagementStore(engine, vault)
+      const archive = createTurnManagementStore(engine, encryption)
       expect(await archive.deleteTurn({ ...deletion, user: 'bob' })).toBe('unknown')
       expect((await media.findLoaded(ann(), wanted([url]))).size).toBe(1)
       expect(await archive.deleteTurn(deletion)).toBe('deleted')
       expect(await media.findLoaded(ann(), wanted([url]))).toEqual(new Map())
     })
 
-    test('go with a conversation at once, shown or loaded, but for what a fork of it shows', async () => {
-      const media = createFetchedMediaStore(engine, vault)
-      const archive = createTurnManagementStore(engine, vault)
-      const conversations = createConversationStore(engine, vault)
+    test('are deleted with a conversation at once, except for those that a fork uses', async () => {
+      const media = createFetchedMediaStore(engine, encryption)
+      const archive = createTurnManagementStore(engine, encryption)
+      const conversations = createConversationStore(engine, encryption)
       const id = `conv_${newId()}`
       const about = { tenant, user: 'ann', metadata: {}, createdAtMs: LONG_AGO }
       const fork = `${url}?fork`
-      const turn = await tell(own({ user: 'ann', conversation: id, input: [shown(picture(27))] }))
-      const other = await tell(own({ user: 'ann', conversation: id, input: [shown(picture(28))] }))
-      const forked = await tell(nextTurn(other, { user: 'ann', input: [shown(picture(29))] }))
+      const turn = await storeTurn(
+        ownTurn({ user: 'ann', conversation: id, input: [imageMessage(picture(27))] }),
+      )
+      const other = await storeTurn(
+        ownTurn({ user: 'ann', conversation: id, input: [imageMessage(picture(28))] }),
+      )
+      const forked = await storeTurn(
+        nextTurn(other, { user: 'ann', input: [imageMessage(picture(29))] }),
+      )
       await conversations.createConversation({ ...about, id }, null)
       await media.keepLoaded(ann(turn.thread), url, loaded(30), LONG_AGO)
       await media.keepLoaded(ann(other.thread), fork, loaded(31), LONG_AGO)
@@ -298,8 +335,8 @@ export function mediaContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await mediaCount()).toBe(0)
     })
 
-    test('go when another was loaded from their address first', async () => {
-      const media = createFetchedMediaStore(engine, vault)
+    test('are deleted if another medium was stored for their URL first', async () => {
+      const media = createFetchedMediaStore(engine, encryption)
       await media.keepLoaded(ann(), url, loaded(32), LONG_AGO + 2 * HOUR_MS)
       await media.keepLoaded(ann(), url, loaded(33), LONG_AGO + 2 * HOUR_MS)
       expect(await mediaCount()).toBe(2)
@@ -307,30 +344,30 @@ export function mediaContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await mediaCount()).toBe(1)
     })
 
-    test('stay while others show them, and are not released any more', async () => {
+    test('stay while others use them, and are no longer marked as released', async () => {
       const image = picture(34)
-      const turn = await tell(own({ user: 'ann', input: [shown(image)] }))
-      await tell(own({ input: [shown(image)] }))
+      const turn = await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(image)] }))
+      await storeTurn(ownTurn({ input: [imageMessage(image)] }))
       const thread = { tenant, user: 'ann', turnId: turn.id, nowMs: LONG_AGO }
-      await createRecallStore(engine, vault).forgetThread(thread)
+      await createRecallStore(engine, encryption).forgetThread(thread)
       expect(await mediaCount()).toBe(1)
       const released = 'select count(*) as n from media where used_at < 0'
       expect(await count(released)).toBe(0)
     })
 
-    test('go with the thread at once, and are there when they are shown again', async () => {
+    test('are deleted with the thread at once, and stored again when they are used again', async () => {
       const image = picture(24)
-      const media = createFetchedMediaStore(engine, vault)
-      const turn = await tell(own({ user: 'ann', input: [shown(image)] }))
+      const media = createFetchedMediaStore(engine, encryption)
+      const turn = await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(image)] }))
       await media.keepLoaded(ann(turn.thread), url, loaded(25), LONG_AGO)
-      const recall = createRecallStore(engine, vault)
+      const recall = createRecallStore(engine, encryption)
       const thread = { tenant, turnId: turn.id, nowMs: LONG_AGO }
       expect(await recall.forgetThread({ ...thread, user: 'bob' })).toBe(0)
       expect(await mediaCount()).toBe(2)
       expect(await recall.forgetThread({ ...thread, user: 'ann' })).toBe(1)
       expect(await mediaCount()).toBe(0)
-      const again = await tell(own({ user: 'ann', input: [shown(image)] }))
-      const [read] = (await createTurnStore(engine, vault).loadChain(again, again.id)) ?? []
+      const again = await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(image)] }))
+      const [read] = (await createTurnStore(engine, encryption).loadChain(again, again.id)) ?? []
       expect(bytes(read?.input ?? [])).toEqual(bytes(again.input))
     })
   })
@@ -340,13 +377,13 @@ function wanted(urls: readonly string[], nowMs = LONG_AGO) {
   return { urls, nowMs, hasRoom: () => true }
 }
 
-async function idOfOnly(engine: Engine, tenant: string): Promise<string> {
+async function selectOnlyMediaId(engine: Engine, tenant: string): Promise<string> {
   const sql = `select id from media where tenant = '${tenant}'`
   const [[row] = []] = await engine.read([{ name: null, sql, parameters: [] }])
   return (row as { readonly id: string }).id
 }
 
-/** The same for the same number. */
+/** Returns the same text for the same number. */
 function base64(number: number, chars: number): string {
   return Buffer.from(`${number} and more of it `.repeat(chars / 20)).toString('base64')
 }
@@ -355,7 +392,7 @@ function picture(number: number, chars = 9_000): string {
   return `data:image/png;base64,${base64(number, chars)}`
 }
 
-function shown(image_url: string): Item {
+function imageMessage(image_url: string): Item {
   return { type: 'message', role: 'user', content: [{ type: 'input_image', image_url }] }
 }
 

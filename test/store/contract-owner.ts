@@ -1,4 +1,4 @@
-/** What every database must do so that a user of a tenant finds nothing but what is its own. */
+/** Contract tests for owners on every database: a user finds only their own data. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { itemId } from '../../src/core/turn-derived-ids.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
@@ -13,7 +13,7 @@ const TENANT = 'shared'
 const ALICE: Caller = { tenant: TENANT, user: 'alice' }
 const OTHERS: readonly (readonly [string, Caller])[] = [
   ['another user', { tenant: TENANT, user: 'bob' }],
-  ['nobody in particular', { tenant: TENANT, user: null }],
+  ['a caller without a user', { tenant: TENANT, user: null }],
   ['a user of another tenant with the same name', { tenant: 'elsewhere', user: 'alice' }],
 ]
 const NOW = 1_795_000_000_000
@@ -27,7 +27,7 @@ export function ownerContract(open: OpenEngine): void {
   })
   afterAll(() => engine.close())
 
-  const said = async (fields: Partial<NewTurn> = {}, before: NewTurn | null = null) => {
+  const storeTurn = async (fields: Partial<NewTurn> = {}, before: NewTurn | null = null) => {
     const own = { ...ALICE, input: [user('q')], ...fields }
     const turn = before === null ? newTurn(own) : nextTurn(before, own)
     await stores.store.openTurn(turn)
@@ -42,21 +42,21 @@ export function ownerContract(open: OpenEngine): void {
   const conversation = async () => {
     const id = `conv_${newId()}`
     const first = newTurn({ ...ALICE, conversation: id, input: [user('q')] })
-    const made = { ...ALICE, id, metadata: {}, createdAtMs: 1 }
-    await stores.conversations.createConversation(made, first)
+    const conversation = { ...ALICE, id, metadata: {}, createdAtMs: 1 }
+    await stores.conversations.createConversation(conversation, first)
     return { id, first }
   }
 
-  describe.each(OTHERS)('to %s', (_, other) => {
-    test('a turn is not there', async () => {
+  describe.each(OTHERS)('for %s', (_, other) => {
+    test('a turn is not found', async () => {
       const { store, archive } = stores
-      const turn = await said({ dialect: 'chat' })
-      const named = { ...other, turnId: turn.id, dialect: 'chat' }
+      const turn = await storeTurn({ dialect: 'chat' })
+      const turnKey = { ...other, turnId: turn.id, dialect: 'chat' }
       expect(await store.loadChain(other, turn.id)).toBeNull()
       expect(await archive.loadTurn(other, turn.id)).toBeNull()
       expect(await listed(other)).not.toContain(turn.id)
-      expect(await archive.relabelTurn({ ...named, metadata: { a: '1' } })).toBe(false)
-      expect(await archive.deleteTurn({ ...named, nowMs: NOW })).toBe('unknown')
+      expect(await archive.relabelTurn({ ...turnKey, metadata: { a: '1' } })).toBe(false)
+      expect(await archive.deleteTurn({ ...turnKey, nowMs: NOW })).toBe('unknown')
       expect(await archive.loadTurn(ALICE, turn.id)).toMatchObject({
         ...ALICE,
         metadata: null,
@@ -65,24 +65,24 @@ export function ownerContract(open: OpenEngine): void {
       expect(await listed(ALICE)).toContain(turn.id)
     })
 
-    test('an item is not there, by its id or by its place', async () => {
+    test('an item is not found by its id or position', async () => {
       const id = `msg_${newId()}`
-      const turn = await said({ input: [{ ...user('q'), id }] })
+      const turn = await storeTurn({ input: [{ ...user('q'), id }] })
       const ids = [id, itemId('message', turn.id, 0, 'in'), itemId('message', turn.id, 0, 'out')]
       expect((await stores.archive.findItems(other, ids)).size).toBe(0)
       expect([...(await stores.archive.findItems(ALICE, ids)).keys()]).toEqual(ids)
-      await said({ ...other, input: [{ ...user('another'), id }] })
+      await storeTurn({ ...other, input: [{ ...user('another'), id }] })
       expect((await stores.archive.findItems(ALICE, [id])).get(id)).toMatchObject(user('q'))
     })
 
-    test('a chain ends where somebody else’s turn begins', async () => {
-      const alices = await said()
-      const others = await said({ ...other }, alices)
+    test('a chain starts after the turn of another user', async () => {
+      const alices = await storeTurn()
+      const others = await storeTurn({ ...other }, alices)
       const chain = await stores.store.loadChain(other, others.id)
       expect(chain?.map(({ id }) => id)).toEqual([others.id])
     })
 
-    test('a conversation is not there, and cannot be held, changed or deleted', async () => {
+    test('a conversation is not found, and cannot be locked, changed or deleted', async () => {
       const { conversations, store, archive } = stores
       const { id, first } = await conversation()
       const hold = { ...other, id, by: newId(), nowMs: NOW, untilMs: NOW + 10 }
@@ -99,13 +99,13 @@ export function ownerContract(open: OpenEngine): void {
       })
     })
 
-    test('what holds for a conversation cannot be changed, and it cannot be reset', async () => {
+    test('the context of a conversation cannot be changed or reset', async () => {
       const { conversations } = stores
       const { id, first } = await conversation()
       expect(await conversations.setContext(other, id, { policy: 'lean' })).toBeNull()
       expect(await conversations.resetConversation(other, id)).toBeNull()
-      const found = await conversations.findConversation(ALICE, id)
-      expect(found).toMatchObject({ context: null, resetAfter: null })
+      const findAll = await conversations.findConversation(ALICE, id)
+      expect(findAll).toMatchObject({ context: null, resetAfter: null })
       await conversations.resetConversation(ALICE, id)
       expect(await conversations.setContext(ALICE, id, { policy: 'lean' })).toMatchObject({
         context: { policy: 'lean' },
@@ -113,9 +113,9 @@ export function ownerContract(open: OpenEngine): void {
       })
     })
 
-    test('neither what was sent, nor a summary, nor a medium that was loaded is there', async () => {
+    test('requests, summaries and fetched media are not found', async () => {
       const { requests, summaries, media } = stores
-      const turn = await said()
+      const turn = await storeTurn()
       const sent = { body: '{"a":1}', items: '[]', about: '{}' }
       await requests.keepRequest(ALICE, turn.id, async () => ({ rounds: [sent], base: null }))
       const summary = newSummary({ ...ALICE, turn: turn.id })
@@ -124,20 +124,20 @@ export function ownerContract(open: OpenEngine): void {
       const medium = { type: 'image/png', base64: 'QUJD' }
       await media.keepLoaded({ ...ALICE, thread: turn.thread }, url, medium, NOW)
       const wanted = { urls: [url], hasRoom: () => true, nowMs: NOW }
-      /** Without what somebody has at hand. */
-      const found = async (who: Caller) => [
+      /** A new set of stores has empty caches. */
+      const findAll = async (who: Caller) => [
         await requests.loadRequest(who, turn.id),
         await createStores(engine).requests.loadRequest(who, turn.id),
         (await summaries.findSummaries(who, [summary.prefixHash], 1))[0]?.text ?? null,
         (await media.findLoaded(who, wanted)).get(url) ?? null,
       ]
       expect(await summaries.deleteSummary(other, summary.id)).toBe(false)
-      expect(await found(other)).toEqual([null, null, null, null])
+      expect(await findAll(other)).toEqual([null, null, null, null])
       const alone = { ...sent, round: 0, rounds: 1 }
-      expect(await found(ALICE)).toEqual([alone, alone, summary.text, medium])
+      expect(await findAll(ALICE)).toEqual([alone, alone, summary.text, medium])
     })
 
-    test('what is held cannot be held for longer or let go', async () => {
+    test('a lock cannot be renewed or released', async () => {
       const { conversations } = stores
       const { id } = await conversation()
       const hold = { id, by: newId(), nowMs: NOW, untilMs: NOW + 10 }
@@ -161,14 +161,14 @@ export function ownerContract(open: OpenEngine): void {
     })
   })
 
-  test('what is nobody’s in particular is not there for a user', async () => {
-    const turn = await said({ user: null, dialect: 'chat' })
+  test('data without a user is not found by a user', async () => {
+    const turn = await storeTurn({ user: null, dialect: 'chat' })
     expect(await stores.store.loadChain(ALICE, turn.id)).toBeNull()
     expect(await listed(ALICE)).not.toContain(turn.id)
     expect(await stores.store.loadChain({ ...ALICE, user: null }, turn.id)).toHaveLength(1)
   })
 
-  test('a run that is left behind is found with its user', async () => {
+  test('an orphaned run is returned with its user', async () => {
     for (const who of ['al"ice\0', null]) {
       const turn = newTurn({ tenant: newId(), user: who, background: true, owner: newId() })
       await stores.runs.openRun(turn, null)

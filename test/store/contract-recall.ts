@@ -1,12 +1,12 @@
-/** What every database must do to find turns from what a client has left of them. */
+/** Contract tests for recall on every database: finding turns by the keys in a client's chat. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createTurnManagementStore } from '../../src/store/turns/kysely-turn-management-store.ts'
-import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
-import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createTurnManagementStore } from '../../src/store/turns/sql-turn-management-store.ts'
+import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
+import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import {
-  MAX_NAMESAKES,
+  MAX_TURNS_PER_KEY,
   type RecallKeys,
   type RecallStore,
 } from '../../src/store/recall/recall-store-interface.ts'
@@ -16,22 +16,22 @@ import type { RowEncryption } from '../../src/store/encryption/read-encrypted-ro
 import type { OpenEngine } from './engines.ts'
 import { assistant, ending, newId, newTurn, nextTurn, ORIGIN, placed, user } from './turns.ts'
 
-export function recallContract(open: OpenEngine, vault: RowEncryption): void {
+export function recallContract(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   let recall: RecallStore
   let tenant: string
   beforeAll(async () => {
     engine = await open()
-    store = createTurnStore(engine, vault)
-    recall = createRecallStore(engine, vault)
+    store = createTurnStore(engine, encryption)
+    recall = createRecallStore(engine, encryption)
   })
   afterAll(() => engine.close())
   beforeEach(() => {
     tenant = newId()
   })
 
-  const tell = async (
+  const storeTurn = async (
     fields: Partial<NewTurn> = {},
     end: Partial<TurnEnding> = {},
   ): Promise<NewTurn> => {
@@ -52,9 +52,9 @@ export function recallContract(open: OpenEngine, vault: RowEncryption): void {
     (await recall.findTurns(keysOf(keys))).turns.map(({ id }) => id).toSorted()
   const idsOf = (...turns: readonly NewTurn[]) => turns.map(({ id }) => id).toSorted()
 
-  describe('a search', () => {
-    test('finds a turn by whichever of its keys, once, as it was recorded (C109)', async () => {
-      const parent = await tell()
+  describe('findTurns', () => {
+    test('returns a turn that any of its keys matches, once and as it was recorded (C109)', async () => {
+      const parent = await storeTurn()
       const items = [
         { type: 'reasoning', id: 'rs_1', summary: [] } as unknown as Item,
         call('c1'),
@@ -100,7 +100,7 @@ export function recallContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await find({ callIds: ['c0'] })).toEqual([])
     })
 
-    test('finds hundreds by hundreds of keys in one round trip (C7)', async () => {
+    test('finds hundreds of turns by hundreds of keys in one round trip (C7)', async () => {
       const turns = Array.from({ length: 60 }, () => newTurn({ tenant, input: [user('?')] }))
       await Promise.all(
         turns.map(async (turn, at) => {
@@ -112,7 +112,7 @@ export function recallContract(open: OpenEngine, vault: RowEncryption): void {
       const { engine: watched, trips } = counting(engine)
       const many = (text: string) => Array.from({ length: 500 }, (_, at) => `${text} ${at}`)
       const found = (
-        await createRecallStore(watched, vault).findTurns(
+        await createRecallStore(watched, encryption).findTurns(
           keysOf({
             turnIds: [...many('id'), ...idsOf(...turns.slice(40))],
             callIds: many('call').slice(0, 20),
@@ -130,11 +130,11 @@ export function recallContract(open: OpenEngine, vault: RowEncryption): void {
       )
     })
 
-    test('finds what a turn went on with that was asked nothing new, and no further', async () => {
-      const asked = await tell({ input: [user('A?')] })
-      const first = await tell({ parent: asked.id, input: [user('B?')] })
-      const second = await tell({ parent: first.id })
-      const third = await tell({ parent: second.id }, { fingerprint: 'said' })
+    test('also returns the parent of a turn without new input, and no further ancestor', async () => {
+      const asked = await storeTurn({ input: [user('A?')] })
+      const first = await storeTurn({ parent: asked.id, input: [user('B?')] })
+      const second = await storeTurn({ parent: first.id })
+      const third = await storeTurn({ parent: second.id }, { fingerprint: 'said' })
       expect(await find({ fingerprints: ['said'] })).toEqual(idsOf(first, second, third))
       expect(await find({ turnIds: [second.id] })).toEqual(idsOf(first, second))
       expect(await find({ turnIds: [first.id] })).toEqual([first.id])
@@ -142,30 +142,30 @@ export function recallContract(open: OpenEngine, vault: RowEncryption): void {
       expect(found?.output).toHaveLength(1)
     })
 
-    test('but not of somebody else’s, nor in a circle for ever', async () => {
-      const others = await tell({ user: 'bob' })
-      const elsewhere = await tell({ tenant: newId() })
+    test('does not follow parents of other owners, nor cycles without end', async () => {
+      const others = await storeTurn({ user: 'bob' })
+      const elsewhere = await storeTurn({ tenant: newId() })
       const waiting = newTurn({ tenant, background: true })
       await store.openTurn(waiting)
       for (const parent of [others.id, elsewhere.id, waiting.id, newId()]) {
-        const turn = await tell({ parent })
+        const turn = await storeTurn({ parent })
         expect(await find({ turnIds: [turn.id] })).toEqual([turn.id])
       }
       const [one, two] = [newId(), newId()]
-      await tell({ id: one, parent: two })
-      await tell({ id: two, parent: one })
+      await storeTurn({ id: one, parent: two })
+      await storeTurn({ id: two, parent: one })
       expect(await find({ turnIds: [one] })).toEqual([one, two].toSorted())
     })
 
-    test('asks nobody if there is nothing to look for (C7)', async () => {
+    test('sends no query without keys (C7)', async () => {
       const { engine: watched, trips } = counting(engine)
-      expect((await createRecallStore(watched, vault).findTurns(keysOf({}))).turns).toEqual([])
+      expect((await createRecallStore(watched, encryption).findTurns(keysOf({}))).turns).toEqual([])
       expect(trips).toEqual([])
     })
 
-    test('finds what has broken off or still goes on, as far as it has come', async () => {
-      const failed = await tell({}, { state: 'failed' })
-      const cancelled = await tell({}, { state: 'cancelled' })
+    test('returns failed and unfinished turns with the items they have', async () => {
+      const failed = await storeTurn({}, { state: 'failed' })
+      const cancelled = await storeTurn({}, { state: 'cancelled' })
       const open = newTurn({ tenant })
       await store.openTurn(open)
       await store.journalItems(open.id, tenant, placed([call('c1')]))
@@ -174,14 +174,17 @@ export function recallContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await find({ callIds: ['c1'] })).toEqual([open.id])
     })
 
-    test('finds none that is queued, deleted or without an answer', async () => {
+    test('returns no turns that are queued, deleted or without an answer', async () => {
       const queued = newTurn({ tenant, background: true })
       await store.openTurn(queued)
       await store.journalItems(queued.id, tenant, placed([call('c1')]))
-      const unanswered = await tell({ input: [user('hello?')] }, { state: 'failed', items: [] })
-      const deleted = await tell({ dialect: 'chat' }, { fingerprint: 'said' })
-      await tell({ parent: deleted.id })
-      await createTurnManagementStore(engine, vault).deleteTurn({
+      const unanswered = await storeTurn(
+        { input: [user('hello?')] },
+        { state: 'failed', items: [] },
+      )
+      const deleted = await storeTurn({ dialect: 'chat' }, { fingerprint: 'said' })
+      await storeTurn({ parent: deleted.id })
+      await createTurnManagementStore(engine, encryption).deleteTurn({
         ...deleted,
         turnId: deleted.id,
         nowMs: 1,
@@ -190,8 +193,8 @@ export function recallContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await find({ turnIds, callIds: ['c1'], fingerprints: ['said'] })).toEqual([])
     })
 
-    test('leaves out what was taken out of its conversation', async () => {
-      const turn = await tell(
+    test('leaves out hidden items', async () => {
+      const turn = await storeTurn(
         { conversation: 'conv_1', input: [user('a'), user('b')] },
         { items: placed([assistant('c'), assistant('d')]) },
       )
@@ -212,35 +215,39 @@ export function recallContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await find({ turnIds: [turn.id] })).toEqual([])
     })
 
-    test('finds nothing of another tenant or another user, whoever knows the keys (C7, C132)', async () => {
+    test('returns nothing of another tenant or user, even for known keys (C7, C132)', async () => {
       const end = { items: placed([call('c1')]), fingerprint: 'said' }
       const other = newId()
       const users = [null, 'ann', 'bob', '', 'null'] as const
       const turns = new Map<string, string>()
       for (const [at, owner] of [tenant, other].entries()) {
         for (const who of users) {
-          const { id } = await tell({ tenant: owner, user: who }, end)
+          const { id } = await storeTurn({ tenant: owner, user: who }, end)
           turns.set(`${at} ${who ?? ''}`, [turns.get(`${at} ${who ?? ''}`) ?? '', id].join(' '))
         }
       }
       const all = [...turns.values()].flatMap((ids) => ids.trim().split(' '))
       for (const who of [...users, 'carol']) {
-        const own = (turns.get(`0 ${who ?? ''}`) ?? '').trim().split(' ').filter(Boolean).toSorted()
+        const ownTurn = (turns.get(`0 ${who ?? ''}`) ?? '')
+          .trim()
+          .split(' ')
+          .filter(Boolean)
+          .toSorted()
         for (const keys of [{ turnIds: all }, { callIds: ['c1'] }, { fingerprints: ['said'] }]) {
-          expect(await find({ user: who, ...keys })).toEqual(own)
+          expect(await find({ user: who, ...keys })).toEqual(ownTurn)
         }
       }
       expect(await find({ tenant: newId(), turnIds: all, callIds: ['c1'] })).toEqual([])
     })
 
-    test('takes keys of any characters for what they are', async () => {
+    test('accepts keys with any characters', async () => {
       const quotes = ["'", '"', '"quoted"', '\\', "'; drop table turns; --", ',', '","', '[', '[]']
       const words = ['%', '_', '?', '$1', 'null', '1', '\u2028', '😀']
       const texts = [...quotes, ...words, '\0', 'a\0b', '\ud800', 'half \udc00 pair']
       const ids = await Promise.all(
         texts.map(async (text) => {
           const end = { items: placed([call(`call ${text}`)]), fingerprint: `said ${text}` }
-          return (await tell({ id: `${newId()}${text}` }, end)).id
+          return (await storeTurn({ id: `${newId()}${text}` }, end)).id
         }),
       )
       for (const [at, text] of texts.entries()) {
@@ -259,15 +266,15 @@ export function recallContract(open: OpenEngine, vault: RowEncryption): void {
       expect(all).toEqual(ids.toSorted())
     })
 
-    test('finds of many with one call id or one fingerprint the newest of one’s own', async () => {
+    test('returns the latest turns of the owner for a call id or fingerprint that many share', async () => {
       const end = { items: placed([call('c0'), call('c0')]), fingerprint: 'said' }
       const turns = []
-      for (let at = 0; at < MAX_NAMESAKES + 4; at += 1) {
-        turns.push(await tell({ id: `${String.fromCharCode(65 + at)}${newId()}` }, end))
+      for (let at = 0; at < MAX_TURNS_PER_KEY + 4; at += 1) {
+        turns.push(await storeTurn({ id: `${String.fromCharCode(65 + at)}${newId()}` }, end))
       }
       for (const { id } of turns) {
-        await tell({ id: `Z${id}`, user: 'somebody' }, end)
-        await tell({ id: `Y${id}`, tenant: newId() }, end)
+        await storeTurn({ id: `Z${id}`, user: 'somebody' }, end)
+        await storeTurn({ id: `Y${id}`, tenant: newId() }, end)
       }
       const newest = idsOf(...turns.slice(4))
       expect(await find({ callIds: ['c0'] })).toEqual(newest)
@@ -275,31 +282,31 @@ export function recallContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await find({ turnIds: idsOf(...turns) })).toEqual(idsOf(...turns))
     })
 
-    test('finds a call from before it was known whose it is', async () => {
-      const turn = await tell({ user: 'ann' }, { items: placed([call('c1')]) })
-      const others = await tell({ user: 'bob' }, { items: placed([call('c1')]) })
-      const forget = `update items set called_for = null where tenant = '${tenant}'`
-      await engine.write([{ name: null, sql: forget, parameters: [] }])
-      const newer = await tell({ user: 'ann' }, { items: placed([call('c1')]) })
+    test('finds calls that were stored before their owner was recorded', async () => {
+      const turn = await storeTurn({ user: 'ann' }, { items: placed([call('c1')]) })
+      const others = await storeTurn({ user: 'bob' }, { items: placed([call('c1')]) })
+      const clearCallOwners = `update items set called_for = null where tenant = '${tenant}'`
+      await engine.write([{ name: null, sql: clearCallOwners, parameters: [] }])
+      const newer = await storeTurn({ user: 'ann' }, { items: placed([call('c1')]) })
       expect(await find({ user: 'ann', callIds: ['c1'] })).toEqual(idsOf(turn, newer))
       expect(await find({ user: 'bob', callIds: ['c1'] })).toEqual([others.id])
     })
 
-    test('finds one’s own call, however many others have made one with its id since', async () => {
+    test('finds the call of the owner, however many others have a call with the same id', async () => {
       const end = { items: placed([call('call_0')]) }
-      const own = await tell({ id: `A${newId()}`, user: 'ann' }, end)
+      const ownTurn = await storeTurn({ id: `A${newId()}`, user: 'ann' }, end)
       const others = Array.from({ length: 120 }, (_, at) => `user ${at}`)
-      await Promise.all(others.map((who) => tell({ id: `B${newId()}`, user: who }, end)))
-      expect(await find({ user: 'ann', callIds: ['call_0'] })).toEqual([own.id])
+      await Promise.all(others.map((who) => storeTurn({ id: `B${newId()}`, user: who }, end)))
+      expect(await find({ user: 'ann', callIds: ['call_0'] })).toEqual([ownTurn.id])
     })
   })
 
-  describe('a touch', () => {
+  describe('touchTurns', () => {
     const usedAt = async (turnId: string) =>
       (await recall.findTurns(keysOf({ turnIds: [turnId] }))).turns[0]?.usedAtMs
 
-    test('notes of the tenant’s turns when they were needed, and never goes back', async () => {
-      const [one, two] = [await tell({ createdAtMs: 5 }), await tell({ createdAtMs: 7 })]
+    test('updates the time of last use of the tenant’s turns, and never moves it back', async () => {
+      const [one, two] = [await storeTurn({ createdAtMs: 5 }), await storeTurn({ createdAtMs: 7 })]
       expect(await usedAt(one.id)).toBe(5)
       const nowhere = Array.from({ length: 300 }, newId)
       await recall.touchTurns(tenant, [...nowhere, one.id], 10)

@@ -1,9 +1,9 @@
-/** What every database must do for runs that outlive their client: fences, logs, leases. */
+/** Contract tests for the run store on every database: ownership, logs and leases. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { minTurnIdAt } from '../../src/core/turn-derived-ids.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createRunStore } from '../../src/store/background-runs/kysely-run-store.ts'
-import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createRunStore } from '../../src/store/background-runs/sql-run-store.ts'
+import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import {
   OWNERLESS_RUN_TIMEOUT_MS,
   MAX_PAGE_GROUPS,
@@ -26,14 +26,14 @@ import {
   user,
 } from './turns.ts'
 
-export function runContract(open: OpenEngine, vault: RowEncryption): void {
+export function runContract(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   let runs: RunStore
   beforeAll(async () => {
     engine = await open()
-    store = createTurnStore(engine, vault)
-    runs = createRunStore(engine, vault)
+    store = createTurnStore(engine, encryption)
+    runs = createRunStore(engine, encryption)
   })
   afterAll(() => engine.close())
 
@@ -43,20 +43,20 @@ export function runContract(open: OpenEngine, vault: RowEncryption): void {
     user,
     owner,
   })
-  const opened = async (fields: Partial<NewTurn> = {}): Promise<NewTurn> => {
+  const openRun = async (fields: Partial<NewTurn> = {}): Promise<NewTurn> => {
     const turn = newTurn({ background: true, owner: 'R1', ...fields })
-    await runs.openRun(turn, group(0, 2))
+    await runs.openRun(turn, eventGroup(0, 2))
     return turn
   }
   const logOf = async ({ id, tenant }: NewTurn, from = 0) =>
     (await runs.readLog({ tenant, user: null }, id, from))?.groups
   const load = async (turn: NewTurn) => (await store.loadChain(turn, turn.id))?.at(-1)
 
-  describe('a log', () => {
-    test('begins with the turn and goes on in groups', async () => {
-      const turn = await opened({ input: [user('hi')] })
+  describe('the log of a run', () => {
+    test('begins with the turn and continues in groups', async () => {
+      const turn = await openRun({ input: [user('hi')] })
       expect(await load(turn)).toMatchObject({ state: 'queued', input: [user('hi')] })
-      expect(await runs.recordRun(holdOf(turn), group(3, 7), [])).toBe(true)
+      expect(await runs.recordRun(holdOf(turn), eventGroup(3, 7), [])).toBe(true)
       expect(await runs.readLog(turn, turn.id, 0)).toEqual({
         turnId: turn.id,
         ...OWNER,
@@ -70,50 +70,50 @@ export function runContract(open: OpenEngine, vault: RowEncryption): void {
         aliveUntilMs: null,
         createdAtMs: turn.createdAtMs,
         isLogged: true,
-        groups: [group(0, 2), group(3, 7)],
+        groups: [eventGroup(0, 2), eventGroup(3, 7)],
       })
     })
 
-    test('is read from the group on that holds an event', async () => {
-      const turn = await opened()
-      await runs.recordRun(holdOf(turn), group(3, 7), [])
-      await runs.recordRun(holdOf(turn), group(8, 8), [])
-      expect(await logOf(turn, 2)).toEqual([group(0, 2), group(3, 7), group(8, 8)])
-      expect(await logOf(turn, 5)).toEqual([group(3, 7), group(8, 8)])
-      expect(await logOf(turn, 8)).toEqual([group(8, 8)])
+    test('is read from the group that contains an event', async () => {
+      const turn = await openRun()
+      await runs.recordRun(holdOf(turn), eventGroup(3, 7), [])
+      await runs.recordRun(holdOf(turn), eventGroup(8, 8), [])
+      expect(await logOf(turn, 2)).toEqual([eventGroup(0, 2), eventGroup(3, 7), eventGroup(8, 8)])
+      expect(await logOf(turn, 5)).toEqual([eventGroup(3, 7), eventGroup(8, 8)])
+      expect(await logOf(turn, 8)).toEqual([eventGroup(8, 8)])
       expect(await logOf(turn, 9)).toEqual([])
       expect(await logOf(turn, 900)).toEqual([])
     })
 
-    test('is read by the page', async () => {
-      const turn = await opened()
+    test('is read in pages', async () => {
+      const turn = await openRun()
       for (let at = 3; at < 3 + MAX_PAGE_GROUPS; at++) {
-        await runs.recordRun(holdOf(turn), group(at, at), [])
+        await runs.recordRun(holdOf(turn), eventGroup(at, at), [])
       }
       expect(await logOf(turn)).toHaveLength(MAX_PAGE_GROUPS)
       expect(await logOf(turn, MAX_PAGE_GROUPS + 1)).toEqual([
-        group(MAX_PAGE_GROUPS + 1, MAX_PAGE_GROUPS + 1),
-        group(MAX_PAGE_GROUPS + 2, MAX_PAGE_GROUPS + 2),
+        eventGroup(MAX_PAGE_GROUPS + 1, MAX_PAGE_GROUPS + 1),
+        eventGroup(MAX_PAGE_GROUPS + 2, MAX_PAGE_GROUPS + 2),
       ])
     })
 
-    test('holds a group once, and all of it when more is written again', async () => {
-      const turn = await opened()
-      await runs.recordRun(holdOf(turn), group(3, 4), [])
-      await runs.recordRun(holdOf(turn), group(3, 6), [])
-      await runs.openRun(turn, group(0, 2))
-      expect(await logOf(turn)).toEqual([group(0, 2), group(3, 6)])
+    test('stores a repeated group once, with the events of the last write', async () => {
+      const turn = await openRun()
+      await runs.recordRun(holdOf(turn), eventGroup(3, 4), [])
+      await runs.recordRun(holdOf(turn), eventGroup(3, 6), [])
+      await runs.openRun(turn, eventGroup(0, 2))
+      expect(await logOf(turn)).toEqual([eventGroup(0, 2), eventGroup(3, 6)])
     })
 
-    test('keeps its text whatever it is', async () => {
-      const turn = await opened()
+    test('stores any text', async () => {
+      const turn = await openRun()
       const text = 'event: x\ndata: {"text":"é \\u0000 \u{1f600}"}\n\n'.repeat(5_000)
       await runs.recordRun(holdOf(turn), { first: 3, last: 3, text }, [])
       expect(await logOf(turn, 3)).toEqual([{ first: 3, last: 3, text }])
     })
 
-    test('is not there for another tenant, nor for a turn without one', async () => {
-      const turn = await opened()
+    test('is not found by another tenant, nor for a turn without a log', async () => {
+      const turn = await openRun()
       expect(await runs.readLog(STRANGER, turn.id, 0)).toBeNull()
       expect(await runs.readLog(turn, newId(), 0)).toBeNull()
       const plain = newTurn()
@@ -127,46 +127,46 @@ export function runContract(open: OpenEngine, vault: RowEncryption): void {
     })
   })
 
-  describe('an owner', () => {
-    test('begins, records and ends its run', async () => {
-      const turn = await opened()
+  describe('the owner of a run', () => {
+    test('starts, records and ends it', async () => {
+      const turn = await openRun()
       expect(await runs.startRun(holdOf(turn))).toBe(true)
       expect((await load(turn))?.state).toBe('open')
       expect(await runs.recordRun(holdOf(turn), null, placed([assistant('a')]))).toBe(true)
-      expect(await runs.recordRun(holdOf(turn), group(3, 3), placed([assistant('b')], 1))).toBe(
-        true,
-      )
+      expect(
+        await runs.recordRun(holdOf(turn), eventGroup(3, 3), placed([assistant('b')], 1)),
+      ).toBe(true)
       const last = ending(turn, { items: placed([assistant('c'), assistant('d')], 1) })
-      expect(await runs.endRun(holdOf(turn), last, group(4, 5))).toBe(true)
+      expect(await runs.endRun(holdOf(turn), last, eventGroup(4, 5))).toBe(true)
       expect(await load(turn)).toMatchObject({ state: 'complete', endedAtMs: last.endedAtMs })
       expect(bytes((await load(turn))?.output ?? [])).toEqual(
         bytes([assistant('a'), assistant('b'), assistant('d')]),
       )
       expect(await runs.journaledItems(turn.tenant, turn.id)).toEqual(new Set([0, 1, 2]))
       expect(await runs.journaledItems('other', turn.id)).toEqual(new Set())
-      expect(await logOf(turn)).toEqual([group(0, 2), group(3, 3), group(4, 5)])
+      expect(await logOf(turn)).toEqual([eventGroup(0, 2), eventGroup(3, 3), eventGroup(4, 5)])
     })
 
     test.each([
-      ['somebody else', { owner: 'R2' }],
+      ['another replica', { owner: 'R2' }],
       ['another tenant', { tenant: 'other' }],
-      ['nobody known', { turnId: 'GONE' }],
-    ])('who is %s changes nothing', async (_, wrong) => {
-      const turn = await opened()
+      ['the owner of an unknown turn', { turnId: 'GONE' }],
+    ])('cannot write if it is %s', async (_, wrong) => {
+      const turn = await openRun()
       await expectPowerless({ ...holdOf(turn), ...wrong }, turn, 'queued')
     })
 
-    test('changes nothing once its run is over', async () => {
-      const turn = await opened()
+    test('cannot write after the run has ended', async () => {
+      const turn = await openRun()
       await runs.endRun(holdOf(turn), ending(turn, { state: 'cancelled' }), null)
       await expectPowerless(holdOf(turn), turn, 'cancelled')
     })
 
-    test('changes nothing once its run is taken over', async () => {
-      const turn = await opened()
+    test('cannot write after another replica has taken over the run', async () => {
+      const turn = await openRun()
       expect(await runs.takeRun(holdOf(turn), 'R2')).toBe(true)
       await expectPowerless(holdOf(turn), turn, 'queued')
-      expect(await runs.recordRun(holdOf(turn, 'R2'), group(3, 3), [])).toBe(true)
+      expect(await runs.recordRun(holdOf(turn, 'R2'), eventGroup(3, 3), [])).toBe(true)
     })
 
     async function expectPowerless(
@@ -177,16 +177,16 @@ export function runContract(open: OpenEngine, vault: RowEncryption): void {
       const items = placed([assistant('late')])
       expect(await runs.startRun(hold)).toBe(false)
       expect(await runs.recordRun(hold, null, items)).toBe(false)
-      expect(await runs.recordRun(hold, group(3, 3), items)).toBe(false)
+      expect(await runs.recordRun(hold, eventGroup(3, 3), items)).toBe(false)
       expect(await runs.takeRun(hold, 'R3')).toBe(false)
       const late = { ...ending(turn, { items }), turnId: hold.turnId, tenant: hold.tenant }
-      expect(await runs.endRun(hold, late, group(3, 3))).toBe(false)
+      expect(await runs.endRun(hold, late, eventGroup(3, 3))).toBe(false)
       expect(await load(turn)).toMatchObject({ state, output: [] })
-      expect(await logOf(turn)).toEqual([group(0, 2)])
+      expect(await logOf(turn)).toEqual([eventGroup(0, 2)])
     }
 
-    test('can be only one, of all who reach for a run at once', async () => {
-      const turn = await opened()
+    test('is one of many replicas that take the run at the same time', async () => {
+      const turn = await openRun()
       const takers = Array.from({ length: 8 }, (_, at) => `T${at}`)
       const taken = await Promise.all(takers.map((taker) => runs.takeRun(holdOf(turn), taker)))
       expect(taken.filter(Boolean)).toHaveLength(1)
@@ -194,11 +194,11 @@ export function runContract(open: OpenEngine, vault: RowEncryption): void {
       expect(page?.owner).toBe(takers[taken.indexOf(true)])
     })
 
-    test('and a taker meet: what is written before the taking is there, after it nothing is', async () => {
-      const turn = await opened()
+    test('cannot write after a takeover at the same time; earlier writes are stored', async () => {
+      const turn = await openRun()
       const written = Promise.all(
         Array.from({ length: 12 }, (_, at) =>
-          runs.recordRun(holdOf(turn), group(3 + at, 3 + at), placed([assistant('x')], at)),
+          runs.recordRun(holdOf(turn), eventGroup(3 + at, 3 + at), placed([assistant('x')], at)),
         ),
       )
       await runs.takeRun(holdOf(turn), 'R2')
@@ -209,12 +209,12 @@ export function runContract(open: OpenEngine, vault: RowEncryption): void {
       expect((await load(turn))?.output).toHaveLength(count)
     })
 
-    test('ends a run once, however many try', async () => {
-      const turn = await opened()
+    test('ends a run once, with however many attempts', async () => {
+      const turn = await openRun()
       const ended = await Promise.all(
         (['complete', 'cancelled', 'failed'] as const).map((state, at) =>
           runs.endRun(holdOf(turn), ending(turn, { state, items: placed([assistant(state)]) }), {
-            ...group(3, 3),
+            ...eventGroup(3, 3),
             text: `${at}`,
           }),
         ),
@@ -227,19 +227,19 @@ export function runContract(open: OpenEngine, vault: RowEncryption): void {
       expect((await logOf(turn, 3))?.[0]?.text).toBe(`${ended.indexOf(true)}`)
     })
 
-    test('may be nobody, and a run without one can be taken', async () => {
-      const turn = await opened({ owner: null })
+    test('may be missing, and such a run can be taken', async () => {
+      const turn = await openRun({ owner: null })
       const found = { ...OWNER, turnId: turn.id, owner: null }
       expect(await runs.takeRun({ ...found, owner: 'R9' }, 'R1')).toBe(false)
       expect(await runs.takeRun(found, 'R1')).toBe(true)
     })
 
-    test('is told which of its runs it still has', async () => {
+    test('can read which of its runs it still has', async () => {
       const owner = newId()
       const [kept, ended, taken] = [
-        await opened({ owner }),
-        await opened({ owner }),
-        await opened({ owner }),
+        await openRun({ owner }),
+        await openRun({ owner }),
+        await openRun({ owner }),
       ]
       await runs.endRun(holdOf(ended, owner), ending(ended), null)
       await runs.takeRun(holdOf(taken, owner), 'R2')
@@ -248,14 +248,14 @@ export function runContract(open: OpenEngine, vault: RowEncryption): void {
     })
   })
 
-  describe('a lease', () => {
+  describe('the lease of a replica', () => {
     const NOW = 1_795_000_000_000
     const orphans = async (nowMs: number) =>
       new Set((await runs.orphanedRuns(nowMs)).map(({ turnId }) => turnId))
 
-    test('keeps the runs of a replica until it has run out', async () => {
+    test('protects its runs until it ends', async () => {
       const owner = newId()
-      const turn = await opened({ owner })
+      const turn = await openRun({ owner })
       const found = { ...OWNER, turnId: turn.id, owner }
       await runs.renewReplica(owner, NOW, NOW + 10)
       expect(await orphans(NOW + 9)).not.toContain(turn.id)
@@ -269,8 +269,8 @@ export function runContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await orphans(NOW)).not.toContain(turn.id)
     })
 
-    test('that nobody ever had is over, and no owner at all is given up only after long', async () => {
-      const turn = await opened({ owner: newId(), createdAtMs: NOW })
+    test('counts as ended if there is none; a run without an owner is orphaned only after a long time', async () => {
+      const turn = await openRun({ owner: newId(), createdAtMs: NOW })
       const plain = newTurn({ owner: null, createdAtMs: NOW })
       await store.openTurn(plain)
       expect(await orphans(NOW)).toContain(turn.id)
@@ -280,14 +280,14 @@ export function runContract(open: OpenEngine, vault: RowEncryption): void {
       await runs.endRun({ ...holdOf(turn), owner: turn.owner ?? '' }, ending(turn), null)
     })
 
-    test('that is renewed clears away what nobody needs: old logs, but not of what goes on', async () => {
+    test('deletes old logs when it is renewed, but not those of unfinished runs', async () => {
       const beginning = minTurnIdAt(Date.UTC(2020, 0))
       const [over, running, young] = [
-        await opened({ id: `${beginning}A${newId().slice(11)}` }),
-        await opened({ id: `${beginning}B${newId().slice(11)}` }),
-        await opened({ id: minTurnIdAt(Date.now()) + newId().slice(10) }),
+        await openRun({ id: `${beginning}A${newId().slice(11)}` }),
+        await openRun({ id: `${beginning}B${newId().slice(11)}` }),
+        await openRun({ id: minTurnIdAt(Date.now()) + newId().slice(10) }),
       ]
-      await runs.endRun(holdOf(over), ending(over), group(3, 3))
+      await runs.endRun(holdOf(over), ending(over), eventGroup(3, 3))
       await runs.endRun(holdOf(young), ending(young), null)
       await runs.renewReplica('R1', Date.now(), Date.now() + 1_000)
       const isLogged = async ({ tenant, id }: NewTurn) =>
@@ -297,7 +297,7 @@ export function runContract(open: OpenEngine, vault: RowEncryption): void {
       await runs.endRun(holdOf(running), ending(running), null)
     })
 
-    test('that ran out long ago is forgotten', async () => {
+    test('is deleted long after it has ended', async () => {
       const [old, fresh] = [newId(), newId()]
       await runs.renewReplica(old, NOW, NOW)
       await runs.renewReplica(fresh, NOW + 3 * 60 * 60 * 1000, NOW + 4 * 60 * 60 * 1000)
@@ -309,7 +309,7 @@ export function runContract(open: OpenEngine, vault: RowEncryption): void {
   })
 }
 
-function group(first: number, last: number): EventGroup {
+function eventGroup(first: number, last: number): EventGroup {
   let text = ''
   for (let at = first; at <= last; at++) text += `event: e\ndata: {"sequence_number":${at}}\n\n`
   return { first, last, text }

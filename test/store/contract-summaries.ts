@@ -1,4 +1,7 @@
-/** What every database must do for summaries: found by what they stand for, one of each beginning. */
+/**
+ * Contract tests for the summary store on every database: summaries are found by what they replace,
+ * one for each beginning.
+ */
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/core/client/caller.ts'
 import { createStores } from '../../src/store/create-stores.ts'
@@ -41,14 +44,14 @@ export function newSummary(fields: Partial<NewSummary> = {}): NewSummary {
   }
 }
 
-/** As it comes back. */
-export function asStored(made: NewSummary): StoredSummary {
-  const { turn: _turn, parent: _parent, begunAtMs: _begunAtMs, ...summary } = made
+/** Returns the summary as the store returns it. */
+export function asStored(newSummaries: NewSummary): StoredSummary {
+  const { turn: _turn, parent: _parent, begunAtMs: _begunAtMs, ...summary } = newSummaries
   return summary
 }
 
-export function summaryContract(open: OpenEngine, vault: RowEncryption): void {
-  const opened = openedStores(open, vault)
+export function summaryContract(open: OpenEngine, encryption: RowEncryption): void {
+  const opened = openedStores(open, encryption)
 
   const save = async (fields: Partial<NewSummary> = {}): Promise<NewSummary> => {
     const summary = newSummary({ ...opened.owner, ...fields })
@@ -63,13 +66,13 @@ export function summaryContract(open: OpenEngine, vault: RowEncryption): void {
     )
   const idsOf = (summaries: readonly { readonly id: string }[]) => summaries.map(({ id }) => id)
 
-  describe('what is found', () => {
-    test('is as it was kept, the longest first, in one query however many hashes there are', async () => {
+  describe('findSummaries', () => {
+    test('returns summaries as they were stored, the longest first, in one query for any number of hashes', async () => {
       const short = await save({ turns: 2 })
       const long = await save({ turns: 9, madeFrom: short.id, conversation: null })
       const { engine: watched, trips } = counting(opened.engine)
       const hashes = Array.from({ length: 2_000 }, (_, at) => `h${at}`)
-      const { summaries } = createStores(watched, vault)
+      const { summaries } = createStores(watched, encryption)
       const wanted = [...hashes, short.prefixHash, long.prefixHash]
       expect(await summaries.findSummaries(opened.owner, wanted, 10)).toStrictEqual(
         [long, short].map(asStored),
@@ -80,7 +83,7 @@ export function summaryContract(open: OpenEngine, vault: RowEncryption): void {
       expect(trips).toHaveLength(2)
     })
 
-    test('is the opened.owner’s alone', async () => {
+    test('returns summaries of the owner only', async () => {
       const alice = { tenant: opened.owner.tenant, user: 'al"ice\0' }
       const hers = await save({ ...alice })
       const nobodys = await save({ prefixHash: hers.prefixHash })
@@ -95,19 +98,21 @@ export function summaryContract(open: OpenEngine, vault: RowEncryption): void {
     })
   })
 
-  describe('of one beginning', () => {
-    test('the first is kept, however many are made at once', async () => {
+  describe('for one beginning', () => {
+    test('the first summary is stored, however many are saved at the same time', async () => {
       const prefixHash = newId()
-      const made = Array.from({ length: 8 }, (_, at) =>
+      const newSummaries = Array.from({ length: 8 }, (_, at) =>
         newSummary({ ...opened.owner, prefixHash, text: `${at}` }),
       )
-      const kept = await Promise.all(made.map((each) => opened.stores.summaries.saveSummary(each)))
-      expect(kept.filter(Boolean)).toHaveLength(1)
-      const winner = made[kept.indexOf(true)] as NewSummary
+      const saved = await Promise.all(
+        newSummaries.map((each) => opened.stores.summaries.saveSummary(each)),
+      )
+      expect(saved.filter(Boolean)).toHaveLength(1)
+      const winner = newSummaries[saved.indexOf(true)] as NewSummary
       expect(await find(opened.owner, winner)).toStrictEqual([asStored(winner)])
     })
 
-    test('another takes its place only if that is wanted', async () => {
+    test('another summary replaces the first only on request', async () => {
       const first = await save()
       const second = newSummary({ ...opened.owner, prefixHash: first.prefixHash, text: 'anew' })
       expect(await opened.stores.summaries.saveSummary(second)).toBe(false)
@@ -115,7 +120,7 @@ export function summaryContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await find(opened.owner, first)).toStrictEqual([asStored(second)])
     })
 
-    test('there is none when it is deleted, and may be one again', async () => {
+    test('there is none after a deletion, and a new one can be stored', async () => {
       const first = await save()
       expect(await opened.stores.summaries.deleteSummary(opened.owner, first.id)).toBe(true)
       expect(await opened.stores.summaries.deleteSummary(opened.owner, first.id)).toBe(false)
@@ -124,7 +129,7 @@ export function summaryContract(open: OpenEngine, vault: RowEncryption): void {
     })
   })
 
-  describe('it is forgotten', () => {
+  describe('a summary is deleted', () => {
     test('with the thread of the turns that it was made from', async () => {
       const turn = newTurn({ ...opened.owner, thread: newId() })
       await opened.stores.store.openTurn(turn)
@@ -143,7 +148,7 @@ export function summaryContract(open: OpenEngine, vault: RowEncryption): void {
       expect(idsOf(await find(opened.owner, after, behind, other))).toEqual([other.id])
     })
 
-    test('with the last turn of its thread that is not deleted', async () => {
+    test('with the last undeleted turn of its thread', async () => {
       const dialect = 'responses'
       const root = newTurn({ ...opened.owner, dialect })
       const leaf = nextTurn(root, { dialect })
@@ -186,15 +191,15 @@ export function summaryContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await find(opened.owner, summary)).toEqual([])
     })
 
-    test('when that is forgotten while it is written', async () => {
-      const gone = newSummary({ ...opened.owner, parent: newId() })
-      expect(await opened.stores.summaries.saveSummary(gone)).toBe(false)
+    test('when its source is deleted while it is written', async () => {
+      const orphanedSummary = newSummary({ ...opened.owner, parent: newId() })
+      expect(await opened.stores.summaries.saveSummary(orphanedSummary)).toBe(false)
       const homeless = newSummary({ ...opened.owner, conversation: `conv_${newId()}` })
       expect(await opened.stores.summaries.saveSummary(homeless)).toBe(false)
-      expect(await find(opened.owner, gone, homeless)).toEqual([])
+      expect(await find(opened.owner, orphanedSummary, homeless)).toEqual([])
     })
 
-    test('when nobody has needed it for long', async () => {
+    test('when it was not used for long', async () => {
       const expire = (of: 'all' | 'temporary', unusedSinceMs: number) =>
         opened.stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
       const old = await save({ usedAtMs: 1_000 })

@@ -1,20 +1,22 @@
-/** What every database must do for the store, whatever it is: round trips, repetition, failure. */
+/**
+ * Contract tests for the turn store on every database: round trips, repeated calls and failures.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
-import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn, TurnStore, StoredTurn } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { ITEMS } from './items.ts'
 import { assistant, bytes, ending, newId, newTurn, ORIGIN, placed, user } from './turns.ts'
 
-export function turnContract(open: OpenEngine, vault: RowEncryption): void {
+export function turnContract(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   beforeAll(async () => {
     engine = await open()
-    store = createTurnStore(engine, vault)
+    store = createTurnStore(engine, encryption)
   })
   afterAll(() => engine.close())
 
@@ -22,7 +24,7 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
     (await store.loadChain(turn, turn.id))?.at(-1)
 
   describe('a round trip', () => {
-    test('gives back a turn as it was opened', async () => {
+    test('returns a turn as it was opened', async () => {
       const turn = newTurn({
         user: 'someone',
         parent: 'GONE',
@@ -50,7 +52,7 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
       })
     })
 
-    test('gives back how a turn ended', async () => {
+    test('returns how a turn ended', async () => {
       const usage = {
         inputTokens: 12,
         cachedTokens: 0,
@@ -72,7 +74,7 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await load(turn)).toMatchObject({ state: 'failed', endedAtMs: 7, usage, failure })
     })
 
-    test('gives back what was found out on the way', async () => {
+    test('returns fields that become known during the answer', async () => {
       const turn = newTurn({ isTemporary: true, origin: { ...ORIGIN, prefixHash: null } })
       await store.openTurn(turn)
       await store.closeTurn(ending(turn, { origin: ORIGIN, reasoningRefusedBy: 'm"ain\0' }))
@@ -83,7 +85,7 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
       })
     })
 
-    test.each(Object.entries(ITEMS))('keeps every byte of %s', async (_, item) => {
+    test.each(Object.entries(ITEMS))('preserves every byte of %s', async (_, item) => {
       const turn = newTurn({ input: [item] })
       await store.openTurn(turn)
       await store.journalItems(turn.id, turn.tenant, placed([item]))
@@ -92,7 +94,7 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
       expect(bytes(loaded?.output ?? [])).toEqual(bytes([item]))
     })
 
-    test('says of output items who made them, and of no input item', async () => {
+    test('sets the origin of output items, and of no input item', async () => {
       const turn = newTurn({ input: [user('hi')] })
       await store.openTurn(turn)
       await store.closeTurn(ending(turn, { items: placed([assistant('hello')]) }))
@@ -101,7 +103,7 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
       expect(loaded?.output).toStrictEqual([{ ...assistant('hello'), origin: ORIGIN }])
     })
 
-    test('of what was said before keeps who made it, of its answer only its own origin', async () => {
+    test('preserves the origin of input items, and replaces that of output items by the turn’s', async () => {
       const old = { ...assistant('hello'), origin: { ...ORIGIN, account: 'other' } }
       const turn = newTurn({ input: [old] })
       await store.openTurn(turn)
@@ -111,7 +113,7 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
       expect(loaded?.output[0]?.origin).toEqual(ORIGIN)
     })
 
-    test('keeps text that a database would refuse, change or mistake (C19)', async () => {
+    test('preserves text that a database would reject, change or confuse (C19)', async () => {
       for (const text of ['a\0b', 'half \ud800 pair', '"quoted"', '"', '', '\\u0000', "'; --"]) {
         const turn = newTurn({
           user: text,
@@ -123,7 +125,7 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
       }
     })
 
-    test('keeps items by hundreds, in their order, and large ones', async () => {
+    test('preserves hundreds of items in their order, and large ones', async () => {
       const many = Array.from({ length: 333 }, (_, at) => user(`${at}`))
       const turn = newTurn({ input: many })
       await store.openTurn(turn)
@@ -134,7 +136,7 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
       expect(bytes(loaded?.output ?? [])).toEqual(bytes([...many, ...large]))
     })
 
-    test('orders output by position, however it arrived (C23)', async () => {
+    test('returns output items by position, whatever the order of writes (C23)', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
       const items = placed(Array.from({ length: 15 }, (_, at) => assistant(`${at}`)))
@@ -145,8 +147,8 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
     })
   })
 
-  describe('repetition', () => {
-    test('opens a turn once, however often it is told to', async () => {
+  describe('repeated calls', () => {
+    test('open a turn once', async () => {
       const turn = newTurn({ input: [user('first')] })
       await store.openTurn(turn)
       await store.openTurn(turn)
@@ -156,7 +158,7 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
       expect(loaded?.input).toEqual([user('first')])
     })
 
-    test('leaves a position that exists as it is', async () => {
+    test('leave an existing position unchanged', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
       await store.journalItems(turn.id, turn.tenant, placed([assistant('a')]))
@@ -167,7 +169,7 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
       )
     })
 
-    test('leaves a turn that has ended as it ended, and adds what was missing', async () => {
+    test('leave an ended turn unchanged and add missing items', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
       const first = ending(turn, { state: 'cancelled', items: placed([assistant('a')]) })
@@ -181,12 +183,12 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
       expect(bytes(loaded?.output ?? [])).toEqual(bytes(['a', 'c', 'd'].map(assistant)))
     })
 
-    test('has no objection to writing nothing', async () => {
+    test('may write nothing', async () => {
       await store.journalItems(newId(), 'tenant', [])
     })
   })
 
-  describe('failure', () => {
+  describe('a failure', () => {
     const broken: SqlQuery = { name: null, sql: 'insert into nowhere values (1)', parameters: [] }
     const recorded = (name: string): SqlQuery => ({
       name: null,
@@ -207,7 +209,7 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
       expect(await names()).not.toContain('half')
     })
 
-    test('of one caller is none of the others', async () => {
+    test('of one caller does not affect others', async () => {
       const turns = Array.from({ length: 20 }, () => newTurn({ input: [user('hi')] }))
       const settled = await Promise.allSettled(
         turns.flatMap((turn) => [
@@ -222,7 +224,7 @@ export function turnContract(open: OpenEngine, vault: RowEncryption): void {
       expect((await names()).filter((name) => name.startsWith('not-'))).toEqual([])
     })
 
-    test('is no way back for a turn that is gone or never was', async () => {
+    test('occurs for writes to a turn that was deleted or never opened', async () => {
       const turn = newTurn()
       const items: readonly Item[] = [assistant('lost')]
       await store.journalItems(turn.id, turn.tenant, placed(items))

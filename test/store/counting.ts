@@ -1,4 +1,4 @@
-/** An engine that takes down what is asked of the one behind it. */
+/** Wraps an engine and records the queries of each call. */
 import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
 
 export interface Trip {

@@ -1,4 +1,4 @@
-/** Every database that must keep the store's contract, real and migrated, made anew for a suite. */
+/** The databases on which the contract tests run, each real, migrated and new for every suite. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import {
 import { isSampled } from '../support/sample.ts'
 import { createDatabase } from '../support/postgres.ts'
 
-/** Its `close` also removes what was made for it. */
+/** Opens an engine whose `close` also deletes the database. */
 export type OpenEngine = () => Promise<Engine>
 
 export const ENGINES: readonly (readonly [name: string, open: OpenEngine])[] = [
@@ -27,25 +27,25 @@ export const ENGINES: readonly (readonly [name: string, open: OpenEngine])[] = [
 ]
 
 /**
- * All of them once as they are and once sealed, which is the same for a file and for memory. A run has
- * one of Postgres and D1 sealed, and the other one as it is.
+ * Every engine without encryption and with it, but for the SQLite file, which encrypts like SQLite in memory.
+ * A run encrypts one of Postgres and D1 and leaves the other plain, depending on the sample seed.
  */
-export const SEALED_OR_NOT: readonly (readonly [
+export const ENGINES_PLAIN_AND_ENCRYPTED: readonly (readonly [
   name: string,
   open: OpenEngine,
-  vault: RowEncryption,
-])[] = ENGINES.flatMap(([name, open], at) => {
+  encryption: RowEncryption,
+])[] = ENGINES.flatMap(([name, open], index) => {
   const plain = [name, open, NO_ENCRYPTION] as const
-  const sealed = [`${name}, sealed`, open, sealedVault()] as const
+  const sealed = [`${name}, sealed`, open, createTestEncryption()] as const
   if (name === 'a SQLite file') return [plain]
   if (name === 'SQLite in memory') return [plain, sealed]
-  return [plain, sealed].filter((_, isSealed) => isSampled(at + isSealed, 2))
+  return [plain, sealed].filter((_, isSealed) => isSampled(index + isSealed, 2))
 })
 
-/** Whoever cannot read a row in a contract has broken it. */
-function sealedVault(): RowEncryption {
+/** Contract tests fail if a row cannot be read. */
+function createTestEncryption(): RowEncryption {
   return {
-    sealer: createStorageCipher([{ kid: 'k1', key: new Uint8Array(32).fill(7) }]),
+    cipher: createStorageCipher([{ kid: 'k1', key: new Uint8Array(32).fill(7) }]),
     onUnreadable(count) {
       throw new Error(`${count} rows cannot be read.`)
     },
@@ -55,12 +55,12 @@ function sealedVault(): RowEncryption {
 async function openFile(): Promise<Engine> {
   const folder = mkdtempSync(join(tmpdir(), 'backstory-store-'))
   const engine = await openNodeSqlite(join(folder, 'made', 'for-it', 'turns.db'))
-  return migrated(closing(engine, () => rmSync(folder, { recursive: true })))
+  return migrated(withCleanUp(engine, () => rmSync(folder, { recursive: true })))
 }
 
 async function openOnPostgres(): Promise<Engine> {
   const { url, drop } = await createDatabase()
-  return closing(openPostgres(url), drop)
+  return withCleanUp(openPostgres(url), drop)
 }
 
 async function openLocalD1(): Promise<Engine> {
@@ -70,11 +70,11 @@ async function openLocalD1(): Promise<Engine> {
     configPath: new URL('../../wrangler.toml', import.meta.url).pathname,
     persist: false,
   })
-  return migrated(closing(openD1(preparedOnce(env.DB)), dispose))
+  return migrated(withCleanUp(openD1(prepareOnce(env.DB)), dispose))
 }
 
 /** Each `prepare` waits for the process of the database, so each text is prepared once. */
-function preparedOnce(database: D1Binding): D1Binding {
+function prepareOnce(database: D1Binding): D1Binding {
   const statements = new Map<string, ReturnType<D1Binding['prepare']>>()
   return {
     prepare(sql) {
@@ -91,7 +91,7 @@ async function migrated(engine: Engine): Promise<Engine> {
   return engine
 }
 
-function closing(engine: Engine, cleanUp: () => void | Promise<void>): Engine {
+function withCleanUp(engine: Engine, cleanUp: () => void | Promise<void>): Engine {
   return {
     ...engine,
     async close() {

@@ -8,15 +8,17 @@ import {
 } from '../../src/store/summaries/summary-statements.ts'
 import type { NewLayerVersionRow } from '../../src/store/memory-layers/memory-layer-statements.ts'
 import { forgottenContract } from './contract-forgotten.ts'
-import { SEALED_OR_NOT } from './engines.ts'
+import { ENGINES_PLAIN_AND_ENCRYPTED } from './engines.ts'
 import { followIndexes } from './query-plans.ts'
 
-describe.each(SEALED_OR_NOT)('forgetting on %s', (_, open, vault) => forgottenContract(open, vault))
+describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('final deletion on %s', (_, open, encryption) =>
+  forgottenContract(open, encryption),
+)
 
 function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const sql = createDeletionLogStatements(language)
   const key = { tenant: 't', user: 'u7', nowMs: 7 }
-  const work = { id: '7', begunAtMs: 7, user_id: 'u7', of: '7' }
+  const work = { id: '7', begunAtMs: 7, user_id: 'u7', source: '7' }
   const summary = {
     ...work,
     turn: '7',
@@ -24,14 +26,14 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     conversation: 'conv_7',
   } as Partial<NewSummaryRow> as NewSummaryRow
   return {
-    noteUser: sql.noteUser(key),
-    noteThread: sql.noteThread({ ...key, turnId: '7' }),
-    noteDeleted: sql.noteDeleted({ ...key, id: '7' }),
-    noteConversation: sql.noteConversation({ ...key, id: 'conv_7' }),
-    removeNotes: sql.removeNotes(key),
+    logUser: sql.logUser(key),
+    logThread: sql.logThread({ ...key, turnId: '7' }),
+    logThreadOfDeletedTurn: sql.logThreadOfDeletedTurn({ ...key, id: '7' }),
+    logConversation: sql.logConversation({ ...key, id: 'conv_7' }),
+    removeOldEntries: sql.removeOldEntries(key),
     removeForgottenFact: sql.removeFact(work),
-    removeForgottenSummary: createSummaryStatements(language).removeForgotten(summary),
-    removeForgottenVersion: createLayerStatements(language).removeForgotten({
+    removeForgottenSummary: createSummaryStatements(language).removeIfSourceDeleted(summary),
+    removeForgottenVersion: createLayerStatements(language).removeIfSourceDeleted({
       ...work,
       parent: '6',
     } as NewLayerVersionRow),

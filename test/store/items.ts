@@ -1,8 +1,8 @@
-/** Items of every kind, with whatever may be hard to keep. */
+/** Items of every type, with contents that are hard to store. */
 import type { Item } from '../../src/core/item.ts'
 
 export const ITEMS: Readonly<Record<string, Item>> = {
-  'a message of many parts': {
+  'a message with many parts': {
     type: 'message',
     id: 'msg_1',
     status: 'completed',
@@ -23,7 +23,7 @@ export const ITEMS: Readonly<Record<string, Item>> = {
     name: 'get_weather',
     arguments: '{"city": "Ber',
   },
-  'an output of parts': {
+  'an output with parts': {
     type: 'function_call_output',
     call_id: 'call_1',
     output: [{ type: 'input_text', text: '4 °C' }],
@@ -37,18 +37,18 @@ export const ITEMS: Readonly<Record<string, Item>> = {
     content: [{ type: 'reasoning_text', text: 'Hm.' }],
     encrypted_content: null,
   },
-  'what one wire said beyond the waist': {
+  'provider-specific data': {
     type: 'reasoning',
     summary: [],
     native: { anthropic: { signature: 'EqQB', blocks: [{ redacted: true }] }, gemini: {} },
   },
-  'an item that nobody understands': {
+  'an item of an unknown type': {
     type: 'opaque',
     raw: { type: 'computer_call', id: 'cu_1', call_id: 'call_2', action: { x: 0, keys: [] } },
   },
-  'an opaque item without any name': { type: 'opaque', raw: { id: 7, call_id: null } },
-  'fields that nobody knows': unknownFields(),
-  'names too long to look anything up by': {
+  'an opaque item without ids': { type: 'opaque', raw: { id: 7, call_id: null } },
+  'unknown fields': unknownFields(),
+  'ids that are too long for an index': {
     type: 'function_call_output',
     id: 'i'.repeat(5_000),
     call_id: '𝄞'.repeat(5_000),
@@ -62,7 +62,7 @@ export const ITEMS: Readonly<Record<string, Item>> = {
   },
 }
 
-/** As JSON, because some keys mean something else when they are written in a program. */
+/** Parsed from JSON, because a key such as `__proto__` has a meaning in an object literal. */
 function unknownFields(): Item {
   return JSON.parse(
     '{"type":"message","role":"user","content":[{"type":"input_text","text":"x","new":[null,false,0,""]}],' +

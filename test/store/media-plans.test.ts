@@ -1,4 +1,4 @@
-/** However many media are kept, none of their queries goes through all of them. */
+/** Checks that no query about media scans a whole table. */
 import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
 import { createExpiryAndDeletionStatements } from '../../src/store/deletion/expiry-and-deletion-statements.ts'
 import { createMediaStatements } from '../../src/store/media/media-statements.ts'
@@ -13,7 +13,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   const wanted = { tenant: 't', ids: '["7","8"]' }
   const medium = { id: '7', tenant: 't', mime: 'image/png', chars: 1, turnId: '7' }
   return {
-    insertShown: media.insertShown(medium),
+    insertMediumOfTurn: media.insertMediumOfTurn(medium),
     insertPiece: media.insertPiece({
       media_id: '7',
       position: 1,
@@ -22,8 +22,8 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
       headChars: 1,
     }),
     insertUse: media.insertUse(medium),
-    pieces: media.pieces(wanted),
-    addresses: media.addresses(wanted),
+    pieces: media.selectPieces(wanted),
+    addresses: media.selectAddresses(wanted),
     touchAddresses: media.touchAddresses({ ...wanted, nowMs: 100, dayAgoMs: 50 }),
     insertAddress: media.insertAddress({
       id: '9',
@@ -34,30 +34,30 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
       mime: 'image/png',
       nowMs: 1,
     }),
-    releaseShownOfThread: release.ofThread.shown(thread),
-    releaseLoadedOfThread: release.ofThread.loaded(thread),
+    releaseShownOfThread: release.ofThread.releaseUsed(thread),
+    releaseLoadedOfThread: release.ofThread.releaseFetched(thread),
     removeAddressesOfThread: release.ofThread.removeAddresses(thread),
-    releaseShownOfUser: release.ofUser.shown({ tenant: 't', user: 'u7' }),
-    releaseLoadedOfUser: release.ofUser.loaded({ tenant: 't', user: 'u7' }),
+    releaseShownOfUser: release.ofUser.releaseUsed({ tenant: 't', user: 'u7' }),
+    releaseLoadedOfUser: release.ofUser.releaseFetched({ tenant: 't', user: 'u7' }),
     removeAddressesOfUser: release.ofUser.removeAddresses({ tenant: 't', user: 'u7' }),
-    releaseShownOfDeleted: release.ofDeleted.shown(deleted),
-    releaseLoadedOfDeleted: release.ofDeleted.loaded(deleted),
+    releaseShownOfDeleted: release.ofDeleted.releaseUsed(deleted),
+    releaseLoadedOfDeleted: release.ofDeleted.releaseFetched(deleted),
     removeAddressesOfDeleted: release.ofDeleted.removeAddresses(deleted),
-    releaseShownOfConversation: release.ofConversation.shown(deleted),
-    releaseLoadedOfConversation: release.ofConversation.loaded(deleted),
+    releaseShownOfConversation: release.ofConversation.releaseUsed(deleted),
+    releaseLoadedOfConversation: release.ofConversation.releaseFetched(deleted),
     removeAddressesOfConversation: release.ofConversation.removeAddresses(deleted),
-    releaseLoadedUnused: release.unused.loaded({ unusedSinceMs: 50 }),
+    releaseLoadedUnused: release.unused.releaseFetched({ unusedSinceMs: 50 }),
     removeAddressesUnused: release.unused.removeAddresses({ unusedSinceMs: 50 }),
-    releaseShownByUnused: createExpiryAndDeletionStatements(language).releaseShownByUnused('all')({
+    releaseMediaOfUnused: createExpiryAndDeletionStatements(language).releaseMediaOfUnused('all')({
       unusedSinceMs: 50,
       nowMs: 100,
       afterMs: 50,
       afterId: '',
       limit: 3,
     }),
-    releaseUnshown: media.releaseUnshown({ id: '7' }),
+    releaseIfUnused: media.releaseIfUnused({ id: '7' }),
     removeReleased: release.removeReleased(null),
-    keepOthers: release.keepOthers(null),
+    unmarkOthers: release.unmarkOthers(null),
   }
 }
 
@@ -78,4 +78,4 @@ async function fill(engine: Engine): Promise<void> {
   await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
 }
 
-followIndexes({ queriesFor, own: 'doomed|page|wanted', fill })
+followIndexes({ queriesFor, own: 'deletable|page|wanted', fill })

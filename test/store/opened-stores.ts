@@ -1,4 +1,4 @@
-/** An engine with its stores for all tests of a contract, and an owner of its own for each of them. */
+/** Opens an engine and its stores for all tests of a contract, with a new owner for each test. */
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
@@ -12,11 +12,11 @@ export interface OpenedStores {
   readonly owner: Caller
 }
 
-export function openedStores(open: () => Promise<Engine>, vault: RowEncryption): OpenedStores {
+export function openedStores(open: () => Promise<Engine>, encryption: RowEncryption): OpenedStores {
   const opened: { -readonly [Name in keyof OpenedStores]?: OpenedStores[Name] } = {}
   beforeAll(async () => {
     opened.engine = await open()
-    opened.stores = createStores(opened.engine, vault)
+    opened.stores = createStores(opened.engine, encryption)
   })
   afterAll(() => opened.engine?.close())
   beforeEach(() => {
@@ -24,18 +24,18 @@ export function openedStores(open: () => Promise<Engine>, vault: RowEncryption):
   })
   return {
     get engine() {
-      return there(opened.engine)
+      return requireOpened(opened.engine)
     },
     get stores() {
-      return there(opened.stores)
+      return requireOpened(opened.stores)
     },
     get owner() {
-      return there(opened.owner)
+      return requireOpened(opened.owner)
     },
   }
 }
 
-function there<Value>(value: Value | undefined): Value {
+function requireOpened<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error('This is there only while a test runs.')
   return value
 }

@@ -2,4 +2,4 @@ import { describe } from 'vitest'
 import { ownerContract } from './contract-owner.ts'
 import { ENGINES } from './engines.ts'
 
-describe.each(ENGINES)('whose it is on %s', (_, open) => ownerContract(open))
+describe.each(ENGINES)('owners of rows on %s', (_, open) => ownerContract(open))

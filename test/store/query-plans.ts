@@ -1,15 +1,18 @@
-/** How the databases go about a query: each by an index, whatever else is in their tables. */
+/**
+ * Checks the query plans of SQLite and Postgres: each query uses an index, whatever else is in its
+ * tables.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
 import { ENGINES } from './engines.ts'
 
 export interface PlannedQueries {
   readonly queriesFor: (language: Engine['language']) => Readonly<Record<string, SqlQuery>>
-  /** What a query itself has found or was given, which it goes through as a whole: an expression. */
+  /** Pattern of the names of intermediate results and parameters, which may be scanned. */
   readonly own?: string
-  /** A step that goes through something which is always short. */
+  /** True for steps that scan a table that is always short. */
   readonly isShort?: (step: string) => boolean
-  /** Some rows without statistics, as in the first minutes of a busy gateway. */
+  /** Inserts rows without statistics, as in the first minutes of a busy gateway. */
   readonly fill?: (engine: Engine) => Promise<void>
 }
 
@@ -19,7 +22,7 @@ export function followIndexes({ queriesFor, own, isShort, fill }: PlannedQueries
   const mayScan = [own, '\\d+ CONSTANT'].filter((name) => name !== undefined).join('|')
   const scan = new RegExp(`Seq Scan|\\bSCAN (?!${mayScan})|\\(tenant=\\?\\)`)
 
-  /** A step without a condition, or with none but the tenant. */
+  /** True for a step without a condition, or with a condition on the tenant only. */
   const goesThroughAll = (step: string, next = ''): boolean => {
     if (isShort?.(step) === true) return false
     if (scan.test(step)) return true

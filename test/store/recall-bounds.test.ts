@@ -1,13 +1,13 @@
 /**
- * Of a chat that is longer than can be recalled at once the newest part is: whole turns, and from the
- * same turn on for as long as possible, so that the prompt goes on as it began.
+ * Tests the limits of recall: of a chat that exceeds them the latest complete turns are returned,
+ * beginning with the same turn for as long as possible, so that prompts keep their beginning.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
-import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
+import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import {
   ITEM_OVERHEAD_BYTES,
@@ -34,8 +34,8 @@ const run = (...queries: readonly string[]) =>
 
 const idOf = (at: number): string => `${tenant}${String(at).padStart(6, '0')}`
 
-/** Turns `from` up to `to`, with so many items each, of which one is so long. */
-async function keep(from: number, to: number, items: number, bytes = 200): Promise<void> {
+/** Inserts the turns from `from` to `to - 1` with `items` items each, one of them `bytes` long. */
+async function insertTurns(from: number, to: number, items: number, bytes = 200): Promise<void> {
   const body = (length: string) => `'{"type":"message","role":"assistant","content":"'
     || replace(hex(zeroblob(${length})), '00', 'x') || '"}'`
   await run(
@@ -52,12 +52,12 @@ async function keep(from: number, to: number, items: number, bytes = 200): Promi
   )
 }
 
-async function found(turnIds: readonly string[], fingerprints: readonly string[] = []) {
+async function findTurnIds(turnIds: readonly string[], fingerprints: readonly string[] = []) {
   const keys = { tenant, user: null, turnIds, callIds: [], fingerprints }
   return (await createRecallStore(engine).findTurns(keys)).turns.map(({ id }) => id).toSorted()
 }
 
-const shown = (image_url: string): Item => ({
+const imageMessage = (image_url: string): Item => ({
   type: 'message',
   role: 'user',
   content: [{ type: 'input_image', image_url }],
@@ -66,34 +66,38 @@ const shown = (image_url: string): Item => ({
 const upTo = (to: number, from = 0): readonly number[] =>
   Array.from({ length: to - from }, (_, at) => from + at)
 
-test('there are never more bytes of them than there may be', async () => {
+test('a search returns no more bytes than the limit', async () => {
   const size = MAX_RECALLED_BYTES / BOUND_STEPS
-  await keep(0, 6, 1, size)
-  const six = await found(upTo(6).map(idOf))
+  await insertTurns(0, 6, 1, size)
+  const six = await findTurnIds(upTo(6).map(idOf))
   expect(six).toEqual(upTo(6, 3).map(idOf))
 })
 
-test('one that is too large by itself takes no other away', async () => {
-  await keep(0, 2, 1)
-  await keep(2, 3, 1, MAX_RECALLED_BYTES)
-  await keep(3, 5, 1)
-  expect(await found(upTo(5).map(idOf))).toEqual([0, 1, 3, 4].map(idOf))
+test('a turn larger than the limit is left out, and the others are returned', async () => {
+  await insertTurns(0, 2, 1)
+  await insertTurns(2, 3, 1, MAX_RECALLED_BYTES)
+  await insertTurns(3, 5, 1)
+  expect(await findTurnIds(upTo(5).map(idOf))).toEqual([0, 1, 3, 4].map(idOf))
 })
 
-test('of many small items there are no more than there may be either', async () => {
+test('a search returns no more small items than the limit allows', async () => {
   const items = MAX_RECALLED_BYTES / ITEM_OVERHEAD_BYTES / BOUND_STEPS
-  await keep(0, 5, items, 9)
-  expect(await found(upTo(5).map(idOf))).toEqual(upTo(5, 2).map(idOf))
+  await insertTurns(0, 5, items, 9)
+  expect(await findTurnIds(upTo(5).map(idOf))).toEqual(upTo(5, 2).map(idOf))
 })
 
-describe('how large a turn is', () => {
+describe('the size of a turn', () => {
   const rowsOf = async (query: string) =>
     (await engine.read([{ name: null, sql: query, parameters: [] }]))[0]
 
-  test('is known from its end on, with all its items and what they show', async () => {
+  test('is stored when it ends, with all its items and media', async () => {
     const store = createTurnStore(engine)
     const image = `data:image/png;base64,${'A'.repeat(9_000)}`
-    const turn = newTurn({ tenant, user: null, input: [user('What is on it?'), shown(image)] })
+    const turn = newTurn({
+      tenant,
+      user: null,
+      input: [user('What is on it?'), imageMessage(image)],
+    })
     await store.openTurn(turn)
     const before = `select bytes from turns where id = '${turn.id}'`
     expect(await rowsOf(before)).toMatchObject([{ bytes: null }])
@@ -106,68 +110,68 @@ describe('how large a turn is', () => {
     expect(row).toMatchObject({ items: 4, bytes: row.own + 9_000 })
   })
 
-  test('is what counts, whether it is written down or not', async () => {
-    await keep(0, 4, 1)
+  test('is limited, whether it is stored or computed', async () => {
+    await insertTurns(0, 4, 1)
     await run(`update turns set bytes = ${MAX_RECALLED_BYTES + 1} where id = '${idOf(1)}'`)
     await run(`update turns set bytes = ${MAX_RECALLED_BYTES - 5_000} where id = '${idOf(0)}'`)
-    expect(await found(upTo(4).map(idOf))).toEqual([2, 3].map(idOf))
+    expect(await findTurnIds(upTo(4).map(idOf))).toEqual([2, 3].map(idOf))
     await run(`update turns set bytes = 5000 where id = '${idOf(0)}'`)
-    expect(await found(upTo(4).map(idOf))).toEqual([0, 2, 3].map(idOf))
+    expect(await findTurnIds(upTo(4).map(idOf))).toEqual([0, 2, 3].map(idOf))
   })
 })
 
-describe('turn by turn a chat begins where it began, but for one step now and then', () => {
+describe('the first returned turn of a growing chat stays the same for many turns', () => {
   const firstAt = (ids: readonly string[]): number => Number(ids[0]?.slice(-6))
   const steps = (firsts: readonly number[]) => new Set(firsts).size
 
-  test('when it has too many turns', async () => {
-    await keep(0, MAX_RECALLED_TURNS + 520, 1)
+  test('with too many turns', async () => {
+    await insertTurns(0, MAX_RECALLED_TURNS + 520, 1)
     const counts = [-2, 0, 1, 2, 3, 250, 500, 501, 502].map((more) => MAX_RECALLED_TURNS + more)
     const firsts = []
     for (const count of counts) {
       const byWords = upTo(count, 1000).map((at) => `${tenant}${at}`)
-      const ids = await found(upTo(1000).map(idOf), byWords)
+      const ids = await findTurnIds(upTo(1000).map(idOf), byWords)
       expect(ids).toEqual(upTo(count, firstAt(ids)).map(idOf))
       firsts.push(firstAt(ids))
     }
     expect(firsts).toEqual([0, 0, 500, 500, 500, 500, 500, 1000, 1000])
   })
 
-  test('when it has too many keys', async () => {
-    await keep(0, MAX_RECALL_KEYS + 520, 1)
+  test('with too many keys', async () => {
+    await insertTurns(0, MAX_RECALL_KEYS + 520, 1)
     const counts = [-1, 0, 1, 2, 499, 500, 501].map((more) => MAX_RECALL_KEYS + more)
     const firsts = []
-    for (const count of counts) firsts.push(firstAt(await found(upTo(count).map(idOf))))
+    for (const count of counts) firsts.push(firstAt(await findTurnIds(upTo(count).map(idOf))))
     expect(firsts).toEqual([0, 0, 500, 500, 500, 500, 1000])
   })
 
-  test('when it has too many bytes', async () => {
-    await keep(0, 60, 1, MAX_RECALLED_BYTES / 40)
+  test('with too many bytes', async () => {
+    await insertTurns(0, 60, 1, MAX_RECALLED_BYTES / 40)
     const firsts = []
-    for (const count of upTo(60, 30)) firsts.push(firstAt(await found(upTo(count).map(idOf))))
+    for (const count of upTo(60, 30)) firsts.push(firstAt(await findTurnIds(upTo(count).map(idOf))))
     expect(firsts.slice(0, 9).every((first) => first === 0)).toBe(true)
     expect(steps(firsts)).toBe(3)
     expect(firsts).toEqual(firsts.toSorted((one, other) => one - other))
   })
 })
 
-describe('what is beyond a bound is named', () => {
+describe('the ids beyond a limit', () => {
   const beyond = async (turnIds: readonly string[]) => {
     const keys = { tenant, user: null, turnIds, callIds: [], fingerprints: [] }
     const { turns, beyond: left } = await createRecallStore(engine).findTurns(keys)
     return { found: turns.map(({ id }) => id), left: [...left].toSorted() }
   }
 
-  test('of markers: those that are not looked for', async () => {
-    await keep(MAX_RECALL_KEYS - 10, MAX_RECALL_KEYS + 10, 1)
+  test('contain markers that were not searched', async () => {
+    await insertTurns(MAX_RECALL_KEYS - 10, MAX_RECALL_KEYS + 10, 1)
     const ids = Array.from({ length: MAX_RECALL_KEYS + 10 }, (_, at) => idOf(at))
     const { found: there, left } = await beyond(ids)
     expect(there).toHaveLength(20)
     expect(left).toEqual(ids.slice(0, MAX_RECALL_KEYS / BOUND_STEPS))
   })
 
-  test('of bytes: those that are found, and too much', async () => {
-    await keep(0, 5, 1, MAX_RECALLED_BYTES / 4)
+  test('contain turns that were found but exceed the bytes', async () => {
+    await insertTurns(0, 5, 1, MAX_RECALLED_BYTES / 4)
     const ids = [0, 1, 2, 3, 4].map(idOf)
     const { found: there, left } = await beyond(ids)
     expect([...there, ...left].toSorted()).toEqual(ids)
@@ -175,8 +179,8 @@ describe('what is beyond a bound is named', () => {
     expect(there.every((id) => id > (left.at(-1) ?? ''))).toBe(true)
   })
 
-  test('and where all are within, none', async () => {
-    await keep(0, 3, 1)
+  test('are empty if nothing exceeds a limit', async () => {
+    await insertTurns(0, 3, 1)
     expect((await beyond([0, 1, 2, 9].map(idOf))).left).toEqual([])
   })
 })

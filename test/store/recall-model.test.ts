@@ -1,16 +1,19 @@
 /**
- * A model of the search that a reader can check by eye, against the real one: nothing of another
- * tenant or another user ever comes back, and of one's own nothing is missing.
+ * Compares the search with a simple model of it in JavaScript: it returns no turn of another tenant
+ * or user, and all matching turns of the owner.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
-import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
+import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
-import { MAX_NAMESAKES, type RecallKeys } from '../../src/store/recall/recall-store-interface.ts'
+import {
+  MAX_TURNS_PER_KEY,
+  type RecallKeys,
+} from '../../src/store/recall/recall-store-interface.ts'
 import { assistant, ending, newId, newTurn, placed } from './turns.ts'
 
 let engine: Engine
@@ -27,7 +30,7 @@ const call = (id: string): Item => ({
   arguments: '',
 })
 
-/** Few of each, so that they collide all the time. */
+/** Few values, so that they collide often. */
 const tenants = fc.constantFrom('t', 't"', 'T')
 const users = fc.constantFrom(null, 'ann', 'Ann', 'ann ', 'null')
 const keys = fc.constantFrom<string>(
@@ -62,7 +65,7 @@ const asked = fc.record({
   fingerprints: fc.array(keys, { maxLength: 4 }),
 })
 
-test('what is found is exactly what is theirs and named', async () => {
+test('a search finds exactly the turns of the owner that a key matches', async () => {
   const store = createTurnStore(engine)
   const recall = createRecallStore(engine)
   const many = fc.array(recorded, { minLength: 8, maxLength: 20 })
@@ -121,7 +124,7 @@ function modelled(
       : [],
   )
   const answered = theirs.filter(({ calls, isAnswered }) => calls.length > 0 || isAnswered)
-  const newest = (some: typeof theirs) => some.slice(-MAX_NAMESAKES).map(({ id }) => id)
+  const newest = (some: typeof theirs) => some.slice(-MAX_TURNS_PER_KEY).map(({ id }) => id)
   const byCall = callIds.flatMap((key) => newest(theirs.filter((turn) => turn.calls.includes(key))))
   const isEnded = (turn: Recorded) => turn.state !== 'open'
   const byWords = fingerprints.flatMap((key) =>

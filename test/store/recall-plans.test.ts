@@ -1,4 +1,4 @@
-/** However much others remember, no query of recall or of forgetting goes through all of it. */
+/** Checks that no query of recall or deletion scans a whole table. */
 import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
 import { createExpiryAndDeletionStatements } from '../../src/store/deletion/expiry-and-deletion-statements.ts'
 import { createRecallStatements } from '../../src/store/recall/recall-statements.ts'
@@ -10,7 +10,7 @@ const search = {
   turnIds: '["7","8"]',
   callIds: '["c7","c8"]',
   fingerprints: '["f7","f8"]',
-  atHand: '["8"]',
+  cachedTurnIds: '["8"]',
 }
 const page = { unusedSinceMs: 50, nowMs: 100, afterMs: 50, afterId: '', limit: 500 }
 const thread = { tenant: 't', turnId: '7', user: 'u7' }
@@ -21,25 +21,25 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   const forget = createExpiryAndDeletionStatements(language)
   const { ofThread, ofUser } = forget
   return {
-    recalled: recall.recalled(search),
-    itemsOf: recall.itemsOf({ turnIds: '["7","8"]' }),
+    recalled: recall.searchTurns(search),
+    itemsOf: recall.selectItems({ turnIds: '["7","8"]' }),
     touchTurns: recall.touchTurns({ tenant: 't', turnIds: '["7"]', nowMs: 1 }),
     unusedTurns: forget.unusedTurns('all')(page),
     unusedTemporaryTurns: forget.unusedTurns('temporary')(page),
-    forgetEventsOfUnused: forget.forgetEventsOfUnused('all')(page),
+    deleteEventsOfUnused: forget.deleteEventsOfUnused('all')(page),
     removeUnused: forget.removeUnused('all')(page),
     removeUnusedTemporary: forget.removeUnused('temporary')(page),
-    leaveConversationsOfThread: ofThread.leaveConversations(thread),
-    forgetEventsOfThread: ofThread.forgetEvents(thread),
+    leaveConversationsOfThread: ofThread.detachConversations(thread),
+    forgetEventsOfThread: ofThread.deleteEvents(thread),
     removeThread: ofThread.removeTurns(thread),
-    leaveConversationsOfUser: ofUser.leaveConversations(user),
-    forgetEventsOfUser: ofUser.forgetEvents(user),
+    leaveConversationsOfUser: ofUser.detachConversations(user),
+    forgetEventsOfUser: ofUser.deleteEvents(user),
     removeTurnsOfUser: ofUser.removeTurns(user),
     removeConversations: forget.removeConversations(user),
   }
 }
 
-/** Some rows without statistics, as in the first minutes of a busy gateway. */
+/** Inserts rows without statistics, as in the first minutes of a busy gateway. */
 async function fill(engine: Engine): Promise<void> {
   const inserts = [
     `insert into turns (id, tenant, user_id, thread, dialect, wire, account, model, state,
@@ -60,6 +60,6 @@ async function fill(engine: Engine): Promise<void> {
 
 followIndexes({
   queriesFor,
-  own: 'wanted|page|doomed|called|some_calls|same|named|begun|found|\\(subquery',
+  own: 'wanted|page|deletable|called|latest_calls|same|named|with_starts|found|\\(subquery',
   fill,
 })

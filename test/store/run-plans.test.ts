@@ -1,4 +1,4 @@
-/** However many turns and logs there are, no query about a run goes through all of them. */
+/** Checks that no query about background runs scans a whole table. */
 import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
 import { createReplicaAndOrphanStatements } from '../../src/store/background-runs/replica-and-orphan-statements.ts'
 import { createRunAndLogStatements } from '../../src/store/background-runs/run-and-log-statements.ts'
@@ -29,7 +29,7 @@ const ending = {
 function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const runs = createRunAndLogStatements(language)
   const replicas = createReplicaAndOrphanStatements(language)
-  const [item] = encodeOutputItems('x', 't', placed([assistant('hi')]), NO_ENCRYPTION.sealer)
+  const [item] = encodeOutputItems('x', 't', placed([assistant('hi')]), NO_ENCRYPTION.cipher)
   if (item === undefined) throw new Error('There is an item.')
   return {
     holdRun: runs.holdRun(hold),
@@ -37,15 +37,15 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     insertEvents: runs.insertEvents({ ...events, ...hold }),
     insertItem: runs.insertItem({ ...item, ...hold }),
     endRun: runs.endRun({ ...ending, ...hold }),
-    takeRun: runs.takeRun({ ...hold, taker: 's' }),
-    logHead: runs.logHead(log),
-    logGroups: runs.logGroups(log),
-    outPositions: runs.outPositions(log),
-    heldRuns: replicas.heldRuns({ owner: 'r', ids: ['x'] }),
-    orphanedRuns: replicas.orphanedRuns(1),
-    forgetLogs: replicas.forgetLogs('x'),
+    takeRun: runs.takeRun({ ...hold, newOwner: 's' }),
+    logHead: runs.selectRunState(log),
+    logGroups: runs.selectLogGroups(log),
+    outPositions: runs.selectOutputPositions(log),
+    heldRuns: replicas.selectHeldRuns({ owner: 'r', ids: ['x'] }),
+    orphanedRuns: replicas.selectOrphanedRuns({ nowMs: 1 }),
+    forgetLogs: replicas.deleteOldLogs({ beforeTurnId: 'x' }),
   }
 }
 
-// The turns that are not over are few, and have an index of their own.
+// Unfinished turns are few and have an index of their own.
 followIndexes({ queriesFor, isShort: (step) => step.includes('Scan on turns_by_state') })

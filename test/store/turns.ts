@@ -1,4 +1,4 @@
-/** Turns and items to store, each with an id that no other test uses. */
+/** Creates turns and items to store, with ids that no other test uses. */
 import { randomBytes } from 'node:crypto'
 import type { Item, Message, Origin } from '../../src/core/item.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
@@ -15,7 +15,7 @@ export const ORIGIN: Origin = {
   prefixHash: 'p1',
 }
 
-/** Of every turn that does not say otherwise. */
+/** The owner of turns by default. */
 export const OWNER: Caller = { tenant: 'tenant', user: null }
 export const STRANGER: Caller = { tenant: 'other', user: null }
 
@@ -39,7 +39,7 @@ export function newTurn(fields: Partial<NewTurn> = {}): NewTurn {
   }
 }
 
-/** The turn that follows `parent`. */
+/** Creates a turn that follows `parent`. */
 export function nextTurn(parent: NewTurn, fields: Partial<NewTurn> = {}): NewTurn {
   const { tenant, user, thread, id } = parent
   return newTurn({ tenant, user, thread, parent: id, ...fields })
@@ -71,7 +71,7 @@ export function placed(items: readonly Item[], from = 0): readonly PlacedItem[] 
   return items.map((item, at) => ({ position: from + at, item }))
 }
 
-/** Exactly as written: what a store would compare as equal may still differ in its bytes. */
+/** Serializes items, because objects that a test compares as equal may differ in their bytes. */
 export function bytes(items: readonly Item[]): readonly string[] {
   return items.map((item) => JSON.stringify({ ...item, origin: undefined }))
 }

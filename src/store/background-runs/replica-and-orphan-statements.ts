@@ -1,33 +1,32 @@
-/** The queries of who is alive, who runs what, and what nobody runs any more. */
-import { sql, type Kysely } from 'kysely'
+/**
+ * SQL for replicas: which are alive, which runs each one owns, and which runs have no live owner.
+ */
+import { sql } from 'kysely'
 import {
-  compileStatement,
-  createQueryBuilder,
-  type ParameterSlot,
+  createStatementCompiler,
   type CompiledStatement,
+  type ParameterSlot,
+  type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { IS_RUN_UNFINISHED } from './run-and-log-statements.ts'
 import { MAX_RUNS_PER_QUERY, OWNERLESS_RUN_TIMEOUT_MS } from './run-store-interface.ts'
-import type { Tables } from '../database/table-row-types.ts'
 
 export interface ReplicaAndOrphanStatements {
-  readonly renewReplica: CompiledStatement<Renewal>
-  /** All that were alive only before then. */
-  readonly forgetReplicas: CompiledStatement<number>
-  /** Some of the logs of turns that began before the one that is named. */
-  readonly forgetLogs: CompiledStatement<string>
-  readonly retireReplica: CompiledStatement<string>
-  readonly heldRuns: CompiledStatement<Asked>
-  readonly orphanedRuns: CompiledStatement<number>
+  readonly renewReplica: CompiledStatement<ReplicaLease>
+  readonly deleteDeadReplicas: CompiledStatement<{ readonly aliveBeforeMs: number }>
+  readonly deleteOldLogs: CompiledStatement<{ readonly beforeTurnId: string }>
+  readonly retireReplica: CompiledStatement<{ readonly id: string }>
+  readonly selectHeldRuns: CompiledStatement<HeldRunLookup>
+  readonly selectOrphanedRuns: CompiledStatement<{ readonly nowMs: number }>
 }
 
-interface Renewal {
+interface ReplicaLease {
   readonly id: string
-  readonly aliveUntil: number
+  readonly aliveUntilMs: number
 }
 
-interface Asked {
+interface HeldRunLookup {
   readonly owner: string
   readonly ids: readonly string[]
 }
@@ -35,94 +34,55 @@ interface Asked {
 export function createReplicaAndOrphanStatements(
   language: Engine['language'],
 ): ReplicaAndOrphanStatements {
-  const db = createQueryBuilder(language)
+  const compile = createStatementCompiler(language)
   return {
-    renewReplica: compileStatement('renew-replica', (slot) => renewReplica(db, slot)),
-    forgetReplicas: compileStatement('forget-replicas', (slot) =>
-      db.deleteFrom('replicas').where(
-        'alive_until',
-        '<',
-        slot((before) => before),
-      ),
+    renewReplica: compile(
+      'renew-replica',
+      (slot) => sql`insert into replicas (id, alive_until)
+        values (${slot('id')}, ${slot('aliveUntilMs')})
+        on conflict (id) do update set alive_until = excluded.alive_until`,
     ),
-    forgetLogs: compileStatement('forget-logs', (slot) => forgetLogs(db, slot)),
-    retireReplica: compileStatement('retire-replica', (slot) =>
-      db.deleteFrom('replicas').where(
-        'id',
-        '=',
-        slot((id) => id),
-      ),
+    deleteDeadReplicas: compile(
+      'forget-replicas',
+      (slot) => sql`delete from replicas where alive_until < ${slot('aliveBeforeMs')}`,
     ),
-    heldRuns: compileStatement('held-runs', (slot) => heldRuns(db, slot)),
-    orphanedRuns: compileStatement('orphaned-runs', (slot) => orphanedRuns(db, slot)),
+    deleteOldLogs: compile('forget-logs', deleteOldLogs),
+    retireReplica: compile(
+      'retire-replica',
+      (slot) => sql`delete from replicas where id = ${slot('id')}`,
+    ),
+    selectHeldRuns: compile('held-runs', selectHeldRuns),
+    selectOrphanedRuns: compile('orphaned-runs', selectOrphanedRuns),
   }
 }
 
-function renewReplica(db: Kysely<Tables>, slot: ParameterSlot<Renewal>) {
-  return db
-    .insertInto('replicas')
-    .values({ id: slot(({ id }) => id), alive_until: slot(({ aliveUntil }) => aliveUntil) })
-    .onConflict((conflict) =>
-      conflict
-        .column('id')
-        .doUpdateSet((build) => ({ alive_until: build.ref('excluded.alive_until') })),
-    )
+/**
+ * Deletes the logs of at most `MAX_RUNS_PER_QUERY` turns whose id sorts before the given one, unless
+ * the turn is unfinished. Turn ids begin with the time, so the oldest logs come first in the table.
+ */
+function deleteOldLogs(slot: ParameterSlot<{ readonly beforeTurnId: string }>): SqlFragment {
+  return sql`delete from stream_events where turn_id in (
+      select distinct old.turn_id from stream_events as old
+      where old.turn_id < ${slot('beforeTurnId')}
+      order by old.turn_id limit ${sql.lit(MAX_RUNS_PER_QUERY)})
+    and not exists (
+      select turns.id from turns where turns.id = stream_events.turn_id and ${IS_RUN_UNFINISHED})`
 }
 
-/** A turn's id begins with the time, so the oldest logs are the first of the table. */
-function forgetLogs(db: Kysely<Tables>, slot: ParameterSlot<string>) {
-  const oldest = db
-    .selectFrom('stream_events as old')
-    .select('old.turn_id')
-    .distinct()
-    .where(
-      'old.turn_id',
-      '<',
-      slot((before) => before),
-    )
-    .orderBy('old.turn_id')
-    .limit(MAX_RUNS_PER_QUERY)
-  const isRunning = db
-    .selectFrom('turns')
-    .select('turns.id')
-    .where('turns.id', '=', sql.ref<string>('stream_events.turn_id'))
-    .where(IS_RUN_UNFINISHED)
-  return db
-    .deleteFrom('stream_events')
-    .where('turn_id', 'in', oldest)
-    .where((build) => build.not(build.exists(isRunning)))
-}
-
-function heldRuns(db: Kysely<Tables>, slot: ParameterSlot<Asked>) {
-  const ids = Array.from({ length: MAX_RUNS_PER_QUERY }, (_, at) =>
-    slot(({ ids }) => ids[at] ?? ''),
+function selectHeldRuns(slot: ParameterSlot<HeldRunLookup>): SqlFragment {
+  const ids = Array.from({ length: MAX_RUNS_PER_QUERY }, (_, index) =>
+    slot(({ ids }) => ids[index] ?? ''),
   )
-  return db
-    .selectFrom('turns')
-    .select('turns.id')
-    .where('turns.id', 'in', ids)
-    .where(
-      'turns.owner',
-      '=',
-      slot(({ owner }) => owner),
-    )
-    .where(IS_RUN_UNFINISHED)
+  return sql`select turns.id from turns where turns.id in (${sql.join(ids)})
+    and turns.owner = ${slot('owner')} and ${IS_RUN_UNFINISHED}`
 }
 
-function orphanedRuns(db: Kysely<Tables>, slot: ParameterSlot<number>) {
-  const now = slot((nowMs) => nowMs)
-  const longAgo = slot((nowMs) => nowMs - OWNERLESS_RUN_TIMEOUT_MS)
-  return db
-    .selectFrom('turns')
-    .leftJoin('replicas', 'replicas.id', 'turns.owner')
-    .select(['turns.id', 'turns.tenant', 'turns.user_id', 'turns.owner'])
-    .where(IS_RUN_UNFINISHED)
-    .where((build) =>
-      build.or([
-        build('replicas.alive_until', '<=', now),
-        build.and([build('turns.owner', 'is not', null), build('replicas.id', 'is', null)]),
-        build.and([build('turns.owner', 'is', null), build('turns.created_at', '<=', longAgo)]),
-      ]),
-    )
-    .limit(MAX_RUNS_PER_QUERY)
+function selectOrphanedRuns(slot: ParameterSlot<{ readonly nowMs: number }>): SqlFragment {
+  return sql`select turns.id, turns.tenant, turns.user_id, turns.owner
+    from turns left join replicas on replicas.id = turns.owner
+    where ${IS_RUN_UNFINISHED} and (replicas.alive_until <= ${slot('nowMs')}
+      or (turns.owner is not null and replicas.id is null)
+      or (turns.owner is null
+        and turns.created_at <= ${slot(({ nowMs }) => nowMs - OWNERLESS_RUN_TIMEOUT_MS)}))
+    limit ${sql.lit(MAX_RUNS_PER_QUERY)}`
 }

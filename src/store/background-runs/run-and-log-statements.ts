@@ -1,46 +1,39 @@
 /**
- * The queries of a run and its log. Whatever an owner writes is selected from its turn, so that
- * nothing is written once the turn is over or somebody else's.
+ * SQL for background runs and their event logs. Each write of an owner selects from its turn, so
+ * nothing is written after the turn has ended or another replica has taken it over.
  */
-import { sql, type Expression, type Kysely, type SqlBool } from 'kysely'
+import { sql } from 'kysely'
 import {
-  compileStatement,
-  createQueryBuilder,
-  type ParameterSlot,
+  createStatementCompiler,
   type CompiledStatement,
+  type ParameterSlot,
+  type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import type { OwnerKey } from '../owner.ts'
+import { isTurnOfOwner, TURN_TENANT, TURN_USER, type OwnedRowKey } from '../owner.ts'
 import type { TurnRowEnding } from '../turns/encode-turn-rows.ts'
 import { MAX_PAGE_GROUPS } from './run-store-interface.ts'
 import {
-  selectCallOwner,
+  assignTurnEnding,
   findCallingTurnId,
-  turnEndingValues,
-  isTurnOfOwner,
-  TURN_TENANT,
-  TURN_USER,
+  INSERTED_ITEM_COLUMNS,
+  selectCallOwner,
 } from '../turns/turn-statements.ts'
-import {
-  ITEM_COLUMNS,
-  type ItemRow,
-  type StreamEventRow,
-  type Tables,
-} from '../database/table-row-types.ts'
+import { ITEM_COLUMNS, type ItemRow, type StreamEventRow } from '../database/table-row-types.ts'
 
 export interface RunAndLogStatements {
   readonly insertOpening: CompiledStatement<StreamEventRow>
-  /** These return a row if the run is the owner's. */
+  /** The next five statements return a row only if the caller owns the run. */
   readonly holdRun: CompiledStatement<RunHoldKey>
   readonly startRun: CompiledStatement<RunHoldKey>
   readonly insertEvents: CompiledStatement<RunHoldKey & StreamEventRow>
   readonly endRun: CompiledStatement<RunHoldKey & TurnRowEnding>
   readonly takeRun: CompiledStatement<RunTakeover>
-  /** Returns nothing. */
+  /** Returns no rows. */
   readonly insertItem: CompiledStatement<RunHoldKey & ItemRow>
-  readonly logHead: CompiledStatement<RunLogKey>
-  readonly logGroups: CompiledStatement<RunLogKey>
-  readonly outPositions: CompiledStatement<Omit<RunHoldKey, 'owner'>>
+  readonly selectRunState: CompiledStatement<RunLogKey>
+  readonly selectLogGroups: CompiledStatement<RunLogKey>
+  readonly selectOutputPositions: CompiledStatement<Omit<RunHoldKey, 'owner'>>
 }
 
 export interface RunHoldKey {
@@ -50,77 +43,53 @@ export interface RunHoldKey {
 }
 
 export interface RunTakeover extends RunHoldKey {
-  readonly taker: string
+  readonly newOwner: string
 }
 
-export interface RunLogKey extends OwnerKey {
-  readonly id: string
+export interface RunLogKey extends OwnedRowKey {
   readonly from: number
 }
 
 export function createRunAndLogStatements(language: Engine['language']): RunAndLogStatements {
-  const db = createQueryBuilder(language)
-  const isShared = language === 'postgres'
+  const compile = createStatementCompiler(language)
   return {
-    insertOpening: compileStatement('insert-opening', (slot) => insertOpening(db, slot)),
-    holdRun: compileStatement('hold-run', (slot) => held(db, slot, isShared).select('turns.id')),
-    startRun: compileStatement('start-run', (slot) => startRun(db, slot)),
-    insertEvents: compileStatement('insert-events', (slot) => insertEvents(db, slot, isShared)),
-    endRun: compileStatement('end-run', (slot) => endRun(db, slot)),
-    takeRun: compileStatement('take-run', (slot) => takeRun(db, slot)),
-    insertItem: compileStatement('insert-run-item', (slot) => insertItem(db, slot, isShared)),
-    logHead: compileStatement('log-head', (slot) => logHead(db, slot)),
-    logGroups: compileStatement('log-groups', (slot) => logGroups(db, slot)),
-    outPositions: compileStatement('out-positions', (slot) => outPositions(db, slot)),
+    insertOpening: compile('insert-opening', insertOpening),
+    holdRun: compile('hold-run', (slot) => sql`select turns.id ${fromHeldTurn(slot, language)}`),
+    startRun: compile('start-run', (slot) => updateRun(slot, sql`state = 'open'`)),
+    insertEvents: compile('insert-events', (slot) => insertEvents(slot, language)),
+    endRun: compile('end-run', (slot) => updateRun(slot, assignTurnEnding(slot))),
+    takeRun: compile('take-run', (slot) => updateRun(slot, sql`owner = ${slot('newOwner')}`)),
+    insertItem: compile('insert-run-item', (slot) => insertItem(slot, language)),
+    selectRunState: compile('log-head', selectRunState),
+    selectLogGroups: compile('log-groups', selectLogGroups),
+    selectOutputPositions: compile(
+      'out-positions',
+      (slot) => sql`select position from items where turn_id = ${slot('id')}
+        and items.tenant || '' = ${slot('tenant')} and side = 'out'`,
+    ),
   }
 }
 
-/** Written as it stands in the index over the few turns that are not over: or it is not used. */
-export const IS_RUN_UNFINISHED = sql<SqlBool>`turns.state in ('queued', 'open')`
-
-const idOf = ({ id }: RunHoldKey): string => id
-const tenantOf = ({ tenant }: RunHoldKey): string => tenant
-/** A query has one type for its values, and compares a turn without an owner all the same. */
-const ownerOf = ({ owner }: RunHoldKey): string => owner as string
+/**
+ * Condition of unfinished turns. The text must equal the condition of the partial index on
+ * unfinished turns, or databases do not use that index.
+ */
+export const IS_RUN_UNFINISHED = sql`turns.state in ('queued', 'open')`
 
 /**
- * The turn of a run, if it is not over and the owner's. Where writers can meet it is locked, so
- * that of a take-over and a write of the former owner one sees the other.
+ * Selects from the turn of a run if it is unfinished and belongs to the owner. On Postgres it locks
+ * the row, so that of a takeover and a write of the former owner one sees the other.
  */
-function held<Key extends RunHoldKey>(
-  db: Kysely<Tables>,
-  slot: ParameterSlot<Key>,
-  isShared: boolean,
-) {
-  const turn = db
-    .selectFrom('turns')
-    .where('turns.id', '=', slot(idOf))
-    .where(TURN_TENANT, '=', slot(tenantOf))
-    .where('turns.owner', '=', slot(ownerOf))
-    .where(IS_RUN_UNFINISHED)
-  return isShared ? turn.forNoKeyUpdate() : turn
+function fromHeldTurn(slot: ParameterSlot<RunHoldKey>, language: Engine['language']): SqlFragment {
+  return sql`from turns where turns.id = ${slot('id')} and ${TURN_TENANT} = ${slot('tenant')}
+    and turns.owner = ${slot('owner')} and ${IS_RUN_UNFINISHED}
+    ${language === 'postgres' ? sql`for no key update` : sql``}`
 }
 
-function update<Key extends RunHoldKey>(db: Kysely<Tables>, slot: ParameterSlot<Key>) {
-  return db
-    .updateTable('turns')
-    .where('id', '=', slot(idOf))
-    .where(TURN_TENANT, '=', slot(tenantOf))
-    .where('owner', 'is not distinct from', slot(ownerOf))
-    .where(IS_RUN_UNFINISHED)
-    .returning('id')
-}
-
-function startRun(db: Kysely<Tables>, slot: ParameterSlot<RunHoldKey>) {
-  return update(db, slot).set({ state: sql.lit('open') })
-}
-
-function takeRun(db: Kysely<Tables>, slot: ParameterSlot<RunTakeover>) {
-  return update(db, slot).set({ owner: slot(({ taker }) => taker) })
-}
-
-function endRun(db: Kysely<Tables>, slot: ParameterSlot<RunHoldKey & TurnRowEnding>) {
-  return update(db, slot).set(turnEndingValues(slot))
+function updateRun(slot: ParameterSlot<RunHoldKey>, assignments: SqlFragment): SqlFragment {
+  return sql`update turns set ${assignments}
+    where turns.id = ${slot('id')} and ${TURN_TENANT} = ${slot('tenant')}
+    and turns.owner is not distinct from ${slot('owner')} and ${IS_RUN_UNFINISHED} returning id`
 }
 
 const EVENT_COLUMNS = [
@@ -131,149 +100,63 @@ const EVENT_COLUMNS = [
   'text',
 ] as const satisfies readonly (keyof StreamEventRow)[]
 
-/** Of a turn that was not opened there is no log either. */
-function insertOpening(db: Kysely<Tables>, slot: ParameterSlot<StreamEventRow>) {
-  return db
-    .insertInto('stream_events')
-    .columns(EVENT_COLUMNS)
-    .expression(
-      db
-        .selectFrom('turns')
-        .where(
-          'turns.id',
-          '=',
-          slot((events) => events.turn_id),
-        )
-        .where(
-          TURN_TENANT,
-          '=',
-          slot((events) => events.tenant),
-        )
-        .select((build) =>
-          EVENT_COLUMNS.map((column) => build.val(slot((events) => events[column])).as(column)),
-        ),
-    )
-    .onConflict((conflict) => conflict.doNothing())
+/** Builds `insert into stream_events … select …`, up to the `from` clause. */
+function insertEventRow(slot: ParameterSlot<StreamEventRow>): SqlFragment {
+  return sql`insert into stream_events (${sql.join(EVENT_COLUMNS.map((name) => sql.ref(name)))})
+    select ${sql.join(EVENT_COLUMNS.map((name) => slot(name)))}`
 }
 
-/** A write that is repeated, because its answer was lost, may hold more by then. */
-function insertEvents(
-  db: Kysely<Tables>,
-  slot: ParameterSlot<RunHoldKey & StreamEventRow>,
-  isShared: boolean,
-) {
-  return db
-    .insertInto('stream_events')
-    .columns(EVENT_COLUMNS)
-    .expression(
-      held(db, slot, isShared).select((build) =>
-        EVENT_COLUMNS.map((column) => build.val(slot((events) => events[column])).as(column)),
-      ),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['turn_id', 'first_number']).doUpdateSet((build) => ({
-        last_number: build.ref('excluded.last_number'),
-        text: build.ref('excluded.text'),
-      })),
-    )
-    .returning('turn_id')
-}
-
-function insertItem(
-  db: Kysely<Tables>,
-  slot: ParameterSlot<RunHoldKey & ItemRow>,
-  isShared: boolean,
-) {
-  return db
-    .insertInto('items')
-    .columns([...ITEM_COLUMNS, 'called_for'])
-    .expression(
-      held(db, slot, isShared)
-        .select((build) =>
-          ITEM_COLUMNS.map((column) => build.val(slot((item) => item[column])).as(column)),
-        )
-        .select(selectCallOwner(slot(findCallingTurnId)).as('called_for')),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-}
-
-function logHead(db: Kysely<Tables>, slot: ParameterSlot<RunLogKey>) {
-  return db
-    .selectFrom('turns')
-    .leftJoin('replicas', 'replicas.id', 'turns.owner')
-    .select([
-      'turns.dialect',
-      'turns.wire',
-      'turns.account',
-      'turns.model',
-      'turns.prefix_hash',
-      'turns.conversation',
-      'turns.state',
-      'turns.background',
-      'turns.owner',
-      'turns.created_at',
-      'turns.deleted_at',
-      'replicas.alive_until',
-    ])
-    .select((build) =>
-      build
-        .selectFrom('stream_events')
-        .select((build) => build.fn.min('stream_events.first_number').as('first'))
-        .whereRef('stream_events.turn_id', '=', 'turns.id')
-        .as('first_number'),
-    )
-    .where(
-      'turns.id',
-      '=',
-      slot(({ id }) => id),
-    )
-    .where(isTurnOfOwner(slot))
+/** Inserts the first events. Inserts nothing if the turn was not created. */
+function insertOpening(slot: ParameterSlot<StreamEventRow>): SqlFragment {
+  return sql`${insertEventRow(slot)} from turns where turns.id = ${slot('turn_id')}
+    and ${TURN_TENANT} = ${slot('tenant')} on conflict do nothing`
 }
 
 /**
- * From the group on that holds event `from`. It is looked up by where it begins, which is what the
- * index knows; if there is no such event yet, that is the newest group, and it is left out.
+ * Inserts or replaces a group of events. A write that is repeated because its response was lost may
+ * contain more events than the first attempt.
  */
-function logGroups(db: Kysely<Tables>, slot: ParameterSlot<RunLogKey>) {
-  const id = slot((key) => key.id)
-  const from = slot((key) => key.from)
-  const begin = db
-    .selectFrom('stream_events as earlier')
-    .select((build) => build.fn.max('earlier.first_number').as('first'))
-    .where('earlier.turn_id', '=', id)
-    .where('earlier.first_number', '<=', from)
-  return db
-    .selectFrom('stream_events')
-    .select(['first_number', 'last_number', 'text'])
-    .where('turn_id', '=', id)
-    .where(
-      'tenant',
-      '=',
-      slot((key) => key.tenant),
-    )
-    .where(
-      sql<SqlBool>`exists (select 1 from turns where turns.id = ${id}
-        and ${TURN_USER} = ${slot((key) => key.user)})`,
-    )
-    .where('first_number', '>=', begin as unknown as Expression<number>)
-    .where('last_number', '>=', from)
-    .orderBy('first_number')
-    .limit(MAX_PAGE_GROUPS)
+function insertEvents(
+  slot: ParameterSlot<RunHoldKey & StreamEventRow>,
+  language: Engine['language'],
+): SqlFragment {
+  return sql`${insertEventRow(slot)} ${fromHeldTurn(slot, language)}
+    on conflict (turn_id, first_number) do update
+    set last_number = excluded.last_number, text = excluded.text returning turn_id`
 }
 
-function outPositions(db: Kysely<Tables>, slot: ParameterSlot<Omit<RunHoldKey, 'owner'>>) {
-  return db
-    .selectFrom('items')
-    .select('position')
-    .where(
-      'turn_id',
-      '=',
-      slot(({ id }) => id),
-    )
-    .where(
-      sql<string>`items.tenant || ''`,
-      '=',
-      slot(({ tenant }) => tenant),
-    )
-    .where('side', '=', sql.lit('out'))
+function insertItem(
+  slot: ParameterSlot<RunHoldKey & ItemRow>,
+  language: Engine['language'],
+): SqlFragment {
+  return sql`insert into items (${INSERTED_ITEM_COLUMNS})
+    select ${sql.join(ITEM_COLUMNS.map((name) => slot(name)))},
+      ${selectCallOwner(slot(findCallingTurnId))}
+    ${fromHeldTurn(slot, language)} on conflict do nothing`
+}
+
+function selectRunState(slot: ParameterSlot<RunLogKey>): SqlFragment {
+  return sql`select turns.dialect, turns.wire, turns.account, turns.model, turns.prefix_hash,
+      turns.conversation, turns.state, turns.background, turns.owner, turns.created_at,
+      turns.deleted_at, replicas.alive_until,
+      (select min(stream_events.first_number) from stream_events
+        where stream_events.turn_id = turns.id) as first_number
+    from turns left join replicas on replicas.id = turns.owner
+    where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}`
+}
+
+/**
+ * Selects the groups from the one that contains event `from` on. The index knows only where groups
+ * begin, so the query first finds the last group that begins at or before `from`; if that group ends
+ * earlier, it is filtered out.
+ */
+function selectLogGroups(slot: ParameterSlot<RunLogKey>): SqlFragment {
+  return sql`select first_number, last_number, text from stream_events
+    where turn_id = ${slot('id')} and tenant = ${slot('tenant')}
+    and exists (select 1 from turns where turns.id = ${slot('id')} and ${TURN_USER} = ${slot('user')})
+    and first_number >= (
+      select max(earlier.first_number) from stream_events as earlier
+      where earlier.turn_id = ${slot('id')} and earlier.first_number <= ${slot('from')})
+    and last_number >= ${slot('from')}
+    order by first_number limit ${sql.lit(MAX_PAGE_GROUPS)}`
 }

@@ -1,9 +1,9 @@
 /**
- * The memory of runs that outlive their client: the log of what they said, and who runs them.
+ * Interface of the store of background runs: their event logs and the replicas that own them.
  *
- * A run belongs to its owner. Whoever wants to end or to repeat somebody else's run takes it over
- * first; from then on nothing that the former owner writes has any effect, so that a log is never
- * written by two. Every verb may be repeated.
+ * A run has one owner. A replica that wants to end or repeat the run of another one takes it over
+ * first. From then on no write of the former owner has any effect, so two replicas never write the
+ * same log. Every method may be repeated.
  */
 import type { Origin } from '../../core/item.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -12,48 +12,52 @@ import type { NewTurn, PlacedItem, TurnEnding, TurnState } from '../turns/turn-s
 export interface RunStore {
   /** Creates the turn of a run together with the first events of its log. */
   readonly openRun: (turn: NewTurn, opening: EventGroup | null) => Promise<void>
-  /** Tells that the work on a queued run has begun. */
+  /** Marks a queued run as started. */
   readonly startRun: (hold: RunHold) => Promise<RunHoldResult>
-  /** Adds events and finished items to a run, all of them or none. */
+  /** Adds events and finished items to a run: all of them or none. */
   readonly recordRun: (
     hold: RunHold,
     events: EventGroup | null,
     items: readonly PlacedItem[],
   ) => Promise<RunHoldResult>
-  /** Adds the last events and items and ends the turn, at once. */
+  /** Adds the last events and items and ends the turn, in one transaction. */
   readonly endRun: (
     hold: RunHold,
     ending: TurnEnding,
     events: EventGroup | null,
   ) => Promise<RunHoldResult>
-  /** Makes `owner` the owner, if the run still is as it was found. */
+  /** Makes `owner` the owner of the run, unless the run has changed since it was found. */
   readonly takeRun: (run: FoundRun, owner: string) => Promise<RunHoldResult>
-  /** Which of these runs are the owner's, and not over; of at most `MAX_RUNS_PER_QUERY`. */
+  /**
+   * Returns those of at most `MAX_RUNS_PER_QUERY` runs that this owner has and that are unfinished.
+   */
   readonly heldRuns: (owner: string, turnIds: readonly string[]) => Promise<ReadonlySet<string>>
-  /** The state of a run with what its log holds from event `from` on, or the beginning of it. */
+  /** Returns the state of a run and the first page of its log from event `from` on. */
   readonly readLog: (whose: Caller, turnId: string, from: number) => Promise<RunLogPage | null>
-  /** The positions of the output items that a turn has. */
+  /** Returns the positions of the stored output items of a turn. */
   readonly journaledItems: (tenant: string, turnId: string) => Promise<ReadonlySet<number>>
-  /** Some turns that are not over and that nobody works on any more, of all tenants. */
+  /**
+   * Returns up to `MAX_RUNS_PER_QUERY` unfinished runs of all tenants that no live replica owns.
+   */
   readonly orphanedRuns: (nowMs: number) => Promise<readonly FoundRun[]>
   /**
-   * A replica that is not renewed in time is dead, and what it owns is orphaned. With it goes what
-   * is not needed any more: replicas that died long ago, and logs that are older than they are kept.
+   * Extends the lease of a replica. A replica whose lease ends is dead, and its runs are orphaned.
+   * Also deletes long-dead replicas and expired logs.
    */
   readonly renewReplica: (replica: string, nowMs: number, aliveUntilMs: number) => Promise<void>
   readonly retireReplica: (replica: string) => Promise<void>
 }
 
-/** Whether the run was the owner's. If not, nothing was written. */
+/** True if the caller owned the run. If false, nothing was written. */
 export type RunHoldResult = boolean
 
-/** A run as its owner names it. */
+/** A run and the replica that claims to own it. */
 export interface RunHold extends Caller {
   readonly turnId: string
   readonly owner: string
 }
 
-/** Whole events of a log as text, by the numbers of the first and the last. */
+/** Consecutive events of a log as text, with the numbers of the first and the last, e.g. 0 to 7. */
 export interface EventGroup {
   readonly first: number
   readonly last: number
@@ -72,29 +76,41 @@ export interface RunLogPage extends FoundRun {
   readonly state: TurnState
   readonly background: boolean
   readonly isDeleted: boolean
-  /** Until when its owner is known to be alive. */
+  /** End of the owner's lease, as far as it is known. */
   readonly aliveUntilMs: number | null
   readonly createdAtMs: number
-  /** Whether it has a log at all. */
+  /** True if the run has a log. */
   readonly isLogged: boolean
   /**
-   * Without a gap; the first may begin before the event that was asked for. One that nobody can read
-   * any more is empty.
+   * The events without a gap. The first group may begin before the requested event. The text of a
+   * group that cannot be decrypted is empty.
    */
   readonly groups: readonly EventGroup[]
 }
 
-/** As many groups as one page holds, at most. Fewer of them are all that there are. */
+/** Maximum number of groups in one page. A page with fewer groups is the last. */
 export const MAX_PAGE_GROUPS = 32
 
-/** As many runs as `heldRuns` and `orphanedRuns` speak of, at most. */
+/** Maximum number of runs in one call of `heldRuns` or `orphanedRuns`. */
 export const MAX_RUNS_PER_QUERY = 50
 
-/** A turn that says nothing of its owner is given up only when no answer can take that long. */
-export const OWNERLESS_RUN_TIMEOUT_MS = 60 * 60 * 1000
-
-/** Beyond what a log can hold; no database compares with more. */
+/** Larger than the number of any event in a log, and the maximum of a 32-bit column. */
 export const MAX_EVENT_NUMBER = 2 ** 31 - 1
 
-/** From the beginning of a run on; of one that is not over, until it is. */
+const HOUR_MS = 60 * 60 * 1000
+
+/**
+ * Time that the log of a run is stored, counted from the start of the run. The log of an unfinished
+ * run is stored until the run ends.
+ */
 export const LOG_RETENTION_HOURS = 24
+export const LOG_RETENTION_MS = LOG_RETENTION_HOURS * HOUR_MS
+
+/** Time that the row of a dead replica is stored. A replica without a row counts as dead too. */
+export const DEAD_REPLICA_RETENTION_MS = HOUR_MS
+
+/**
+ * Age from which on an unfinished run without an owner counts as orphaned: longer than any answer
+ * takes.
+ */
+export const OWNERLESS_RUN_TIMEOUT_MS = HOUR_MS

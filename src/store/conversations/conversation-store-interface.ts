@@ -1,7 +1,7 @@
 /**
- * Conversations that several clients can add to. A conversation is a chain of turns of which it knows
- * the newest, its head. Whoever wants to add to it holds it until then; nobody else can meanwhile.
- * It is its owner's: whatever is asked for somebody else finds no such conversation.
+ * Interface of the store of conversations that several clients can add to. A conversation is a
+ * chain of turns and stores the last one, its head. A turn locks the conversation before it adds to
+ * it, and meanwhile no other turn can. A caller finds only its own conversations.
  */
 import type { ItemPlace } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -9,46 +9,49 @@ import type { Caller } from '../../core/client/caller.ts'
 import type { NewTurn } from '../turns/turn-store-interface.ts'
 
 export interface ConversationStore {
-  /** Creates a conversation, with a turn that holds its first items if there are any. */
+  /** Creates a conversation, and a turn with its first items if there are any. */
   readonly createConversation: (
     conversation: NewConversation,
     turn: NewTurn | null,
   ) => Promise<void>
   readonly findConversation: (owner: Caller, id: string) => Promise<Conversation | null>
-  /** `null` if there is no such conversation. */
+  /** Replaces the metadata. Resolves to `null` if the caller has no such conversation. */
   readonly relabelConversation: (
     owner: Caller,
     id: string,
     metadata: JsonObject,
   ) => Promise<Conversation | null>
-  /** What holds for its context from now on; `null` for nothing. Resolves to `null` if it is not there. */
+  /**
+   * Replaces the policy overrides of the conversation; `null` removes them. Resolves to `null` if
+   * the caller has no such conversation.
+   */
   readonly setContext: (
     owner: Caller,
     id: string,
     context: JsonObject | null,
   ) => Promise<Conversation | null>
-  /** What it has come to is behind it: from now on nothing of that is told to a model. */
+  /** Resets the conversation: from now on models do not see the turns up to its present head. */
   readonly resetConversation: (owner: Caller, id: string) => Promise<Conversation | null>
   /**
-   * Deletes a conversation and what only it used: turns of it that others stand on stay as long as
-   * these, but are not found any more.
+   * Deletes a conversation and the turns that only it uses. Turns with descendants elsewhere stay
+   * stored until those are gone, but cannot be found any more.
    */
   readonly deleteConversation: (
     owner: Caller,
     id: string,
     nowMs: number,
   ) => Promise<'deleted' | 'busy' | 'unknown'>
-  /** Holds a conversation up to a time, unless somebody else does. */
+  /** Locks a conversation until `untilMs`, unless another turn has locked it. */
   readonly holdConversation: (hold: ConversationHold) => Promise<ConversationHoldResult>
-  /** Holds it for longer. `false` if it is somebody else's by now. */
+  /** Extends the lock. Resolves to `false` if another turn has it by now. */
   readonly renewHold: (hold: ConversationHold) => Promise<boolean>
   readonly letGo: (hold: ConversationHolder) => Promise<void>
   /**
-   * Adds a turn of items to a conversation that the turn holds, and lets it go. `false` if it is
-   * somebody else's by now; then nothing is added.
+   * Adds a turn of items to the conversation that the turn has locked, and releases the lock.
+   * Resolves to `false`, and adds nothing, if another turn has the lock by now.
    */
   readonly appendItems: (turn: NewTurn) => Promise<boolean>
-  /** Takes an item out of its conversation. */
+  /** Hides an item from later requests of its conversation. */
   readonly hideItem: (owner: Caller, place: ItemPlace) => Promise<void>
 }
 
@@ -61,19 +64,19 @@ export interface NewConversation extends Caller {
 
 export interface Conversation extends Omit<NewConversation, 'context'>, ConversationState {}
 
-/** Where a conversation stands, and what holds for its context. */
+/** The position of a conversation in its chain of turns, and its policy overrides. */
 export interface ConversationState {
-  /** The newest of its turns. */
+  /** The last turn of the conversation. */
   readonly head: string | null
-  /** As it was written, and not looked at. */
+  /** The policy overrides as the client sent them, unchecked. */
   readonly context: JsonObject | null
-  /** The turn at which it was reset. */
+  /** The turn that was the head when the conversation was reset. */
   readonly resetAfter: string | null
 }
 
 export interface ConversationHolder extends Caller {
   readonly id: string
-  /** The turn that is to be added. */
+  /** The turn that locks the conversation and will be added to it. */
   readonly by: string
 }
 

@@ -1,8 +1,9 @@
 /**
- * Turns a Kysely query into a function that only fills in values.
+ * Compiles SQL templates to functions that only fill in parameters.
  *
- * Building and compiling a query costs more than running it, so it happens once. Where a value
- * belongs, the query holds a slot that says how to read it from the input of one call.
+ * Building and compiling a query takes longer than running it, so it happens once per process. The
+ * template contains a slot for each parameter, and the slot knows how to read its value from the
+ * input of one call.
  */
 import {
   DummyDriver,
@@ -13,53 +14,48 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
-  type Compilable,
   type Dialect,
   type RawBuilder,
 } from 'kysely'
 import type { Engine, SqlQuery, SqlValue } from './engine-interface.ts'
-import type { Tables } from './table-row-types.ts'
 
 export type CompiledStatement<Input> = (input: Input) => SqlQuery
 
-/** Stands for the value in the query, and has its type as far as the query can see. */
-export type ParameterSlot<Input> = <Type extends SqlValue>(read: (input: Input) => Type) => Type
+/** Part of a statement, as the `sql` template of Kysely builds it. */
+export type SqlFragment = RawBuilder<unknown>
 
-export function compileStatement<Input>(
-  name: string | null,
-  build: (slot: ParameterSlot<Input>) => Compilable,
-): CompiledStatement<Input> {
-  const reads = new Map<unknown, (input: Input) => SqlValue>()
-  const { sql, parameters } = build((read) => {
-    const marker = {}
-    reads.set(marker, read)
-    return marker as never
-  }).compile()
-  const readers = parameters.map(
-    (parameter) => reads.get(parameter) ?? ((): SqlValue => parameter as SqlValue),
-  )
-  return (input) => ({ name, sql, parameters: readers.map((read) => read(input)) })
+/**
+ * Marks the position of a parameter in a template, e.g. `slot('id')` or
+ * `slot(({ nowMs }) => nowMs - HOUR_MS)`. The result only has the type of the value: it is a
+ * marker, which the compiled statement replaces in each call.
+ */
+export interface ParameterSlot<Input> {
+  <Key extends keyof Input>(key: Key): Input[Key]
+  <Value extends SqlValue>(read: (input: Input) => Value): Value
 }
 
-/** Compiles queries that are easier to read in SQL than to build. */
-export function createSqlCompiler(language: Engine['language']) {
-  const db = createQueryBuilder(language)
+/** Returns a compiler of SQL templates for one language. */
+export function createStatementCompiler(language: Engine['language']) {
+  const db = new Kysely({ dialect: DIALECTS[language] })
   return <Input>(
     name: string | null,
-    build: (slot: ParameterSlot<Input>) => RawBuilder<unknown>,
-  ): CompiledStatement<Input> => compileStatement(name, (slot) => toCompilable(db, build(slot)))
+    build: (slot: ParameterSlot<Input>) => SqlFragment,
+  ): CompiledStatement<Input> => {
+    const readers = new Map<unknown, (input: Input) => SqlValue>()
+    const slot = (key: keyof Input | ((input: Input) => SqlValue)): never => {
+      const marker = {}
+      readers.set(marker, typeof key === 'function' ? key : (input) => input[key] as SqlValue)
+      return marker as never
+    }
+    const { sql, parameters } = build(slot).compile(db)
+    const values = parameters.map(
+      (parameter) => readers.get(parameter) ?? ((): SqlValue => parameter as SqlValue),
+    )
+    return (input) => ({ name, sql, parameters: values.map((read) => read(input)) })
+  }
 }
 
-/** Such a query among others that are built. */
-export function toCompilable(db: Kysely<Tables>, query: RawBuilder<unknown>): Compilable {
-  return { compile: () => query.compile(db) }
-}
-
-/** Builds queries in a database's language, and runs none. */
-export function createQueryBuilder(language: Engine['language']): Kysely<Tables> {
-  return new Kysely({ dialect: DIALECTS[language] })
-}
-
+/** Kysely only builds and compiles statements, and never connects to a database. */
 const DIALECTS: Readonly<Record<Engine['language'], Dialect>> = {
   sqlite: {
     createAdapter: () => new SqliteAdapter(),

@@ -1,4 +1,7 @@
-/** D1, the database of Cloudflare Workers. Its one transaction is a batch of finished statements. */
+/**
+ * Engine for D1, the database of Cloudflare Workers. Its only transaction is a batch of prepared
+ * statements.
+ */
 import type { Engine, SqlQuery, SqlRows } from './engine-interface.ts'
 
 export function openD1(database: D1Binding): Engine {
@@ -16,7 +19,7 @@ export function openD1(database: D1Binding): Engine {
   }
 }
 
-/** As much of the binding as is used here. */
+/** The part of the D1 binding in use. */
 export interface D1Binding {
   readonly prepare: (sql: string) => D1Statement
   readonly batch: (

@@ -1,4 +1,4 @@
-/** What `DATABASE_URL` says. A fault is an Error whose message completes "DATABASE_URL …". */
+/** Parses `DATABASE_URL`. The message of an error completes the sentence "DATABASE_URL …". */
 
 export type DatabaseLocation =
   | { readonly type: 'sqlite'; readonly path: string }
@@ -9,22 +9,27 @@ export function parseDatabaseUrl(databaseUrl: string): DatabaseLocation {
   const scheme = databaseUrl.slice(0, Math.max(colon, 0))
   if (scheme === 'sqlite') return { type: 'sqlite', path: sqlitePath(databaseUrl.slice(colon + 1)) }
   if (scheme === 'postgres' || scheme === 'postgresql') {
-    if (!URL.canParse(databaseUrl)) throw fault('is not a URL that can be read')
+    if (!URL.canParse(databaseUrl)) throw createUrlError('is not a URL that can be read')
     return { type: 'postgres', url: databaseUrl }
   }
-  throw fault(/^\w+$/.test(scheme) ? `starts with \`${scheme}:\`` : 'does not start with a scheme')
+  throw createUrlError(
+    /^\w+$/.test(scheme) ? `starts with \`${scheme}:\`` : 'does not start with a scheme',
+  )
 }
 
-/** Both `sqlite:/data/x.db` and `sqlite:///data/x.db` name a file by its whole path. */
-function sqlitePath(rest: string): string {
-  const path = rest.startsWith('///') ? rest.slice(2) : rest
-  if (path === '' || path.startsWith('//')) throw fault('names no file')
+/**
+ * Returns the path of the file. `sqlite:/data/x.db` and `sqlite:///data/x.db` both name
+ * `/data/x.db`.
+ */
+function sqlitePath(address: string): string {
+  const path = address.startsWith('///') ? address.slice(2) : address
+  if (path === '' || path.startsWith('//')) throw createUrlError('names no file')
   return path
 }
 
-/** Says nothing of the URL but what is wrong with it, for there may be a password in it. */
-function fault(words: string): Error {
+/** Builds the error without the URL, which may contain a password. */
+function createUrlError(problem: string): Error {
   return new Error(
-    `${words}. Use \`sqlite:./data/backstory.db\`, \`sqlite::memory:\` or \`postgres://user:password@host:5432/database\`.`,
+    `${problem}. Use \`sqlite:./data/backstory.db\`, \`sqlite::memory:\` or \`postgres://user:password@host:5432/database\`.`,
   )
 }

@@ -1,18 +1,19 @@
 /**
- * What the store needs of a database, and all that differs between the three: run finished SQL.
- * A new database is a new file `engine-….ts` and a line in the contract's test.
+ * Interface of a database engine: runs finished SQL statements. All differences between SQLite,
+ * Postgres and D1 are in the implementations. A new database is a new file `…-engine.ts` here and a
+ * line in `test/store/engines.ts`.
  */
 export interface Engine {
   readonly language: 'sqlite' | 'postgres'
   /**
-   * Runs the queries in order, in one round trip where the database can, and yields the rows of
-   * each. It sees every write whose promise has resolved.
+   * Runs the queries in order, in one round trip where the database can, and returns the rows of
+   * each. A read sees every write whose promise has resolved.
    */
   readonly read: (queries: readonly SqlQuery[]) => Promise<readonly SqlRows[]>
   /**
-   * Runs all of the queries or none, and yields what each of them returns. When the promise
-   * resolves their effect survives the death of this process, and, unless less is asked, a power
-   * cut as well: waiting for the disk is what a write costs most.
+   * Runs all of the queries or none, and returns the rows of each. When the promise resolves, the
+   * effect survives the death of this process and, by default, a power cut. Waiting for the disk is
+   * the slowest part of a write.
    */
   readonly write: (
     queries: readonly SqlQuery[],
@@ -21,18 +22,24 @@ export interface Engine {
   readonly close: () => Promise<void>
 }
 
-/** `whenever` is as `kill` for what nobody waits for: it may go along with what is written next. */
+/**
+ * The event that a write survives. `whenever` survives what `kill` does, but may wait up to 20 ms
+ * for another write to share a transaction with.
+ */
 export type WriteDurability = 'whenever' | 'kill' | 'power-cut'
 
 export interface SqlQuery {
-  /** Under which a database may keep the statement prepared; `null` for what runs but once. */
+  /**
+   * Name under which a database may cache the prepared statement; `null` for statements that run
+   * once.
+   */
   readonly name: string | null
   readonly sql: string
   readonly parameters: readonly SqlValue[]
 }
 
-/** What every database binds and returns alike. */
+/** The types that every database binds and returns in the same way. */
 export type SqlValue = string | number | null
 
-/** Plain objects by column, for the asker to type: it knows its query. */
+/** Plain objects keyed by column. The caller knows its query and casts them. */
 export type SqlRows = readonly unknown[]

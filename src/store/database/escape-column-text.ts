@@ -1,7 +1,7 @@
 /**
- * Text from outside as a column's value, and back. Postgres refuses NUL, and UTF-8 has no word for
- * half a surrogate pair: such a text is kept as a JSON string. So is one that starts like a JSON
- * string, or it could not be told from those.
+ * Encodes any text for a database column, and decodes it. Postgres rejects NUL, and UTF-8 cannot
+ * represent half of a surrogate pair, so such a text is stored as a JSON string. A text that begins
+ * with a double quote is stored as a JSON string too, so that decoding is unambiguous.
  */
 export function encodeColumn(text: string): string {
   const isPlain = text.charCodeAt(0) !== QUOTE && !text.includes('\0') && text.isWellFormed()
@@ -23,8 +23,8 @@ export function decodeNullableColumn(column: string | null): string | null {
 const QUOTE = 0x22
 
 /**
- * What an item may be looked up by. A key that is too long for an index, or no text at all, is no
- * key: the item is kept, but not found by it.
+ * Encodes an id for a lookup column. Returns `null` for a value that is no text or longer than 256
+ * characters, the limit of the index: the item is stored but not found by that id.
  */
 export function encodeKeyColumn(key: unknown): string | null {
   return typeof key === 'string' && key.length <= MAX_KEY_CHARS ? encodeColumn(key) : null

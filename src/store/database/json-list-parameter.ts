@@ -1,23 +1,30 @@
 /**
- * A list of any length as one value of a statement, which may have but a hundred of them on D1. Its
- * texts are columns (`encodeColumn`), so that no database refuses what is in them.
+ * Passes a list of any length as one JSON parameter, because D1 binds at most 100 parameters per
+ * statement. Its texts are encoded with `encodeColumn`, so every database accepts them.
  */
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { SqlFragment } from './compile-statement.ts'
 import type { Engine } from './engine-interface.ts'
 
-/** Stands in a `from`; each text of the list is `wanted.value`. */
-export function selectJsonList(language: Engine['language'], list: string): RawBuilder<unknown> {
+/**
+ * Returns a table expression for a `from` clause. The texts of the list are in the column
+ * `wanted.value`.
+ */
+export function selectJsonList(language: Engine['language'], list: string): SqlFragment {
   return language === 'postgres'
     ? sql`jsonb_array_elements_text(cast(${list} as jsonb)) as wanted(value)`
     : sql`json_each(${list}) as wanted`
 }
 
-/** A condition that follows the column's index, each text by itself. */
+/**
+ * Returns the condition that a column is in the list. Databases look up each text in the index of
+ * the column.
+ */
 export function isInJsonList(
   language: Engine['language'],
-  column: RawBuilder<unknown>,
+  column: SqlFragment,
   list: string,
-): RawBuilder<unknown> {
+): SqlFragment {
   const texts = sql`select wanted.value from ${selectJsonList(language, list)}`
   return language === 'postgres'
     ? sql`${column} = any(array(${texts}))`

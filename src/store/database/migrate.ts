@@ -1,12 +1,13 @@
 /**
- * Brings a database up to date with the files of `migrations/`. It may run any number of times, and
- * in several processes at once: a file and the record of its name are one batch, and a name is
- * unique, so of two that try only one succeeds. (On Workers wrangler applies the same files.)
+ * Applies the files of `migrations/` that a database does not have yet. It may run repeatedly and
+ * in several processes at once: the statements of a file and the record of its name are one
+ * transaction, and names are unique, so only one process succeeds. (On Workers wrangler applies the
+ * same files.)
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { compileStatement, createQueryBuilder } from './compile-statement.ts'
+import { sql } from 'kysely'
+import { createStatementCompiler } from './compile-statement.ts'
 import type { Engine, SqlQuery } from './engine-interface.ts'
-import type { MigrationRow } from './table-row-types.ts'
 
 export interface SqlMigration {
   readonly name: string
@@ -17,11 +18,11 @@ export async function migrate(
   engine: Engine,
   migrations: readonly SqlMigration[] = readMigrations(),
 ): Promise<void> {
-  // A failure may mean that another process was faster, once for each file; then look again.
+  // Another process may have applied a file first, which fails once per file here. Look again.
   const attempts = migrations.length + 2
   for (let attempt = 1; ; attempt++) {
     try {
-      await applyMissing(engine, migrations)
+      await applyMissingMigrations(engine, migrations)
       return
     } catch (error) {
       if (attempt === attempts) throw error
@@ -29,7 +30,7 @@ export async function migrate(
   }
 }
 
-/** In the order of their names. */
+/** Reads the migrations in the order of their names. */
 export function readMigrations(
   folder: URL = new URL('../../../migrations/', import.meta.url),
 ): readonly SqlMigration[] {
@@ -39,33 +40,37 @@ export function readMigrations(
     .map((name) => ({ name, sql: readFileSync(new URL(name, folder), 'utf8') }))
 }
 
-async function applyMissing(engine: Engine, migrations: readonly SqlMigration[]): Promise<void> {
-  const db = createQueryBuilder(engine.language)
-  const names = compileStatement<null>(null, () => db.selectFrom('migrations').select('name'))
-  const record = compileStatement<string>(null, (slot) =>
-    db.insertInto('migrations').values({ name: slot((name) => name) }),
+async function applyMissingMigrations(
+  engine: Engine,
+  migrations: readonly SqlMigration[],
+): Promise<void> {
+  const compile = createStatementCompiler(engine.language)
+  const selectNames = compile<null>(null, () => sql`select name from migrations`)
+  const record = compile<{ readonly name: string }>(
+    null,
+    (slot) => sql`insert into migrations (name) values (${slot('name')})`,
   )
-  await engine.write([once(RECORDS)])
-  const [rows = []] = await engine.read([names(null)])
-  const applied = new Set((rows as readonly MigrationRow[]).map(({ name }) => name))
-  for (const { name, sql } of migrations) {
+  await engine.write([once(CREATE_MIGRATIONS_TABLE)])
+  const [rows = []] = await engine.read([selectNames(null)])
+  const applied = new Set((rows as readonly Pick<SqlMigration, 'name'>[]).map(({ name }) => name))
+  for (const { name, sql: text } of migrations) {
     if (applied.has(name)) continue
-    await engine.write([record(name), ...statementsOf(sql).map(once)])
+    await engine.write([record({ name }), ...splitStatements(text).map(once)])
   }
 }
 
-const RECORDS = `create table if not exists migrations (
+const CREATE_MIGRATIONS_TABLE = `create table if not exists migrations (
   name text not null primary key,
   applied_at text not null default current_timestamp
 )`
 
-function once(sql: string): SqlQuery {
-  return { name: null, sql, parameters: [] }
+function once(text: string): SqlQuery {
+  return { name: null, sql: text, parameters: [] }
 }
 
-/** A statement of ours ends with a semicolon at the end of a line. */
-function statementsOf(sql: string): readonly string[] {
-  return sql
+/** Splits a file into statements. Each ends with a semicolon at the end of a line. */
+function splitStatements(text: string): readonly string[] {
+  return text
     .replace(/^--.*$/gm, '')
     .split(/;\s*$/m)
     .map((statement) => statement.trim())

@@ -1,6 +1,6 @@
 /**
- * One connection to a SQLite file: reading, and committing several batches in one transaction.
- * Synchronous; who calls it decides on which thread.
+ * Opens one connection to a SQLite file, which reads, and commits several batches in one
+ * transaction. All calls are synchronous; the caller chooses the thread.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { SqlQuery, SqlRows, WriteDurability, SqlValue } from './engine-interface.ts'
@@ -8,8 +8,8 @@ import type { SqlQuery, SqlRows, WriteDurability, SqlValue } from './engine-inte
 export interface SqliteConnection {
   readonly read: (query: SqlQuery) => SqlRows
   /**
-   * Runs every batch or none of it, whatever becomes of the others, and yields what its queries
-   * return, or why it failed. What succeeded is on the disk.
+   * Runs the batches in one transaction. Each batch succeeds or fails on its own: the result is the
+   * rows of its queries, or the error. When the call returns, successful batches are on the disk.
    */
   readonly commit: (
     batches: readonly (readonly SqlQuery[])[],
@@ -20,23 +20,23 @@ export interface SqliteConnection {
 
 export type BatchResult = readonly SqlRows[] | Error
 
-/** Several processes may share the file, and each waits this long for the others. */
+/** Maximum wait for another process that has locked the file. */
 const BUSY_MS = 10_000
 
 const PRAGMAS = {
-  // What small turns write again and again is folded into the file at every 16 MB of log, not at 4.
-  // And where a page is given another use, no word of what it held before is left in its gaps: nobody
-  // would find it there to seal it. It costs no writing, for the page is written anyway.
+  // The write-ahead log is merged into the file at every 16 MB (4,000 pages) instead of 4 MB,
+  // because small turns write the same pages again and again. `secure_delete = fast` overwrites
+  // deleted text in pages that are written anyway: re-encryption could not find it there.
   write:
     'pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 4000; pragma secure_delete = fast',
-  // 32 MB, when they are needed: a long conversation is read again with every one of its turns.
+  // Page cache of at most 32 MB: a long conversation is read again with each of its turns.
   read: 'pragma cache_size = -32000',
 }
 
-/** What may wait has waited before it comes here. */
+/** The writer thread has handled `whenever` already. */
 type Durability = Exclude<WriteDurability, 'whenever'>
 
-/** With `normal` a commit is with the system, with `full` it is on the disk. */
+/** With `normal` a commit is in the page cache of the operating system, with `full` on the disk. */
 const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
   kill: 'normal',
   'power-cut': 'full',
@@ -44,53 +44,53 @@ const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
 
 export function openSqliteConnection(path: string, mode: 'read' | 'write'): SqliteConnection {
   const database = new DatabaseSync(path, { readOnly: mode === 'read', timeout: BUSY_MS })
-  patiently(() => database.exec(PRAGMAS[mode]))
-  let promised: Durability = 'power-cut'
-  const commit = committer(database)
-  const statements = new Map<string, Prepared>()
-  const prepared = ({ name, sql }: SqlQuery): Prepared => {
-    if (name === null) return rowsBy(database.prepare(sql))
+  retryWhileBusy(() => database.exec(PRAGMAS[mode]))
+  let durability: Durability = 'power-cut'
+  const commit = createCommitter(database)
+  const statements = new Map<string, StatementRunner>()
+  const getRunner = ({ name, sql }: SqlQuery): StatementRunner => {
+    if (name === null) return createRunner(database.prepare(sql))
     let statement = statements.get(name)
     if (statement === undefined) {
-      statements.set(name, (statement = rowsBy(database.prepare(sql))))
+      statements.set(name, (statement = createRunner(database.prepare(sql))))
     }
     return statement
   }
-  const run = (query: SqlQuery): SqlRows => prepared(query)(query.parameters)
+  const run = (query: SqlQuery): SqlRows => getRunner(query)(query.parameters)
   return {
     read: run,
     commit(batches, survives = 'power-cut') {
-      if (survives !== promised) database.exec(`pragma synchronous = ${SYNCHRONOUS[survives]}`)
-      promised = survives
+      if (survives !== durability) database.exec(`pragma synchronous = ${SYNCHRONOUS[survives]}`)
+      durability = survives
       return commit(batches, run)
     },
     close: () => database.close(),
   }
 }
 
-type Prepared = (parameters: readonly SqlValue[]) => SqlRows
+type StatementRunner = (parameters: readonly SqlValue[]) => SqlRows
 
 /**
- * What a statement yields; one that returns nothing yields no rows. Rows are made objects here, all of
- * one shape: SQLite would make each of them a dictionary, which takes a third longer.
+ * Returns a function that runs a statement and returns its rows. The objects are built here, with
+ * one shape: those of `node:sqlite` are slow dictionaries, which takes a third longer.
  */
-function rowsBy(statement: StatementSync): Prepared {
+function createRunner(statement: StatementSync): StatementRunner {
   statement.setReturnArrays(true)
   const columns = statement.columns().map(({ name }) => name)
   const empty: Record<string, unknown> = Object.fromEntries(columns.map((name) => [name, null]))
   return (parameters) =>
     (statement.all(...parameters) as unknown as readonly (readonly unknown[])[]).map((values) => {
       const row = { ...empty }
-      columns.forEach((name, at) => (row[name] = values[at]))
+      columns.forEach((name, index) => (row[name] = values[index]))
       return row
     })
 }
 
 /**
- * Of two processes that make a new file to one with a log at once, SQLite refuses one without waiting
- * at all. It is asked again for as long as any other would wait.
+ * Retries while the file is busy, for at most `BUSY_MS`. SQLite's own timeout does not cover the
+ * switch of a new file to WAL mode, which fails at once for the second of two processes.
  */
-function patiently(work: () => void): void {
+function retryWhileBusy(work: () => void): void {
   const until = Date.now() + BUSY_MS
   for (;;) {
     try {
@@ -98,44 +98,44 @@ function patiently(work: () => void): void {
     } catch (error) {
       const isBusy = error instanceof Error && 'errcode' in error && error.errcode === BUSY
       if (!isBusy || Date.now() > until) throw error
-      Atomics.wait(NOBODY, 0, 0, 20)
+      Atomics.wait(NEVER_NOTIFIED, 0, 0, 20)
     }
   }
 }
 
-/** As SQLite names it. */
+/** The error code SQLITE_BUSY. */
 const BUSY = 5
-/** Waited for, to let a moment pass. */
-const NOBODY = new Int32Array(new SharedArrayBuffer(4))
+/** Never notified: `Atomics.wait` on it is a synchronous sleep. */
+const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * What stands around every batch is prepared once, or each would have it parsed again.
+ * Prepares `begin` and the like once and returns the function that commits batches.
  *
- * Nearly always all batches succeed, and then none of them needs a savepoint, for which SQLite would set
- * aside every page that each of its statements changes: of a long turn that is more than it writes. Only
- * where one fails, all of them are undone and run again, each by itself.
+ * In the normal case all batches succeed and no savepoint is needed. A savepoint would copy every
+ * page that its statements change, which for a long turn is more than it writes. If a batch fails,
+ * the transaction is rolled back and every batch runs again in a savepoint of its own.
  */
-function committer(database: DatabaseSync) {
+function createCommitter(database: DatabaseSync) {
   const begin = database.prepare('begin immediate')
   const end = database.prepare('commit')
-  const mark = database.prepare('savepoint batch')
-  const unmark = database.prepare('release batch')
+  const setSavepoint = database.prepare('savepoint batch')
+  const releaseSavepoint = database.prepare('release batch')
 
-  const inSavepoint = (
+  const runInSavepoint = (
     batch: readonly SqlQuery[],
     run: (query: SqlQuery) => SqlRows,
   ): BatchResult => {
-    mark.run()
+    setSavepoint.run()
     try {
       const rows = batch.map(run)
-      unmark.run()
+      releaseSavepoint.run()
       return rows
     } catch (error) {
       // A full disk ends the whole transaction, and then there is no savepoint to return to.
       if (!database.isTransaction) throw error
       database.exec('rollback to batch')
-      unmark.run()
-      return asError(error)
+      releaseSavepoint.run()
+      return toError(error)
     }
   }
   return (
@@ -144,24 +144,24 @@ function committer(database: DatabaseSync) {
   ): readonly BatchResult[] => {
     try {
       begin.run()
-      let committed: readonly BatchResult[] | null = allOf(batches, run)
+      let committed: readonly BatchResult[] | null = runAll(batches, run)
       if (committed === null) {
-        // A full disk has ended the transaction.
+        // A full disk has ended the transaction already.
         if (database.isTransaction) database.exec('rollback')
         begin.run()
-        committed = batches.map((batch) => inSavepoint(batch, run))
+        committed = batches.map((batch) => runInSavepoint(batch, run))
       }
       end.run()
       return committed
     } catch (error) {
       if (database.isTransaction) database.exec('rollback')
-      return batches.map(() => asError(error))
+      return batches.map(() => toError(error))
     }
   }
 }
 
-/** `null` if one of them fails. */
-function allOf(
+/** Runs all batches; returns `null` if one of them fails. */
+function runAll(
   batches: readonly (readonly SqlQuery[])[],
   run: (query: SqlQuery) => SqlRows,
 ): readonly (readonly SqlRows[])[] | null {
@@ -172,6 +172,6 @@ function allOf(
   }
 }
 
-function asError(error: unknown): Error {
+function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
 }

@@ -1,7 +1,7 @@
 /**
- * SQLite as Node brings it. A file is written by one thread that commits in groups and read here
- * over a connection of its own, so reads never wait for a commit and see whatever was committed.
- * A database in memory is one connection and runs right here.
+ * Engine for SQLite, with Node's built-in driver. One thread writes to the file and commits in
+ * groups; this thread reads over a connection of its own, so reads never wait for a commit and see
+ * all committed data. A database in memory is one connection in this thread.
  */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -10,7 +10,7 @@ import { openSqliteConnection } from './node-sqlite-connection.ts'
 import type { Engine, SqlRows } from './engine-interface.ts'
 import type { WriteBatch, WriterResponse, WriterRequest } from './node-sqlite-writer-thread.ts'
 
-/** `:memory:` or the path of a file, which is created together with its folder. */
+/** Opens `:memory:` or a file, which is created together with its folder. */
 export async function openNodeSqlite(path: string): Promise<Engine> {
   return path === ':memory:' ? openInMemory() : openFile(path)
 }
@@ -38,7 +38,8 @@ async function openFile(path: string): Promise<Engine> {
     read: async (queries) => queries.map(reader.read),
     write: writer.write,
     async close() {
-      // Whoever closes last folds the log into the file, and a reader could not.
+      // The last connection to close merges the write-ahead log into the file. A read-only
+      // connection cannot.
       reader.close()
       await writer.close()
     },
@@ -50,41 +51,43 @@ interface Writer {
   readonly close: () => Promise<void>
 }
 
-interface Waiting {
+interface PendingBatch {
   readonly resolve: (rows: readonly SqlRows[]) => void
   readonly reject: (error: Error) => void
 }
 
-/** Resolves when the thread has opened the file. */
+/** Starts the thread. Resolves when the thread has opened the file. */
 function startWriter(path: string): Promise<Writer> {
   const worker = new Worker(new URL('./node-sqlite-writer-thread.ts', import.meta.url), {
     workerData: path,
   })
-  const waiting = new Map<number, Waiting>()
+  const pendingBatches = new Map<number, PendingBatch>()
   let lastId = 0
   let ended: Error | null = null
   const post = (message: WriterRequest): void => {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- it is not a window
     if (ended === null) worker.postMessage(message)
   }
-  const batches = gathered(post)
+  const batches = createBatchSender(post)
 
-  const end = (error: Error): void => {
+  const rejectPending = (error: Error): void => {
     ended ??= error
-    for (const { reject } of waiting.values()) reject(ended)
-    waiting.clear()
+    for (const { reject } of pendingBatches.values()) reject(ended)
+    pendingBatches.clear()
   }
   const exited = new Promise<void>((resolve) => {
     worker.once('exit', () => {
-      end(new Error('The database is closed.'))
+      rejectPending(new Error('The database is closed.'))
       resolve()
     })
   })
-  worker.on('error', (error) => end(error instanceof Error ? error : new Error(String(error))))
-  worker.on('message', (answers: WriterResponse) => {
-    for (const { id, committed } of answers) {
-      const batch = waiting.get(id)
-      waiting.delete(id)
+  worker.on('error', (error) =>
+    rejectPending(error instanceof Error ? error : new Error(String(error))),
+  )
+  worker.on('message', (results: WriterResponse) => {
+    for (const { id, committed } of results) {
+      const batch = pendingBatches.get(id)
+      pendingBatches.delete(id)
       if (committed instanceof Error) batch?.reject(committed)
       else batch?.resolve(committed)
     }
@@ -95,7 +98,7 @@ function startWriter(path: string): Promise<Writer> {
       new Promise((resolve, reject) => {
         if (ended !== null) return reject(ended)
         const id = ++lastId
-        waiting.set(id, { resolve, reject })
+        pendingBatches.set(id, { resolve, reject })
         batches.add({ id, queries, survives })
       }),
     async close() {
@@ -111,31 +114,31 @@ function startWriter(path: string): Promise<Writer> {
 }
 
 /**
- * Waking the thread is dear: what is asked for in one turn of the loop wakes it once, and what nobody
- * waits for wakes it only if nothing else does.
+ * Collects the batches of one turn of the event loop and posts them together, because waking the
+ * thread is expensive. A batch with `whenever` wakes it only if no other batch does within 20 ms.
  */
-function gathered(post: (asked: readonly WriteBatch[]) => void) {
-  let asked: WriteBatch[] = []
-  let isDue = false
-  let whenever: NodeJS.Timeout | null = null
+function createBatchSender(post: (pending: readonly WriteBatch[]) => void) {
+  let pending: WriteBatch[] = []
+  let isScheduled = false
+  let delayedSend: NodeJS.Timeout | null = null
   const send = (): void => {
-    isDue = false
-    if (whenever !== null) clearTimeout(whenever)
-    whenever = null
-    if (asked.length > 0) post(asked)
-    asked = []
+    isScheduled = false
+    if (delayedSend !== null) clearTimeout(delayedSend)
+    delayedSend = null
+    if (pending.length > 0) post(pending)
+    pending = []
   }
   return {
     send,
     add(batch: WriteBatch): void {
-      asked.push(batch)
+      pending.push(batch)
       const mayWait = batch.survives === 'whenever'
-      if (mayWait) whenever ??= setTimeout(send, WHENEVER_MS)
-      else if (!isDue) setImmediate(send)
-      isDue ||= !mayWait
+      if (mayWait) delayedSend ??= setTimeout(send, MAX_DELAY_MS)
+      else if (!isScheduled) setImmediate(send)
+      isScheduled ||= !mayWait
     },
   }
 }
 
-/** How long it then waits at most. */
-const WHENEVER_MS = 20
+/** Maximum delay of a batch with `whenever`. */
+const MAX_DELAY_MS = 20

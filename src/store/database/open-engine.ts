@@ -1,8 +1,8 @@
-/** Opens the database that `DATABASE_URL` names, on Node: connected, migrated and ready. */
+/** Opens the database that `DATABASE_URL` names, on Node: connects and migrates it. */
 import { parseDatabaseUrl, type DatabaseLocation } from './database-url.ts'
 import { openNodeSqlite } from './node-sqlite-engine.ts'
 import type { Engine } from './engine-interface.ts'
-import { createTurnStore } from '../turns/kysely-turn-store.ts'
+import { createTurnStore } from '../turns/sql-turn-store.ts'
 import { migrate } from './migrate.ts'
 import type { TurnStore } from '../turns/turn-store-interface.ts'
 
@@ -10,9 +10,9 @@ export async function openTurnStore(databaseUrl: string): Promise<TurnStore> {
   return createTurnStore(await openEngine(databaseUrl))
 }
 
-/** What the ports of the memory are made over: one engine for all of them. */
+/** Opens the one engine that all stores share. */
 export async function openEngine(databaseUrl: string): Promise<Engine> {
-  const open = engineOf(databaseUrl)
+  const open = chooseEngine(databaseUrl)
   try {
     const engine = await open()
     await migrate(engine).catch(async (error: unknown) => {
@@ -21,27 +21,29 @@ export async function openEngine(databaseUrl: string): Promise<Engine> {
     })
     return engine
   } catch (cause) {
-    throw new Error(`The database of DATABASE_URL cannot be opened: ${reason(cause)}`, { cause })
+    throw new Error(`The database of DATABASE_URL cannot be opened: ${describeError(cause)}`, {
+      cause,
+    })
   }
 }
 
-function engineOf(databaseUrl: string): () => Promise<Engine> {
-  const place = placeIn(databaseUrl)
-  if (place.type === 'sqlite') return () => openNodeSqlite(place.path)
-  // Loaded only where it is used: it takes memory.
-  return async () => (await import('./postgres-engine.ts')).openPostgres(place.url)
+function chooseEngine(databaseUrl: string): () => Promise<Engine> {
+  const location = parseLocation(databaseUrl)
+  if (location.type === 'sqlite') return () => openNodeSqlite(location.path)
+  // Imported on demand, because the driver takes memory.
+  return async () => (await import('./postgres-engine.ts')).openPostgres(location.url)
 }
 
-function placeIn(databaseUrl: string): DatabaseLocation {
+function parseLocation(databaseUrl: string): DatabaseLocation {
   try {
     return parseDatabaseUrl(databaseUrl)
   } catch (cause) {
-    throw new Error(`DATABASE_URL ${reason(cause)}`, { cause })
+    throw new Error(`DATABASE_URL ${describeError(cause)}`, { cause })
   }
 }
 
-/** An address that does not answer is an error without words, but with a code. */
-function reason(cause: unknown): string {
+/** Returns the text of an error. A refused connection has an empty message, but a code. */
+function describeError(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const { code } = cause as NodeJS.ErrnoException
   return cause.message || code || cause.name

@@ -1,6 +1,6 @@
 /**
- * Postgres through pg. Its connections are pipelined: the statements of a batch, with `begin` and
- * `commit` around them, leave together and cost one round trip.
+ * Engine for Postgres, with the driver pg in pipeline mode: the statements of a transaction, with
+ * `begin` and `commit`, are sent together and take one round trip.
  */
 import { DatabaseError, Pool, TypeOverrides, types, type PoolClient } from 'pg'
 import type { Engine, SqlQuery, SqlRows } from './engine-interface.ts'
@@ -14,20 +14,20 @@ export function openPostgres(url: string): Engine {
     query_timeout: 30_000,
     types: int8AsNumber(),
   })
-  // A connection that breaks while nobody uses it leaves the pool by itself.
+  // A broken idle connection leaves the pool by itself.
   pool.on('error', ignore)
-  pool.on('connect', (client) => void client.query(BY_INDEX).catch(ignore))
+  pool.on('connect', (client) => void client.query(PREFER_INDEXES).catch(ignore))
   return {
     language: 'postgres',
-    read: (queries) => onOneClient(pool, queries),
+    read: (queries) => runOnOneClient(pool, queries),
     async write(queries, survives = 'power-cut') {
       if (survives !== 'power-cut') {
-        const rows = await onOneClient(pool, [BEGIN, DO_NOT_WAIT, ...queries, COMMIT])
+        const rows = await runOnOneClient(pool, [BEGIN, DO_NOT_WAIT_FOR_DISK, ...queries, COMMIT])
         return rows.slice(2, -1)
       }
-      // A statement alone is a transaction already.
-      if (queries.length === 1) return onOneClient(pool, queries)
-      const rows = await onOneClient(pool, [BEGIN, ...queries, COMMIT])
+      // A single statement is a transaction already.
+      if (queries.length === 1) return runOnOneClient(pool, queries)
+      const rows = await runOnOneClient(pool, [BEGIN, ...queries, COMMIT])
       return rows.slice(1, -1)
     },
     close: () => pool.end(),
@@ -35,31 +35,39 @@ export function openPostgres(url: string): Engine {
 }
 
 /**
- * Every read here follows keys. Left alone, the planner would rather read whole tables where its
- * statistics are missing or wrong, and keep for the day a plan made while a table was small.
+ * Makes the planner follow indexes. All reads here look up keys, but with missing or wrong
+ * statistics the planner would choose full table scans, and cache a plan that it made while a table
+ * was small.
  */
-const BY_INDEX =
+const PREFER_INDEXES =
   'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off'
 
-/** The server answers before its log is on the disk; a transaction that waits takes it along. */
-const DO_NOT_WAIT: SqlQuery = {
+/**
+ * Makes the server respond before its log is on the disk. Transactions that wait for the disk flush
+ * this one too.
+ */
+const DO_NOT_WAIT_FOR_DISK: SqlQuery = {
   name: null,
   sql: 'set local synchronous_commit = off',
   parameters: [],
 }
 const BEGIN: SqlQuery = { name: null, sql: 'begin', parameters: [] }
-/** After a statement that failed, Postgres takes this for a rollback. */
+/** After a failed statement Postgres treats a commit as a rollback. */
 const COMMIT: SqlQuery = { name: null, sql: 'commit', parameters: [] }
 
-async function onOneClient(pool: Pool, queries: readonly SqlQuery[]): Promise<readonly SqlRows[]> {
+async function runOnOneClient(
+  pool: Pool,
+  queries: readonly SqlQuery[],
+): Promise<readonly SqlRows[]> {
   const client = await pool.connect()
-  // Who waits for the queries hears of a broken connection; without a listener it would be thrown.
+  // The queries below report a broken connection. Without a listener, the error event would be
+  // thrown.
   client.on('error', ignore)
   const results = await Promise.allSettled(queries.map((query) => run(client, query)))
   client.off('error', ignore)
-  // The first to fail is the cause; those after it say only that the transaction is aborted.
+  // The first failure is the cause. Those after it only say that the transaction is aborted.
   const failed = results.find((result) => result.status === 'rejected')
-  client.release(failed !== undefined && !isRefusal(failed.reason))
+  client.release(failed !== undefined && !isServerError(failed.reason))
   if (failed !== undefined) throw failed.reason
   return results.map((result) => (result as PromiseFulfilledResult<SqlRows>).value)
 }
@@ -70,12 +78,14 @@ async function run(client: PoolClient, { name, sql, parameters }: SqlQuery): Pro
   return rows
 }
 
-/** Whether the server itself said no, which leaves the connection in order. */
-function isRefusal(error: unknown): boolean {
+/** True if the server rejected a statement, which leaves the connection usable. */
+function isServerError(error: unknown): boolean {
   return error instanceof DatabaseError
 }
 
-/** Counts and times fit into a number; pg by itself would make strings of them. */
+/**
+ * Makes pg parse 64-bit integers as numbers instead of strings. Counts and times stay below 2^53.
+ */
 function int8AsNumber(): TypeOverrides {
   const overrides = new TypeOverrides()
   overrides.setTypeParser(types.builtins.INT8, Number)

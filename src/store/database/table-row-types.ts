@@ -1,24 +1,7 @@
-/** The tables of `migrations/`, as Kysely and the row mapping see them. */
-import type { Generated } from 'kysely'
-
-export interface Tables {
-  /** `bytes` is null until it ends, and for those from before the column. */
-  readonly turns: TurnRow & { readonly bytes: Generated<number | null> }
-  /** `called_for` is whose call it is, if it is one that a model made. */
-  readonly items: ItemRow & {
-    readonly hidden: Generated<number>
-    readonly called_for: Generated<string | null>
-  }
-  readonly conversations: ConversationRow
-  readonly replicas: ReplicaRow
-  readonly stream_events: StreamEventRow
-  readonly summaries: SummaryRow
-  readonly facts: FactRow
-  readonly requests: RequestRow
-  readonly layer_versions: LayerRow
-  readonly migrations: MigrationRow
-}
-
+/**
+ * The row types of the tables in `migrations/`, and their columns in the order in which they are
+ * written.
+ */
 export interface TurnRow {
   readonly id: string
   readonly tenant: string
@@ -63,7 +46,7 @@ export interface ItemRow {
   readonly item_id: string | null
   readonly type: string
   readonly call_id: string | null
-  /** The item as JSON, without its origin: that is the turn's. */
+  /** The item as JSON without its origin, which is in the row of its turn. */
   readonly body: string
 }
 
@@ -87,7 +70,7 @@ export interface ReplicaRow {
   readonly alive_until: number
 }
 
-/** Whole events as text, one behind the other. */
+/** Consecutive events of a log as text. */
 export interface StreamEventRow {
   readonly turn_id: string
   readonly first_number: number
@@ -96,14 +79,17 @@ export interface StreamEventRow {
   readonly text: string
 }
 
-/** A text of a request, or a piece of one, told from that of another round or turn. */
+/**
+ * A text of a request that was sent upstream, or a piece of it, as the difference to another round
+ * or turn.
+ */
 export interface RequestRow {
   readonly turn_id: string
   readonly tenant: string
   readonly round: number
-  /** `copies` says what of the body stands in the items of its turn. */
+  /** `copies` lists which parts of the body are equal to the items of the same turn. */
   readonly part: 'about' | 'body' | 'copies' | 'items'
-  /** Counted on from round to round. */
+  /** Counts the pieces of a part over all rounds of the turn. */
   readonly piece: number
   readonly base: string | null
   readonly base_round: number
@@ -135,7 +121,7 @@ export interface SummaryRow {
   readonly short_lived: number
 }
 
-/** A version of the memory of a layer. */
+/** A version of a memory layer's content. */
 export interface LayerRow {
   readonly id: string
   readonly tenant: string
@@ -169,11 +155,6 @@ export interface FactRow {
   readonly use_count: number
 }
 
-export interface MigrationRow {
-  readonly name: string
-}
-
-/** All columns, in the order in which they are written. */
 export const TURN_COLUMNS = [
   'id',
   'tenant',

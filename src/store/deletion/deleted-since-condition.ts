@@ -1,40 +1,41 @@
 /**
- * Whether any of the names, of which some may be null, has been forgotten since then: a condition of
- * whatever is written when it is done. What a thread or a conversation is called in what is made from
- * it is its id; users, and threads that are forgotten with all their turns, have names of their own.
+ * Builds the conditions that are true if a thread, a conversation or a user was deleted while data was
+ * derived from it. The table `forgotten` names threads and conversations by their id, users by a
+ * digest, and threads that were deleted as a whole also with the prefix `thread:`.
  */
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import { digestText } from '../../core/text/digest.ts'
-import type { ParameterSlot } from '../database/compile-statement.ts'
+import type { ParameterSlot, SqlFragment } from '../database/compile-statement.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 
+/** True if one of the names was deleted after the job began. Names may be null. */
 export function isDeletedSince(
-  tenant: RawBuilder<unknown>,
-  names: readonly RawBuilder<unknown>[],
+  tenant: SqlFragment,
+  names: readonly SqlFragment[],
   begunAtMs: number,
-): RawBuilder<unknown> {
+): SqlFragment {
   return sql`exists (select 1 from forgotten where forgotten.tenant = ${tenant}
     and forgotten.name in (${sql.join(names)}) and forgotten.forgotten_at >= ${begunAtMs})`
 }
 
-/** What the user of a row is called here. */
+/** Returns the deletion name of the user of a row, or null. */
 export function selectUserDeletionName<Row extends Pick<TurnRow, 'user_id'>>(
   slot: ParameterSlot<Row>,
-): RawBuilder<unknown> {
-  // A query has one type for its values, and compares with nobody all the same.
-  const name = slot(
-    ({ user_id: user }) => (user === null ? null : formatUserDeletionName(user)) as string,
-  )
+): SqlFragment {
+  const name = slot(({ user_id: user }) => (user === null ? null : formatUserDeletionName(user)))
   return sql`cast(${name} as text)`
 }
 
-/** No thread and no conversation is called like that. */
+/**
+ * Returns the name of a user in the table `forgotten`, which no id of a thread or conversation
+ * equals.
+ */
 export function formatUserDeletionName(user: string): string {
   return `user:${digestText(user)}`
 }
 
 /**
- * A thread that nobody wants anything more of. Of one whose turns were deleted one by one, the next may
- * be on its way.
+ * Marks a thread that was deleted as a whole: further turns of it are rejected. Without the prefix,
+ * all turns of the thread were deleted one by one and the next may be under way.
  */
 export const THREAD_DELETION_PREFIX = 'thread:'

@@ -1,22 +1,23 @@
 /**
- * Who waits for whom while something is forgotten. On a database that lets both happen at once, who
- * writes and who forgets would overlook each other; elsewhere nobody has to wait.
+ * Makes writes wait for deletions on Postgres, where both run at the same time and would not see
+ * each other. SQLite and D1 run one write at a time and need no locks.
  *
- * Forgetting much takes its time, and an answer does not wait for it to begin: only for the note that
- * something is forgotten, which is there before any of it goes, and for a medium that is going.
+ * A deletion may take long, and a new turn does not wait for its end. It waits only for the
+ * deletion log entry, which is written before any row is deleted, and for media that are being
+ * deleted.
  */
 import { sql } from 'kysely'
-import { createSqlCompiler } from '../database/compile-statement.ts'
+import { createStatementCompiler } from '../database/compile-statement.ts'
 import type { Engine, SqlQuery, SqlRows, WriteDurability } from '../database/engine-interface.ts'
 
-/** To be asked first of all. */
+/** Queries that take a lock. They come first in a transaction. */
 export interface DeletionLocks {
-  /** By who writes what was long in the making, and by who forgets. */
-  readonly besideOthers: (tenant: string) => readonly SqlQuery[]
-  readonly alone: (tenant: string) => readonly SqlQuery[]
-  /** By who opens a turn, and by who notes, ahead of all else, that something is forgotten. */
-  readonly besideNotes: (tenant: string) => readonly SqlQuery[]
-  readonly beforeTurns: (tenant: string) => readonly SqlQuery[]
+  /** Taken by writes of derived data; they exclude deletions, but not each other. */
+  readonly derivedDataWrite: (tenant: string) => readonly SqlQuery[]
+  readonly deletion: (tenant: string) => readonly SqlQuery[]
+  /** Taken by new turns; they exclude the writing of a deletion log entry, but not each other. */
+  readonly turnCreation: (tenant: string) => readonly SqlQuery[]
+  readonly deletionLogEntry: (tenant: string) => readonly SqlQuery[]
 }
 
 export function getDeletionLocks(language: Engine['language']): DeletionLocks {
@@ -24,34 +25,33 @@ export function getDeletionLocks(language: Engine['language']): DeletionLocks {
 }
 
 function createLocks(language: Engine['language']): DeletionLocks {
-  const query = createSqlCompiler(language)
-  const waiting = (name: string, lock: string, number: number) => {
-    const statement = query<string>(
+  const compile = createStatementCompiler(language)
+  const compileLock = (name: string, lock: string, number: number) => {
+    const statement = compile<{ readonly tenant: string }>(
       name,
-      (slot) =>
-        sql`select ${sql.raw(lock)}(${sql.lit(number)}, hashtext(${slot((tenant) => tenant)}))`,
+      (slot) => sql`select ${sql.raw(lock)}(${sql.lit(number)}, hashtext(${slot('tenant')}))`,
     )
-    return (tenant: string) => (language === 'postgres' ? [statement(tenant)] : [])
+    return (tenant: string) => (language === 'postgres' ? [statement({ tenant })] : [])
   }
   return {
-    besideOthers: waiting('wait-for-forgetting', SHARED, WORK),
-    alone: waiting('wait-to-forget', EXCLUSIVE, WORK),
-    besideNotes: waiting('wait-for-notes', SHARED, TURNS),
-    beforeTurns: waiting('wait-to-note', EXCLUSIVE, TURNS),
+    derivedDataWrite: compileLock('wait-for-forgetting', SHARED, DERIVED_DATA_LOCK),
+    deletion: compileLock('wait-to-forget', EXCLUSIVE, DERIVED_DATA_LOCK),
+    turnCreation: compileLock('wait-for-notes', SHARED, TURN_LOCK),
+    deletionLogEntry: compileLock('wait-to-note', EXCLUSIVE, TURN_LOCK),
   }
 }
 
 const SHARED = 'pg_advisory_xact_lock_shared'
 const EXCLUSIVE = 'pg_advisory_xact_lock'
-/** Among the locks of a database, ours. */
-const [WORK, TURNS] = [20_250_713, 20_250_714]
+/** Numbers of the gateway's advisory locks, arbitrary but unique in the database. */
+const [DERIVED_DATA_LOCK, TURN_LOCK] = [20_250_713, 20_250_714]
 
 const LOCKS: Readonly<Record<Engine['language'], DeletionLocks>> = {
   sqlite: createLocks('sqlite'),
   postgres: createLocks('postgres'),
 }
 
-/** What the queries yield, once who is to be waited for is done. */
+/** Takes the lock, runs the queries and returns their rows. */
 export async function writeAfterLock(
   engine: Engine,
   lock: keyof DeletionLocks,
@@ -59,6 +59,6 @@ export async function writeAfterLock(
   queries: readonly SqlQuery[],
   survives?: WriteDurability,
 ): Promise<readonly SqlRows[]> {
-  const waiting = getDeletionLocks(engine.language)[lock](tenant)
-  return (await engine.write([...waiting, ...queries], survives)).slice(waiting.length)
+  const lockQueries = getDeletionLocks(engine.language)[lock](tenant)
+  return (await engine.write([...lockQueries, ...queries], survives)).slice(lockQueries.length)
 }

@@ -1,13 +1,15 @@
 /**
- * The queries that make forgetting final. Whoever forgets notes what and when; whoever writes what was
- * long in the making asks behind it, in the same batch, whether it was forgotten meanwhile. Notes are
- * kept for longer than any work takes.
+ * SQL for the deletion log (table `forgotten`), which makes deletions final. A deletion logs its
+ * name and time. A slow job, e.g. a summary, checks in the transaction of its write whether its
+ * source was deleted since the job began. Entries are stored for 24 hours, longer than any job
+ * takes.
  */
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import {
-  createSqlCompiler,
-  type ParameterSlot,
+  createStatementCompiler,
   type CompiledStatement,
+  type ParameterSlot,
+  type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import {
@@ -21,27 +23,31 @@ import {
   selectUserDeletionName,
   THREAD_DELETION_PREFIX,
 } from './deleted-since-condition.ts'
-import type { OwnerKey } from '../owner.ts'
-import { isTurnOfOwner } from '../turns/turn-statements.ts'
+import { isTurnOfOwner, type OwnerKey } from '../owner.ts'
 import type { FactRow } from '../database/table-row-types.ts'
 
 export interface DeletionLogStatements {
-  readonly noteUser: CompiledStatement<DeletionLogEntry & { readonly user: string }>
-  /** To be asked while the turn is there. */
-  readonly noteThread: CompiledStatement<DeletionLogEntry & ThreadKey>
-  /** The same once it is marked as deleted: nothing if its thread has others. */
-  readonly noteDeleted: CompiledStatement<DeletionLogEntry & OwnerKey & { readonly id: string }>
-  /** Nothing, if it is there. */
-  readonly noteConversation: CompiledStatement<DeletionLogEntry & { readonly id: string }>
-  /** To be asked behind a fact that was written: it goes at once, and returns a row. */
+  readonly logUser: CompiledStatement<DeletionLogEntry & { readonly user: string }>
+  /** Must run while the turn exists. */
+  readonly logThread: CompiledStatement<DeletionLogEntry & ThreadKey>
+  /** Logs the thread of a turn that is marked as deleted, unless the thread has other turns. */
+  readonly logThreadOfDeletedTurn: CompiledStatement<
+    DeletionLogEntry & OwnerKey & { readonly id: string }
+  >
+  /** Logs nothing if the conversation still exists. */
+  readonly logConversation: CompiledStatement<DeletionLogEntry & { readonly id: string }>
+  /**
+   * Runs after a fact was written: deletes the fact, and returns a row, if its source was deleted
+   * in the meantime.
+   */
   readonly removeFact: CompiledStatement<DeletedFactKey>
-  readonly removeNotes: CompiledStatement<{ readonly nowMs: number }>
+  readonly removeOldEntries: CompiledStatement<{ readonly nowMs: number }>
 }
 
 export interface DeletedFactKey extends Pick<FactRow, 'id' | 'user_id'> {
   readonly begunAtMs: number
-  /** What it was made from. */
-  readonly of: string | null
+  /** The thread or conversation that the fact was derived from. */
+  readonly source: string | null
 }
 
 export interface DeletionLogEntry {
@@ -50,73 +56,66 @@ export interface DeletionLogEntry {
 }
 
 export function createDeletionLogStatements(language: Engine['language']): DeletionLogStatements {
-  const write = createSqlCompiler(language)
+  const compile = createStatementCompiler(language)
   return {
-    noteUser: write('note-forgotten-user', (slot) =>
-      noted(
+    logUser: compile('note-forgotten-user', (slot) =>
+      insertEntries(
         slot,
         sql`select cast(${slot(({ user }) => formatUserDeletionName(user))} as text) as name where 1 = 1`,
       ),
     ),
-    noteThread: write('note-forgotten-thread', (slot) => {
-      const named = (name: RawBuilder<unknown>) => selectFromNamedTurn(slot, sql`${name} as name`)
-      return noted(
+    logThread: compile('note-forgotten-thread', (slot) => {
+      const selectName = (name: SqlFragment) => selectFromNamedTurn(slot, sql`${name} as name`)
+      return insertEntries(
         slot,
-        sql`${named(sql`turns.thread`)} union ${named(sql`turns.conversation`)}
-          union ${named(sql`${sql.lit(THREAD_DELETION_PREFIX)} || turns.thread`)}`,
+        sql`${selectName(sql`turns.thread`)} union ${selectName(sql`turns.conversation`)}
+          union ${selectName(sql`${sql.lit(THREAD_DELETION_PREFIX)} || turns.thread`)}`,
       )
     }),
-    noteDeleted: write('note-deleted-thread', (slot) =>
-      noted(
+    logThreadOfDeletedTurn: compile('note-deleted-thread', (slot) =>
+      insertEntries(
         slot,
-        sql`select turns.thread as name from turns where turns.id = ${slot(({ id }) => id)}
+        sql`select turns.thread as name from turns where turns.id = ${slot('id')}
           and ${isTurnOfOwner(slot)}
-          and ${hasNoTurnsLeft(
-            sql`turns.thread`,
-            slot(({ tenant }) => tenant),
-          )}`,
+          and ${hasNoTurnsLeft(sql`turns.thread`, slot('tenant'))}`,
       ),
     ),
-    noteConversation: write('note-forgotten-conversation', (slot) => {
-      const id = sql`cast(${slot((key) => key.id)} as text)`
-      return noted(
+    logConversation: compile('note-forgotten-conversation', (slot) => {
+      const id = sql`cast(${slot('id')} as text)`
+      return insertEntries(
         slot,
         sql`select ${id} as name
           where not exists (select 1 from conversations where conversations.id = ${id})`,
       )
     }),
-    removeFact: write(
+    removeFact: compile(
       'remove-forgotten-fact',
-      (slot) => sql`delete from facts where facts.id = ${slot(({ id }) => id)}
+      (slot) => sql`delete from facts where facts.id = ${slot('id')}
         and ${isDeletedSince(
           sql`facts.tenant`,
-          [
-            sql`facts.scope`,
-            sql`cast(${slot((fact) => fact.of as string)} as text)`,
-            selectUserDeletionName(slot),
-          ],
-          slot(({ begunAtMs }) => begunAtMs),
+          [sql`facts.scope`, sql`cast(${slot('source')} as text)`, selectUserDeletionName(slot)],
+          slot('begunAtMs'),
         )} returning facts.id`,
     ),
-    removeNotes: write(
+    removeOldEntries: compile(
       'remove-notes-of-forgotten',
       (slot) => sql`delete from forgotten
-        where forgotten_at < ${slot(({ nowMs }) => nowMs - LONGEST_WORK_MS)}`,
+        where forgotten_at < ${slot(({ nowMs }) => nowMs - MAX_JOB_MS)}`,
     ),
   }
 }
 
-/** Time goes on, also where the clock of one is late. */
-function noted(
-  slot: ParameterSlot<DeletionLogEntry>,
-  names: RawBuilder<unknown>,
-): RawBuilder<unknown> {
+/**
+ * Inserts names into the log. An existing entry never moves back in time, even if the clock of one
+ * replica is slow.
+ */
+function insertEntries(slot: ParameterSlot<DeletionLogEntry>, names: SqlFragment): SqlFragment {
   return sql`insert into forgotten (tenant, name, forgotten_at)
-    select cast(${slot(({ tenant }) => tenant)} as text), found.name,
-      cast(${slot(({ nowMs }) => nowMs)} as bigint)
+    select cast(${slot('tenant')} as text), found.name,
+      cast(${slot('nowMs')} as bigint)
     from (${names}) as found where found.name is not null
     on conflict (tenant, name) do update set forgotten_at = excluded.forgotten_at
     where forgotten.forgotten_at < excluded.forgotten_at`
 }
 
-const LONGEST_WORK_MS = 24 * 60 * 60 * 1000
+const MAX_JOB_MS = 24 * 60 * 60 * 1000

@@ -1,9 +1,9 @@
 /**
- * What something comes of that is written when it is done, as a fact from a summary or a note behind an
- * answer. What has been forgotten since it was begun takes it along.
+ * The source of data that is written after a slow job, e.g. a fact from a summary. If the source
+ * was deleted after the job began, the data is not stored.
  */
 export interface DerivedDataOrigin {
   readonly begunAtMs: number
-  /** The thread or the conversation that it is made from, if that is known. */
+  /** The thread or conversation that the data is derived from, if it is known. */
   readonly thread: string | null
 }

@@ -1,27 +1,35 @@
-/** The queries by which memory ends. What they remove takes its items along. */
-import { sql, type RawBuilder } from 'kysely'
+/**
+ * SQL that deletes turns, because they expired or because a user deletes them. Deleting a turn
+ * deletes its items.
+ */
+import { sql } from 'kysely'
 import {
-  createSqlCompiler,
-  type ParameterSlot,
+  createStatementCompiler,
   type CompiledStatement,
+  type ParameterSlot,
+  type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { releaseMedia } from '../media/media-statements.ts'
-import type { OwnerKey } from '../owner.ts'
-import { isTurnOfOwner, TURN_TENANT } from '../turns/turn-statements.ts'
+import { isTurnOfOwner, TURN_TENANT, type OwnerKey } from '../owner.ts'
 
 export interface ExpiryAndDeletionStatements {
-  /** A page of those that nobody has needed for long: the newest first. */
-  readonly unusedTurns: (of: TurnLifetime) => CompiledStatement<ExpiryPage>
-  readonly forgetEventsOfUnused: (of: TurnLifetime) => CompiledStatement<ExpiryPage>
-  readonly releaseShownByUnused: (of: TurnLifetime) => CompiledStatement<ExpiryPage>
-  readonly removeUnused: (of: TurnLifetime) => CompiledStatement<ExpiryPage>
+  /** Returns a page of turns that were not used for long, the latest first. */
+  readonly unusedTurns: (lifetime: TurnLifetime) => CompiledStatement<ExpiryPage>
+  readonly deleteEventsOfUnused: (lifetime: TurnLifetime) => CompiledStatement<ExpiryPage>
+  readonly releaseMediaOfUnused: (lifetime: TurnLifetime) => CompiledStatement<ExpiryPage>
+  readonly removeUnused: (lifetime: TurnLifetime) => CompiledStatement<ExpiryPage>
   readonly ofThread: DeletionSteps<ThreadKey>
   readonly ofUser: DeletionSteps<UserKey>
   readonly removeConversations: CompiledStatement<UserKey>
 }
 
 export type TurnLifetime = 'all' | 'temporary'
+
+export interface UnusedRowLimit {
+  readonly unusedSinceMs: number
+  readonly limit: number
+}
 
 export interface ExpiryPage {
   readonly unusedSinceMs: number
@@ -31,16 +39,16 @@ export interface ExpiryPage {
   readonly limit: number
 }
 
-/** To be asked in this order, in one batch. */
+/** Statements of one deletion. They run in this order, in one transaction. */
 export interface DeletionSteps<Key> {
-  /** Conversations let go of what they hold of it. */
-  readonly leaveConversations: CompiledStatement<Key>
-  readonly forgetEvents: CompiledStatement<Key>
-  /** Returns a row for each. */
+  /** Detaches conversations from the turns: resets their head and lock. */
+  readonly detachConversations: CompiledStatement<Key>
+  readonly deleteEvents: CompiledStatement<Key>
+  /** Returns a row per deleted turn. */
   readonly removeTurns: CompiledStatement<Key>
 }
 
-/** Without a user it is whatever belongs to the tenant. */
+/** Key of a thread by one of its turns. Without a user it covers all users of the tenant. */
 export interface ThreadKey {
   readonly tenant: string
   readonly turnId: string
@@ -55,178 +63,216 @@ export interface UserKey {
 export function createExpiryAndDeletionStatements(
   language: Engine['language'],
 ): ExpiryAndDeletionStatements {
-  const query = createSqlCompiler(language)
-  const byLifetime = (
+  const compile = createStatementCompiler(language)
+  const compileByLifetime = (
     name: string,
-    build: (slot: ParameterSlot<ExpiryPage>, of: TurnLifetime) => RawBuilder<unknown>,
+    build: (slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime) => SqlFragment,
   ) => {
-    const statement = (of: TurnLifetime) =>
-      query<ExpiryPage>(`${name}-${of}`, (slot) => build(slot, of))
+    const statement = (lifetime: TurnLifetime) =>
+      compile<ExpiryPage>(`${name}-${lifetime}`, (slot) => build(slot, lifetime))
     const statements = { all: statement('all'), temporary: statement('temporary') }
-    return (of: TurnLifetime) => statements[of]
+    return (lifetime: TurnLifetime) => statements[lifetime]
   }
-  const forgetting = <Key extends { readonly tenant: string }>(
+  const compileDeletion = <Key extends { readonly tenant: string }>(
     name: string,
-    isOfIt: (slot: ParameterSlot<Key>) => RawBuilder<unknown>,
+    isIncluded: (slot: ParameterSlot<Key>) => SqlFragment,
   ): DeletionSteps<Key> => ({
-    leaveConversations: query(`leave-conversations-${name}`, (slot) =>
-      leaveConversations(
-        isOfIt(slot),
-        slot(({ tenant }) => tenant),
-      ),
+    detachConversations: compile(`leave-conversations-${name}`, (slot) =>
+      detachConversations(isIncluded(slot), slot('tenant')),
     ),
-    forgetEvents: query(
+    deleteEvents: compile(
       `forget-events-${name}`,
       (slot) => sql`delete from stream_events where turn_id in (
-        select turns.id from turns where ${isOfIt(slot)})`,
+        select turns.id from turns where ${isIncluded(slot)})`,
     ),
-    removeTurns: query(
+    removeTurns: compile(
       `remove-turns-${name}`,
-      (slot) => sql`delete from turns where ${isOfIt(slot)} returning id`,
+      (slot) => sql`delete from turns where ${isIncluded(slot)} returning id`,
     ),
   })
   return {
-    unusedTurns: byLifetime(
+    unusedTurns: compileByLifetime(
       'unused-turns',
-      (slot, of) => sql`select turns.used_at, turns.id ${pageOfUnused(slot, of)}`,
+      (slot, lifetime) => sql`select turns.used_at, turns.id ${pageOfUnused(slot, lifetime)}`,
     ),
-    forgetEventsOfUnused: byLifetime(
+    deleteEventsOfUnused: compileByLifetime(
       'forget-events-of-unused',
-      (slot, of) => sql`${withDoomed(slot, of)}
-        delete from stream_events where turn_id in (${someDoomed(slot)})`,
+      (slot, lifetime) => sql`${withDeletableTurns(slot, lifetime)}
+        delete from stream_events where turn_id in (${selectDeletable(slot)})`,
     ),
-    releaseShownByUnused: byLifetime(
+    releaseMediaOfUnused: compileByLifetime(
       'release-media-of-unused',
-      (slot, of) => sql`${withDoomed(slot, of)}
+      (slot, lifetime) => sql`${withDeletableTurns(slot, lifetime)}
         ${releaseMedia(sql`select media_uses.media_id from media_uses
-          where media_uses.turn_id in (${someDoomed(slot)})`)}`,
+          where media_uses.turn_id in (${selectDeletable(slot)})`)}`,
     ),
-    // Asked again of each row as it is removed: somebody may need it since it was chosen.
-    removeUnused: byLifetime(
+    // Checks each row again: it may have been used since the page was selected.
+    removeUnused: compileByLifetime(
       'remove-unused',
-      (slot, of) => sql`${withDoomed(slot, of)}
-        delete from turns where id in (${someDoomed(slot)}) and ${isDue(slot, of)} returning id`,
+      (slot, lifetime) => sql`${withDeletableTurns(slot, lifetime)}
+        delete from turns where id in (${selectDeletable(slot)}) and ${isExpiredOrDeleted(slot, lifetime)} returning id`,
     ),
-    ofThread: forgetting('of-thread', isTurnOfThread),
-    ofUser: forgetting('of-user', isTurnOfUser),
-    removeConversations: query(
+    ofThread: compileDeletion('of-thread', isTurnOfThread),
+    ofUser: compileDeletion('of-user', isTurnOfUser),
+    removeConversations: compile(
       'remove-conversations-of-user',
-      (slot) => sql`delete from conversations
-        where conversations.tenant = ${slot(({ tenant }) => tenant)}
-        and conversations.user_id = ${slot(({ user }) => user)}`,
+      (slot) => sql`delete from conversations where ${isOfUser('conversations', slot)}`,
     ),
   }
 }
 
-function isUnused(slot: ParameterSlot<ExpiryPage>, of: TurnLifetime): RawBuilder<unknown> {
-  const unused = sql`turns.used_at < ${slot(({ unusedSinceMs }) => unusedSinceMs)}`
-  return of === 'all' ? unused : sql`turns.short_lived = 1 and ${unused}`
+function isUnused(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): SqlFragment {
+  const unused = sql`turns.used_at < ${slot('unusedSinceMs')}`
+  return lifetime === 'all' ? unused : sql`turns.short_lived = 1 and ${unused}`
 }
 
-function pageOfUnused(slot: ParameterSlot<ExpiryPage>, of: TurnLifetime): RawBuilder<unknown> {
-  return sql`from turns where ${isUnused(slot, of)}
-    and (turns.used_at, turns.id) < (${slot(({ afterMs }) => afterMs)}, ${slot(({ afterId }) => afterId)})
-    order by turns.used_at desc, turns.id desc limit ${slot(({ limit }) => limit)}`
+function pageOfUnused(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): SqlFragment {
+  return sql`from turns where ${isUnused(slot, lifetime)}
+    and (turns.used_at, turns.id) < (${slot('afterMs')}, ${slot('afterId')})
+    order by turns.used_at desc, turns.id desc limit ${slot('limit')}`
 }
 
 /**
- * Leaves of the page, and from each up those ancestors that nothing else stands on. A deleted turn
- * goes with the last that stood on it, however old it is.
+ * Selects the turns of the page that have no children, and then, upwards, those ancestors that have
+ * no other children. A turn that is marked as deleted goes with its last child, however recent it
+ * is.
  */
-function withDoomed(slot: ParameterSlot<ExpiryPage>, of: TurnLifetime): RawBuilder<unknown> {
-  return sql`with recursive page(id) as (select turns.id ${pageOfUnused(slot, of)}),
-    doomed(id, parent) as (
+function withDeletableTurns(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): SqlFragment {
+  return sql`with recursive page(id) as (select turns.id ${pageOfUnused(slot, lifetime)}),
+    deletable(id, parent) as (
       select turns.id, turns.parent from page join turns on turns.id = page.id
-      where ${isFree(slot)}
+      where ${isUnreferenced(slot)}
       and not exists (select 1 from turns child where child.parent = turns.id)
     union
-      select turns.id, turns.parent from doomed join turns on turns.id = doomed.parent
-      where ${isDue(slot, of)} and ${isFree(slot)}
+      select turns.id, turns.parent from deletable join turns on turns.id = deletable.parent
+      where ${isExpiredOrDeleted(slot, lifetime)} and ${isUnreferenced(slot)}
       and not exists (
-        select 1 from turns child where child.parent = turns.id and child.id <> doomed.id)
+        select 1 from turns child where child.parent = turns.id and child.id <> deletable.id)
     )`
 }
 
-/** A turn comes before its parent, so that the first of them never leave one without the other. */
-function someDoomed(slot: ParameterSlot<ExpiryPage>): RawBuilder<unknown> {
-  return sql`select doomed.id from doomed limit ${slot(({ limit }) => limit)}`
+/**
+ * Limits the number of turns. A turn comes before its parent in the list, so a limit never
+ * separates a parent from a remaining child.
+ */
+function selectDeletable(slot: ParameterSlot<ExpiryPage>): SqlFragment {
+  return sql`select deletable.id from deletable limit ${slot('limit')}`
 }
 
-function isDue(slot: ParameterSlot<ExpiryPage>, of: TurnLifetime): RawBuilder<unknown> {
-  return sql`((${isUnused(slot, of)}) or turns.deleted_at is not null)`
+function isExpiredOrDeleted(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): SqlFragment {
+  return sql`((${isUnused(slot, lifetime)}) or turns.deleted_at is not null)`
 }
 
-/** No conversation holds it, and nobody works on it. */
-function isFree(slot: ParameterSlot<ExpiryPage>): RawBuilder<unknown> {
+/** True if no conversation uses the turn and no live replica works on it. */
+function isUnreferenced(slot: ParameterSlot<ExpiryPage>): SqlFragment {
   return sql`not exists (select 1 from conversations where conversations.head = turns.id)
     and not exists (select 1 from conversations where conversations.id = turns.conversation)
     and not (turns.state in ('queued', 'open') and exists (
       select 1 from replicas where replicas.id = turns.owner
-      and replicas.alive_until > ${slot(({ nowMs }) => nowMs)}))`
+      and replicas.alive_until > ${slot('nowMs')}))`
 }
 
-/** A conversation goes on without what is forgotten, and waits for none of it. */
-function leaveConversations(isOfIt: RawBuilder<unknown>, tenant: string): RawBuilder<unknown> {
-  const forgotten = sql`select turns.id from turns where ${isOfIt}`
+/**
+ * Detaches conversations from deleted turns. They continue with an empty history and without a
+ * lock.
+ */
+function detachConversations(isIncluded: SqlFragment, tenant: string): SqlFragment {
+  const deletedTurns = sql`select turns.id from turns where ${isIncluded}`
   return sql`update conversations set
-    head = case when head in (${forgotten}) then null else head end,
-    busy_until = case when busy_by in (${forgotten}) then null else busy_until end,
-    busy_by = case when busy_by in (${forgotten}) then null else busy_by end
+    head = case when head in (${deletedTurns}) then null else head end,
+    busy_until = case when busy_by in (${deletedTurns}) then null else busy_until end,
+    busy_by = case when busy_by in (${deletedTurns}) then null else busy_by end
     where conversations.tenant || '' = ${tenant} and conversations.id in (
-      select turns.conversation from turns where ${isOfIt} and turns.conversation is not null)`
+      select turns.conversation from turns where ${isIncluded} and turns.conversation is not null)`
 }
 
-export function isTurnOfThread(slot: ParameterSlot<ThreadKey>): RawBuilder<unknown> {
-  const tenant = slot((key) => key.tenant)
+export function isTurnOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
+  const tenant = slot('tenant')
   return sql`turns.tenant = ${tenant} and turns.thread = (${selectFromNamedTurn(slot, sql`turns.thread`)})
     and ${belongsToRequester(slot, sql`turns.user_id`)}`
 }
 
-/** Something of the turn that is named, if it is the asker's. To be asked while it is there. */
+/**
+ * Selects an expression from the turn that `turnId` names, if the requester may delete it. Must run
+ * while the turn exists.
+ */
 export function selectFromNamedTurn(
   slot: ParameterSlot<ThreadKey>,
-  what: RawBuilder<unknown>,
-): RawBuilder<unknown> {
-  return sql`select ${what} from turns where turns.id = ${slot(({ turnId }) => turnId)}
-    and ${TURN_TENANT} = ${slot(({ tenant }) => tenant)} and ${belongsToRequester(slot, sql`turns.user_id`)}`
+  expression: SqlFragment,
+): SqlFragment {
+  return sql`select ${expression} from turns where turns.id = ${slot('turnId')}
+    and ${TURN_TENANT} = ${slot('tenant')} and ${belongsToRequester(slot, sql`turns.user_id`)}`
 }
 
 /**
- * What is kept for a thread goes when no turn of it is left that is not deleted. To be asked when the
- * turn that is named is marked as that, and is there still.
+ * True for rows of a thread that has only deleted turns left. Must run after the named turn is
+ * marked as deleted and while its row exists.
  */
 export function isInDeletedThread(
   table: 'summaries' | 'media_addresses',
   slot: ParameterSlot<OwnerKey & { readonly id: string }>,
-): RawBuilder<unknown> {
-  const tenant = slot((key) => key.tenant)
+): SqlFragment {
+  const tenant = slot('tenant')
   return sql`${sql.ref(`${table}.tenant`)} || '' = ${tenant}
     and ${sql.ref(`${table}.thread`)} = (
-      select turns.thread from turns where turns.id = ${slot(({ id }) => id)}
+      select turns.thread from turns where turns.id = ${slot('id')}
       and ${isTurnOfOwner(slot)})
     and ${hasNoTurnsLeft(sql.ref(`${table}.thread`), tenant)}`
 }
 
 /**
- * Whether a thread has no turn that is not deleted. Not as `not exists`: a planner without statistics
- * would rather go through all turns of the tenant once than ask for each thread.
+ * True if a thread has only deleted turns. Not written as `not exists`: without statistics a
+ * planner would scan all turns of the tenant once instead of looking up each thread.
  */
-export function hasNoTurnsLeft(thread: RawBuilder<unknown>, tenant: string): RawBuilder<unknown> {
-  return sql`(select left_over.id from turns left_over where left_over.tenant = ${tenant}
-    and left_over.thread = ${thread} and left_over.deleted_at is null limit 1) is null`
+export function hasNoTurnsLeft(thread: SqlFragment, tenant: string): SqlFragment {
+  return sql`(select remaining.id from turns remaining where remaining.tenant = ${tenant}
+    and remaining.thread = ${thread} and remaining.deleted_at is null limit 1) is null`
 }
 
-/** Who is not a user of the tenant speaks for all of it. The column says whose something is. */
+/**
+ * True if the row belongs to the requester. A requester without a user is an operator, who may
+ * delete for all users of the tenant.
+ */
 export function belongsToRequester(
   slot: ParameterSlot<ThreadKey>,
-  column: RawBuilder<unknown>,
-): RawBuilder<unknown> {
-  // A query has one type for its values, and compares with nobody all the same.
-  const user = slot(({ user }) => user as string)
+  column: SqlFragment,
+): SqlFragment {
+  const user = slot('user')
   return sql`(cast(${user} as text) is null or ${column} || '' = ${user})`
 }
 
-export function isTurnOfUser(slot: ParameterSlot<UserKey>): RawBuilder<unknown> {
-  return sql`turns.tenant = ${slot(({ tenant }) => tenant)}
-    and turns.user_id = ${slot(({ user }) => user)}`
+export function isTurnOfUser(slot: ParameterSlot<UserKey>): SqlFragment {
+  return isOfUser('turns', slot)
+}
+
+/** True for rows of a user, whom `user_id` names. */
+export function isOfUser(
+  table: 'turns' | 'conversations' | 'summaries' | 'layer_versions' | 'media_addresses',
+  slot: ParameterSlot<UserKey>,
+): SqlFragment {
+  return sql`${sql.ref(`${table}.tenant`)} = ${slot('tenant')}
+    and ${sql.ref(`${table}.user_id`)} = ${slot('user')}`
+}
+
+/** Compiles a statement that deletes rows that were not used for long, the oldest first. */
+export function compileDeleteUnused(
+  language: Engine['language'],
+  table: 'summaries' | 'layer_versions',
+  name: string,
+): (lifetime: TurnLifetime) => CompiledStatement<UnusedRowLimit> {
+  const compile = createStatementCompiler(language)
+  const rows = sql.table(table)
+  const compileFor = (suffix: string, isShort: SqlFragment) =>
+    compile<UnusedRowLimit>(`${name}${suffix}`, (slot) => {
+      const since = slot('unusedSinceMs')
+      // Checks `used_at` of each row again: it may have been used since it was selected.
+      return sql`delete from ${rows} where used_at < ${since} and id in (
+        select id from ${rows} where used_at < ${since} ${isShort}
+        order by used_at limit ${slot('limit')})`
+    })
+  const statements = {
+    all: compileFor('', sql``),
+    temporary: compileFor('-temporary', sql`and short_lived = 1`),
+  }
+  return (lifetime) => statements[lifetime]
 }

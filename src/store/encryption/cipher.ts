@@ -1,11 +1,12 @@
 /**
- * What was said, as it stands in a row: sealed if there is a key. A sealed text can be read with its
- * key only, and only in the place it was written for: nobody who gets at the database can change one,
- * or put it where another belongs. One that is not sealed is believed, for there are those from before.
+ * Encrypts texts for storage with AES-256-GCM. An encrypted text can be decrypted only with its key
+ * and only for its own row: an attacker who can write to the database can neither change a text nor
+ * move it to another row. Texts that are not encrypted are accepted, because they may be older than the
+ * keys.
  *
- * The first key of a ring seals, all of them unseal: a new one is put in front of the old. A text is
- * told by its beginning: `s1:KID:` is sealed, `sz1:KID:` compressed before that, `z1:` compressed only;
- * anything else stands there as it is.
+ * The first key encrypts, all keys decrypt; a new key is put in front of the old ones. The prefix
+ * of a stored text is its format: `s1:KID:` encrypted, `sz1:KID:` compressed and encrypted, `z1:`
+ * only compressed, anything else plain.
  */
 import {
   createCipheriv,
@@ -18,21 +19,27 @@ import {
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 
 export interface StorageCipher {
-  /** The text is well-formed, as JSON always is. */
-  readonly seal: (text: string, place: RowLocation) => string
-  /** `null` if it is damaged, of another place, or of a key that is not there. */
-  readonly unseal: (text: string, place: RowLocation) => string | null
-  /** How all begins that the newest key has sealed; empty without keys. */
-  readonly newest: readonly string[]
-  /** By what texts are named in an index: the newest key first, and last no key at all. */
-  readonly namings: readonly TermHasher[]
+  /** Encrypts a text, which must be well-formed Unicode (JSON always is). */
+  readonly encrypt: (text: string, location: RowLocation) => string
+  /**
+   * Decrypts a text. Returns `null` if it is damaged, was moved from another row, or its key is
+   * missing.
+   */
+  readonly decrypt: (text: string, location: RowLocation) => string | null
+  /** Prefixes of texts that the first key has encrypted; empty without keys. */
+  readonly currentPrefixes: readonly string[]
+  /** Hashers of search terms: that of the first key first, and last one without a key. */
+  readonly termHashers: readonly TermHasher[]
 }
 
-/** The same text has the same name, and from the name nobody without the key gets at the text. */
+/**
+ * Hashes search terms for an index. Equal terms have equal hashes, and only the key makes it
+ * possible to compute them.
+ */
 export interface TermHasher {
-  /** Empty without a key: then the text is its own name. */
-  readonly kid: string
-  readonly name: (text: string) => string
+  /** Id of the key; empty without a key, and then `hash` returns the term itself. */
+  readonly keyId: string
+  readonly hash: (text: string) => string
 }
 
 export interface StorageKey {
@@ -41,9 +48,10 @@ export interface StorageKey {
   readonly key: Uint8Array
 }
 
-/** Where a text stands, by the columns of its row. */
+/** The row and column that a text belongs to. It is authenticated with the text. */
 export interface RowLocation {
   readonly tenant: string
+  /** Id of the row: of a turn, or for other tables of a fact, a summary, a medium … */
   readonly turnId: string
   readonly part:
     | 'in'
@@ -63,34 +71,39 @@ export interface RowLocation {
   readonly position: number
 }
 
+/** Returns the location of a text that is the only one of its part in its row. */
+export function locateText(tenant: string, turnId: string, part: RowLocation['part']): RowLocation {
+  return { tenant, turnId, part, position: 0 }
+}
+
 export function createStorageCipher(keys: readonly StorageKey[]): StorageCipher {
-  // A key that is a KeyObject is taken over once, which is half of the time of a short text.
-  const ring = new Map(keys.map(({ kid, key }) => [kid, createSecretKey(key)]))
+  // KeyObjects: importing raw bytes on each call would take half of the time for a short text.
+  const keyObjects = new Map(keys.map(({ kid, key }) => [kid, createSecretKey(key)]))
   const kid = keys[0]?.kid ?? ''
-  const key = ring.get(kid)
+  const key = keyObjects.get(kid)
   return {
-    newest: key === undefined ? [] : [`s1:${kid}:`, `sz1:${kid}:`],
-    namings: [...[...ring].map(namingBy), { kid: '', name: (text) => text }],
-    seal(text, place) {
+    currentPrefixes: key === undefined ? [] : [`s1:${kid}:`, `sz1:${kid}:`],
+    termHashers: [...[...keyObjects].map(createTermHasher), { keyId: '', hash: (text) => text }],
+    encrypt(text, location) {
       if (key === undefined) {
-        // What looks sealed and is not would be mistaken for it.
-        return FORM.test(text) ? `z1:${deflated(text).toString('base64url')}` : text
+        // A plain text that looks encrypted is compressed, so that decrypting does not mistake it.
+        return STORED_FORMAT.test(text) ? `z1:${deflate(text).toString('base64url')}` : text
       }
-      const small = compressed(text)
-      const head = small === null ? `s1:${kid}:` : `sz1:${kid}:`
-      return head + encrypted(small ?? text, key, about(head, place))
+      const compressed = compressIfWorthwhile(text)
+      const head = compressed === null ? `s1:${kid}:` : `sz1:${kid}:`
+      return head + encryptBytes(compressed ?? text, key, encodeLocation(head, location))
     },
-    unseal(text, place) {
-      const form = FORM.exec(text)
-      if (form === null) return text
-      const [head, ofKid] = form
+    decrypt(text, location) {
+      const match = STORED_FORMAT.exec(text)
+      if (match === null) return text
+      const [head, textKid] = match
       const body = text.slice(head.length)
       try {
-        if (ofKid === undefined) return inflateRawSync(bytesOf(body)).toString()
-        const opener = ring.get(ofKid)
-        if (opener === undefined) return null
-        const opened = decrypted(bytesOf(body), opener, about(head, place))
-        return (head.startsWith('sz') ? inflateRawSync(opened) : opened).toString()
+        if (textKid === undefined) return inflateRawSync(decodeBase64(body)).toString()
+        const textKey = keyObjects.get(textKid)
+        if (textKey === undefined) return null
+        const bytes = decryptBytes(decodeBase64(body), textKey, encodeLocation(head, location))
+        return (head.startsWith('sz') ? inflateRawSync(bytes) : bytes).toString()
       } catch {
         return null
       }
@@ -98,72 +111,72 @@ export function createStorageCipher(keys: readonly StorageKey[]): StorageCipher 
   }
 }
 
-/** With a key of its own, that is made of the one for sealing. */
-function namingBy([kid, key]: readonly [string, KeyObject]): TermHasher {
-  const own = createHmac('sha256', key).update('backstory: names in an index').digest()
-  const name = (text: string) =>
-    createHmac('sha256', own).update(text).digest('base64url').slice(0, NAME_CHARS)
-  return { kid, name }
+/** Creates a hasher with a key of its own, derived from the encryption key. */
+function createTermHasher([kid, key]: readonly [string, KeyObject]): TermHasher {
+  const hashKey = createHmac('sha256', key).update('backstory: names in an index').digest()
+  const hash = (text: string) =>
+    createHmac('sha256', hashKey).update(text).digest('base64url').slice(0, TERM_HASH_CHARS)
+  return { keyId: kid, hash }
 }
 
-const NAME_CHARS = 22
+const TERM_HASH_CHARS = 22
 
-const FORM = /^(?:z1|sz?1:([\w.-]{1,32})):/
+const STORED_FORMAT = /^(?:z1|sz?1:([\w.-]{1,32})):/
 
-function bytesOf(base64: string): Buffer {
+function decodeBase64(base64: string): Buffer {
   return Buffer.from(base64, 'base64url')
 }
 
 /**
- * Shorter, or `null` if that is not worth it. To inflate 2 KB takes several times as long as to parse
- * them, and to deflate them longer still; of 100 KB it takes a millisecond, in which everybody waits,
- * to make up for the third that sealing adds and more. That is why what is not sealed is left as it
- * is. Whether a text gets smaller is told from its middle: a picture of megabytes is not tried.
+ * Compresses a text, or returns `null` if that is not worthwhile. Inflating 2 KB takes several
+ * times as long as parsing it, and deflating longer still; 100 KB take a millisecond of blocked
+ * event loop. Compression only makes up for the third that encryption adds, so plain texts stay
+ * uncompressed. The middle of the text is tried first, so that an image of megabytes is not.
  */
-function compressed(text: string): Buffer | null {
+function compressIfWorthwhile(text: string): Buffer | null {
   if (text.length < COMPRESSED_FROM_CHARS) return null
   const middle = text.slice(text.length >>> 1, (text.length >>> 1) + SAMPLE_CHARS)
-  return smaller(middle) === null ? null : smaller(text)
+  return compressIfSmaller(middle) === null ? null : compressIfSmaller(text)
 }
 
 const COMPRESSED_FROM_CHARS = 16_384
 const SAMPLE_CHARS = 4_096
 
-/** By a tenth or more, as it is written: in base64. */
-function smaller(text: string): Buffer | null {
-  const small = deflated(text)
-  return (small.length * 4) / 3 < 0.9 * Buffer.byteLength(text) ? small : null
+/** Returns the compressed text if, in base64, it is at least a tenth shorter. */
+function compressIfSmaller(text: string): Buffer | null {
+  const compressed = deflate(text)
+  return (compressed.length * 4) / 3 < 0.9 * Buffer.byteLength(text) ? compressed : null
 }
 
-function deflated(text: string): Buffer {
+function deflate(text: string): Buffer {
   return deflateRawSync(Buffer.from(text), { level: 1 })
 }
 
 const CIPHER = 'aes-256-gcm'
 const IV_BYTES = 12
 const TAG_BYTES = 16
-const WITH_TAG = { authTagLength: TAG_BYTES }
+const TAG_OPTIONS = { authTagLength: TAG_BYTES }
 
-function encrypted(text: string | Buffer, key: KeyObject, associated: Buffer): string {
+function encryptBytes(text: string | Buffer, key: KeyObject, associated: Buffer): string {
   const iv = randomBytes(IV_BYTES)
-  const cipher = createCipheriv(CIPHER, key, iv, WITH_TAG)
+  const cipher = createCipheriv(CIPHER, key, iv, TAG_OPTIONS)
   cipher.setAAD(associated)
   const bytes = typeof text === 'string' ? cipher.update(text, 'utf8') : cipher.update(text)
   return Buffer.concat([iv, bytes, cipher.final(), cipher.getAuthTag()]).toString('base64url')
 }
 
-/** Throws if anything is not as it was. */
-function decrypted(sealed: Buffer, key: KeyObject, associated: Buffer): Buffer {
-  const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES), WITH_TAG)
+/** Decrypts, and throws if the ciphertext or its location was changed. */
+function decryptBytes(ciphertext: Buffer, key: KeyObject, associated: Buffer): Buffer {
+  const decipher = createDecipheriv(CIPHER, key, ciphertext.subarray(0, IV_BYTES), TAG_OPTIONS)
   decipher.setAAD(associated)
-  decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
-  const bytes = decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES))
-  // A stream's cipher: nothing is left for the end, which is where it says whether all is right.
+  decipher.setAuthTag(ciphertext.subarray(-TAG_BYTES))
+  const bytes = decipher.update(ciphertext.subarray(IV_BYTES, -TAG_BYTES))
+  // GCM is a stream cipher, so `final` returns no bytes. It verifies the tag.
   decipher.final()
   return bytes
 }
 
-/** What is sealed along with a text without being in it. */
-function about(head: string, { tenant, turnId, part, position }: RowLocation): Buffer {
+/** Returns the additional authenticated data, which binds the ciphertext to its row and format. */
+function encodeLocation(head: string, { tenant, turnId, part, position }: RowLocation): Buffer {
   return Buffer.from(JSON.stringify([head, tenant, turnId, part, position]))
 }

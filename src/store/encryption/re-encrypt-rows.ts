@@ -1,14 +1,15 @@
 /**
- * Seals with the newest key whatever is stored under another, or is not sealed at all. A row that is
- * done is known by how it begins, so that whoever is interrupted just begins again; one that a running
- * gateway changes meanwhile is left to it, which seals it with its own newest key. What no key reads
- * stays as it is.
+ * Encrypts all stored texts with the first key that are plain or encrypted with another key. The
+ * prefix of a text shows whether it is done, so an interrupted run can simply start again. A row
+ * that a running gateway changes meanwhile is skipped, because the gateway encrypts it with its own
+ * first key. Texts that no key decrypts stay unchanged.
  */
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import {
-  createSqlCompiler,
-  type ParameterSlot,
+  createStatementCompiler,
   type CompiledStatement,
+  type ParameterSlot,
+  type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { rekeyFactIndex } from '../facts/rekey-fact-index.ts'
@@ -19,20 +20,20 @@ export interface ReEncryptionProgress {
   readonly unreadable: number
 }
 
-/** `onProgress` hears after each batch what has been done so far. */
+/** Calls `onProgress` with the totals after each batch. */
 export async function reEncryptRows(
   engine: Engine,
-  sealer: StorageCipher,
+  cipher: StorageCipher,
   onProgress: (soFar: ReEncryptionProgress) => void,
 ): Promise<ReEncryptionProgress> {
   let [resealed, unreadable] = [0, 0]
   for (const column of COLUMNS) {
-    const { staleRows, replaceText } = statementsOf(engine, column, sealer)
-    let after: Key | null = { id: '', side: '', position: -1 }
+    const { staleRows, replaceText } = createColumnStatements(engine, column, cipher)
+    let after: RowKey | null = { id: '', side: '', position: -1 }
     while (after !== null) {
       const [found = []] = await engine.read([staleRows(after)])
       const rows = found as readonly StaleRow[]
-      const changes = rows.flatMap((row) => changeOf(row, column, sealer))
+      const changes = rows.flatMap((row) => encryptAgain(row, column, cipher))
       const written = changes.length === 0 ? [] : await engine.write(changes.map(replaceText))
       resealed += written.filter((changed) => changed.length > 0).length
       unreadable += rows.length - changes.length
@@ -40,139 +41,130 @@ export async function reEncryptRows(
       if (after !== null) onProgress({ resealed, unreadable })
     }
   }
-  await rekeyFactIndex(engine, sealer)
+  await rekeyFactIndex(engine, cipher)
   return { resealed, unreadable }
 }
 
-interface Key {
+interface RowKey {
   readonly id: string
   readonly side: string
   readonly position: number
 }
 
-interface StaleRow extends Key {
+interface StaleRow extends RowKey {
   readonly tenant: string
   readonly text: string
 }
 
-interface Change extends StaleRow {
-  readonly sealed: string
+interface TextChange extends StaleRow {
+  readonly encrypted: string
 }
 
-/** A column that holds what was said, and the columns by which its rows are told apart. */
-interface SealedColumn {
+/** A column with encrypted text, and the columns that identify its rows. */
+interface EncryptedColumn {
   readonly table: string
   readonly name: string
   readonly id: string
   readonly side: string | null
   readonly position: string | null
-  /** `null`: it is the row's side. */
+  /** `null` if the part is the value of the `side` column. */
   readonly part: RowLocation['part'] | null
 }
 
-const COLUMNS: readonly SealedColumn[] = [
-  { table: 'turns', name: 'request', id: 'id', side: null, position: null, part: 'request' },
-  { table: 'turns', name: 'failure', id: 'id', side: null, position: null, part: 'failure' },
-  {
-    table: 'conversations',
-    name: 'context',
-    id: 'id',
-    side: null,
-    position: null,
-    part: 'context',
-  },
-  { table: 'items', name: 'body', id: 'turn_id', side: 'side', position: 'position', part: null },
-  {
-    table: 'stream_events',
-    name: 'text',
-    id: 'turn_id',
-    side: null,
-    position: 'first_number',
-    part: 'events',
-  },
-  { table: 'facts', name: 'body', id: 'id', side: null, position: null, part: 'fact' },
-  { table: 'summaries', name: 'body', id: 'id', side: null, position: null, part: 'summary' },
-  { table: 'layer_versions', name: 'body', id: 'id', side: null, position: null, part: 'layer' },
-  { table: 'requests', name: 'body', id: 'turn_id', side: 'part', position: 'piece', part: null },
-  {
-    table: 'media_pieces',
-    name: 'body',
-    id: 'media_id',
-    side: null,
-    position: 'position',
-    part: 'media',
-  },
+const ONE_TEXT_PER_ROW = { id: 'id', side: null, position: null }
+const EVENTS = { id: 'turn_id', side: null, position: 'first_number' }
+const PIECES = { id: 'media_id', side: null, position: 'position' }
+
+const COLUMNS: readonly EncryptedColumn[] = [
+  { table: 'turns', name: 'request', part: 'request', ...ONE_TEXT_PER_ROW },
+  { table: 'turns', name: 'failure', part: 'failure', ...ONE_TEXT_PER_ROW },
+  { table: 'conversations', name: 'context', part: 'context', ...ONE_TEXT_PER_ROW },
+  { table: 'items', name: 'body', part: null, id: 'turn_id', side: 'side', position: 'position' },
+  { table: 'stream_events', name: 'text', part: 'events', ...EVENTS },
+  { table: 'facts', name: 'body', part: 'fact', ...ONE_TEXT_PER_ROW },
+  { table: 'summaries', name: 'body', part: 'summary', ...ONE_TEXT_PER_ROW },
+  { table: 'layer_versions', name: 'body', part: 'layer', ...ONE_TEXT_PER_ROW },
+  { table: 'requests', name: 'body', part: null, id: 'turn_id', side: 'part', position: 'piece' },
+  { table: 'media_pieces', name: 'body', part: 'media', ...PIECES },
 ]
 
-/** Of none, if no key reads it. */
-function changeOf(row: StaleRow, column: SealedColumn, sealer: StorageCipher): readonly Change[] {
+/** Returns the change of a row, or an empty list if no key decrypts it. */
+function encryptAgain(
+  row: StaleRow,
+  column: EncryptedColumn,
+  cipher: StorageCipher,
+): readonly TextChange[] {
   const part = column.part ?? (row.side as RowLocation['part'])
-  const place = { tenant: row.tenant, turnId: row.id, part, position: row.position }
-  const text = sealer.unseal(row.text, place)
-  return text === null ? [] : [{ ...row, sealed: sealer.seal(text, place) }]
+  const location = { tenant: row.tenant, turnId: row.id, part, position: row.position }
+  const text = cipher.decrypt(row.text, location)
+  return text === null ? [] : [{ ...row, encrypted: cipher.encrypt(text, location) }]
 }
 
-interface Statements {
-  /** The next after a row, so many that they fit into memory. */
-  readonly staleRows: CompiledStatement<Key>
-  /** Returns a row if the text still was what it was. */
-  readonly replaceText: CompiledStatement<Change>
+interface ColumnStatements {
+  /** Selects the next batch after a row: at most 200 rows and 4 MB of text. */
+  readonly staleRows: CompiledStatement<RowKey>
+  /** Returns a row if the text has not changed since it was read. */
+  readonly replaceText: CompiledStatement<TextChange>
 }
 
 const BATCH_ROWS = 200
 const BATCH_CHARS = 4_000_000
 
-function statementsOf(engine: Engine, column: SealedColumn, { newest }: StorageCipher): Statements {
-  const query = createSqlCompiler(engine.language)
+function createColumnStatements(
+  engine: Engine,
+  column: EncryptedColumn,
+  { currentPrefixes }: StorageCipher,
+): ColumnStatements {
+  const compile = createStatementCompiler(engine.language)
   return {
-    staleRows: query(null, (slot) => staleRows(column, slot, newest)),
-    replaceText: query(null, (slot) => replaceText(column, slot)),
+    staleRows: compile(null, (slot) => staleRows(column, slot, currentPrefixes)),
+    replaceText: compile(null, (slot) => replaceText(column, slot)),
   }
 }
 
 function staleRows(
-  column: SealedColumn,
-  slot: ParameterSlot<Key>,
-  newest: readonly string[],
-): RawBuilder<unknown> {
+  column: EncryptedColumn,
+  slot: ParameterSlot<RowKey>,
+  currentPrefixes: readonly string[],
+): SqlFragment {
   const text = sql.ref(column.name)
-  const key = sql.join(keyOf(column))
-  const isStale = newest.map(
+  const key = sql.join(keyColumns(column))
+  const isStale = currentPrefixes.map(
     (head) => sql` and substr(${text}, 1, ${sql.lit(head.length)}) <> ${sql.lit(head)}`,
   )
   return sql`with page as (
       select ${key}, length(${text}) as size from ${sql.table(column.table)}
-      where (${key}) > (${sql.join(valuesOf(column, slot))})
+      where (${key}) > (${sql.join(keyValues(column, slot))})
       and ${text} is not null${sql.join(isStale, sql``)}
       order by ${key} limit ${sql.lit(BATCH_ROWS)}
     ), summed as (
-      select ${key}, sum(size) over (order by ${key}) - size as ahead from page
+      select ${key}, sum(size) over (order by ${key}) - size as size_before from page
     )
     select ${sql.ref(column.id)} as id, tenant, ${text} as text,
       ${column.side === null ? sql.lit('') : sql.ref(column.side)} as side,
       ${column.position === null ? sql.lit(0) : sql.ref(column.position)} as position
     from ${sql.table(column.table)} join summed using (${key})
-    where ahead < ${sql.lit(BATCH_CHARS)} order by ${key}`
+    where size_before < ${sql.lit(BATCH_CHARS)} order by ${key}`
 }
 
-function replaceText(column: SealedColumn, slot: ParameterSlot<Change>): RawBuilder<unknown> {
+function replaceText(column: EncryptedColumn, slot: ParameterSlot<TextChange>): SqlFragment {
   const text = sql.ref(column.name)
-  return sql`update ${sql.table(column.table)} set ${text} = ${slot(({ sealed }) => sealed)}
-    where (${sql.join(keyOf(column))}) = (${sql.join(valuesOf(column, slot))})
-    and ${text} = ${slot((change) => change.text)} returning 1 as done`
+  return sql`update ${sql.table(column.table)} set ${text} = ${slot('encrypted')}
+    where (${sql.join(keyColumns(column))}) = (${sql.join(keyValues(column, slot))})
+    and ${text} = ${slot('text')} returning 1 as done`
 }
 
-function keyOf({ id, side, position }: SealedColumn): readonly RawBuilder<unknown>[] {
+function keyColumns({ id, side, position }: EncryptedColumn): readonly SqlFragment[] {
   return [id, side, position].filter((name) => name !== null).map((name) => sql.ref(name))
 }
 
-function valuesOf<Input extends Key>(
-  column: SealedColumn,
+function keyValues<Input extends RowKey>(
+  column: EncryptedColumn,
   slot: ParameterSlot<Input>,
 ): readonly unknown[] {
   return [
-    slot(({ id }) => id),
-    ...(column.side === null ? [] : [slot(({ side }) => side)]),
-    ...(column.position === null ? [] : [slot(({ position }) => position)]),
+    slot('id'),
+    ...(column.side === null ? [] : [slot('side')]),
+    ...(column.position === null ? [] : [slot('position')]),
   ]
 }

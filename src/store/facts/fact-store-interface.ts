@@ -1,29 +1,36 @@
 /**
- * Facts as the rest of the house sees them: sentences that are worth knowing in other conversations,
- * found by their words. Where texts are sealed, so are the words: their names say nothing.
+ * Interface of the store of facts: sentences that are useful in other conversations, found by their
+ * words. If texts are encrypted, the words are hashed with the same keys.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { DerivedDataOrigin } from '../deletion/derived-data-origin.ts'
 
 export interface FactStore {
-  /** Resolves to `false` if there is one of the very same words, or its work has been forgotten. */
+  /**
+   * Stores a fact. Resolves to `false` if the owner has one with exactly the same words, or if the
+   * source of `work` was deleted.
+   */
   readonly saveFact: (fact: StoredFact, work?: DerivedDataOrigin) => Promise<boolean>
-  /** As it is to be from now on; nothing happens if it is gone meanwhile. */
+  /** Replaces a fact. Does nothing if it was deleted in the meantime. */
   readonly replaceFact: (fact: StoredFact) => Promise<void>
   readonly findFact: (owner: Caller, id: string) => Promise<StoredFact | null>
-  /** Those whose ids end like this: by that a model names one. */
+  /**
+   * Returns at most two facts whose id ends with `ending`; models refer to facts by such endings.
+   */
   readonly factsEnding: (owner: Caller, ending: string) => Promise<readonly StoredFact[]>
-  /** A page of all that its owner has, by id. */
+  /** Returns a page of the owner's facts, ordered by id. */
   readonly listFacts: (owner: Caller, page: FactPage) => Promise<readonly StoredFact[]>
-  /** Those that have most of the words, the rarer ones counting for more, in one round trip. */
+  /**
+   * Returns the facts with the best matching words in one round trip. Rarer words count for more.
+   */
   readonly searchFacts: (owner: Caller, search: FactSearch) => Promise<FoundFacts>
-  /** Those that are told whatever is asked, the most important first. */
+  /** Returns the facts that every prompt includes, the most important first. */
   readonly coreFacts: (owner: Caller, of: CoreFactSearch) => Promise<readonly StoredFact[]>
-  /** Notes that they are needed still, of those of which nobody has said so in the last hour. */
+  /** Updates the time of last use, at most once an hour for each fact. */
   readonly touchFacts: (owner: Caller, ids: readonly string[], nowMs: number) => Promise<void>
-  /** Resolves to whether there was one. */
+  /** Resolves to `false` if there was no such fact. */
   readonly deleteFact: (owner: Caller, id: string) => Promise<boolean>
-  /** All that its owner has. Resolves to how many they were. */
+  /** Deletes all facts of the owner. Resolves to their number. */
   readonly deleteFacts: (owner: Caller) => Promise<number>
 }
 
@@ -31,7 +38,7 @@ export interface StoredFact {
   readonly id: string
   readonly tenant: string
   readonly user: string | null
-  /** `user`, or the thread of the one conversation that it is for. */
+  /** `user`, or the thread of the only conversation that the fact is for. */
   readonly scope: string
   readonly area: string
   readonly text: string
@@ -39,29 +46,29 @@ export interface StoredFact {
   readonly importance: number
   readonly validUntilMs: number | null
   readonly createdAtMs: number
-  /** When it was last told otherwise than before. */
+  /** Time of the last change of the text. */
   readonly changedAtMs: number
   readonly usedAtMs: number
   readonly useCount: number
   readonly source: FactSource | null
 }
 
-/** Where it was said, as far as that is known. */
+/** The conversation that the fact comes from, as far as it is known. */
 export interface FactSource {
   readonly thread: string | null
   readonly response: string | null
-  /** The items of the thread that it was taken from, up to but without the last. */
+  /** Range of the source items in the thread; `to` is exclusive. */
   readonly items: readonly [from: number, to: number] | null
 }
 
 export const USER_SCOPE = 'user'
 
-/** It is told whatever is asked. */
+/** True if every prompt includes the fact. */
 export function isCoreFact({ area, importance }: Pick<StoredFact, 'area' | 'importance'>): boolean {
   return area === 'core' || importance >= CORE_IMPORTANCE
 }
 
-/** It does not fade, and is not forgotten for not being used. */
+/** Importance from which on a fact is part of every prompt and never expires for lack of use. */
 export const CORE_IMPORTANCE = 0.9
 
 export interface FactPage {
@@ -72,7 +79,7 @@ export interface FactPage {
 
 export interface FactSearch {
   readonly scopes: readonly string[]
-  /** As `wordsOf` has them. */
+  /** Search terms from `extractSearchTerms`. */
   readonly words: readonly string[]
   readonly nowMs: number
   readonly limit: number
@@ -80,7 +87,7 @@ export interface FactSearch {
 
 export interface FoundFacts {
   readonly facts: readonly StoredFact[]
-  /** In how many of all facts a word stands. What there is more of is not counted to its end. */
+  /** Returns in how many facts a word appears, counted up to a limit of 200. */
   readonly countOf: (word: string) => number
   readonly total: number
 }

@@ -1,39 +1,43 @@
 /**
- * Names the words of facts anew where another key has named them, or none, so that they are found by
- * the newest alone. Whoever is interrupted just begins again.
+ * Hashes the search terms of facts again that were hashed with another key or without one.
+ * Afterwards only the first key is needed to find them. An interrupted run can simply start again.
  */
 import { sql } from 'kysely'
 import { tryParseJsonObject } from '../../core/json/json.ts'
-import { createSqlCompiler } from '../database/compile-statement.ts'
+import { createStatementCompiler } from '../database/compile-statement.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
 import { createFactStatements } from './fact-statements.ts'
-import { factRowLocation, indexFactText } from './kysely-fact-store.ts'
-import type { StorageCipher } from '../encryption/cipher.ts'
+import { indexFactText } from './sql-fact-store.ts'
+import { locateText, type StorageCipher } from '../encryption/cipher.ts'
 import type { FactRow } from '../database/table-row-types.ts'
 
 export async function rekeyFactIndex(
   engine: Engine,
-  { namings, unseal }: StorageCipher,
+  { termHashers, decrypt }: StorageCipher,
 ): Promise<void> {
-  const [naming] = namings
-  if (naming === undefined) return
-  const { staleFacts, rename, ...facts } = statementsOf(engine)
+  const [hasher] = termHashers
+  if (hasher === undefined) return
+  const { staleFacts, updateHash, ...facts } = createRekeyStatements(engine)
   let after = ''
   while (true) {
-    const [found = []] = await engine.read([staleFacts({ after, kid: naming.kid })])
+    const [found = []] = await engine.read([staleFacts({ after, keyId: hasher.keyId })])
     const rows = found as readonly StaleFact[]
     const last = rows.at(-1)
     if (last === undefined) return
     const queries = rows.flatMap((row): readonly SqlQuery[] => {
       const text = tryParseJsonObject(
-        unseal(row.body, factRowLocation(row.id, row.tenant)) ?? '',
+        decrypt(row.body, locateText(row.tenant, row.id, 'fact')) ?? '',
       )?.['text']
       if (typeof text !== 'string') return []
       const key = { tenant: row.tenant, user: row.user_id ?? '' }
-      const { name, list: words } = indexFactText(text, key, naming)
-      const own = { ...key, id: row.id, name, words }
-      // It is there under its new name already if the same was kept meanwhile.
-      return [rename({ ...own, kid: naming.kid }), facts.removeWords(own), facts.insertWords(own)]
+      const index = indexFactText(text, key, hasher)
+      const words = { ...key, ...index, id: row.id }
+      // `updateHash` changes nothing if the same fact was stored again meanwhile, under its new hash.
+      return [
+        updateHash({ ...words, keyId: hasher.keyId }),
+        facts.removeWords(words),
+        facts.insertWords(words),
+      ]
     })
     if (queries.length > 0) await engine.write(queries)
     after = last.id
@@ -44,24 +48,28 @@ type StaleFact = Pick<FactRow, 'id' | 'tenant' | 'user_id' | 'body'>
 
 const BATCH_ROWS = 50
 
-function statementsOf(engine: Engine) {
-  const query = createSqlCompiler(engine.language)
+function createRekeyStatements(engine: Engine) {
+  const compile = createStatementCompiler(engine.language)
   return {
     ...createFactStatements(engine.language),
-    staleFacts: query<{ readonly after: string; readonly kid: string }>(
+    staleFacts: compile<{ readonly after: string; readonly keyId: string }>(
       null,
       (slot) => sql`select id, tenant, user_id, body from facts
-        where id > ${slot(({ after }) => after)}
-        and word_key <> ${slot(({ kid }) => kid)} order by id limit ${sql.lit(BATCH_ROWS)}`,
+        where id > ${slot('after')}
+        and word_key <> ${slot('keyId')} order by id limit ${sql.lit(BATCH_ROWS)}`,
     ),
-    rename: query<{ readonly id: string; readonly name: string; readonly kid: string }>(
+    updateHash: compile<{
+      readonly id: string
+      readonly termsHash: string
+      readonly keyId: string
+    }>(
       null,
       (slot) =>
-        sql`update facts set words = ${slot(({ name }) => name)}, word_key = ${slot(({ kid }) => kid)}
-          where id = ${slot(({ id }) => id)} and not exists (
+        sql`update facts set words = ${slot('termsHash')}, word_key = ${slot('keyId')}
+          where id = ${slot('id')} and not exists (
             select 1 from facts other where other.tenant = facts.tenant
             and coalesce(other.user_id, '') = coalesce(facts.user_id, '')
-            and other.scope = facts.scope and other.words = ${slot(({ name }) => name)})`,
+            and other.scope = facts.scope and other.words = ${slot('termsHash')})`,
     ),
   }
 }

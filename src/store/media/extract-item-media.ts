@@ -1,13 +1,13 @@
 /**
- * The media inside an item, taken out of its text before it is stored, and put back when it is read:
- * byte for byte, for an item is what its client or its model has said. In the text stands a reference
- * to each; whatever looks like one and is none is taken out as well, so that nobody can make one up.
+ * Extracts media from an item before it is stored, and restores them byte for byte when it is read.
+ * The stored text contains a reference instead, e.g. `backstory-media:` and 22 characters. A text
+ * that only looks like a reference is extracted as well, so that a client cannot forge one.
  */
 import { isObject, type Json } from '../../core/json/json.ts'
 import { digestText } from '../../core/text/digest.ts'
 
 export interface ExtractedMedia {
-  /** The same for the same text of the same tenant, and for nothing else. */
+  /** Hash of the tenant and the text: equal texts of one tenant are stored once. */
   readonly id: string
   readonly mime: string
   readonly text: string
@@ -19,80 +19,86 @@ export interface MediaExtraction {
   readonly media: readonly ExtractedMedia[]
 }
 
-/** What is shorter stays where it is. */
+/** Texts up to this length stay in the item. */
 export const MIN_MEDIA_CHARS = 4096
 
-/** `text` is the body as JSON. */
+/** `text` is `body` as JSON. */
 export function extractItemMedia(
   tenant: string,
   body: object,
   text = JSON.stringify(body),
 ): MediaExtraction {
-  if (text.length <= MIN_MEDIA_CHARS && !text.includes(MEDIA_REFERENCE))
-    return { text, media: NONE }
+  if (text.length <= MIN_MEDIA_CHARS && !text.includes(MEDIA_REFERENCE)) return { text, media: [] }
   const media: ExtractedMedia[] = []
-  const without = (key: string, value: Json | undefined): Json | undefined => {
+  const extract = (key: string, value: Json | undefined): Json | undefined => {
     if (typeof value === 'string') {
-      const from = mediumBegins(key, value)
+      const from = findMediumStart(key, value)
       if (from === null) return value
-      const medium = { mime: mimeOf(value), text: value.slice(from) }
-      const id = createMediaId(tenant, medium.text)
-      media.push({ id, ...medium })
-      return value.slice(0, from) + MEDIA_REFERENCE + id
+      const medium = createMedium(tenant, value.slice(from), value)
+      media.push(medium)
+      return value.slice(0, from) + MEDIA_REFERENCE + medium.id
     }
-    if (Array.isArray(value)) return changed(value, (entry) => without(key, entry))
-    return isObject(value) ? withoutIn(value) : value
+    if (Array.isArray(value)) return value.map((entry) => extract(key, entry) ?? null)
+    return isObject(value) ? extractFromFields(value) : value
   }
-  const withoutIn = (object: { readonly [key: string]: Json | undefined }) =>
-    Object.fromEntries(Object.entries(object).map(([key, value]) => [key, without(key, value)]))
-  const rest = withoutIn(body as { readonly [key: string]: Json | undefined })
-  const bare = media.length === 0 ? text : JSON.stringify(rest)
-  return { text: withoutForged(bare, media), media }
+  const extractFromFields = (object: { readonly [key: string]: Json | undefined }) =>
+    Object.fromEntries(Object.entries(object).map(([key, value]) => [key, extract(key, value)]))
+  const withoutMedia = extractFromFields(body as { readonly [key: string]: Json | undefined })
+  const remaining = media.length === 0 ? text : JSON.stringify(withoutMedia)
+  return { text: escapeForgedReferences(remaining, media), media }
 }
 
-/** The name of a field is no text to be taken out: what looks like a reference there is spelt otherwise. */
-function withoutForged(text: string, media: readonly ExtractedMedia[]): string {
+/**
+ * Escapes forged references in field names, which cannot be extracted: the `b` becomes `\u0062`.
+ */
+function escapeForgedReferences(text: string, media: readonly ExtractedMedia[]): string {
   if (!text.includes(MEDIA_REFERENCE)) return text
-  const own = new Set(media.map(({ id }) => id))
+  const ids = new Set(media.map(({ id }) => id))
   return text.replace(MEDIA_REFERENCE_PATTERN, (reference, id: string) =>
-    own.has(id) ? reference : `\\u0062${reference.slice(1)}`,
+    ids.has(id) ? reference : `\\u0062${reference.slice(1)}`,
   )
 }
 
-const NONE: readonly ExtractedMedia[] = []
-
 export const MEDIA_REFERENCE = 'backstory-media:'
 
-function changed(list: readonly Json[], change: (entry: Json) => Json | undefined): Json {
-  return list.map((entry) => change(entry) ?? null)
-}
-
-/** Behind the head of a data URL, whose type need not be the same for the same data. */
-function mediumBegins(key: string, value: string): number | null {
+function findMediumStart(field: string, value: string): number | null {
   if (value.includes(MEDIA_REFERENCE)) return 0
   if (value.length <= MIN_MEDIA_CHARS) return null
-  if (value.startsWith('data:')) {
-    const comma = value.slice(0, 256).indexOf(',')
-    return value.slice(0, Math.max(comma, 0)).endsWith(';base64') ? comma + 1 : null
+  return findBase64Start(value.slice(0, MEDIUM_HEAD_CHARS), field)
+}
+
+/** Number of leading characters of a string that `findBase64Start` needs. */
+export const MEDIUM_HEAD_CHARS = 256
+
+/**
+ * Returns where the base64 of a string value begins, or null if the value is no medium. The head of
+ * a data URL, e.g. `data:image/png;base64,`, is not extracted, because its type may differ for equal
+ * data. Base64 without such a head is recognized by the name of its field.
+ */
+export function findBase64Start(head: string, field: string): number | null {
+  if (head.startsWith('data:')) {
+    const comma = head.indexOf(',')
+    return head.slice(0, Math.max(comma, 0)).endsWith(';base64') ? comma + 1 : null
   }
-  return BASE64_FIELDS.has(key) && /^[\w+/=-]{64}$/.test(value.slice(0, 64)) ? 0 : null
+  return BASE64_FIELDS.has(field) && /^[\w+/=-]{64}/.test(head) ? 0 : null
 }
 
-/** Where base64 stands without a word on what it is. */
-export const BASE64_FIELDS = new Set(['data', 'file_data', 'result', 'b64_json'])
+const BASE64_FIELDS = new Set(['data', 'file_data', 'result', 'b64_json'])
 
-function mimeOf(value: string): string {
-  return /^data:([\w.+-]+\/[\w.+-]+)/.exec(value.slice(0, 100))?.[1] ?? ''
+/** `source` begins with the head of the data URL, if there is one. */
+export function createMedium(tenant: string, text: string, source: string): ExtractedMedia {
+  const mime = /^data:([\w.+-]+\/[\w.+-]+)/.exec(source.slice(0, 100))?.[1] ?? ''
+  return { id: createMediaId(tenant, text), mime, text }
 }
 
-/** Whoever knows it knows the tenant and the medium already. */
+/** Returns the id of a medium. It can only be computed from the tenant and the whole text. */
 export function createMediaId(tenant: string, text: string): string {
-  // What is no base64 may hold half a character, and UTF-8 has one word for all of those.
-  const whole = text.isWellFormed() ? text : JSON.stringify(text)
-  return digestText(`${digestText(tenant)}${whole}`)
+  // UTF-8 encodes all halves of surrogate pairs alike; as JSON they differ.
+  const wellFormed = text.isWellFormed() ? text : JSON.stringify(text)
+  return digestText(`${digestText(tenant)}${wellFormed}`)
 }
 
-/** The ids of the media that belong into a text. */
+/** Returns the ids of the media that a text refers to. */
 export function listMediaReferences(text: string): readonly string[] {
   if (!text.includes(MEDIA_REFERENCE)) return []
   return [...text.matchAll(MEDIA_REFERENCE_PATTERN)].map(([, id = '']) => id)
@@ -100,7 +106,10 @@ export function listMediaReferences(text: string): readonly string[] {
 
 export const MEDIA_REFERENCE_PATTERN = new RegExp(`${MEDIA_REFERENCE}([\\w-]{22})`, 'g')
 
-/** In the place of one that is not there any more is nothing, which no model is shown as a medium. */
+/**
+ * Replaces references by their media. A missing medium becomes the empty string, which models are
+ * not sent as a medium.
+ */
 export function restoreMedia(text: string, media: ReadonlyMap<string, string>): string {
   return text.replace(MEDIA_REFERENCE_PATTERN, (_, id: string) =>
     JSON.stringify(media.get(id) ?? '').slice(1, -1),

@@ -1,41 +1,48 @@
 /**
- * The media inside a JSON text, taken out of it and put back character by character, without reading it
- * as JSON: a request is kept as it was sent. They are the same media as those of the items that show
- * them, and are kept once for both. What only looks like a reference is taken out as well.
+ * Extracts media from a JSON text without parsing it, and restores them character by character,
+ * because a request is stored exactly as it was sent. A medium that an item contains as well is
+ * stored once for both. A text that only looks like a reference is extracted as well.
  */
 import {
-  BASE64_FIELDS,
-  MIN_MEDIA_CHARS,
-  createMediaId,
+  createMedium,
+  findBase64Start,
   MEDIA_REFERENCE,
   MEDIA_REFERENCE_PATTERN,
+  MEDIUM_HEAD_CHARS,
+  MIN_MEDIA_CHARS,
+  type ExtractedMedia,
+  type MediaExtraction,
 } from './extract-item-media.ts'
-import type { ExtractedMedia, MediaExtraction } from './extract-item-media.ts'
 
 export function extractTextMedia(tenant: string, text: string): MediaExtraction {
-  const looksTaken = text.includes(MEDIA_REFERENCE)
+  const hasReferences = text.includes(MEDIA_REFERENCE)
   const media: ExtractedMedia[] = []
-  const left: string[] = []
-  let done = 0
-  // What is between two quotes may be a string; of base64 no character is escaped.
+  const pieces: string[] = []
+  let copiedTo = 0
+  // Each text between two quotes may be a string. Base64 contains no escaped characters, so a
+  // medium ends at the next quote.
   for (let from = 0, to = 0; from < text.length; from = to + 1) {
-    if (!looksTaken) from = behindShort(text, from)
+    if (!hasReferences) from = skipShortStrings(text, from)
     const quote = text.indexOf('"', from)
     to = quote === -1 ? text.length : quote
-    const begins = mediumBegins(text, from, to, looksTaken)
-    if (begins === null) continue
-    const medium = text.slice(begins, to)
-    const id = createMediaId(tenant, medium)
-    media.push({ id, mime: mimeIn(text.slice(from, begins)), text: medium })
-    left.push(text.slice(done, begins), MEDIA_REFERENCE, id)
-    done = to
+    const start = findMediumStart(text, from, to, hasReferences)
+    if (start === null) continue
+    const medium = createMedium(tenant, text.slice(start, to), text.slice(from, start))
+    media.push(medium)
+    pieces.push(text.slice(copiedTo, start), MEDIA_REFERENCE, medium.id)
+    copiedTo = to
   }
-  return media.length === 0 ? { text, media } : { text: left.join('') + text.slice(done), media }
+  return media.length === 0
+    ? { text, media }
+    : { text: pieces.join('') + text.slice(copiedTo), media }
 }
 
-/** What ends before so many characters are over is too short, with all that ends in between. */
-function behindShort(text: string, begins: number): number {
-  let from = begins
+/**
+ * Skips strings that are too short for a medium: returns the position after the last quote within
+ * the next `MIN_MEDIA_CHARS` characters.
+ */
+function skipShortStrings(text: string, start: number): number {
+  let from = start
   for (;;) {
     const quote = text.lastIndexOf('"', from + MIN_MEDIA_CHARS)
     if (quote < from) return from
@@ -43,30 +50,28 @@ function behindShort(text: string, begins: number): number {
   }
 }
 
-function mediumBegins(text: string, from: number, to: number, looksTaken: boolean): number | null {
-  if (looksTaken && text.slice(from, to).includes(MEDIA_REFERENCE)) return from
+function findMediumStart(
+  text: string,
+  from: number,
+  to: number,
+  hasReferences: boolean,
+): number | null {
+  if (hasReferences && text.slice(from, to).includes(MEDIA_REFERENCE)) return from
   if (to - from <= MIN_MEDIA_CHARS) return null
-  const head = text.slice(from, from + 256)
-  if (head.startsWith('data:')) {
-    const comma = head.indexOf(',')
-    return head.slice(0, Math.max(comma, 0)).endsWith(';base64') ? from + comma + 1 : null
-  }
   const field = FIELD.exec(text.slice(Math.max(0, from - 32), from))?.[1] ?? ''
-  return BASE64_FIELDS.has(field) && /^[\w+/=-]{64}/.test(head) ? from : null
+  const start = findBase64Start(text.slice(from, from + MEDIUM_HEAD_CHARS), field)
+  return start === null ? null : from + start
 }
 
+/** Matches the field name that precedes a string value, e.g. `"data": "`. */
 const FIELD = /"(\w+)"\s*:\s*"$/
 
-function mimeIn(head: string): string {
-  return /^data:([\w.+-]+\/[\w.+-]+)/.exec(head)?.[1] ?? ''
-}
-
-/** `null` if one of them is not there any more. */
+/** Replaces references by their media. Returns `null` if one of the media is missing. */
 export function restoreTextMedia(text: string, media: ReadonlyMap<string, string>): string | null {
-  let isWhole = true
-  const whole = text.replace(MEDIA_REFERENCE_PATTERN, (reference, id: string) => {
-    isWhole &&= media.has(id)
+  let isComplete = true
+  const restored = text.replace(MEDIA_REFERENCE_PATTERN, (reference, id: string) => {
+    isComplete &&= media.has(id)
     return media.get(id) ?? reference
   })
-  return isWhole ? whole : null
+  return isComplete ? restored : null
 }

@@ -1,19 +1,22 @@
 /**
- * Media that were loaded from the network for an owner, by their addresses. Those that stand inside of
- * items are no verbs of their own: they are written and read with them (`extract-item-media.ts`).
+ * Interface of the store of media that the gateway fetched from URLs. Media inside of items are
+ * written and read with the items instead (`extract-item-media.ts`).
  */
 import type { Caller } from '../../core/client/caller.ts'
 
 export interface FetchedMediaStore {
   /**
-   * Those of the addresses that were loaded before; `null` for one that there is no room for. Says that
-   * they are needed still.
+   * Returns the stored media of the URLs, and `null` for those that `hasRoom` rejects. Marks all of
+   * them as used.
    */
   readonly findLoaded: (
     owner: Caller,
     wanted: FetchedMediaLookup,
   ) => Promise<ReadonlyMap<string, StoredFetchedMedia | null>>
-  /** What is at an address that is known already stays as it is: it has been shown like that. */
+  /**
+   * Stores a medium. A URL that is stored already keeps its first medium, because models have seen
+   * that one.
+   */
   readonly keepLoaded: (
     loadedFor: FetchedMediaOwner,
     url: string,
@@ -22,14 +25,17 @@ export interface FetchedMediaStore {
   ) => Promise<void>
 }
 
-/** It is forgotten with the thread. */
+/** The medium is deleted with the thread. */
 export interface FetchedMediaOwner extends Caller {
   readonly thread: string | null
 }
 
 export interface FetchedMediaLookup {
   readonly urls: readonly string[]
-  /** Asked of each before it is read, how long it is. */
+  /**
+   * Called with the length of each medium before it is read; media for which it returns false are
+   * not read.
+   */
   readonly hasRoom: (chars: number) => boolean
   readonly nowMs: number
 }

@@ -1,18 +1,21 @@
 /**
- * The queries by which media go with what shows them. They are released while it is known who does, and
- * removed when nobody shows them any more: nobody has to look for such among all that there are.
+ * SQL that deletes media together with the last turn that contains them. Media are marked as
+ * released while the turns exist, and deleted afterwards if no other turn or URL uses them. Only
+ * released media are checked, never all of them.
  */
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import {
-  createSqlCompiler,
-  type ParameterSlot,
+  createStatementCompiler,
   type CompiledStatement,
+  type ParameterSlot,
+  type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
 import {
   hasNoTurnsLeft,
   belongsToRequester,
   isInDeletedThread,
+  isOfUser,
   isTurnOfThread,
   isTurnOfUser,
   selectFromNamedTurn,
@@ -20,126 +23,133 @@ import {
   type UserKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
 import { isMediaUnused, releaseMedia, RELEASED_USED_AT } from './media-statements.ts'
-import type { OwnerKey } from '../owner.ts'
-import { isTurnOfOwner } from '../turns/turn-statements.ts'
+import { isTurnOfOwner, type OwnedRowKey } from '../owner.ts'
 
 export interface MediaReleaseStatements {
   readonly ofThread: MediaReleaseSteps<ThreadKey>
   readonly ofUser: MediaReleaseSteps<UserKey>
-  /** To be asked when the turn, or those of the conversation, are marked as deleted, and there still. */
-  readonly ofDeleted: MediaReleaseSteps<DeletedKey>
-  readonly ofConversation: MediaReleaseSteps<DeletedKey>
-  readonly unused: Omit<MediaReleaseSteps<{ readonly unusedSinceMs: number }>, 'shown'>
-  /** Behind the turns: those that nobody shows, then the others are no longer released. */
+  /** Must run after the turns are marked as deleted and while they exist. */
+  readonly ofDeleted: MediaReleaseSteps<OwnedRowKey>
+  readonly ofConversation: MediaReleaseSteps<OwnedRowKey>
+  readonly unused: Omit<MediaReleaseSteps<{ readonly unusedSinceMs: number }>, 'releaseUsed'>
+  /**
+   * Run after the turns are deleted: the first deletes released media without uses, the second
+   * unmarks the others.
+   */
   readonly removeReleased: CompiledStatement<null>
-  readonly keepOthers: CompiledStatement<null>
+  readonly unmarkOthers: CompiledStatement<null>
 }
 
-export interface DeletedKey extends OwnerKey {
-  readonly id: string
-}
-
-/** To be asked in this order, in front of what removes the turns. */
+/**
+ * Statements that release media. They run in this order, before the statement that deletes the
+ * turns.
+ */
 export interface MediaReleaseSteps<Key> {
-  readonly shown: CompiledStatement<Key>
-  readonly loaded: CompiledStatement<Key>
+  readonly releaseUsed: CompiledStatement<Key>
+  readonly releaseFetched: CompiledStatement<Key>
   readonly removeAddresses: CompiledStatement<Key>
 }
 
-export function createReleaseQueries<Key>(
+export function buildReleaseQueries<Key>(
   statements: MediaReleaseSteps<Key>,
   key: Key,
 ): readonly SqlQuery[] {
-  return [statements.shown(key), statements.loaded(key), statements.removeAddresses(key)]
+  return [
+    statements.releaseUsed(key),
+    statements.releaseFetched(key),
+    statements.removeAddresses(key),
+  ]
 }
 
-/** To be asked when the turns are gone. */
-export function createSweepQueries({
+/** Builds the queries that run after the turns are deleted. */
+export function buildSweepQueries({
   removeReleased,
-  keepOthers,
+  unmarkOthers,
 }: MediaReleaseStatements): readonly SqlQuery[] {
-  return [removeReleased(null), keepOthers(null)]
+  return [removeReleased(null), unmarkOthers(null)]
 }
 
 export function createMediaReleaseStatements(language: Engine['language']): MediaReleaseStatements {
-  const query = createSqlCompiler(language)
-  const loaded = <Key>(
+  const compile = createStatementCompiler(language)
+  const compileFetchedSteps = <Key>(
     name: string,
-    areAddresses: (slot: ParameterSlot<Key>) => RawBuilder<unknown>,
+    isAddress: (slot: ParameterSlot<Key>) => SqlFragment,
   ) => ({
-    loaded: query<Key>(`release-loaded-media-${name}`, (slot) =>
+    releaseFetched: compile<Key>(`release-loaded-media-${name}`, (slot) =>
       releaseMedia(
-        sql`select media_addresses.media_id from media_addresses where ${areAddresses(slot)}`,
+        sql`select media_addresses.media_id from media_addresses where ${isAddress(slot)}`,
       ),
     ),
-    removeAddresses: query<Key>(
+    removeAddresses: compile<Key>(
       `remove-media-addresses-${name}`,
-      (slot) => sql`delete from media_addresses where ${areAddresses(slot)}`,
+      (slot) => sql`delete from media_addresses where ${isAddress(slot)}`,
     ),
   })
-  const whole = <Key>(
+  const compileSteps = <Key>(
     name: string,
-    areTurns: (slot: ParameterSlot<Key>) => RawBuilder<unknown>,
-    areAddresses: (slot: ParameterSlot<Key>) => RawBuilder<unknown>,
+    isTurn: (slot: ParameterSlot<Key>) => SqlFragment,
+    isAddress: (slot: ParameterSlot<Key>) => SqlFragment,
   ): MediaReleaseSteps<Key> => ({
-    shown: query(`release-shown-media-${name}`, (slot) =>
+    releaseUsed: compile(`release-shown-media-${name}`, (slot) =>
       releaseMedia(sql`select media_uses.media_id
-          from turns join media_uses on media_uses.turn_id = turns.id where ${areTurns(slot)}`),
+          from turns join media_uses on media_uses.turn_id = turns.id where ${isTurn(slot)}`),
     ),
-    ...loaded(name, areAddresses),
+    ...compileFetchedSteps(name, isAddress),
   })
   return {
-    ofThread: whole('of-thread', isTurnOfThread, areOfThread),
-    ofUser: whole('of-user', isTurnOfUser, areOfUser),
-    ofDeleted: whole('of-deleted', areDeletedWith, (slot) =>
+    ofThread: compileSteps('of-thread', isTurnOfThread, isAddressOfThread),
+    ofUser: compileSteps('of-user', isTurnOfUser, (slot) => isOfUser('media_addresses', slot)),
+    ofDeleted: compileSteps('of-deleted', isDeletedInThread, (slot) =>
       isInDeletedThread('media_addresses', slot),
     ),
-    ofConversation: whole('of-conversation', areOfConversation, loadedInConversation),
-    unused: loaded(
-      'unused',
-      (slot) => sql`media_addresses.used_at < ${slot(({ unusedSinceMs }) => unusedSinceMs)}`,
+    ofConversation: compileSteps(
+      'of-conversation',
+      isDeletedInConversation,
+      isAddressOfConversation,
     ),
-    removeReleased: query(
+    unused: compileFetchedSteps(
+      'unused',
+      (slot) => sql`media_addresses.used_at < ${slot('unusedSinceMs')}`,
+    ),
+    removeReleased: compile(
       'remove-released-media',
       () =>
         sql`delete from media where used_at <= ${sql.lit(RELEASED_USED_AT)} and ${isMediaUnused()}`,
     ),
-    keepOthers: query(
+    unmarkOthers: compile(
       'keep-released-media',
       () => sql`update media set used_at = 0 where used_at <= ${sql.lit(RELEASED_USED_AT)}`,
     ),
   }
 }
 
-function areOfThread(slot: ParameterSlot<ThreadKey>): RawBuilder<unknown> {
-  return sql`media_addresses.tenant || '' = ${slot(({ tenant }) => tenant)}
+function isAddressOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
+  return sql`media_addresses.tenant || '' = ${slot('tenant')}
     and media_addresses.thread = (${selectFromNamedTurn(slot, sql`turns.thread`)})
     and ${belongsToRequester(slot, sql`media_addresses.user_id`)}`
 }
 
-function areOfUser(slot: ParameterSlot<UserKey>): RawBuilder<unknown> {
-  return sql`media_addresses.tenant = ${slot(({ tenant }) => tenant)}
-    and media_addresses.user_id = ${slot(({ user }) => user)}`
-}
-
-/** With a turn go those before it that were deleted earlier. */
-function areDeletedWith(slot: ParameterSlot<DeletedKey>): RawBuilder<unknown> {
-  const tenant = slot((key) => key.tenant)
+/**
+ * True for the deleted turns in the thread of the named turn: ancestors that were deleted earlier
+ * may go with it.
+ */
+function isDeletedInThread(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+  const tenant = slot('tenant')
   return sql`turns.tenant = ${tenant} and turns.deleted_at is not null
     and turns.thread = (select named.thread from turns named
-      where named.id = ${slot(({ id }) => id)} and named.tenant || '' = ${tenant})`
+      where named.id = ${slot('id')} and named.tenant || '' = ${tenant})`
 }
 
-function areOfConversation(slot: ParameterSlot<DeletedKey>): RawBuilder<unknown> {
-  return sql`turns.conversation = ${slot(({ id }) => id)}
+function isDeletedInConversation(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+  return sql`turns.conversation = ${slot('id')}
     and ${isTurnOfOwner(slot)}
     and turns.deleted_at is not null`
 }
 
-/** Of the threads of which nothing is left that is not deleted. */
-function loadedInConversation(slot: ParameterSlot<DeletedKey>): RawBuilder<unknown> {
-  const tenant = slot((key) => key.tenant)
+/** True for the URLs of threads that have only deleted turns. */
+function isAddressOfConversation(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+  const tenant = slot('tenant')
   return sql`media_addresses.tenant || '' = ${tenant}
-    and media_addresses.thread in (select turns.thread from turns where ${areOfConversation(slot)})
+    and media_addresses.thread in (select turns.thread from turns where ${isDeletedInConversation(slot)})
     and ${hasNoTurnsLeft(sql`media_addresses.thread`, tenant)}`
 }

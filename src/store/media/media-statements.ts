@@ -1,25 +1,29 @@
-/** The queries of media: written with the items that show them, and read by what stands in their place. */
-import { sql, type RawBuilder } from 'kysely'
+/** SQL for media: writes them with the items that contain them, and reads them by their ids. */
+import { sql } from 'kysely'
 import {
-  createSqlCompiler,
-  type ParameterSlot,
+  createStatementCompiler,
   type CompiledStatement,
+  type ParameterSlot,
+  type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { isInJsonList } from '../database/json-list-parameter.ts'
 
 export interface MediaStatements {
-  /** Of a turn that is gone, nothing is written. */
-  readonly insertShown: CompiledStatement<MediaRow & ShowingTurn>
-  readonly insertLoaded: CompiledStatement<MediaRow & { readonly nowMs: number }>
+  /** Inserts nothing if the turn was deleted. */
+  readonly insertMediumOfTurn: CompiledStatement<MediaRow & UsingTurn>
+  readonly insertFetched: CompiledStatement<MediaRow & { readonly nowMs: number }>
   readonly insertPiece: CompiledStatement<PieceRow>
-  readonly insertUse: CompiledStatement<ShowingTurn & Pick<MediaRow, 'id'>>
+  readonly insertUse: CompiledStatement<UsingTurn & Pick<MediaRow, 'id'>>
   readonly insertAddress: CompiledStatement<AddressRow>
-  /** Behind that: another address had come first, and nobody shows the medium. */
-  readonly releaseUnshown: CompiledStatement<Pick<MediaRow, 'id'>>
-  /** In any order. */
-  readonly pieces: CompiledStatement<MediaIdLookup>
-  readonly addresses: CompiledStatement<MediaIdLookup>
+  /**
+   * Runs after `insertAddress`: releases the medium if its URL had another one already and no turn
+   * contains it.
+   */
+  readonly releaseIfUnused: CompiledStatement<Pick<MediaRow, 'id'>>
+  /** Returns the pieces in any order. */
+  readonly selectPieces: CompiledStatement<MediaIdLookup>
+  readonly selectAddresses: CompiledStatement<MediaIdLookup>
   readonly touchAddresses: CompiledStatement<
     MediaIdLookup & { readonly nowMs: number; readonly dayAgoMs: number }
   >
@@ -32,7 +36,7 @@ export interface MediaRow {
   readonly chars: number
 }
 
-export interface ShowingTurn {
+export interface UsingTurn {
   readonly turnId: string
   readonly tenant: string
 }
@@ -42,7 +46,7 @@ export interface PieceRow {
   readonly position: number
   readonly tenant: string
   readonly body: string
-  /** So much of its beginning tells by which key it is sealed. */
+  /** Number of leading characters that identify the key, e.g. 6 for `s1:k1:`. */
   readonly headChars: number
 }
 
@@ -63,113 +67,102 @@ export interface MediaIdLookup {
 }
 
 export function createMediaStatements(language: Engine['language']): MediaStatements {
-  const query = createSqlCompiler(language)
+  const compile = createStatementCompiler(language)
   return {
-    insertShown: query('insert-shown-medium', (slot) => {
+    insertMediumOfTurn: compile('insert-shown-medium', (slot) => {
       return sql`insert into media (id, tenant, mime, chars, created_at, used_at)
-        select ${text(slot(({ id }) => id))}, ${text(slot(({ tenant }) => tenant))},
-          ${text(slot(({ mime }) => mime))}, ${slot(({ chars }) => chars)},
+        select ${text(slot('id'))}, ${text(slot('tenant'))},
+          ${text(slot('mime'))}, ${slot('chars')},
           turns.created_at, turns.created_at
-        from turns where ${ofTurn(slot)}
+        from turns where ${isUsingTurn(slot)}
         on conflict (id) do update set used_at = excluded.used_at`
     }),
-    insertLoaded: query('insert-loaded-medium', (slot) => {
-      const now = slot(({ nowMs }) => nowMs)
+    insertFetched: compile('insert-loaded-medium', (slot) => {
+      const now = slot('nowMs')
       return sql`insert into media (id, tenant, mime, chars, created_at, used_at)
-        values (${slot(({ id }) => id)}, ${slot(({ tenant }) => tenant)},
-          ${slot(({ mime }) => mime)}, ${slot(({ chars }) => chars)}, ${now}, ${now})
+        values (${slot('id')}, ${slot('tenant')},
+          ${slot('mime')}, ${slot('chars')}, ${now}, ${now})
         on conflict (id) do update set used_at = excluded.used_at`
     }),
-    // One that another key has sealed is written anew: that key may be gone.
-    insertPiece: query('insert-medium-piece', (slot) => {
-      const head = integer(slot(({ headChars }) => headChars))
+    // Replaces a piece that was encrypted with another key, because that key may be removed later.
+    insertPiece: compile('insert-medium-piece', (slot) => {
+      const head = integer(slot('headChars'))
       return sql`insert into media_pieces (media_id, position, tenant, body)
-        select media.id, ${integer(slot(({ position }) => position))}, media.tenant,
-          ${text(slot(({ body }) => body))}
-        from media where media.id = ${slot(({ media_id }) => media_id)}
-        and media.tenant || '' = ${slot(({ tenant }) => tenant)}
+        select media.id, ${integer(slot('position'))}, media.tenant,
+          ${text(slot('body'))}
+        from media where media.id = ${slot('media_id')}
+        and media.tenant || '' = ${slot('tenant')}
         on conflict (media_id, position) do update set body = excluded.body
         where substr(media_pieces.body, 1, ${head}) <> substr(excluded.body, 1, ${head})`
     }),
-    insertUse: query('insert-medium-use', (slot) => {
+    insertUse: compile('insert-medium-use', (slot) => {
       return sql`insert into media_uses (media_id, turn_id)
         select media.id, turns.id from media, turns
-        where media.id = ${slot(({ id }) => id)} and ${ofTurn(slot)}
+        where media.id = ${slot('id')} and ${isUsingTurn(slot)}
         on conflict do nothing`
     }),
-    insertAddress: query('insert-medium-address', (slot) => {
-      const now = slot(({ nowMs }) => nowMs)
+    insertAddress: compile('insert-medium-address', (slot) => {
+      const now = slot('nowMs')
       return sql`insert into media_addresses
           (id, tenant, user_id, thread, media_id, mime, fetched_at, used_at)
-        values (${slot(({ id }) => id)}, ${slot(({ tenant }) => tenant)},
-          ${slot(({ user }) => user)}, ${slot(({ thread }) => thread)},
-          ${slot(({ mediaId }) => mediaId)}, ${slot(({ mime }) => mime)}, ${now}, ${now})
+        values (${slot('id')}, ${slot('tenant')},
+          ${slot('user')}, ${slot('thread')},
+          ${slot('mediaId')}, ${slot('mime')}, ${now}, ${now})
         on conflict do nothing`
     }),
-    releaseUnshown: query('release-unshown-medium', (slot) => {
+    releaseIfUnused: compile('release-unshown-medium', (slot) => {
       return sql`update media set used_at = ${sql.lit(RELEASED_USED_AT)}
-        where id = ${slot(({ id }) => id)} and ${isMediaUnused()}`
+        where id = ${slot('id')} and ${isMediaUnused()}`
     }),
-    pieces: query('medium-pieces', (slot) => {
+    selectPieces: compile('medium-pieces', (slot) => {
       return sql`select media_id, position, body from media_pieces
-        where ${isInJsonList(
-          language,
-          sql.ref('media_pieces.media_id'),
-          slot(({ ids }) => ids),
-        )}
-        and tenant || '' = ${slot(({ tenant }) => tenant)}`
+        where ${isInJsonList(language, sql.ref('media_pieces.media_id'), slot('ids'))}
+        and tenant || '' = ${slot('tenant')}`
     }),
-    addresses: query('medium-addresses', (slot) => {
+    selectAddresses: compile('medium-addresses', (slot) => {
       return sql`select media_addresses.id as address, media_addresses.mime, media.chars,
           media_addresses.media_id, media_addresses.used_at
         from media_addresses join media on media.id = media_addresses.media_id
-        where ${isInJsonList(
-          language,
-          sql.ref('media_addresses.id'),
-          slot(({ ids }) => ids),
-        )}
-        and media_addresses.tenant || '' = ${slot(({ tenant }) => tenant)}`
+        where ${isInJsonList(language, sql.ref('media_addresses.id'), slot('ids'))}
+        and media_addresses.tenant || '' = ${slot('tenant')}`
     }),
-    touchAddresses: query('touch-medium-addresses', (slot) => {
-      return sql`update media_addresses set used_at = ${slot(({ nowMs }) => nowMs)}
-        where ${isInJsonList(
-          language,
-          sql.ref('media_addresses.id'),
-          slot(({ ids }) => ids),
-        )}
-        and tenant || '' = ${slot(({ tenant }) => tenant)}
-        and used_at < ${slot(({ dayAgoMs }) => dayAgoMs)}`
+    touchAddresses: compile('touch-medium-addresses', (slot) => {
+      return sql`update media_addresses set used_at = ${slot('nowMs')}
+        where ${isInJsonList(language, sql.ref('media_addresses.id'), slot('ids'))}
+        and tenant || '' = ${slot('tenant')}
+        and used_at < ${slot('dayAgoMs')}`
     }),
   }
 }
 
 /**
- * When a medium was last used that somebody shows no more, or that was loaded in vain, for an address that
- * has another one: whether anybody is left who shows it is asked of those alone when they are removed.
- * Whoever shows it again at the same moment says that it is needed, and it stays.
+ * Value of `used_at` for released media: the last known use was deleted, or the medium was fetched
+ * for a URL that has another one already. Whether they are still used is checked only for these,
+ * when they are deleted. A turn that is written at the same time resets the value, and the medium
+ * stays.
  */
 export const RELEASED_USED_AT = -1
 
-/** To be asked while it is known of which media that is. */
-export function releaseMedia(ids: RawBuilder<unknown>): RawBuilder<unknown> {
+/** Marks media as released. Must run while the rows that determine the ids exist. */
+export function releaseMedia(ids: SqlFragment): SqlFragment {
   return sql`update media set used_at = ${sql.lit(RELEASED_USED_AT)} where id in (${ids})`
 }
 
-export function isMediaUnused(): RawBuilder<unknown> {
+export function isMediaUnused(): SqlFragment {
   return sql`not exists (select 1 from media_uses where media_uses.media_id = media.id)
     and not exists (select 1 from media_addresses where media_addresses.media_id = media.id)`
 }
 
-/** In a list of columns Postgres does not tell the type of a value. */
-function text(value: string): RawBuilder<unknown> {
+/** Casts a parameter. In a select list Postgres cannot infer its type. */
+function text(value: string): SqlFragment {
   return sql`cast(${value} as text)`
 }
 
-function integer(value: number): RawBuilder<unknown> {
+function integer(value: number): SqlFragment {
   return sql`cast(${value} as integer)`
 }
 
-function ofTurn(slot: ParameterSlot<ShowingTurn & Pick<MediaRow, 'id'>>): RawBuilder<unknown> {
-  return sql`turns.id = ${slot(({ turnId }) => turnId)}
-    and turns.tenant || '' = ${slot(({ tenant }) => tenant)}`
+function isUsingTurn(slot: ParameterSlot<UsingTurn & Pick<MediaRow, 'id'>>): SqlFragment {
+  return sql`turns.id = ${slot('turnId')}
+    and turns.tenant || '' = ${slot('tenant')}`
 }

@@ -1,34 +1,38 @@
 /**
- * The memories of layers as the rest of the house sees them: of each a log of versions, every one of
- * them whole. A number is taken once, so that of two who write at the same moment one has to begin
- * again with what the other wrote.
+ * Interface of the store of memory layers: for each layer a log of complete versions. A version
+ * number can be used once, so of two replicas that write at the same time one fails, and starts
+ * again with the version of the other.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { DerivedDataOrigin } from '../deletion/derived-data-origin.ts'
 
 export interface LayerStore {
-  /** Of the newest rounds the last version each, the oldest first. */
-  readonly loadVersions: (place: LayerKey) => Promise<readonly StoredLayerVersion[]>
-  /** Resolves to `false` if the number is taken, or what it was made from has been forgotten. */
+  /** Returns the last version of each of the latest 48 rounds, the oldest first. */
+  readonly loadVersions: (key: LayerKey) => Promise<readonly StoredLayerVersion[]>
+  /**
+   * Resolves to `false` if the number is used already, or if the source of the version was deleted.
+   */
   readonly saveVersion: (version: NewLayerVersion) => Promise<boolean>
-  /** Resolves to whether there was any. */
-  readonly deleteVersions: (place: LayerKey) => Promise<boolean>
-  /** Notes that they are needed still. */
-  readonly touchVersions: (place: LayerKey, nowMs: number) => Promise<void>
+  /** Resolves to `false` if there was no version. */
+  readonly deleteVersions: (key: LayerKey) => Promise<boolean>
+  /** Updates the time of last use. */
+  readonly touchVersions: (key: LayerKey, nowMs: number) => Promise<void>
 }
 
 export interface LayerKey {
   readonly owner: Caller
   readonly layer: string
-  /** A thread of turns or a conversation; `null` for what its owner has over all of them. */
+  /**
+   * A thread of turns or a conversation; `null` for a layer over all of the owner's conversations.
+   */
   readonly thread: string | null
 }
 
 export interface StoredLayerVersion {
   /** Counted from 1. */
   readonly number: number
-  /** The round that it was written in. */
+  /** Number of the user's round in which the version was written. */
   readonly round: number
   readonly body: JsonObject
   readonly createdAtMs: number
@@ -38,7 +42,7 @@ export interface StoredLayerVersion {
 export interface NewLayerVersion extends StoredLayerVersion {
   readonly id: string
   readonly place: LayerKey
-  /** A turn that is kept: what is forgotten while this is made takes it along. */
+  /** A stored turn; if it is deleted before the version is written, the version is not stored. */
   readonly parent: string | null
   readonly work: DerivedDataOrigin
   readonly isTemporary: boolean

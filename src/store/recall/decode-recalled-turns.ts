@@ -1,6 +1,6 @@
 /**
- * What a search has found, as turns again: those that were read just now, and those that are known
- * from before, of which only the turns themselves were read.
+ * Decodes the turns that a recall search found. The items come from the rows, or from the cache for
+ * turns that were read before.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { decodeColumn, decodeNullableColumn } from '../database/escape-column-text.ts'
@@ -16,8 +16,7 @@ import type { TurnRow } from '../database/table-row-types.ts'
 import type { RowReader } from '../encryption/read-encrypted-rows.ts'
 import type { SizedTurn } from './limit-recalled-turns.ts'
 
-/** What of a turn is read to be remembered. */
-type RememberedRow = Pick<TurnRow, (typeof RECALLED_COLUMNS)[number]>
+type RecalledTurnRow = Pick<TurnRow, (typeof RECALLED_COLUMNS)[number]>
 
 export const RECALLED_COLUMNS = [
   'id',
@@ -36,7 +35,10 @@ export const RECALLED_COLUMNS = [
   'conversation',
 ] as const satisfies readonly (keyof TurnRow)[]
 
-/** A turn as JSON, placed by its size; or one of its items, and `null` where there are none. */
+/**
+ * A row of a search: a turn as JSON, with its size in `position`; or one of its items; or `null`
+ * for a turn without items.
+ */
 export type FoundRow =
   | ItemBodyRow
   | {
@@ -48,7 +50,7 @@ export type FoundRow =
   | { readonly side: null }
 
 export interface FoundTurn extends SizedTurn {
-  readonly row: RememberedRow
+  readonly row: RecalledTurnRow
 }
 
 export function splitFoundRows(rows: readonly FoundRow[]): {
@@ -60,56 +62,62 @@ export function splitFoundRows(rows: readonly FoundRow[]): {
   for (const row of rows) {
     if (row.side === 'turn') {
       const { turn_id: id, position: bytes, body } = row
-      turns.push({ id, bytes, row: JSON.parse(body) as RememberedRow })
+      turns.push({ id, bytes, row: JSON.parse(body) as RecalledTurnRow })
     } else if (row.side !== null) items.push(row)
   }
   return { turns, items }
 }
 
-/** One without output is none: it was left without an answer, or went between two queries. */
+/**
+ * Decodes the turns. Turns without output are left out: they have no answer, or were deleted
+ * between two queries.
+ */
 export function decodeRecalledTurns(
   turns: readonly FoundTurn[],
   items: readonly ItemBodyRow[],
-  { cache, atHand }: KnownItems,
-  reading: RowReader,
+  { cache, cachedItems }: CachedItems,
+  reader: RowReader,
 ): readonly RecordedTurn[] {
   const sides = groupItemRows(items)
   return turns.flatMap(({ id, row }) => {
-    const read = sides.get(id)
-    const own = read === undefined ? atHand.get(id) : parsedSides(row, read, cache, reading)
-    return own === undefined || own.output.length === 0 ? [] : [rememberedTurn(row, own)]
+    const itemRows = sides.get(id)
+    const recalled =
+      itemRows === undefined ? cachedItems.get(id) : decodeNewItems(row, itemRows, cache, reader)
+    return recalled === undefined || recalled.output.length === 0
+      ? []
+      : [createRecordedTurn(row, recalled)]
   })
 }
 
-/** What was read before, for this request and for later ones. */
-interface KnownItems {
+/** Items from the cache, and the cache that new ones are added to. */
+interface CachedItems {
   readonly cache: RecallCache
-  readonly atHand: ReadonlyMap<string, RecalledItems>
+  readonly cachedItems: ReadonlyMap<string, RecalledItems>
 }
 
-function parsedSides(
-  row: RememberedRow,
+function decodeNewItems(
+  row: RecalledTurnRow,
   sides: TurnItemRows,
   cache: RecallCache,
-  reading: RowReader,
+  reader: RowReader,
 ): RecalledItems {
-  const input = decodeItems(sides.in, null, reading)
-  const output = decodeItems(sides.out, decodeOrigin(row), reading)
+  const input = decodeItems(sides.in, null, reader)
+  const output = decodeItems(sides.out, decodeOrigin(row), reader)
   const items = { input, output }
-  const isWhole = input.length === sides.in.length && output.length === sides.out.length
-  if (isWhole && isSettled(row)) {
+  const isComplete = input.length === sides.in.length && output.length === sides.out.length
+  if (isComplete && areItemsFinal(row)) {
     const chars = [...sides.in, ...sides.out].reduce((sum, { body }) => sum + body.length, 0)
-    cache.keep(row.id, row.fingerprint, items, chars)
+    cache.add(row.id, row.fingerprint, items, chars)
   }
   return items
 }
 
-/** Whether its items stay what they are. */
-function isSettled({ state, conversation }: RememberedRow): boolean {
+/** True if the items of the turn cannot change any more. */
+function areItemsFinal({ state, conversation }: RecalledTurnRow): boolean {
   return state !== 'open' && state !== 'queued' && conversation === null
 }
 
-function rememberedTurn(row: RememberedRow, { input, output }: RecalledItems): RecordedTurn {
+function createRecordedTurn(row: RecalledTurnRow, { input, output }: RecalledItems): RecordedTurn {
   return {
     id: decodeColumn(row.id),
     thread: decodeColumn(row.thread),

@@ -1,10 +1,10 @@
 /**
- * Of all turns that were found the newest, as many of them as are whole within the bounds: the very
- * same list, if that is all of them.
+ * Limits the number and the total size of the turns that a search returns. If all are within the
+ * limits, the same list is returned; otherwise the latest turns.
  *
- * How much is left out of what lies before them is told in steps, and from the oldest turn on, so
- * that a chat beyond the bounds begins with the same turn for as long as a step lasts. A turn that is
- * beyond them by itself is left out, and the others stay.
+ * The oldest turns are excluded in steps of a quarter of the limit, so that a chat beyond the limit
+ * begins with the same turn for many requests. A single turn that is larger than the limit is left
+ * out, and the others stay.
  */
 import { MAX_RECALLED_BYTES, MAX_RECALLED_TURNS, BOUND_STEPS } from './recall-store-interface.ts'
 
@@ -16,28 +16,28 @@ export interface SizedTurn {
 export function limitRecalledTurns<Turn extends SizedTurn>(
   turns: readonly Turn[],
 ): readonly Turn[] {
-  if (turns.length <= MAX_RECALLED_TURNS && bytesOf(turns) <= MAX_RECALLED_BYTES) return turns
-  // Ids begin with the time.
-  const inOrder = turns.toSorted((one, other) => (one.id < other.id ? -1 : 1))
-  const newest = inOrder
-    .slice(leftOut(turns.length, MAX_RECALLED_TURNS))
+  if (turns.length <= MAX_RECALLED_TURNS && sumBytes(turns) <= MAX_RECALLED_BYTES) return turns
+  // Turn ids begin with the time.
+  const sorted = turns.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  const latest = sorted
+    .slice(excludedAmount(turns.length, MAX_RECALLED_TURNS))
     .filter(({ bytes }) => bytes <= MAX_RECALLED_BYTES)
-  const from = leftOut(bytesOf(newest), MAX_RECALLED_BYTES)
-  let before = 0
-  return newest.filter(({ bytes }) => {
-    before += bytes
-    return before - bytes >= from
+  const from = excludedAmount(sumBytes(latest), MAX_RECALLED_BYTES)
+  let bytesSoFar = 0
+  return latest.filter(({ bytes }) => {
+    bytesSoFar += bytes
+    return bytesSoFar - bytes >= from
   })
 }
 
-function bytesOf(turns: readonly SizedTurn[]): number {
+function sumBytes(turns: readonly SizedTurn[]): number {
   let sum = 0
   for (const { bytes } of turns) sum += bytes
   return sum
 }
 
-/** As few whole steps as bring the rest within the bound. */
-function leftOut(total: number, bound: number): number {
-  const step = bound / BOUND_STEPS
-  return total <= bound ? 0 : Math.ceil((total - bound) / step) * step
+/** Returns the smallest number of whole steps that brings the rest within the limit. */
+function excludedAmount(total: number, limit: number): number {
+  const step = limit / BOUND_STEPS
+  return total <= limit ? 0 : Math.ceil((total - limit) / step) * step
 }

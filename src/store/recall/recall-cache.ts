@@ -1,26 +1,26 @@
 /**
- * The items of turns that were recalled lately. A chat that goes on is sent as a whole each time, and
- * all of it but the newest turn has been read and parsed before. Which turns there are, and whose, the
- * database is asked every time; only what is in them is taken from here. That never changes once a
- * turn has ended, unless it belongs to a conversation, whose items may be taken out of it.
+ * Caches the items of recalled turns. A client sends its whole chat with each request, and all
+ * turns but the last have been read and parsed before. The database still decides which turns exist
+ * and who owns them; only their items come from here. Items never change after a turn has ended,
+ * except in conversations, where clients can remove items; those are not cached.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { createLruCache } from '../lru-cache.ts'
 
 export type RecalledItems = Pick<RecordedTurn, 'input' | 'output'>
 
-/** Ids and fingerprints are as they stand in their columns. */
+/** Ids and fingerprints are encoded as in their columns. */
 export interface RecallCache {
   /**
-   * Of the turns that these keys may name those that need not be read. Whoever asks holds them from
-   * then on: what makes room for others meanwhile does not take them away from him.
+   * Returns the cached items of turns with these ids or fingerprints. The result keeps them even if
+   * the cache drops them meanwhile.
    */
-  readonly atHand: (
+  readonly find: (
     turnIds: readonly string[],
     fingerprints: readonly string[],
   ) => ReadonlyMap<string, RecalledItems>
-  /** `chars` is how long its items are as text. */
-  readonly keep: (
+  /** `chars` is the length of the items as text. */
+  readonly add: (
     id: string,
     fingerprint: string | null,
     items: RecalledItems,
@@ -35,33 +35,34 @@ interface Entry {
 }
 
 export function createRecallCache(maxChars: number): RecallCache {
-  const byWords = new Map<string, Set<string>>()
-  const lately = createLruCache<Entry>(
+  const idsByFingerprint = new Map<string, Set<string>>()
+  const cache = createLruCache<Entry>(
     maxChars,
     ({ chars }) => chars,
     (id, { fingerprint }) => {
       if (fingerprint === null) return
-      const same = byWords.get(fingerprint)
-      same?.delete(id)
-      if (same?.size === 0) byWords.delete(fingerprint)
+      const ids = idsByFingerprint.get(fingerprint)
+      ids?.delete(id)
+      if (ids?.size === 0) idsByFingerprint.delete(fingerprint)
     },
   )
   return {
-    atHand(turnIds, fingerprints) {
+    find(turnIds, fingerprints) {
       const found = new Map<string, RecalledItems>()
-      const take = (id: string): void => {
-        const entry = lately.get(id)
+      const addToResult = (id: string): void => {
+        const entry = cache.get(id)
         if (entry !== undefined) found.set(id, entry.items)
       }
-      for (const id of turnIds) take(id)
-      for (const words of fingerprints) for (const id of byWords.get(words) ?? []) take(id)
+      for (const id of turnIds) addToResult(id)
+      for (const fingerprint of fingerprints)
+        for (const id of idsByFingerprint.get(fingerprint) ?? []) addToResult(id)
       return found
     },
-    keep(id, fingerprint, items, chars) {
-      if (!lately.put(id, { fingerprint, items, chars }) || fingerprint === null) return
-      const same = byWords.get(fingerprint)
-      if (same === undefined) byWords.set(fingerprint, new Set([id]))
-      else same.add(id)
+    add(id, fingerprint, items, chars) {
+      if (!cache.put(id, { fingerprint, items, chars }) || fingerprint === null) return
+      const ids = idsByFingerprint.get(fingerprint)
+      if (ids === undefined) idsByFingerprint.set(fingerprint, new Set([id]))
+      else ids.add(id)
     },
   }
 }

@@ -1,36 +1,40 @@
 /**
- * The query by which turns are found from what a client has left of them. It is one, with the same
- * parameters, for one key and for thousands, and begins with the keys: of what belongs to others no
- * row is read but by a key that names it.
+ * SQL that finds turns by markers, call ids and fingerprints in a client's chat. One statement with
+ * the same number of parameters serves one key or thousands. It starts with the keys, and reads
+ * rows of other owners only if a key matches them.
  */
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import {
-  createSqlCompiler,
-  type ParameterSlot,
+  createStatementCompiler,
   type CompiledStatement,
+  type ParameterSlot,
+  type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { isInJsonList, selectJsonList } from '../database/json-list-parameter.ts'
+import { isTurnOfOwner, TURN_TENANT, type OwnerKey } from '../owner.ts'
+import { TURN_SIZE_BYTES } from '../turns/turn-statements.ts'
 import { RECALLED_COLUMNS } from './decode-recalled-turns.ts'
-import type { OwnerKey } from '../owner.ts'
-import { MAX_NAMESAKES, MAX_RECALLED_BYTES, MAX_RECALLED_TURNS } from './recall-store-interface.ts'
-import { isTurnOfOwner, TURN_TENANT } from '../turns/turn-statements.ts'
-import { TURN_SIZE_BYTES } from '../turns/turn-size-expression.ts'
+import {
+  MAX_TURNS_PER_KEY,
+  MAX_RECALLED_BYTES,
+  MAX_RECALLED_TURNS,
+} from './recall-store-interface.ts'
 
 export interface RecallStatements {
-  /** A row for each turn, and one for each of its items: a `FoundRow`. */
-  readonly recalled: CompiledStatement<RecallSearch>
-  readonly itemsOf: CompiledStatement<RecalledItemLookup>
+  /** Returns a row for each turn and one for each of its items: a `FoundRow`. */
+  readonly searchTurns: CompiledStatement<RecallSearch>
+  readonly selectItems: CompiledStatement<RecalledItemLookup>
   readonly touchTurns: CompiledStatement<TurnTouch>
 }
 
-/** The lists are JSON. */
+/** The keys are JSON lists. */
 export interface RecallSearch extends OwnerKey {
   readonly turnIds: string
   readonly callIds: string
   readonly fingerprints: string
-  /** Turns whose items are not wanted. */
-  readonly atHand: string
+  /** Turns whose items are cached and need not be read. */
+  readonly cachedTurnIds: string
 }
 
 export interface RecalledItemLookup {
@@ -44,151 +48,136 @@ export interface TurnTouch {
 }
 
 export function createRecallStatements(language: Engine['language']): RecallStatements {
-  const query = createSqlCompiler(language)
+  const compile = createStatementCompiler(language)
   return {
-    recalled: query('recalled', (slot) => recalled(language, slot)),
-    itemsOf: query('recalled-items', (slot) => itemsOf(language, slot)),
-    touchTurns: query('touch-turns', (slot) => touchTurns(language, slot)),
+    searchTurns: compile('recalled', (slot) => searchTurns(language, slot)),
+    selectItems: compile('recalled-items', (slot) => selectItems(language, slot)),
+    touchTurns: compile('touch-turns', (slot) => touchTurns(language, slot)),
   }
 }
 
 /**
- * Turns and items in one, because looking for the turns is most of the work; without items, if all of
- * them are more than may be read. Outer joins leave no choice but to begin with what was found; of a
- * turn without items comes a row of nulls.
+ * Selects turns and items in one statement, because finding the turns is most of the work; without
+ * items if the turns exceed a limit. Outer joins force planners to start with the found turns; a
+ * turn without items returns a row of nulls.
  */
-function recalled(
-  language: Engine['language'],
-  slot: ParameterSlot<RecallSearch>,
-): RawBuilder<unknown> {
-  const { turnIds, fingerprints, callIds, atHand } = listsOf(slot)
+function searchTurns(language: Engine['language'], slot: ParameterSlot<RecallSearch>): SqlFragment {
   return sql`with recursive named(id) as (
-      select wanted.value from ${selectJsonList(language, turnIds)}
-      where ${isTheirs(sql`wanted.value`, slot)}
+      select wanted.value from ${selectJsonList(language, slot('turnIds'))}
+      where ${isFindable(sql`wanted.value`, slot)}
     union
-      ${newest(language, fingerprints, bySameWords(slot))}
+      ${selectForEachKey(language, slot('fingerprints'), selectByFingerprint(slot))}
     union
-      ${newest(language, callIds, byCall(slot))}
-    ), begun(id) as (
+      ${selectForEachKey(language, slot('callIds'), selectByCallId(slot))}
+    ), with_starts(id) as (
       select named.id from named
     union
-      select (select turns.parent from turns where turns.id = begun.id) from begun
-      where ${isContinuation(sql`begun.id`, slot)}
+      select (select turns.parent from turns where turns.id = with_starts.id) from with_starts
+      where ${continuesParent(sql`with_starts.id`, slot)}
     ), found(id, bytes, body) as materialized (
-      select turns.id, cast(coalesce(turns.bytes, ${TURN_SIZE_BYTES}) as bigint), ${asJson(language)}
-      from begun left join turns on turns.id = begun.id where begun.id is not null
+      select turns.id, cast(coalesce(turns.bytes, ${TURN_SIZE_BYTES}) as bigint), ${buildTurnJson(language)}
+      from with_starts left join turns on turns.id = with_starts.id where with_starts.id is not null
     )
     select found.id as turn_id, 'turn' as side, found.bytes as position, found.body from found
     union all
     select items.turn_id, items.side, items.position, items.body
     from found left join items on items.turn_id = found.id and items.hidden = 0
-    where found.id not in (select wanted.value from ${selectJsonList(language, atHand)})
+    where found.id not in (select wanted.value from ${selectJsonList(language, slot('cachedTurnIds'))})
     and (select sum(found.bytes) from found) <= ${sql.lit(MAX_RECALLED_BYTES)}
     and (select count(*) from found) <= ${sql.lit(MAX_RECALLED_TURNS)}`
 }
 
 /**
- * What a turn that was asked nothing new went on with is of the same run, whose words have another name
- * by then, and it may have no marker. Compared as in `isTheirs`, for the same reason.
+ * True if the turn has no new input, so that it continues the answer of its parent. The client sees
+ * both as one segment with a fingerprint of its own, and the parent may have no marker. Looks up
+ * one row, as in `isFindable` and for the same reason.
  */
-function isContinuation(
-  id: RawBuilder<unknown>,
-  slot: ParameterSlot<RecallSearch>,
-): RawBuilder<unknown> {
+function continuesParent(id: SqlFragment, slot: ParameterSlot<RecallSearch>): SqlFragment {
   return sql`1 = (select 1 from turns later where later.id = ${id}
     and (select items.side from items where items.turn_id = later.id and items.side = 'in' limit 1)
       is null
-    and ${isTheirs(sql`later.parent`, slot)})`
+    and ${isFindable(sql`later.parent`, slot)})`
 }
 
-function listsOf(slot: ParameterSlot<RecallSearch>) {
-  return {
-    turnIds: slot((search) => search.turnIds),
-    fingerprints: slot((search) => search.fingerprints),
-    callIds: slot((search) => search.callIds),
-    atHand: slot((search) => search.atHand),
-  }
-}
-
-/** What is remembered of a turn, in the column of a text. */
-function asJson(language: Engine['language']): RawBuilder<unknown> {
+/** Builds a JSON object of the recalled columns of a turn. */
+function buildTurnJson(language: Engine['language']): SqlFragment {
   const fields = RECALLED_COLUMNS.map((name) => sql`${sql.lit(name)}, ${sql.ref(`turns.${name}`)}`)
   return language === 'postgres'
     ? sql`cast(json_build_object(${sql.join(fields)}) as text)`
     : sql`json_object(${sql.join(fields)})`
 }
 
-/** The items of these turns alone, in the same rows. */
-function itemsOf(
+/** Selects the items of these turns only, in the same form. */
+function selectItems(
   language: Engine['language'],
   slot: ParameterSlot<RecalledItemLookup>,
-): RawBuilder<unknown> {
-  const turnIds = slot((search) => search.turnIds)
+): SqlFragment {
+  const turnIds = slot('turnIds')
   return sql`select items.turn_id, items.side, items.position, items.body
     from ${selectJsonList(language, turnIds)}
     left join items on items.turn_id = wanted.value and items.hidden = 0`
 }
 
-/** For each key of a list what `select` yields for it, which both languages say in their own way. */
-function newest(
+/** Runs `select` for each key of a list. SQLite has no lateral joins. */
+function selectForEachKey(
   language: Engine['language'],
   list: string,
-  select: RawBuilder<unknown>,
-): RawBuilder<unknown> {
+  select: SqlFragment,
+): SqlFragment {
   const wanted = selectJsonList(language, list)
   return language === 'postgres'
     ? sql`select same.id from ${wanted} cross join lateral (${select}) same`
     : sql`select turns.id from ${wanted} left join turns on turns.id in (${select})`
 }
 
-/** Compared as it stands in the index, all of it. */
-function bySameWords(slot: ParameterSlot<RecallSearch>): RawBuilder<unknown> {
+/**
+ * The condition equals the columns of the index on fingerprints, so that no other rows are read.
+ */
+function selectByFingerprint(slot: ParameterSlot<RecallSearch>): SqlFragment {
   return sql`select same.id from turns same where same.fingerprint = wanted.value
-    and same.tenant = ${slot(({ tenant }) => tenant)}
-    and coalesce(same.user_id, '') = ${slot(({ user }) => user)}
+    and same.tenant = ${slot('tenant')}
+    and coalesce(same.user_id, '') = ${slot('user')}
     and same.deleted_at is null and same.state <> 'queued'
-    order by same.id desc limit ${sql.lit(MAX_NAMESAKES)}`
+    order by same.id desc limit ${sql.lit(MAX_TURNS_PER_KEY)}`
 }
 
 /**
- * The newest that are there, of only so many of one's own that were deleted or wait. Of a call from before
- * it was known whose it is, only so many of everybody's are looked at.
+ * Selects the latest turns with a call id, at most `MAX_TURNS_PER_KEY`, among the owner's last 100
+ * calls with that id. Calls without a stored owner are older than the column `called_for`; of these
+ * the last 100 of all users are checked.
  */
-function byCall(slot: ParameterSlot<RecallSearch>): RawBuilder<unknown> {
-  const called = (whose: RawBuilder<unknown>) => sql`select * from (
+function selectByCallId(slot: ParameterSlot<RecallSearch>): SqlFragment {
+  const selectCalls = (isOwner: SqlFragment) => sql`select * from (
       select distinct calls.turn_id from items calls
-      where calls.tenant = ${slot(({ tenant }) => tenant)} and ${whose}
+      where calls.tenant = ${slot('tenant')} and ${isOwner}
       and calls.call_id = wanted.value
-      order by calls.turn_id desc limit ${sql.lit(MAX_CALLS)}
-    ) some_calls`
+      order by calls.turn_id desc limit ${sql.lit(MAX_CALLS_PER_ID)}
+    ) latest_calls`
   return sql`select called.turn_id as id from (
-      ${called(sql`calls.called_for = ${slot(({ user }) => user)}`)}
+      ${selectCalls(sql`calls.called_for = ${slot('user')}`)}
     union
-      ${called(sql`calls.called_for is null and calls.side = 'out'`)}
-    ) called where ${isTheirs(sql`called.turn_id`, slot)}
-    order by called.turn_id desc limit ${sql.lit(MAX_NAMESAKES)}`
+      ${selectCalls(sql`calls.called_for is null and calls.side = 'out'`)}
+    ) called where ${isFindable(sql`called.turn_id`, slot)}
+    order by called.turn_id desc limit ${sql.lit(MAX_TURNS_PER_KEY)}`
 }
 
-const MAX_CALLS = 100
+const MAX_CALLS_PER_ID = 100
 
 /**
- * Compared with one row that is looked up by its id: of a join, a planner without statistics may
- * begin with the wrong end.
+ * True if the turn with this id belongs to the owner and can be found. Written as a lookup of one
+ * row: for a join, a planner without statistics may start with the wrong table.
  */
-function isTheirs(id: RawBuilder<unknown>, slot: ParameterSlot<RecallSearch>): RawBuilder<unknown> {
+function isFindable(id: SqlFragment, slot: ParameterSlot<RecallSearch>): SqlFragment {
   return sql`1 = (select 1 from turns where turns.id = ${id}
     and ${isTurnOfOwner(slot)}
     and turns.deleted_at is null and turns.state <> 'queued')`
 }
 
-/** It never goes back: of two that need a turn, the clock of one may be late. */
-function touchTurns(
-  language: Engine['language'],
-  slot: ParameterSlot<TurnTouch>,
-): RawBuilder<unknown> {
-  const turnIds = slot((touch) => touch.turnIds)
-  const now = slot(({ nowMs }) => nowMs)
+/** The time never moves back, even if the clock of one replica is slow. */
+function touchTurns(language: Engine['language'], slot: ParameterSlot<TurnTouch>): SqlFragment {
+  const turnIds = slot('turnIds')
+  const now = slot('nowMs')
   return sql`update turns set used_at = ${now}
     where ${isInJsonList(language, sql`turns.id`, turnIds)}
-    and ${TURN_TENANT} = ${slot(({ tenant }) => tenant)} and used_at + 0 < ${now}`
+    and ${TURN_TENANT} = ${slot('tenant')} and used_at + 0 < ${now}`
 }

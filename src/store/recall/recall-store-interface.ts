@@ -1,38 +1,38 @@
 /**
- * The memory as it is searched for a client that names no turn: by markers, by the ids of tool calls
- * and by fingerprints. Always within a tenant, and within a user where there is one; what belongs to
- * somebody else is not there, and takes no longer to be not there.
+ * Interface of the store as a search for turns by markers, call ids and fingerprints, for clients
+ * that do not name a turn. Searches are restricted to a tenant and user; turns of other owners do
+ * not exist for them, not even by the time that a search takes.
  *
- * Also how memory ends: what nobody needs goes by itself, and what somebody wants forgotten at once.
+ * Also deletes turns: unused ones by expiry, and those of a thread or user on request.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 
 export interface RecallStore {
   /**
-   * Every turn that one of the keys names, in any order, in a constant number of queries. Turns that
-   * are queued, deleted, or were left without an answer are not among them, nor are hidden items.
+   * Returns all turns that a key matches, in any order, with a constant number of queries. Turns
+   * that are queued, deleted or without an answer are left out, and so are hidden items.
    */
   readonly findTurns: (keys: RecallKeys) => Promise<FoundTurns>
-  /** Notes that they are needed still. */
+  /** Updates the time of last use. */
   readonly touchTurns: (tenant: string, turnIds: readonly string[], nowMs: number) => Promise<void>
   /**
-   * Looks at a page of the turns that nobody has needed for long, from the newest to the oldest, and
-   * removes those that nothing stands on: no later turn, no conversation, no run that somebody works
-   * on. Then those that they alone stood on, if it is time for them too.
+   * Deletes expired turns from one page, the latest first. Turns that a later turn, a conversation
+   * or an active run needs are skipped. With a turn go those of its expired ancestors that no other
+   * turn needs.
    */
   readonly expireTurns: (expiry: Expiry) => Promise<ExpiryResult>
   /**
-   * Removes every turn of the thread that the turn belongs to, running ones too; conversations that
-   * went on from them are empty then. Resolves to how many.
+   * Deletes all turns of a thread, running ones included. Conversations with such turns continue
+   * empty. Resolves to the number of deleted turns.
    */
   readonly forgetThread: (thread: ThreadDeletion) => Promise<number>
-  /** Removes everything of a user: turns, conversations, events. Resolves to how many turns. */
+  /** Deletes all data of a user. Resolves to the number of deleted turns. */
   readonly forgetUser: (tenant: string, user: string, nowMs: number) => Promise<number>
 }
 
 export interface FoundTurns {
   readonly turns: readonly RecordedTurn[]
-  /** The turns that were named, or found, and are not among them because they are beyond a bound. */
+  /** Ids of turns that were requested or found and that a limit excludes. */
   readonly beyond: ReadonlySet<string>
 }
 
@@ -41,39 +41,43 @@ export const NO_TURNS_FOUND: FoundTurns = { turns: [], beyond: new Set() }
 export interface RecallKeys {
   readonly tenant: string
   readonly user: string | null
-  /** Of each kind of key the last count, up to `MAX_RECALL_KEYS`: a client's newest words are its last. */
+  /**
+   * The keys of each kind in the order of the chat. If there are more than `MAX_RECALL_KEYS`, only
+   * the last are used.
+   */
   readonly turnIds: readonly string[]
-  /** Of calls that a model made; ids repeat with some providers, so that several turns may match. */
+  /** Ids of calls that models made. Some providers reuse ids, so several turns may match. */
   readonly callIds: readonly string[]
   readonly fingerprints: readonly string[]
 }
 
 export const MAX_RECALL_KEYS = 2_000
 
-/** Of the turns that one call id or one fingerprint names, so many are found: the newest. */
-export const MAX_NAMESAKES = 8
+/** Maximum number of turns found by one call id or one fingerprint: the latest. */
+export const MAX_TURNS_PER_KEY = 8
 
-/** Of all that are named, the newest are found, each of them whole. */
+/** Maximum number and size of all found turns. */
 export const MAX_RECALLED_TURNS = 2_000
 export const MAX_RECALLED_BYTES = 64_000_000
 
-/** What an item counts beside its text, so that there are at most 20,000. */
+/** Bytes that an item counts in addition to its text, so that 64 MB hold at most 20,000 items. */
 export const ITEM_OVERHEAD_BYTES = 3_200
 
 /**
- * What is beyond a bound goes a quarter of the bound at a time: did it go turn by turn, the prompt of
- * such a chat would begin differently each time, and no provider would find it in its cache.
+ * Turns beyond a limit are excluded in steps of a quarter of the limit. If each new turn excluded
+ * an old one, every prompt of the chat would begin differently, and no provider could reuse its
+ * cache.
  */
 export const BOUND_STEPS = 4
 
 export interface Expiry {
-  /** Of all turns, or only of those of chats that are not meant to last. */
+  /** All turns, or only those of temporary chats. */
   readonly of: 'all' | 'temporary'
   readonly unusedSinceMs: number
   readonly nowMs: number
-  /** Behind which the page begins; `null` for the first. */
+  /** Start of the page; `null` for the first page. */
   readonly after: ExpiryCursor | null
-  /** How many are looked at, and at most removed. */
+  /** Maximum number of turns that are checked, and deleted. */
   readonly limit: number
 }
 
@@ -84,16 +88,19 @@ export interface ExpiryCursor {
 
 export interface ExpiryResult {
   readonly removed: number
-  /** Where the next page begins, if there is one. */
+  /** Start of the next page, or `null` after the last. */
   readonly next: ExpiryCursor | null
 }
 
 export interface ThreadDeletion {
   readonly tenant: string
-  /** Only what belongs to this user; `null` for whatever belongs to the tenant. */
+  /** Only data of this user; `null` for all users of the tenant. */
   readonly user: string | null
-  /** Any of its turns. */
+  /** Any turn of the thread. */
   readonly turnId: string
-  /** What was begun until then is not kept any more, either. */
+  /**
+   * Time of the deletion. Data derived from the thread by jobs that began earlier is not stored
+   * either.
+   */
   readonly nowMs: number
 }

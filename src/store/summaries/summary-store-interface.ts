@@ -1,28 +1,25 @@
 /**
- * Summaries as the rest of the house sees them. One stands for the beginning of a conversation up to a
- * border between two turns, and is found by the hash of all that was said up to there. Of one
- * beginning its owner has one summary or none.
+ * Interface of the store of summaries. A summary replaces the beginning of a conversation, up to a
+ * boundary between two turns, and is found by a hash of all items before the boundary. An owner has
+ * at most one summary for each beginning.
  */
 import type { Caller } from '../../core/client/caller.ts'
 
 export interface SummaryStore {
-  /**
-   * Those whose beginnings are among the hashes, the one that stands for most first; of these up to
-   * `limit`, in one query.
-   */
+  /** Returns the summaries for these beginnings, the longest beginning first, at most `limit`. */
   readonly findSummaries: (
     owner: Caller,
     prefixHashes: readonly string[],
     limit: number,
   ) => Promise<readonly StoredSummary[]>
   /**
-   * Keeps it, unless there is one of that beginning already, which only `replaces` takes the place of;
-   * and unless what it was made from has been forgotten meanwhile. Resolves to whether it is kept.
+   * Stores a summary. Resolves to `false` if there is one for the same beginning and `replaces` is
+   * false, or if its source was deleted in the meantime.
    */
   readonly saveSummary: (summary: NewSummary, replaces?: boolean) => Promise<boolean>
-  /** Notes that it is needed still. */
+  /** Updates the time of last use. */
   readonly touchSummary: (owner: Caller, id: string, nowMs: number) => Promise<void>
-  /** Resolves to whether there was one. */
+  /** Resolves to `false` if there was no such summary. */
   readonly deleteSummary: (owner: Caller, id: string) => Promise<boolean>
 }
 
@@ -30,35 +27,38 @@ export interface StoredSummary {
   readonly id: string
   readonly tenant: string
   readonly user: string | null
-  /** The conversation that it was made in: it goes with that. */
+  /** The conversation that it was made in, and is deleted with. */
   readonly conversation: string | null
   readonly prefixHash: string
-  /** How much it stands for. */
+  /** Number of turns and items that the summary replaces. */
   readonly turns: number
   readonly items: number
   readonly text: string
-  /** Kept word for word. */
+  /** Facts that are copied word for word into later summaries. */
   readonly facts: readonly string[]
-  /** By estimate, of what it stands for and of itself. */
+  /** Estimated tokens of the replaced items, and of the summary. */
   readonly tokensBefore: number
   readonly tokensAfter: number
-  /** Who wrote it, and in answer to which question. */
+  /** The model that wrote it, and the version of the prompt. */
   readonly model: string
   readonly promptVersion: number
-  /** The summary that it goes on from, and how often that was done in a row. */
+  /** The summary that it extends, and the number of summaries in that chain before it. */
   readonly madeFrom: string | null
   readonly generation: number
   readonly createdAtMs: number
   readonly usedAtMs: number
-  /** Whether it goes two days after it was last needed, whatever else is kept for how long. */
+  /** True if the summary expires two days after its last use, regardless of `RETENTION_DAYS`. */
   readonly isTemporary: boolean
 }
 
 export interface NewSummary extends StoredSummary {
-  /** The turn whose answer it was made after, if that is kept: it is forgotten with its thread. */
+  /**
+   * The turn after whose answer it was made, if that is stored. The summary is deleted with its
+   * thread.
+   */
   readonly turn: string | null
-  /** A turn before that, which is kept for sure. */
+  /** A stored turn before that one. */
   readonly parent: string | null
-  /** Of when is what it was made from: what has been forgotten since then takes it along. */
+  /** Start of the job. If the source was deleted after that, the summary is not stored. */
   readonly begunAtMs: number
 }

@@ -1,7 +1,6 @@
 /**
- * Rows as turns and items again, which come from the database in any order. Every body is parsed
- * once, and what it holds is what was written. One that cannot be read is left out, and a request that
- * cannot be read is an empty one.
+ * Decodes rows to turns and items. The rows may come in any order, and every body is parsed once.
+ * Unreadable items are left out; an unreadable request becomes an empty one.
  */
 import type { Failure, AnswerFinishReason, TokenUsage } from '../../core/stream-event.ts'
 import type { Item, Origin } from '../../core/item.ts'
@@ -9,51 +8,51 @@ import type { JsonObject } from '../../core/json/json.ts'
 import { decodeColumn, decodeNullableColumn } from '../database/escape-column-text.ts'
 import type { FieldDigests, StoredTurn, TurnState } from './turn-store-interface.ts'
 import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
+import { locateText } from '../encryption/cipher.ts'
 import type { RowReader } from '../encryption/read-encrypted-rows.ts'
 
-/** What items are read as: the columns that put them in their place, and their text. */
+/** The columns of an item that are read: its position and its text. */
 export type ItemBodyRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'> & {
-  /** Not there where none that is hidden was asked for. */
+  /** Missing in queries that do not return hidden items. */
   readonly hidden?: number
 }
 
 /**
- * Lines up the rows of a chain, which come in any order, from the root to `leaf`. A turn whose
- * parent is not among them is the first; in a circle every turn stands once. What a turn's request
- * has in common with its parent's it is given back.
+ * Orders the turns of a chain from the root to `leaf`. A turn whose parent is missing is the first,
+ * and in a cycle each turn appears once. Fields that a request inherits from its parent's request
+ * are filled in.
  */
 export function decodeTurnChain(
   leaf: string,
   turns: readonly TurnRow[],
   items: readonly ItemBodyRow[],
-  reading: RowReader,
+  reader: RowReader,
 ): readonly StoredTurn[] {
   const sides = groupItemRows(items)
   const remaining = new Map(turns.map((turn) => [turn.id, turn]))
-  const line: TurnRow[] = []
+  const path: TurnRow[] = []
   for (let row = remaining.get(leaf); row !== undefined;) {
     remaining.delete(row.id)
-    line.push(row)
+    path.push(row)
     row = row.parent === null ? undefined : remaining.get(row.parent)
   }
   const chain: StoredTurn[] = []
-  for (const row of line.toReversed()) {
-    const request = requestOf(row, chain.at(-1)?.request ?? {}, reading)
-    chain.push(storedTurn(row, request, sides.get(row.id) ?? NO_ITEMS, reading))
+  for (const row of path.toReversed()) {
+    const request = decodeRequest(row, chain.at(-1)?.request ?? {}, reader)
+    chain.push(decodeTurn(row, request, sides.get(row.id) ?? NO_ITEMS, reader))
   }
   return chain
 }
 
-function requestOf(row: TurnRow, before: JsonObject, reading: RowReader): JsonObject {
-  const place = { turnId: row.id, part: 'request', position: 0 } as const
-  const request = reading.object(row.request, place)
+function decodeRequest(row: TurnRow, parentRequest: JsonObject, reader: RowReader): JsonObject {
+  const request = reader.object(row.request, locateText(row.tenant, row.id, 'request'))
   if (request === null) return {}
   if (row.digests === null) return request
-  const inherited = Object.keys(decodeDigests(row, reading)).filter(
-    (name) => !Object.hasOwn(request, name) && Object.hasOwn(before, name),
+  const inherited = Object.keys(decodeDigests(row, reader)).filter(
+    (name) => !Object.hasOwn(request, name) && Object.hasOwn(parentRequest, name),
   )
   if (inherited.length === 0) return request
-  return { ...request, ...Object.fromEntries(inherited.map((name) => [name, before[name]])) }
+  return { ...request, ...Object.fromEntries(inherited.map((name) => [name, parentRequest[name]])) }
 }
 
 export function decodeDigests(
@@ -63,15 +62,18 @@ export function decodeDigests(
   return (plain(digests) ?? {}) as FieldDigests
 }
 
-/** Turns by themselves, in the order of their rows: without what their requests share with others. */
+/**
+ * Decodes turns without their ancestors, in the order of their rows. Inherited request fields are
+ * missing.
+ */
 export function decodeSeparateTurns(
   turns: readonly TurnRow[],
   items: readonly ItemBodyRow[],
-  reading: RowReader,
+  reader: RowReader,
 ): readonly StoredTurn[] {
   const sides = groupItemRows(items)
   return turns.map((row) =>
-    storedTurn(row, requestOf(row, {}, reading), sides.get(row.id) ?? NO_ITEMS, reading),
+    decodeTurn(row, decodeRequest(row, {}, reader), sides.get(row.id) ?? NO_ITEMS, reader),
   )
 }
 
@@ -92,18 +94,20 @@ export function groupItemRows(items: readonly ItemBodyRow[]): ReadonlyMap<string
   return turns
 }
 
-function storedTurn(
+function decodeTurn(
   row: TurnRow,
   request: JsonObject,
   sides: TurnItemRows,
-  reading: RowReader,
+  reader: RowReader,
 ): StoredTurn {
   const origin = decodeOrigin(row)
   const hidden = new Set<Item>()
-  const input = decodeItems(sides.in, null, reading, hidden)
-  const output = decodeItems(sides.out, origin, reading, hidden)
-  const place = { turnId: row.id, part: 'failure', position: 0 } as const
-  const failure = row.failure === null ? null : reading.object(row.failure, place)
+  const input = decodeItems(sides.in, null, reader, hidden)
+  const output = decodeItems(sides.out, origin, reader, hidden)
+  const failure =
+    row.failure === null
+      ? null
+      : reader.object(row.failure, locateText(row.tenant, row.id, 'failure'))
   const unreadable = sides.in.length + sides.out.length - input.length - output.length
   return {
     ...(unreadable > 0 ? { unreadable } : {}),
@@ -116,16 +120,16 @@ function storedTurn(
     origin,
     createdAtMs: row.created_at,
     request,
-    digests: decodeDigests(row, reading),
+    digests: decodeDigests(row, reader),
     depth: row.depth,
     conversation: decodeNullableColumn(row.conversation),
-    metadata: reading.plain(row.metadata),
+    metadata: reader.plain(row.metadata),
     background: row.background === 1,
     owner: row.owner,
     deletedAtMs: row.deleted_at,
     state: row.state as TurnState,
     endedAtMs: row.ended_at,
-    usage: reading.plain(row.usage) as TokenUsage | null,
+    usage: reader.plain(row.usage) as TokenUsage | null,
     failure: failure as Failure | null,
     finish: row.finish as AnswerFinishReason | null,
     servedModel: decodeNullableColumn(row.served_model),
@@ -150,22 +154,25 @@ export function decodeOrigin(
   }
 }
 
-/** Notes which of the items are hidden. Of an answer's items it is said who made them. */
+/**
+ * Decodes items in the order of their positions and adds the hidden ones to `hidden`. Output items
+ * get the origin of their turn.
+ */
 export function decodeItems(
   rows: readonly ItemBodyRow[],
   origin: Origin | null,
-  reading: RowReader,
+  reader: RowReader,
   hidden: Set<Item> | null = null,
 ): Item[] {
-  const shared = oneOfEach()
+  const shareOrigin = shareEqualOrigins()
   const items: Item[] = []
   for (const row of rows.toSorted(byPosition)) {
     const { turn_id: turnId, side: part, position } = row
-    // Nobody else has it yet.
-    const item = reading.object(row.body, { turnId, part, position }) as Writable<Item> | null
+    // The object is new, so it can be changed.
+    const item = reader.object(row.body, { turnId, part, position }) as Writable<Item> | null
     if (item === null) continue
-    const own = origin ?? shared(item.origin)
-    if (own !== undefined) item.origin = own
+    const itemOrigin = origin ?? shareOrigin(item.origin)
+    if (itemOrigin !== undefined) item.origin = itemOrigin
     if (row.hidden === 1) hidden?.add(item)
     items.push(item)
   }
@@ -178,8 +185,8 @@ function byPosition(one: ItemBodyRow, other: ItemBodyRow): number {
 
 type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
-/** The items of one answer share one origin, as they did when it was told. */
-function oneOfEach(): (origin: Origin | undefined) => Origin | undefined {
+/** Returns a function that replaces equal consecutive origins by one object, which saves memory. */
+function shareEqualOrigins(): (origin: Origin | undefined) => Origin | undefined {
   let last: Origin | undefined
   return (origin) => {
     if (origin === undefined || !isSame(origin, last)) last = origin

@@ -1,7 +1,7 @@
 /**
- * Turns and items as rows. An item's text is the JSON of the item and nothing else, so what nobody
- * understands survives; beside it stand the few columns that it is looked up by. What was said is
- * sealed; ids, labels and hashes are not, because they are searched for.
+ * Encodes turns and items as rows. The text of an item is its JSON and nothing else, so unknown
+ * fields survive; a few columns beside it make it searchable. Contents are encrypted; ids, labels
+ * and hashes are not, because queries compare them.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { serializeItem, removeOrigin } from '../../core/items/serialize-item.ts'
@@ -11,13 +11,12 @@ import {
   encodeNullableColumn,
 } from '../database/escape-column-text.ts'
 import { extractItemMedia, type ExtractedMedia } from '../media/extract-item-media.ts'
-import type { StorageCipher } from '../encryption/cipher.ts'
+import { locateText, type StorageCipher } from '../encryption/cipher.ts'
 import type { NewTurn, PlacedItem, TurnEnding } from './turn-store-interface.ts'
 import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
 
-export function encodeTurn(turn: NewTurn, { seal }: StorageCipher): TurnRow {
+export function encodeTurn(turn: NewTurn, { encrypt }: StorageCipher): TurnRow {
   const [id, tenant] = [encodeColumn(turn.id), encodeColumn(turn.tenant)]
-  const place = { tenant, turnId: id, part: 'request', position: 0 } as const
   return {
     id,
     tenant,
@@ -34,7 +33,7 @@ export function encodeTurn(turn: NewTurn, { seal }: StorageCipher): TurnRow {
     ended_at: null,
     usage: null,
     failure: null,
-    request: seal(JSON.stringify(turn.request), place),
+    request: encrypt(JSON.stringify(turn.request), locateText(tenant, id, 'request')),
     depth: turn.depth,
     conversation: encodeNullableColumn(turn.conversation),
     metadata: jsonOrNull(turn.metadata),
@@ -75,11 +74,10 @@ export type TurnRowEnding = Pick<
   | 'reasoning_refused_by'
 >
 
-export function encodeTurnEnding(ending: TurnEnding, { seal }: StorageCipher): TurnRowEnding {
+export function encodeTurnEnding(ending: TurnEnding, { encrypt }: StorageCipher): TurnRowEnding {
   const [id, tenant] = [encodeColumn(ending.turnId), encodeColumn(ending.tenant)]
-  // A provider that refuses a text may repeat it.
+  // Encrypted, because a provider that rejects a text may quote it.
   const failure = jsonOrNull(ending.failure)
-  const place = { tenant, turnId: id, part: 'failure', position: 0 } as const
   return {
     id,
     tenant,
@@ -89,7 +87,7 @@ export function encodeTurnEnding(ending: TurnEnding, { seal }: StorageCipher): T
     model: encodeColumn(ending.origin.model),
     ended_at: ending.endedAtMs,
     usage: jsonOrNull(ending.usage),
-    failure: failure === null ? null : seal(failure, place),
+    failure: failure === null ? null : encrypt(failure, locateText(tenant, id, 'failure')),
     finish: ending.finish ?? null,
     served_model: encodeNullableColumn(ending.servedModel),
     content_hash: ending.contentHash ?? null,
@@ -99,44 +97,44 @@ export function encodeTurnEnding(ending: TurnEnding, { seal }: StorageCipher): T
   }
 }
 
-/** An item without its media, and those, which are rows of their own. */
+/** The row of an item without its media, and the media, which are rows of their own. */
 export interface EncodedItem extends ItemRow {
-  /** The body, not sealed. */
+  /** The body before encryption. */
   readonly text: string
   readonly media: readonly ExtractedMedia[]
 }
 
 export function encodeInputItems(
   { id, tenant, input }: NewTurn,
-  sealer: StorageCipher,
+  cipher: StorageCipher,
 ): readonly EncodedItem[] {
   const turn = { id: encodeColumn(id), tenant: encodeColumn(tenant) }
-  return input.map((item, position) => itemRow(turn, { side: 'in', position, item }, sealer))
+  return input.map((item, position) => encodeItem(turn, { side: 'in', position, item }, cipher))
 }
 
 export function encodeOutputItems(
   turnId: string,
   tenant: string,
   items: readonly PlacedItem[],
-  sealer: StorageCipher,
+  cipher: StorageCipher,
 ): readonly EncodedItem[] {
   const turn = { id: encodeColumn(turnId), tenant: encodeColumn(tenant) }
-  return items.map((placed) => itemRow(turn, { side: 'out', ...placed }, sealer))
+  return items.map((placed) => encodeItem(turn, { side: 'out', ...placed }, cipher))
 }
 
-function itemRow(
+function encodeItem(
   turn: { readonly id: string; readonly tenant: string },
   { side, position, item }: PlacedItem & Pick<ItemRow, 'side'>,
-  { seal }: StorageCipher,
+  { encrypt }: StorageCipher,
 ): EncodedItem {
-  // Who made an answer is told by its turn; of what was said before, only the item itself can tell.
-  const tells = side === 'in' && item.origin !== undefined
-  const body: object = tells ? item : removeOrigin(item)
-  // What only a wire understands is looked up by the names that the wire gave it.
-  const names: JsonObject = item.type === 'opaque' ? item.raw : (body as JsonObject)
+  // The origin of output items is in the row of their turn. Input items keep their own.
+  const keepsOrigin = side === 'in' && item.origin !== undefined
+  const body: object = keepsOrigin ? item : removeOrigin(item)
+  // Unknown items are indexed by the field names of their provider.
+  const fields: JsonObject = item.type === 'opaque' ? item.raw : (body as JsonObject)
   const { id, tenant } = turn
-  const written = tells ? JSON.stringify(item) : serializeItem(item, body)
-  const { text, media } = extractItemMedia(tenant, body, written)
+  const json = keepsOrigin ? JSON.stringify(item) : serializeItem(item, body)
+  const { text, media } = extractItemMedia(tenant, body, json)
   return {
     media,
     text,
@@ -144,9 +142,9 @@ function itemRow(
     tenant,
     side,
     position,
-    item_id: encodeKeyColumn(item.id ?? names['id']),
-    type: encodeKeyColumn(names['type']) ?? item.type,
-    call_id: encodeKeyColumn(names['call_id']),
-    body: seal(text, { tenant, turnId: id, part: side, position }),
+    item_id: encodeKeyColumn(item.id ?? fields['id']),
+    type: encodeKeyColumn(fields['type']) ?? item.type,
+    call_id: encodeKeyColumn(fields['call_id']),
+    body: encrypt(text, { tenant, turnId: id, part: side, position }),
   }
 }

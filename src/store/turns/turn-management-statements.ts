@@ -1,41 +1,35 @@
-/** The queries of the archive. What follows chains of turns is written in SQL, where it is shortest. */
-import { sql, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
+/** SQL that lists, updates and deletes turns and finds them by content. */
+import { sql } from 'kysely'
 import { MAX_CONTENT_HASHES, type TurnPage } from './turn-management-store-interface.ts'
 import {
-  compileStatement,
-  createQueryBuilder,
-  toCompilable,
-  type ParameterSlot,
+  createStatementCompiler,
   type CompiledStatement,
+  type ParameterSlot,
+  type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import type { OwnerKey } from '../owner.ts'
-import { isTurnOfOwner, TURN_TENANT, TURN_USER } from './turn-statements.ts'
-import { TURN_COLUMNS, type Tables } from '../database/table-row-types.ts'
+import { isTurnOfOwner, TURN_TENANT, TURN_USER, type OwnedRowKey, type OwnerKey } from '../owner.ts'
+import { TURN_COLUMNS } from '../database/table-row-types.ts'
 
 export interface TurnManagementStatements {
-  readonly turnState: CompiledStatement<OwnedTurnKey>
-  readonly turnItems: CompiledStatement<OwnedTurnKey>
+  readonly turnState: CompiledStatement<OwnedRowKey>
+  readonly turnItems: CompiledStatement<OwnedRowKey>
   readonly markDeleted: CompiledStatement<TurnDeletionMark>
-  readonly forgetEvents: CompiledStatement<OwnedTurnKey>
-  readonly removeTurns: CompiledStatement<OwnedTurnKey>
-  /** Returns a row if there is such a turn. */
-  readonly relabelTurn: CompiledStatement<TurnMetadataUpdate>
-  readonly contentTurns: CompiledStatement<ContentHashSearch>
-  readonly listedTurns: (shape: TurnPageShape) => CompiledStatement<TurnListQuery>
-  readonly listedItems: (shape: TurnPageShape) => CompiledStatement<TurnListQuery>
+  readonly deleteEvents: CompiledStatement<OwnedRowKey>
+  readonly deleteTurns: CompiledStatement<OwnedRowKey>
+  /** Returns a row if the turn exists. */
+  readonly updateMetadata: CompiledStatement<TurnMetadataUpdate>
+  readonly findTurnsByContent: CompiledStatement<ContentHashSearch>
+  readonly listTurns: (shape: TurnPageShape) => CompiledStatement<TurnListQuery>
+  readonly listItems: (shape: TurnPageShape) => CompiledStatement<TurnListQuery>
 }
 
-export interface OwnedTurnKey extends OwnerKey {
-  readonly id: string
-}
-
-export interface TurnDeletionMark extends OwnedTurnKey {
+export interface TurnDeletionMark extends OwnedRowKey {
   readonly dialect: string
   readonly nowMs: number
 }
 
-export interface TurnMetadataUpdate extends OwnedTurnKey {
+export interface TurnMetadataUpdate extends OwnedRowKey {
   readonly dialect: string
   readonly metadata: string
 }
@@ -49,170 +43,144 @@ export type TurnPageShape = Pick<TurnPage, 'order'> & { readonly labels: number 
 export interface TurnListQuery extends OwnerKey {
   readonly after: string
   readonly limit: number
-  /** Empty for any. */
+  /** Empty for all models. */
   readonly model: string
-  /** Each as it stands in the JSON of labels, behind a comma. */
+  /** Each label as in the JSON of the column, e.g. `,"topic":"cats"`. */
   readonly labels: readonly string[]
 }
 
 export function createTurnManagementStatements(
   language: Engine['language'],
 ): TurnManagementStatements {
-  const db = createQueryBuilder(language)
+  const compile = createStatementCompiler(language)
   const listings = new Map<string, CompiledStatement<TurnListQuery>>()
-  const listing = (
+  const compileListing = (
     name: string,
     shape: TurnPageShape,
-    build: (slot: ParameterSlot<TurnListQuery>, page: RawBuilder<unknown>) => RawBuilder<unknown>,
+    build: (page: SqlFragment) => SqlFragment,
   ): CompiledStatement<TurnListQuery> => {
     const key = `${name}-${shape.order}-${shape.labels}`
     const known = listings.get(key)
     if (known !== undefined) return known
-    const made = compileStatement<TurnListQuery>(key, (slot) =>
-      toCompilable(db, build(slot, pageOfTurns(slot, shape, language))),
+    const compiled = compile<TurnListQuery>(key, (slot) =>
+      build(pageOfTurns(slot, shape, language)),
     )
-    listings.set(key, made)
-    return made
+    listings.set(key, compiled)
+    return compiled
   }
   return {
-    turnState: compileStatement('turn-state', (slot) => turnState(db, slot)),
-    turnItems: compileStatement('turn-items', (slot) => turnItems(db, slot)),
-    markDeleted: compileStatement('mark-deleted', (slot) => markDeleted(db, slot)),
-    forgetEvents: compileStatement('forget-events', (slot) => toCompilable(db, forgetEvents(slot))),
-    removeTurns: compileStatement('remove-turns', (slot) => toCompilable(db, removeTurns(slot))),
-    relabelTurn: compileStatement('relabel-turn', (slot) => relabelTurn(db, slot)),
-    contentTurns: compileStatement('content-turns', (slot) => contentTurns(db, slot)),
-    listedTurns: (shape) =>
-      listing(
+    turnState: compile('turn-state', selectTurnState),
+    turnItems: compile(
+      'turn-items',
+      (slot) => sql`select turn_id, side, position, body, hidden from items
+        where turn_id = ${slot('id')} and tenant = ${slot('tenant')}
+        and exists (${selectTurnState(slot)})`,
+    ),
+    markDeleted: compile(
+      'mark-deleted',
+      (slot) => sql`update turns set deleted_at = ${slot('nowMs')}
+        where ${isTheirs(slot)} and state not in ('queued', 'open')`,
+    ),
+    deleteEvents: compile('forget-events', deleteEvents),
+    deleteTurns: compile('remove-turns', deleteTurns),
+    updateMetadata: compile(
+      'relabel-turn',
+      (slot) => sql`update turns set metadata = ${slot('metadata')}
+        where ${isTheirs(slot)} and state in ('complete', 'incomplete') returning id`,
+    ),
+    findTurnsByContent: compile('content-turns', selectTurnsByContent),
+    listTurns: (shape) =>
+      compileListing(
         'listed-turns',
         shape,
-        (_, page) => sql`select ${columns('turns', TURN_COLUMNS)} from turns ${page}`,
+        (page) => sql`select ${sql.join(TURN_COLUMNS.map((name) => sql.ref(`turns.${name}`)))}
+          from turns ${page}`,
       ),
-    listedItems: (shape) =>
-      listing(
+    listItems: (shape) =>
+      compileListing(
         'listed-items',
         shape,
-        (_, page) => sql`select turn_id, side, position, body, hidden from items
+        (page) => sql`select turn_id, side, position, body, hidden from items
           where turn_id in (select turns.id from turns ${page}) and side = 'out'`,
       ),
   }
 }
 
-function columns(table: string, names: readonly string[]): RawBuilder<unknown> {
-  return sql.join(names.map((name) => sql.ref(`${table}.${name}`)))
+function selectTurnState(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+  return sql`select state, dialect, deleted_at from turns
+    where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}`
 }
 
-const idOf = ({ id }: OwnedTurnKey): string => id
-const tenantOf = ({ tenant }: OwnerKey): string => tenant
-const userOf = ({ user }: OwnerKey): string => user
-
-function turnState(db: Kysely<Tables>, slot: ParameterSlot<OwnedTurnKey>) {
-  return db
-    .selectFrom('turns')
-    .select(['state', 'dialect', 'deleted_at'])
-    .where('id', '=', slot(idOf))
-    .where(isTurnOfOwner(slot))
+/** True for one turn of the owner that has this dialect and is not deleted. */
+function isTheirs(slot: ParameterSlot<OwnedRowKey & { readonly dialect: string }>): SqlFragment {
+  return sql`turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
+    and turns.dialect = ${slot('dialect')} and turns.deleted_at is null`
 }
 
-function turnItems(db: Kysely<Tables>, slot: ParameterSlot<OwnedTurnKey>) {
-  return db
-    .selectFrom('items')
-    .select(['turn_id', 'side', 'position', 'body', 'hidden'])
-    .where('turn_id', '=', slot(idOf))
-    .where('tenant', '=', slot(tenantOf))
-    .where((build) => build.exists(turnState(db, slot)))
-}
-
-function markDeleted(db: Kysely<Tables>, slot: ParameterSlot<TurnDeletionMark>) {
-  return db
-    .updateTable('turns')
-    .set({ deleted_at: slot(({ nowMs }) => nowMs) })
-    .where(isTheirs(slot))
-    .where('state', 'not in', ['queued', 'open'])
-}
-
-/** The turn is its owner's, of the dialect that it is asked for in, and not deleted. */
-function isTheirs<Input extends OwnedTurnKey & { readonly dialect: string }>(
-  slot: ParameterSlot<Input>,
-): RawBuilder<SqlBool> {
-  return sql`turns.id = ${slot(idOf)} and ${isTurnOfOwner(slot)}
-    and turns.dialect = ${slot(({ dialect }) => dialect)} and turns.deleted_at is null`
-}
-
-/** Nobody can follow a run that is not there any more. */
-function forgetEvents(slot: ParameterSlot<OwnedTurnKey>): RawBuilder<unknown> {
-  return sql`delete from stream_events where turn_id = ${slot(idOf)} and exists (
-    select 1 from turns where turns.id = ${slot(idOf)} and ${isTurnOfOwner(slot)}
+/** Deletes the events of a run that no client can follow any more. */
+function deleteEvents(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+  return sql`delete from stream_events where turn_id = ${slot('id')} and exists (
+    select 1 from turns where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
     and turns.deleted_at is not null)`
 }
 
 /**
- * From a deleted turn upwards, all that is deleted and has nobody else standing on it. Items go with
- * their turns.
+ * Deletes a turn that is marked as deleted, and upwards its deleted ancestors, unless another turn
+ * or a conversation needs them. Items are deleted with their turns.
  */
-function removeTurns(slot: ParameterSlot<OwnedTurnKey>): RawBuilder<unknown> {
-  return sql`with recursive doomed(id, parent) as (
+function deleteTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+  return sql`with recursive deletable(id, parent) as (
       select turns.id, turns.parent from turns
-      where turns.id = ${slot(idOf)} and ${isTurnOfOwner(slot)}
+      where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
       and turns.deleted_at is not null
       and not exists (select 1 from turns child where child.parent = turns.id)
       and not exists (select 1 from conversations where conversations.head = turns.id)
     union
-      select turns.id, turns.parent from doomed join turns on turns.id = doomed.parent
-      where ${TURN_TENANT} = ${slot(tenantOf)}
+      select turns.id, turns.parent from deletable join turns on turns.id = deletable.parent
+      where ${TURN_TENANT} = ${slot('tenant')}
       and turns.deleted_at is not null
       and not exists (
-        select 1 from turns child where child.parent = turns.id and child.id <> doomed.id)
+        select 1 from turns child where child.parent = turns.id and child.id <> deletable.id)
       and not exists (select 1 from conversations where conversations.head = turns.id)
     )
-    delete from turns where id in (select doomed.id from doomed)`
-}
-
-function relabelTurn(db: Kysely<Tables>, slot: ParameterSlot<TurnMetadataUpdate>) {
-  return db
-    .updateTable('turns')
-    .set({ metadata: slot(({ metadata }) => metadata) })
-    .where(isTheirs(slot))
-    .where('state', 'in', ['complete', 'incomplete'])
-    .returning('id')
-}
-
-/** The newest first: of one hash there may be many, if a client asks the same again and again. */
-function contentTurns(db: Kysely<Tables>, slot: ParameterSlot<ContentHashSearch>) {
-  const hashes = Array.from({ length: MAX_CONTENT_HASHES }, (_, at) =>
-    slot(({ hashes }) => hashes[at] ?? ''),
-  )
-  return db
-    .selectFrom('turns')
-    .select(['id', 'thread', 'depth', 'digests', 'content_hash'])
-    .where('content_hash', 'in', hashes)
-    .where(isTurnOfOwner(slot))
-    .where('deleted_at', 'is', null)
-    .orderBy('id', 'desc')
-    .limit(2 * MAX_CONTENT_HASHES)
+    delete from turns where id in (select deletable.id from deletable)`
 }
 
 /**
- * Labels are looked for in their JSON, where a quote that belongs to a text is always escaped. What was
- * only remembered, and not asked to be stored, has no hash of its content.
+ * Selects the latest turns. One hash may have many, if a client sends the same request again and
+ * again.
+ */
+function selectTurnsByContent(slot: ParameterSlot<ContentHashSearch>): SqlFragment {
+  const hashes = Array.from({ length: MAX_CONTENT_HASHES }, (_, index) =>
+    slot(({ hashes }) => hashes[index] ?? ''),
+  )
+  return sql`select id, thread, depth, digests, content_hash from turns
+    where content_hash in (${sql.join(hashes)}) and ${isTurnOfOwner(slot)}
+    and deleted_at is null order by id desc limit ${sql.lit(2 * MAX_CONTENT_HASHES)}`
+}
+
+/**
+ * Selects a page of completed chats. Labels are searched in the JSON text, where quotes inside of
+ * strings are escaped. Turns without a content hash were recorded for recall only and are not
+ * listed.
  */
 function pageOfTurns(
   slot: ParameterSlot<TurnListQuery>,
   { order, labels }: TurnPageShape,
   language: Engine['language'],
-): RawBuilder<unknown> {
-  const find = sql.raw(language === 'postgres' ? 'strpos' : 'instr')
-  const after = slot((listing) => listing.after)
-  const model = slot((listing) => listing.model)
-  const labelled = Array.from({ length: labels }, (_, at) => {
-    const label = slot((listing) => listing.labels[at] ?? '')
-    return sql` and ${find}(',' || substr(turns.metadata, 2), ${label}) > 0`
+): SqlFragment {
+  const findText = sql.raw(language === 'postgres' ? 'strpos' : 'instr')
+  const after = slot('after')
+  const model = slot('model')
+  const hasLabels = Array.from({ length: labels }, (_, index) => {
+    const label = slot((listing) => listing.labels[index] ?? '')
+    return sql` and ${findText}(',' || substr(turns.metadata, 2), ${label}) > 0`
   })
-  return sql`where turns.tenant = ${slot(tenantOf)} and ${TURN_USER} = ${slot(userOf)}
+  return sql`where turns.tenant = ${slot('tenant')} and ${TURN_USER} = ${slot('user')}
     and turns.dialect = 'chat'
     and turns.state in ('complete', 'incomplete') and turns.deleted_at is null
     and turns.content_hash is not null
     and turns.id ${sql.raw(order === 'asc' ? '>' : '<')} ${after}
-    and (${model} in ('', turns.model, turns.served_model))${sql.join(labelled, sql``)}
-    order by turns.id ${sql.raw(order)} limit ${slot((listing) => listing.limit)}`
+    and (${model} in ('', turns.model, turns.served_model))${sql.join(hasLabels, sql``)}
+    order by turns.id ${sql.raw(order)} limit ${slot('limit')}`
 }

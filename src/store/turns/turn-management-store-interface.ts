@@ -1,6 +1,6 @@
 /**
- * The memory as its clients look after it: turns to be read again, labelled, listed and deleted, and
- * found by what was said in them. Whatever is asked is asked by its owner; somebody else's is not there.
+ * Interface of the store for clients that manage stored turns: read, label, list and delete them,
+ * and find them by content. All methods are restricted to the turns of one owner.
  */
 import type { Item } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -8,32 +8,33 @@ import type { Caller } from '../../core/client/caller.ts'
 import type { FieldDigests, StoredTurn } from './turn-store-interface.ts'
 
 export interface TurnManagementStore {
-  /** One turn with its own items only, in a constant number of queries. */
+  /** Returns a turn with its own items only, in a constant number of queries. */
   readonly loadTurn: (owner: Caller, turnId: string) => Promise<StoredTurn | null>
   /**
-   * From now on the turn is not there any more. Its items stay for as long as another turn or a
-   * conversation stands on them, and go with the last of those.
+   * Marks a turn as deleted. Its items stay as long as another turn or a conversation needs them,
+   * and are deleted with the last of those.
    */
   readonly deleteTurn: (deletion: TurnDeletion) => Promise<TurnDeletionResult>
-  /** Puts new labels in the place of the turn's. `false` if there is no such turn. */
+  /** Replaces the metadata. Resolves to `false` if there is no such turn. */
   readonly relabelTurn: (labels: TurnMetadata) => Promise<boolean>
-  /** Completed turns of one page, with their answers but without what they were asked. */
+  /** Returns a page of completed turns with their output items, without input items. */
   readonly listTurns: (page: TurnPage) => Promise<readonly StoredTurn[]>
   /**
-   * Items by their ids, or by ids derived from their places, all in one round trip. Of several with
-   * one id it is the newest; hidden items and those of deleted turns are not there.
+   * Returns items by their ids, or by ids derived from their positions, in one round trip. Of
+   * several with one id the latest is returned. Hidden items and items of deleted turns are left
+   * out.
    */
   readonly findItems: (owner: Caller, ids: readonly string[]) => Promise<ReadonlyMap<string, Item>>
-  /** A turn at whose end exactly this had been said; the first of the hashes that is known wins. */
+  /** Returns a turn with one of these content hashes. The first hash that has a turn wins. */
   readonly findContent: (key: ContentKey) => Promise<ContentTurn | null>
 }
 
-/** `running`: it is not over yet, so it is left as it is. */
+/** `running`: the turn is unfinished and was not deleted. */
 export type TurnDeletionResult = 'deleted' | 'running' | 'unknown'
 
 export interface TurnDeletion extends Caller {
   readonly turnId: string
-  /** A turn of another dialect is none. */
+  /** A turn of another dialect counts as unknown. */
   readonly dialect: string
   readonly nowMs: number
 }
@@ -46,22 +47,22 @@ export interface TurnMetadata extends Caller {
 
 export interface TurnPage extends Caller {
   readonly model: string | null
-  /** Labels that a turn must have, at most as many as it can have. */
+  /** Labels that a turn must have. */
   readonly metadata: Readonly<Record<string, string>>
-  /** A turn's id: only what stands behind it in the order asked for. */
+  /** The id of a turn: the page begins after it. */
   readonly after: string | null
   readonly limit: number
   readonly order: 'asc' | 'desc'
 }
 
 export interface ContentKey extends Caller {
-  /** The best first, at most `MAX_CONTENT_HASHES`. */
+  /** The preferred first, at most `MAX_CONTENT_HASHES`. */
   readonly hashes: readonly string[]
 }
 
 export const MAX_CONTENT_HASHES = 32
 
-/** As much of a turn as its successor has to know. */
+/** The fields of a turn that its successor needs. */
 export interface ContentTurn {
   readonly id: string
   readonly thread: string

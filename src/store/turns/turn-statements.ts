@@ -1,105 +1,115 @@
-/** Every query of the store, written once for all databases and compiled once for each. */
-import { sql, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
+/**
+ * SQL for turns and their items, written once for all databases, and conditions that other
+ * statements share.
+ */
+import { sql } from 'kysely'
 import {
-  compileStatement,
-  createQueryBuilder,
-  toCompilable,
-  type ParameterSlot,
+  createStatementCompiler,
   type CompiledStatement,
+  type ParameterSlot,
+  type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
+import {
+  ITEM_COLUMNS,
+  TURN_COLUMNS,
+  type ItemRow,
+  type TurnRow,
+} from '../database/table-row-types.ts'
 import {
   isDeletedSince,
   selectUserDeletionName,
   THREAD_DELETION_PREFIX,
 } from '../deletion/deleted-since-condition.ts'
 import { createMediaStatements, type MediaStatements } from '../media/media-statements.ts'
-import type { OwnerKey } from '../owner.ts'
+import { isTurnOfOwner, TURN_TENANT, TURN_USER, type OwnedRowKey } from '../owner.ts'
+import { ITEM_OVERHEAD_BYTES } from '../recall/recall-store-interface.ts'
 import type { TurnRowEnding } from './encode-turn-rows.ts'
-import {
-  ITEM_COLUMNS,
-  TURN_COLUMNS,
-  type ItemRow,
-  type Tables,
-  type TurnRow,
-} from '../database/table-row-types.ts'
-import { TURN_SIZE_BYTES } from './turn-size-expression.ts'
 
 export interface TurnStatements {
-  /** Nothing, if it is there, or if what it belongs to was forgotten since it was begun. */
+  /**
+   * Inserts nothing, and returns no row, if the turn exists, or if its thread or user was deleted
+   * after the turn began.
+   */
   readonly insertTurn: CompiledStatement<TurnRow>
   readonly hasTurn: CompiledStatement<Pick<TurnRow, 'id' | 'tenant'>>
-  /** Takes exactly `count` rows, at most MAX_ROWS. */
+  /** Takes exactly `count` rows, at most `MAX_ITEM_ROWS`. */
   readonly insertItems: (count: number) => CompiledStatement<readonly ItemRow[]>
   readonly endTurn: CompiledStatement<TurnRowEnding>
-  readonly chainTurns: CompiledStatement<ChainKey>
-  readonly chainItems: CompiledStatement<ChainKey>
+  readonly chainTurns: CompiledStatement<OwnedRowKey>
+  readonly chainItems: CompiledStatement<OwnedRowKey>
   readonly ping: CompiledStatement<null>
-  /** Of what items show. */
   readonly media: MediaStatements
 }
 
-export interface ChainKey extends OwnerKey {
-  readonly id: string
-}
-
-/** D1 binds at most 100 values in one statement, and `selectCallOwner` is one, too. */
+/** D1 binds at most 100 parameters in a statement: the columns and one for `selectCallOwner`. */
 export const MAX_ITEM_ROWS = Math.floor(100 / (ITEM_COLUMNS.length + 1))
 
-/** A chain beyond these is not loaded: it would be more than any model reads or any memory holds. */
+/** Longer chains are not loaded: they exceed every model's context and the memory of an isolate. */
 export const MAX_CHAIN_TURNS = 10_000
 export const MAX_CHAIN_ITEMS = 50_000
 
+/**
+ * The size of the turn in `turns`: its items and their media. The expression reads all of them, so the
+ * result is stored in the column `bytes` when the turn ends.
+ */
+export const TURN_SIZE_BYTES = sql`(
+    select coalesce(sum(octet_length(items.body) + ${sql.lit(ITEM_OVERHEAD_BYTES)}), 0)
+    from items where items.turn_id = turns.id) + (
+    select coalesce(sum(media.chars), 0) from media_uses
+    join media on media.id = media_uses.media_id where media_uses.turn_id = turns.id)`
+
 export function createTurnStatements(language: Engine['language']): TurnStatements {
-  const db = createQueryBuilder(language)
+  const compile = createStatementCompiler(language)
   const itemInserts: CompiledStatement<readonly ItemRow[]>[] = []
   return {
-    insertTurn: compileStatement('insert-turn', (slot) => toCompilable(db, insertTurn(slot))),
-    hasTurn: compileStatement('has-turn', (slot) => toCompilable(db, hasTurn(slot))),
+    insertTurn: compile('insert-turn', insertTurn),
+    hasTurn: compile(
+      'has-turn',
+      (slot) => sql`select 1 from turns where turns.id = ${slot('id')}
+        and ${TURN_TENANT} = ${slot('tenant')}`,
+    ),
     insertItems: (count) =>
-      (itemInserts[count] ??= compileStatement(`insert-items-${count}`, (slot) =>
-        insertItems(db, slot, count),
-      )),
-    endTurn: compileStatement('end-turn', (slot) => endTurn(db, slot)),
-    chainTurns: compileStatement('chain-turns', (slot) => chainTurns(db, slot)),
-    chainItems: compileStatement('chain-items', (slot) => chainItems(db, slot)),
+      (itemInserts[count] ??= compile(`insert-items-${count}`, (slot) => insertItems(slot, count))),
+    endTurn: compile('end-turn', endTurn),
+    chainTurns: compile('chain-turns', selectChainTurns),
+    chainItems: compile('chain-items', selectChainItems),
     media: createMediaStatements(language),
-    ping: compileStatement('ping', () => db.selectNoFrom((build) => build.lit(1).as('pong'))),
+    ping: compile('ping', () => sql`select 1 as pong`),
   }
 }
 
-function insertTurn(slot: ParameterSlot<TurnRow>): RawBuilder<unknown> {
-  const isForgotten = isDeletedSince(
-    sql`${slot(({ tenant }) => tenant)}`,
+function insertTurn(slot: ParameterSlot<TurnRow>): SqlFragment {
+  const wasDeleted = isDeletedSince(
+    sql`${slot('tenant')}`,
     [selectUserDeletionName(slot), sql`${slot(({ thread }) => THREAD_DELETION_PREFIX + thread)}`],
-    slot(({ created_at: begunAtMs }) => begunAtMs),
+    slot('created_at'),
   )
-  return sql`insert into turns (${sql.join(TURN_COLUMNS.map((column) => sql.ref(column)))})
-    select ${sql.join(TURN_COLUMNS.map((column) => slot((turn) => turn[column])))}
-    where not ${isForgotten} on conflict do nothing returning id`
+  return sql`insert into turns (${sql.join(TURN_COLUMNS.map((name) => sql.ref(name)))})
+    select ${sql.join(TURN_COLUMNS.map((name) => slot(name)))}
+    where not ${wasDeleted} on conflict do nothing returning id`
 }
 
-function hasTurn(slot: ParameterSlot<Pick<TurnRow, 'id' | 'tenant'>>): RawBuilder<unknown> {
-  return sql`select 1 from turns where turns.id = ${slot(({ id }) => id)}
-    and ${TURN_TENANT} = ${slot(({ tenant }) => tenant)}`
-}
+/** The columns of `insert into items`; the last one is the value of `selectCallOwner`. */
+export const INSERTED_ITEM_COLUMNS = sql.join(
+  [...ITEM_COLUMNS, 'called_for'].map((name) => sql.ref(name)),
+)
 
-function insertItems(db: Kysely<Tables>, slot: ParameterSlot<readonly ItemRow[]>, count: number) {
-  const rows = Array.from({ length: count }, (_, at) => {
-    const row = (items: readonly ItemRow[]) => items[at] as ItemRow
-    const columns = ITEM_COLUMNS.map((column) => [column, slot((items) => row(items)[column])])
-    return {
-      ...(Object.fromEntries(columns) as unknown as ItemRow),
-      called_for: selectCallOwner(slot((items) => findCallingTurnId(row(items)))),
-    }
+function insertItems(slot: ParameterSlot<readonly ItemRow[]>, count: number): SqlFragment {
+  const rows = Array.from({ length: count }, (_, index) => {
+    const row = (items: readonly ItemRow[]) => items[index] as ItemRow
+    const values = ITEM_COLUMNS.map((name) => slot((items) => row(items)[name]))
+    const callOwner = selectCallOwner(slot((items) => findCallingTurnId(row(items))))
+    return sql`(${sql.join(values)}, ${callOwner})`
   })
-  return db
-    .insertInto('items')
-    .values(rows)
-    .onConflict((conflict) => conflict.doNothing())
+  return sql`insert into items (${INSERTED_ITEM_COLUMNS}) values ${sql.join(rows)}
+    on conflict do nothing`
 }
 
-/** The turn of a call that a model made. What only answers a call has its id as well. */
+/**
+ * Returns the turn of an item that is a model's call, and null for other items. Outputs have a call
+ * id too.
+ */
 export function findCallingTurnId({
   side,
   call_id: callId,
@@ -108,102 +118,65 @@ export function findCallingTurnId({
   return side === 'out' && callId !== null ? turnId : null
 }
 
-/** Whose the turn is that made a call. */
-export function selectCallOwner(turnId: string | null): RawBuilder<string | null> {
+/** Selects the user of the turn that made a call. */
+export function selectCallOwner(turnId: string | null): SqlFragment {
   return sql`(select ${TURN_USER} from turns where turns.id = ${turnId})`
 }
 
-/**
- * A turn is found by its id, and its tenant is only compared. As a bare column it would invite a
- * planner that has no statistics to go through all turns of the tenant by an index of theirs.
- */
-export const TURN_TENANT = sql<string>`turns.tenant || ''`
+const ENDING_COLUMNS = [
+  'state',
+  'wire',
+  'account',
+  'model',
+  'ended_at',
+  'usage',
+  'failure',
+  'finish',
+  'served_model',
+  'content_hash',
+  'prefix_hash',
+  'fingerprint',
+  'reasoning_refused_by',
+] as const satisfies readonly (keyof TurnRowEnding)[]
 
-/** Nobody is the empty text, so that one comparison tells whose a turn is. */
-export const TURN_USER = sql<string>`coalesce(turns.user_id, '')`
-
-/** Whether a turn is theirs who ask: of their tenant, and within it of their user. */
-export function isTurnOfOwner(slot: ParameterSlot<OwnerKey>): RawBuilder<SqlBool> {
-  return sql`${TURN_TENANT} = ${slot(({ tenant }) => tenant)} and ${TURN_USER} = ${slot(({ user }) => user)}`
+/** Sets the columns of an ended turn. Must run after the turn's last items are inserted. */
+export function assignTurnEnding(slot: ParameterSlot<TurnRowEnding>): SqlFragment {
+  const assignments = ENDING_COLUMNS.map((name) => sql`${sql.ref(name)} = ${slot(name)}`)
+  return sql`${sql.join(assignments)}, bytes = ${TURN_SIZE_BYTES}`
 }
 
-/** What is written of a turn when it ends, behind its last items. */
-export function turnEndingValues<Input extends TurnRowEnding>(slot: ParameterSlot<Input>) {
-  return {
-    state: slot((turn) => turn.state),
-    wire: slot((turn) => turn.wire),
-    account: slot((turn) => turn.account),
-    model: slot((turn) => turn.model),
-    ended_at: slot((turn) => turn.ended_at),
-    usage: slot((turn) => turn.usage),
-    failure: slot((turn) => turn.failure),
-    finish: slot((turn) => turn.finish),
-    served_model: slot((turn) => turn.served_model),
-    content_hash: slot((turn) => turn.content_hash),
-    prefix_hash: slot((turn) => turn.prefix_hash),
-    fingerprint: slot((turn) => turn.fingerprint),
-    reasoning_refused_by: slot((turn) => turn.reasoning_refused_by),
-    bytes: TURN_SIZE_BYTES,
-  }
+function endTurn(slot: ParameterSlot<TurnRowEnding>): SqlFragment {
+  return sql`update turns set ${assignTurnEnding(slot)} where turns.id = ${slot('id')}
+    and ${TURN_TENANT} = ${slot('tenant')} and state in ('queued', 'open') returning id`
 }
 
-function endTurn(db: Kysely<Tables>, slot: ParameterSlot<TurnRowEnding>) {
-  return db
-    .updateTable('turns')
-    .set(turnEndingValues(slot))
-    .where(
-      'id',
-      '=',
-      slot((turn) => turn.id),
-    )
-    .where(
-      TURN_TENANT,
-      '=',
-      slot((turn) => turn.tenant),
-    )
-    .where('state', 'in', ['queued', 'open'])
-    .returning('id')
-}
-
-/** Unordered, and a turn knows its parent: whoever asks puts them in line. */
-function chainTurns(db: Kysely<Tables>, slot: ParameterSlot<ChainKey>) {
-  return withChain(db, slot)
-    .selectFrom('chain')
-    .innerJoin('turns', 'turns.id', 'chain.id')
-    .select(TURN_COLUMNS.map((column) => `turns.${column}` as const))
-    .limit(MAX_CHAIN_TURNS + 1)
-}
-
-/** Unordered: sorting the bodies costs a database more than sorting the positions costs us. */
-function chainItems(db: Kysely<Tables>, slot: ParameterSlot<ChainKey>) {
-  return withChain(db, slot)
-    .selectFrom('chain')
-    .innerJoin('items', 'items.turn_id', 'chain.id')
-    .select(['items.turn_id', 'items.side', 'items.position', 'items.body', 'items.hidden'])
-    .limit(MAX_CHAIN_ITEMS + 1)
+/** Selects the turns of a chain in no particular order; the caller sorts them by parent. */
+function selectChainTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+  const columns = TURN_COLUMNS.map((name) => sql.ref(`turns.${name}`))
+  return sql`${withChain(slot)} select ${sql.join(columns)}
+    from chain join turns on turns.id = chain.id limit ${sql.lit(MAX_CHAIN_TURNS + 1)}`
 }
 
 /**
- * From a turn up to its root, through turns of its owner only. It is `union` and not `union all`:
- * in a circle of turns there is nothing new any more, and the walk ends.
+ * Selects the items of a chain unsorted: sorting long bodies in the database is slower than sorting
+ * positions here.
  */
-function withChain(db: Kysely<Tables>, slot: ParameterSlot<ChainKey>) {
-  return db.withRecursive('chain(id, parent)', (chain) =>
-    chain
-      .selectFrom('turns')
-      .select(['turns.id', 'turns.parent'])
-      .where(
-        'turns.id',
-        '=',
-        slot((key) => key.id),
-      )
-      .where(isTurnOfOwner(slot))
-      .union((up) =>
-        up
-          .selectFrom('chain')
-          .innerJoin('turns', 'turns.id', 'chain.parent')
-          .select(['turns.id', 'turns.parent'])
-          .where(isTurnOfOwner(slot)),
-      ),
-  )
+function selectChainItems(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+  return sql`${withChain(slot)}
+    select items.turn_id, items.side, items.position, items.body, items.hidden
+    from chain join items on items.turn_id = chain.id limit ${sql.lit(MAX_CHAIN_ITEMS + 1)}`
+}
+
+/**
+ * Selects a turn and its ancestors of the same owner. `union` instead of `union all` ends the
+ * recursion if the parents form a cycle.
+ */
+function withChain(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+  return sql`with recursive chain(id, parent) as (
+      select turns.id, turns.parent from turns
+      where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
+    union
+      select turns.id, turns.parent from chain join turns on turns.id = chain.parent
+      where ${isTurnOfOwner(slot)}
+    )`
 }

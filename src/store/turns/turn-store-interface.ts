@@ -1,6 +1,6 @@
 /**
- * The memory of the gateway as the rest of the house sees it: a few verbs, bulk reads, and writes
- * that are all or nothing. Every verb may be repeated: saving twice is saving once.
+ * Interface of the store that request handling uses: few methods, bulk reads, and all-or-nothing
+ * writes. Every method may be repeated without further effect.
  */
 import type { Failure, AnswerFinishReason, TokenUsage } from '../../core/stream-event.ts'
 import type { Item, Origin } from '../../core/item.ts'
@@ -10,69 +10,68 @@ import type { Caller } from '../../core/client/caller.ts'
 export interface TurnStore {
   /**
    * Creates a turn with its input items. When the promise resolves, both survive the death of this
-   * process; a power cut as well only when the turn is closed.
+   * process. They survive a power cut only after the turn is closed.
    */
   readonly openTurn: (turn: NewTurn) => Promise<void>
   /**
-   * Adds finished output items to an open turn. A position that exists is left as it is, and of a
-   * turn that is gone nothing comes back.
+   * Adds finished output items to an open turn. Existing positions stay unchanged, and nothing is
+   * written for a deleted turn.
    */
   readonly journalItems: (
     turnId: string,
     tenant: string,
     items: readonly PlacedItem[],
   ) => Promise<void>
-  /** Whether it gathers items by itself, and wants each as soon as it is finished. */
+  /** True if the store collects items in memory, and needs each as soon as it is finished. */
   readonly gathersItems?: boolean
   /**
-   * Adds the remaining output items and ends the turn, at once. A turn that has ended stays as it
-   * is, and one that is gone does not come back; whether it was this that ended it is what the
-   * promise resolves to.
+   * Adds the remaining output items and ends the turn, in one transaction. Resolves to true if this
+   * call ended the turn, and to false if it had ended before or was deleted.
    */
   readonly closeTurn: (ending: TurnEnding) => Promise<boolean>
   /**
-   * A turn of this owner with its ancestors, oldest first, in a constant number of queries.
-   * `null` if there is no such turn; somebody else's is no such turn.
+   * Returns a turn of the owner with its ancestors, oldest first, in a constant number of queries.
+   * `null` if the owner has no such turn.
    */
   readonly loadChain: (owner: Caller, turnId: string) => Promise<readonly StoredTurn[] | null>
-  /** Answers if the database does. */
+  /** Resolves if the database responds. */
   readonly ping: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** `queued` and `open` are on their way; of the others none changes into another. */
+/** `queued` and `open` turns are unfinished. The other states are final. */
 export type TurnState = 'queued' | 'open' | 'complete' | 'incomplete' | 'cancelled' | 'failed'
 
 export interface NewTurn {
   readonly id: string
   readonly tenant: string
   readonly user: string | null
-  /** The turns of one conversation share a thread: the id of its first turn. */
+  /** Id of the first turn of the chain, which all of its turns share. */
   readonly thread: string
   readonly parent: string | null
-  /** How many ancestors it has. */
+  /** Number of ancestors. */
   readonly depth: number
-  /** The conversation that it adds to, if it succeeds. */
+  /** The conversation that the turn is added to if it succeeds. */
   readonly conversation: string | null
-  /** Whether it goes on without its client. */
+  /** True if the turn continues when its client disconnects. */
   readonly background: boolean
-  /** The replica that runs it. */
+  /** Id of the replica that runs the turn. */
   readonly owner: string | null
   readonly dialect: string
   readonly origin: Origin
   readonly createdAtMs: number
-  /** Whether it goes two days after it was last needed, whatever else is kept for how long. */
+  /** True if the turn expires two days after its last use, regardless of `RETENTION_DAYS`. */
   readonly isTemporary?: boolean
   /**
-   * What the request asked for beside its items, to show when the answer is read again. A field that
-   * has a digest and is missing here is the same as the parent's.
+   * The fields of the request other than items, which are shown when the response is read. A field
+   * that has a digest but is missing here equals that of the parent.
    */
   readonly request: JsonObject
-  /** Digests of the larger fields of the request, by name. */
+  /** Digests of the larger request fields, by name. */
   readonly digests?: FieldDigests
-  /** Labels by which it is listed, and which its client may replace. */
+  /** Labels for lists, which the client may replace. */
   readonly metadata?: JsonObject | null
-  /** Only what is new: what the parent's chain holds already is not among them. */
+  /** The new items only, without those of the parent's chain. */
   readonly input: readonly Item[]
 }
 
@@ -92,19 +91,22 @@ export interface TurnEnding {
   readonly usage: TokenUsage | null
   readonly failure: Failure | null
   readonly finish?: AnswerFinishReason | null
-  /** As the upstream calls the model that answered. */
+  /** The name of the model according to the upstream. */
   readonly servedModel?: string | null
-  /** The hash of everything said up to here, the answer included. */
+  /** Hash of all items up to here, including the answer. */
   readonly contentHash?: string | null
-  /** By which the turn is found again from a client's own words. */
+  /** Hash that finds the turn by the text of a client's chat. */
   readonly fingerprint?: string | null
-  /** The upstream that refused the reasoning of the turns before. */
+  /** The account whose upstream rejected the reasoning of earlier turns. */
   readonly reasoningRefusedBy?: string | null
-  /** Then its conversation is let go, and goes on from the turn if that succeeded. */
+  /**
+   * True if the turn has locked its conversation. Closing the turn releases the lock, and makes a
+   * successful turn the head.
+   */
   readonly holdsConversation?: boolean
-  /** Who made it in the end, which need not be whom the turn was opened for. */
+  /** The upstream that answered, which may differ from the one that the turn was opened for. */
   readonly origin: Origin
-  /** Output items that were not journaled yet; those that were may be among them. */
+  /** Output items that may be stored already are allowed. */
   readonly items: readonly PlacedItem[]
 }
 
@@ -120,12 +122,12 @@ export interface StoredTurn extends Omit<NewTurn, 'input' | 'digests' | 'metadat
   readonly servedModel: string | null
   readonly contentHash: string | null
   readonly reasoningRefusedBy: string | null
-  /** When it was last needed, give or take a day. */
+  /** Time of last use, accurate to a day. */
   readonly usedAtMs: number
   readonly input: readonly Item[]
   readonly output: readonly Item[]
-  /** Those of its items that were taken out of their conversation. */
+  /** The items that a client removed from the conversation. */
   readonly hidden: ReadonlySet<Item>
-  /** How many of its items nobody can read, if there are any. */
+  /** Number of items that cannot be decrypted, if there are any. */
   readonly unreadable?: number
 }

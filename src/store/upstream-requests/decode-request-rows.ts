@@ -1,4 +1,7 @@
-/** A request from the rows that it is told by: from the one that is there as a whole down to it. */
+/**
+ * Restores a request from its rows: starts with the complete request at the beginning of the chain
+ * and applies one difference after the other.
+ */
 import { applyTextDiff } from '../../core/text/text-diff.ts'
 import {
   MAX_DELTA_HOPS,
@@ -18,88 +21,92 @@ import {
   type RowEncryption,
 } from '../encryption/read-encrypted-rows.ts'
 
-/** `null` if there is none, or if any of them cannot be read. */
+/** Returns `null` if there is no request, or if one of the chain cannot be read. */
 export function decodeRequestRows(
-  vault: RowEncryption,
+  encryption: RowEncryption,
   { id, tenant, round }: Pick<RequestRoundKey, 'id' | 'tenant' | 'round'>,
   rows: readonly RequestChainRow[],
-  beside: readonly TurnItemRow[],
+  itemRows: readonly TurnItemRow[],
 ): DeltaChainRequest | null {
-  const byPlace = new Map(beside.map((row) => [nameOf(row.turn_id, row.position), row.body]))
-  const byRequest = Map.groupBy(rows, (row) => nameOf(row.turn_id, row.round))
+  const itemBodies = new Map(
+    itemRows.map((row) => [formatKey(row.turn_id, row.position), row.body]),
+  )
+  const byRequest = Map.groupBy(rows, (row) => formatKey(row.turn_id, row.round))
   const [{ rounds } = { rounds: 0 }] = rows
-  const asked = round ?? rounds - 1
+  const requestedRound = round ?? rounds - 1
   const chain: (readonly RequestChainRow[])[] = []
-  for (let next: string | null = nameOf(id, asked); next !== null;) {
-    const own = byRequest.get(next)
-    if (own === undefined || chain.length > MAX_DELTA_HOPS) return null
-    chain.push(own)
-    const { base = null, base_round: baseRound = 0 } = own[0] ?? {}
-    next = base === null ? null : nameOf(base, baseRound)
+  for (let next: string | null = formatKey(id, requestedRound); next !== null;) {
+    const roundRows = byRequest.get(next)
+    if (roundRows === undefined || chain.length > MAX_DELTA_HOPS) return null
+    chain.push(roundRows)
+    const { base = null, base_round: baseRound = 0 } = roundRows[0] ?? {}
+    next = base === null ? null : formatKey(base, baseRound)
   }
   const hops = chain[0]?.[0]?.hops ?? 0
-  return readEncryptedRows(vault, tenant, ({ text }) => {
-    const itemOf: ItemOf = (turnId, position) => {
-      const body = byPlace.get(nameOf(turnId, position))
+  return readEncryptedRows(encryption, tenant, ({ text }) => {
+    const readItem: ReadItemText = (turnId, position) => {
+      const body = itemBodies.get(formatKey(turnId, position))
       return body === undefined ? null : text(body, { turnId, part: 'in', position })
     }
-    let sent: SentRequest | null = NOTHING
-    for (const own of chain.toReversed()) {
-      sent = sent === null ? null : after(sent, own, { text, itemOf })
+    let sent: SentRequest | null = EMPTY_REQUEST
+    for (const roundRows of chain.toReversed()) {
+      sent = sent === null ? null : applyDifference(sent, roundRows, { text, readItem })
     }
-    return sent === null ? null : { sent, round: asked, rounds, hops }
+    return sent === null ? null : { sent, round: requestedRound, rounds, hops }
   })
 }
 
-const NOTHING: SentRequest = { about: '', body: '', items: '' }
+const EMPTY_REQUEST: SentRequest = { about: '', body: '', items: '' }
 
-/** Of a round of a turn, or of an item. */
-function nameOf(turnId: string, number: number): string {
+/** Returns a map key for a round of a turn, or for an item of a turn. */
+function formatKey(turnId: string, number: number): string {
   return `${turnId} ${number}`
 }
 
-/** The turns of which a request is told by the items that stand in front of their answer. */
+/** Returns the turns whose requests contain copies of their input items. */
 export function findTurnsWithCopies(rows: readonly RequestChainRow[]): readonly string[] {
   return [...new Set(rows.flatMap((row) => (row.part === 'copies' ? row.turn_id : [])))]
 }
 
 interface Sources extends Pick<RowReader, 'text'> {
-  readonly itemOf: ItemOf
+  readonly readItem: ReadItemText
 }
 
-type ItemOf = (turnId: string, position: number) => string | null
+type ReadItemText = (turnId: string, position: number) => string | null
 
-function after(
+function applyDifference(
   base: SentRequest,
   rows: readonly RequestChainRow[],
-  { text, itemOf }: Sources,
+  { text, readItem }: Sources,
 ): SentRequest | null {
   const byPart = Map.groupBy(rows, ({ part }) => part)
-  const textOf = (pieces: readonly RequestChainRow[]): string | null => {
+  const decryptPieces = (pieces: readonly RequestChainRow[]): string | null => {
     const texts = pieces.map(({ body, turn_id: turnId, part, piece }) =>
       text(body, { turnId, part, position: piece }),
     )
     return texts.includes(null) ? null : texts.join('')
   }
-  const told: Partial<Record<keyof SentRequest, string>> = {}
+  const parts: Partial<Record<keyof SentRequest, string>> = {}
   for (const part of STORED_REQUEST_PARTS) {
     const [first] = byPart.get(part) ?? []
-    const left = textOf(byPart.get(part) ?? [])
-    if (first === undefined || left === null) return null
-    const copies = textOf(part === 'body' ? (byPart.get('copies') ?? []) : [])
-    const ownItem = (position: number) => itemOf(first.turn_id, position)
-    const middle = copies === null ? null : wholeOf(left, copies, ownItem)
+    const remaining = decryptPieces(byPart.get(part) ?? [])
+    if (first === undefined || remaining === null) return null
+    const copies = decryptPieces(part === 'body' ? (byPart.get('copies') ?? []) : [])
+    const readOwnItem = (position: number) => readItem(first.turn_id, position)
+    const middle = copies === null ? null : restoreText(remaining, copies, readOwnItem)
     if (middle === null) return null
     const { prefix, suffix } = first
-    told[part] = applyTextDiff(base[part], { prefix, suffix, middle })
+    parts[part] = applyTextDiff(base[part], { prefix, suffix, middle })
   }
-  return { ...base, ...told }
+  return { ...base, ...parts }
 }
 
-function wholeOf(
-  left: string,
+function restoreText(
+  remaining: string,
   copies: string,
-  textOf: (position: number) => string | null,
+  readOwnItem: (position: number) => string | null,
 ): string | null {
-  return copies === '' ? left : restoreFromItems({ left, copies: decodeCopies(copies) }, textOf)
+  return copies === ''
+    ? remaining
+    : restoreFromItems({ remaining, copies: decodeCopies(copies) }, readOwnItem)
 }

@@ -1,124 +1,134 @@
 /**
- * A text told by the items of its turn: what a request says in the words of an item that stands beside it
- * is not kept twice. Both are JSON, and long strings stand in both of them character by character; where
- * one writes them otherwise, they are simply kept.
+ * Removes from the body of a request the long strings that the items of its turn contain as well, so
+ * that they are stored once. Both are JSON, and long strings are usually equal character by character.
+ * Strings that are escaped differently stay in the body.
  */
 import { countCommonChars } from '../../core/text/text-diff.ts'
 
 export interface DeduplicatedText {
-  /** What no item has. */
-  readonly left: string
+  /** The text without the copied parts. */
+  readonly remaining: string
   readonly copies: readonly ItemTextCopy[]
 }
 
-/** A stretch of an item's text, and where in what is left it belongs, in order. */
+/**
+ * Part of an item's text (`from`, `length`) that belongs at `index` of the remaining text, in the item at `position`.
+ * Copies are in order.
+ */
 export interface ItemTextCopy {
-  readonly at: number
+  readonly index: number
   readonly position: number
   readonly from: number
   readonly length: number
 }
 
-/** `items` are the texts of their rows, by position. */
+/** `items` are the texts of the item rows, by position. */
 export function deduplicateAgainstItems(text: string, items: readonly string[]): DeduplicatedText {
   const copies: ItemTextCopy[] = []
   const pieces: string[] = []
-  let done = 0
-  let left = 0
-  let misses = 0
+  let copiedTo = 0
+  let remainingChars = 0
+  let missCount = 0
   for (const [position, item] of items.entries()) {
     const end = item.lastIndexOf('"')
-    for (let from = longStringFrom(item, 0); from !== null;) {
-      // With its quote, so that it is found where a string begins.
-      const begins = text.indexOf(item.slice(from - 1, from + PROBE_CHARS), done)
-      const at = begins + 1
-      const length = begins < 0 ? 0 : sameLength({ item, from, end }, text, at)
-      if (length < LEAST_CHARS) {
-        // Each reads the text up to its end.
-        if ((misses += 1) > MAX_MISSES) return { left: pieces.join('') + text.slice(done), copies }
+    for (let from = findLongString(item, 0); from !== null;) {
+      // The probe includes the opening quote, so that it matches only where a string begins.
+      const probeIndex = text.indexOf(item.slice(from - 1, from + PROBE_CHARS), copiedTo)
+      const start = probeIndex + 1
+      const length = probeIndex < 0 ? 0 : countEqualChars({ item, from, end }, text, start)
+      if (length < MIN_COPY_CHARS) {
+        // Each miss scans the text to its end, so the number of misses is limited.
+        if ((missCount += 1) > MAX_MISSES)
+          return { remaining: pieces.join('') + text.slice(copiedTo), copies }
         break
       }
-      pieces.push(text.slice(done, at))
-      left += at - done
-      copies.push({ at: left, position, from, length })
-      done = at + length
-      from = longStringFrom(item, from + length)
+      pieces.push(text.slice(copiedTo, start))
+      remainingChars += start - copiedTo
+      copies.push({ index: remainingChars, position, from, length })
+      copiedTo = start + length
+      from = findLongString(item, from + length)
     }
   }
-  return { left: pieces.join('') + text.slice(done), copies }
+  return { remaining: pieces.join('') + text.slice(copiedTo), copies }
 }
 
-interface Stretch {
+interface ItemString {
   readonly item: string
   readonly from: number
-  /** Of the item's last string. */
+  /** End of the item's last string. */
   readonly end: number
 }
 
-/** Nearly always it is the last string of the item, up to its end. */
-function sameLength({ item, from, end }: Stretch, text: string, at: number): number {
+/**
+ * Returns the number of common characters. Most strings are the last of their item and match up to
+ * its end, so that is tried first.
+ */
+function countEqualChars({ item, from, end }: ItemString, text: string, start: number): number {
   const last = item.slice(from, end)
-  const isSame = text.slice(at, at + last.length) === last
-  return isSame ? last.length : countCommonChars(item, from, text, at)
+  const isSame = text.slice(start, start + last.length) === last
+  return isSame ? last.length : countCommonChars(item, from, text, start)
 }
 
-/** `null` if an item is not there, or shorter than it was. */
+/** Returns `null` if an item is missing or shorter than before. */
 export function restoreFromItems(
-  { left, copies }: DeduplicatedText,
-  textOf: (position: number) => string | null,
+  { remaining, copies }: DeduplicatedText,
+  readItem: (position: number) => string | null,
 ): string | null {
   const pieces: string[] = []
-  let done = 0
-  for (const { at, position, from, length } of copies) {
-    const copied = textOf(position)?.slice(from, from + length) ?? ''
+  let copiedTo = 0
+  for (const { index, position, from, length } of copies) {
+    const copied = readItem(position)?.slice(from, from + length) ?? ''
     if (copied.length !== length) return null
-    pieces.push(left.slice(done, at), copied)
-    done = at
+    pieces.push(remaining.slice(copiedTo, index), copied)
+    copiedTo = index
   }
-  return pieces.join('') + left.slice(done)
+  return pieces.join('') + remaining.slice(copiedTo)
 }
 
-/** As they are kept: four numbers each. */
+/** Encodes copies as a JSON list with four numbers for each. */
 export function encodeCopies(copies: readonly ItemTextCopy[]): string {
   return JSON.stringify(
-    copies.flatMap(({ at, position, from, length }) => [at, position, from, length]),
+    copies.flatMap(({ index, position, from, length }) => [index, position, from, length]),
   )
 }
 
-export function decodeCopies(written: string): readonly ItemTextCopy[] {
-  const numbers = JSON.parse(written) as readonly number[]
+export function decodeCopies(encoded: string): readonly ItemTextCopy[] {
+  const numbers = JSON.parse(encoded) as readonly number[]
   return Array.from({ length: numbers.length / 4 }, (_, copy) => {
-    const [at = 0, position = 0, from = 0, length = 0] = numbers.slice(4 * copy, 4 * copy + 4)
-    return { at, position, from, length }
+    const [index = 0, position = 0, from = 0, length = 0] = numbers.slice(4 * copy, 4 * copy + 4)
+    return { index, position, from, length }
   })
 }
 
-/** What is shorter takes as much room to be told of. */
-const LEAST_CHARS = 64
-/** Of a string that is looked for. */
+/** Minimum length of a copy: describing a shorter one takes as much space as the text. */
+const MIN_COPY_CHARS = 64
+/** Number of characters that are searched for. */
 const PROBE_CHARS = 48
 const MAX_MISSES = 8
 
-/** Where the next long string of a JSON text begins, behind its quote. Those that are looked over are fields. */
-function longStringFrom(json: string, from: number): number | null {
-  for (let at = from; ;) {
-    const field = json.indexOf('":"', at)
+/**
+ * Returns where the next long string value of a JSON text begins, after its quote. Field names are
+ * skipped.
+ */
+function findLongString(json: string, from: number): number | null {
+  for (let index = from; ;) {
+    const field = json.indexOf('":"', index)
     if (field < 0) return null
     const start = field + 3
-    at = shortStringEnd(json, start)
-    if (at - start >= LEAST_CHARS) return start
+    index = findStringEnd(json, start)
+    if (index - start >= MIN_COPY_CHARS) return start
   }
 }
 
-/** Where a string ends, as far as it is short. */
-function shortStringEnd(json: string, start: number): number {
-  const most = Math.min(json.length, start + LEAST_CHARS)
-  for (let at = start; at < most; at += 1) {
-    const code = json.charCodeAt(at)
-    if (code === QUOTE) return at
-    if (code === BACKSLASH) at += 1
+/** Returns the end of a string, or `start + MIN_COPY_CHARS` if it is longer. */
+function findStringEnd(json: string, start: number): number {
+  const limit = Math.min(json.length, start + MIN_COPY_CHARS)
+  for (let index = start; index < limit; index += 1) {
+    const code = json.charCodeAt(index)
+    if (code === QUOTE) return index
+    if (code === BACKSLASH) index += 1
   }
-  return most
+  return limit
 }
 
 const QUOTE = 0x22

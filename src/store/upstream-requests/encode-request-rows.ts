@@ -1,8 +1,8 @@
 /**
- * The requests of a turn as rows: each told from the one before it, sealed, in pieces that any database
- * takes. A text is whole at least once in so many requests; what of it stands in the items beside it is
- * told from those. Media stand apart from the texts that show them, and only those of which the one
- * before knows nothing yet are to be kept with the turn.
+ * Encodes the requests of a turn as rows. Each request is stored as the difference to the one
+ * before, a complete one at least every 33 requests, encrypted and in pieces that fit into a row of
+ * every database. Long strings that items of the turn contain as well are replaced by copies, media by
+ * references; only media that the request before does not contain are stored with the turn.
  */
 import { diffText } from '../../core/text/text-diff.ts'
 import { listMediaReferences, type ExtractedMedia } from '../media/extract-item-media.ts'
@@ -13,24 +13,24 @@ import { deduplicateAgainstItems, encodeCopies } from './deduplicate-against-ite
 import type { RowEncryption } from '../encryption/read-encrypted-rows.ts'
 import { MIN_DEDUPLICATED_CHARS } from './item-text-cache.ts'
 
-/** A request in its place among those of its turn. Its body is without its media. */
+/** A request and its position in the chain of differences. The body is without its media. */
 export interface DeltaChainRequest {
   readonly sent: SentRequest
   readonly round: number
   readonly rounds: number
-  /** How many requests there are up to one that is there as a whole. */
+  /** Number of requests between this one and the last that is stored completely. */
   readonly hops: number
 }
 
-/** What the first request of a turn is told from. */
-interface Base extends DeltaChainRequest {
+/** The request that the first one of the turn is compared with. */
+interface BaseRequest extends DeltaChainRequest {
   readonly turnId: string
 }
 
-interface From {
-  readonly before: Base | null
-  /** The texts of the turn's own items, by position, as far as they are at hand. */
-  readonly beside: readonly string[]
+interface EncodingSources {
+  readonly base: BaseRequest | null
+  /** The texts of the turn's input items, by position, if they are cached. */
+  readonly itemTexts: readonly string[]
 }
 
 interface RequestRows {
@@ -41,40 +41,42 @@ interface RequestRows {
 
 export function encodeRequestRows(
   requests: readonly SentRequest[],
-  { before, beside }: From,
-  place: Place,
-  { sealer }: Pick<RowEncryption, 'sealer'>,
+  { base: firstBase, itemTexts }: EncodingSources,
+  turn: TurnLocation,
+  { cipher }: Pick<RowEncryption, 'cipher'>,
 ): RequestRows {
   const rows: RequestRow[] = []
   const media: ExtractedMedia[] = []
-  const known = new Set(before === null ? [] : listMediaReferences(before.sent.body))
-  const pieces = { about: 0, body: 0, copies: 0, items: 0 }
-  let base = before
+  const knownMediaIds = new Set(firstBase === null ? [] : listMediaReferences(firstBase.sent.body))
+  const pieceCounts = { about: 0, body: 0, copies: 0, items: 0 }
+  let base = firstBase
   for (const [round, request] of requests.entries()) {
-    const bare = extractTextMedia(place.tenant, request.body)
-    media.push(...bare.media.filter(({ id }) => !known.has(id) && known.add(id)))
+    const extracted = extractTextMedia(turn.tenant, request.body)
+    media.push(
+      ...extracted.media.filter(({ id }) => !knownMediaIds.has(id) && knownMediaIds.add(id)),
+    )
     const from = base === null || base.hops + 1 > MAX_DELTA_HOPS ? null : base
-    const placed = {
-      sent: { ...request, body: bare.text },
+    const chained = {
+      sent: { ...request, body: extracted.text },
       round,
       rounds: requests.length,
       hops: from === null ? 0 : from.hops + 1,
     }
-    for (const row of rowsOf(placed, { before: from, beside }, place)) {
-      const { tenant, turnId } = place
+    for (const row of encodeRound(chained, { base: from, itemTexts }, turn)) {
+      const { tenant, turnId } = turn
       const { part } = row
-      const position = pieces[part]
-      pieces[part] += 1
-      const body = sealer.seal(row.body, { tenant, turnId, part, position })
+      const position = pieceCounts[part]
+      pieceCounts[part] += 1
+      const body = cipher.encrypt(row.body, { tenant, turnId, part, position })
       rows.push({ ...row, piece: position, body })
     }
-    base = { ...placed, turnId: place.turnId }
+    base = { ...chained, turnId: turn.turnId }
   }
   if (base === null) throw new Error('There is no request to keep.')
   return { rows, media, last: base }
 }
 
-interface Place {
+interface TurnLocation {
   readonly tenant: string
   readonly turnId: string
 }
@@ -87,21 +89,24 @@ export const STORED_REQUEST_PARTS = [
   'items',
 ] as const satisfies readonly (keyof SentRequest)[]
 
-/** What fits into a row of any database, even if each character takes three bytes and is sealed. */
+/**
+ * Fits into a row of every database, even if each character takes three bytes and the text is
+ * encrypted.
+ */
 const PIECE_CHARS = 400_000
 
-function rowsOf(
+function encodeRound(
   { sent, hops, round }: DeltaChainRequest,
-  { before: base, beside }: From,
-  { tenant, turnId }: Place,
+  { base, itemTexts }: EncodingSources,
+  { tenant, turnId }: TurnLocation,
 ): readonly Omit<RequestRow, 'piece'>[] {
   return STORED_REQUEST_PARTS.flatMap((part) => {
     const { prefix, suffix, middle } = diffText(base?.sent[part] ?? '', sent[part])
-    const row = (of: RequestRow['part'], body: string) => ({
+    const row = (storedPart: RequestRow['part'], body: string) => ({
       turn_id: turnId,
       tenant,
       round,
-      part: of,
+      part: storedPart,
       base: base?.turnId ?? null,
       base_round: base?.round ?? 0,
       hops,
@@ -109,24 +114,24 @@ function rowsOf(
       suffix,
       body,
     })
-    const isTold = part === 'body' && middle.length >= MIN_DEDUPLICATED_CHARS
-    const { left, copies } = deduplicateAgainstItems(middle, isTold ? beside : [])
-    const rows = piecesOf(left).map((body) => row(part, body))
+    const isDeduplicated = part === 'body' && middle.length >= MIN_DEDUPLICATED_CHARS
+    const { remaining, copies } = deduplicateAgainstItems(middle, isDeduplicated ? itemTexts : [])
+    const rows = splitIntoPieces(remaining).map((body) => row(part, body))
     if (copies.length === 0) return rows
-    return [...rows, ...piecesOf(encodeCopies(copies)).map((body) => row('copies', body))]
+    return [...rows, ...splitIntoPieces(encodeCopies(copies)).map((body) => row('copies', body))]
   })
 }
 
-/** At least one, and no character is cut in half. */
-function piecesOf(text: string): readonly string[] {
+/** Splits a text into at least one piece, never inside of a surrogate pair. */
+function splitIntoPieces(text: string): readonly string[] {
   const pieces: string[] = []
-  let at = 0
+  let start = 0
   do {
-    const end = at + PIECE_CHARS
+    const end = start + PIECE_CHARS
     const code = text.charCodeAt(end)
     const next = code >= 0xdc00 && code <= 0xdfff ? end - 1 : end
-    pieces.push(text.slice(at, next))
-    at = next
-  } while (at < text.length)
+    pieces.push(text.slice(start, next))
+    start = next
+  } while (start < text.length)
   return pieces
 }

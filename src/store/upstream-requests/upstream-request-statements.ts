@@ -1,22 +1,23 @@
-/** The queries by which requests are kept and found. */
-import { sql, type RawBuilder } from 'kysely'
+/** SQL for requests that were sent to upstreams. */
+import { sql } from 'kysely'
 import {
-  createSqlCompiler,
-  type ParameterSlot,
+  createStatementCompiler,
   type CompiledStatement,
+  type ParameterSlot,
+  type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
+import { isTurnOfOwner, type OwnedRowKey } from '../owner.ts'
 import { selectJsonList } from '../database/json-list-parameter.ts'
-import { isTurnOfOwner, type ChainKey } from '../turns/turn-statements.ts'
 import { REQUEST_COLUMNS, type ItemRow, type RequestRow } from '../database/table-row-types.ts'
 
 export interface UpstreamRequestStatements {
-  /** Takes exactly `count` rows, at most MAX_REQUEST_ROWS. */
+  /** Takes exactly `count` rows, at most `MAX_REQUEST_ROWS`. */
   readonly insertRequests: (count: number) => CompiledStatement<readonly RequestRow[]>
-  /** The rows of a round, and of those that it is told from. */
-  readonly requestChain: CompiledStatement<RequestRoundKey>
-  /** What stands in front of the answers of turns, for requests that are told by it. */
-  readonly itemsBeside: CompiledStatement<TurnItemsKey>
+  /** Returns the rows of a round and of all requests that it is a difference to. */
+  readonly selectRequestChain: CompiledStatement<RequestRoundKey>
+  /** Returns the input items of turns whose requests contain copies of them. */
+  readonly selectInputItems: CompiledStatement<TurnItemsKey>
 }
 
 export interface TurnItemsKey {
@@ -27,55 +28,57 @@ export interface TurnItemsKey {
 
 export type TurnItemRow = Pick<ItemRow, 'turn_id' | 'position' | 'body'>
 
-export interface RequestRoundKey extends ChainKey {
-  /** `null` for the last. */
+export interface RequestRoundKey extends OwnedRowKey {
+  /** `null` for the last round. */
   readonly round: number | null
 }
 
-/** With how many rounds there are of the turn that is asked for. */
+/** `rounds` is the number of rounds of the requested turn. */
 export interface RequestChainRow extends RequestRow {
   readonly rounds: number
 }
 
-/** D1 binds at most 100 values in one statement. */
+/** D1 binds at most 100 parameters in a statement. */
 export const MAX_REQUEST_ROWS = Math.floor(100 / REQUEST_COLUMNS.length)
 
 export function createUpstreamRequestStatements(
   language: Engine['language'],
 ): UpstreamRequestStatements {
-  const query = createSqlCompiler(language)
+  const compile = createStatementCompiler(language)
   const inserts: CompiledStatement<readonly RequestRow[]>[] = []
   return {
     insertRequests: (count) =>
-      (inserts[count] ??= query(`insert-requests-${count}`, (slot) => insertRequests(slot, count))),
-    requestChain: query('request-chain', requestChain),
-    itemsBeside: query('items-beside-requests', (slot) => itemsBeside(language, slot)),
+      (inserts[count] ??= compile(`insert-requests-${count}`, (slot) =>
+        insertRequests(slot, count),
+      )),
+    selectRequestChain: compile('request-chain', selectRequestChain),
+    selectInputItems: compile('items-beside-requests', (slot) => selectInputItems(language, slot)),
   }
 }
 
 const COLUMNS = sql.join(REQUEST_COLUMNS.map((column) => sql.ref(column)))
 
-function insertRequests(
-  slot: ParameterSlot<readonly RequestRow[]>,
-  count: number,
-): RawBuilder<unknown> {
-  const rows = Array.from({ length: count }, (_, at) => {
+function insertRequests(slot: ParameterSlot<readonly RequestRow[]>, count: number): SqlFragment {
+  const rows = Array.from({ length: count }, (_, index) => {
     const values = REQUEST_COLUMNS.map(
-      (column) => sql`${slot((rows) => (rows[at] as RequestRow)[column])}`,
+      (column) => sql`${slot((rows) => (rows[index] as RequestRow)[column])}`,
     )
     return sql`(${sql.join(values)})`
   })
   return sql`insert into requests (${COLUMNS}) values ${sql.join(rows)} on conflict do nothing`
 }
 
-/** Whose it is, its turn says; what it is told from is of the same tenant. */
-function requestChain(slot: ParameterSlot<RequestRoundKey>): RawBuilder<unknown> {
-  const tenant = slot((key) => key.tenant)
-  const last = sql`(select max(newest.round) from requests as newest
-    where newest.turn_id = ${slot((key) => key.id)})`
+/**
+ * Checks the owner of the requested turn; the requests before it only have to be of the same
+ * tenant.
+ */
+function selectRequestChain(slot: ParameterSlot<RequestRoundKey>): SqlFragment {
+  const tenant = slot('tenant')
+  const last = sql`(select max(latest.round) from requests as latest
+    where latest.turn_id = ${slot('id')})`
   return sql`with recursive chain(id, round) as (
-      select turns.id, coalesce(${slot((key) => key.round)}, ${last})
-      from turns where turns.id = ${slot((key) => key.id)}
+      select turns.id, coalesce(${slot('round')}, ${last})
+      from turns where turns.id = ${slot('id')}
       and ${isTurnOfOwner(slot)}
     union
       select requests.base, requests.base_round from chain
@@ -89,16 +92,13 @@ function requestChain(slot: ParameterSlot<RequestRoundKey>): RawBuilder<unknown>
     order by requests.turn_id, requests.round, requests.part, requests.piece`
 }
 
-/** Hidden ones as well: what was sent held them. */
-function itemsBeside(
+/** Includes hidden items, because the request contained them. */
+function selectInputItems(
   language: Engine['language'],
   slot: ParameterSlot<TurnItemsKey>,
-): RawBuilder<unknown> {
-  const turnIds = selectJsonList(
-    language,
-    slot((key) => key.turnIds),
-  )
+): SqlFragment {
+  const turnIds = selectJsonList(language, slot('turnIds'))
   return sql`select items.turn_id, items.position, items.body from ${turnIds}
     join items on items.turn_id = wanted.value and items.side = 'in'
-    where items.tenant || '' = ${slot((key) => key.tenant)}`
+    where items.tenant || '' = ${slot('tenant')}`
 }

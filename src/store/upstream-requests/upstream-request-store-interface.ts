@@ -1,55 +1,58 @@
 /**
- * What was sent to an upstream for each turn, round by round, kept so that it can be looked at afterwards
- * and compared with what is sent next. A request is told from the one before it, which for the first of a
- * turn is the last of the turn before, so that a conversation takes as much room as what is new in it.
- * It belongs to its turn and goes with it.
+ * Interface of the store of requests that were sent to upstreams, for each turn and round, so that
+ * they can be explained later and compared with the next one. A request is stored as the difference
+ * to the one before it (for the first of a turn, the last of the parent turn), so a conversation
+ * takes as much space as its new text. Requests are deleted with their turn.
  */
 import type { Caller } from '../../core/client/caller.ts'
 
 export interface UpstreamRequestStore {
   /**
-   * Keeps it for a turn that is stored. Once only: a turn that has one keeps it. `tell` is asked for
-   * what there is to keep, `null` for nothing. It is refused while too many are on their way. Whoever wants it meanwhile, in this process, waits for
-   * it.
+   * Stores the requests of a stored turn; if it has some already, those stay. Calls `collect` for the
+   * requests; `null` means that there are none. Rejects while too many writes are pending.
+   * Reads of the same process wait for a pending write.
    */
   readonly keepRequest: (
     owner: Caller,
     turnId: string,
-    tell: () => Promise<NewRequestRecord | null>,
+    collect: () => Promise<NewRequestRecord | null>,
   ) => Promise<void>
   /**
-   * That of a round, or of the last one. `null` if there is none, if it is somebody else's, or if it
-   * cannot be read any more.
+   * Returns the request of a round, by default the last. `null` if there is none, if it belongs to
+   * another owner, or if it cannot be decrypted.
    */
   readonly loadRequest: (
     owner: Caller,
     turnId: string,
     round?: number,
   ) => Promise<RoundRequest | null>
-  /** Resolves when nothing is left to be written, before the database is closed. */
+  /** Resolves when no write is pending. Called before the database is closed. */
   readonly allKept: () => Promise<void>
 }
 
 export interface SentRequest {
-  /** The body, character by character. */
+  /** The body exactly as it was sent. */
   readonly body: string
-  /** What became of each item of the conversation. It grows with it. Empty where the body says it. */
+  /**
+   * JSON of the changes to each item of the conversation; grows with it. Empty if the body shows
+   * the changes.
+   */
   readonly items: string
-  /** All that is as long for a long conversation as for a short one. */
+  /** Other details, whose size does not grow with the conversation. */
   readonly about: string
 }
 
-/** A request among those that were sent for a turn. */
+/** One of the requests that were sent for a turn. */
 export interface RoundRequest extends SentRequest {
   /** Counted from 0. */
   readonly round: number
-  /** How many there are. */
+  /** Number of rounds of the turn. */
   readonly rounds: number
 }
 
 export interface NewRequestRecord {
   /** In the order in which they were sent; not empty. */
   readonly rounds: readonly SentRequest[]
-  /** The turn from whose last request the first is told, if that one has any. */
+  /** The turn whose last request the first one is compared with, if that is stored. */
   readonly base: string | null
 }

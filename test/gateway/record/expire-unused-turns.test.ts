@@ -5,7 +5,7 @@ import {
   expireUnusedTurns,
   type ExpiryDependencies,
 } from '../../../src/gateway/record/expire-unused-turns.ts'
-import { createTurnStore } from '../../../src/store/turns/kysely-turn-store.ts'
+import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
 import { openD1, type D1Binding } from '../../../src/store/database/d1-engine.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 import { openEngine } from '../../../src/store/database/open-engine.ts'

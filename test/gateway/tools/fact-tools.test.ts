@@ -9,7 +9,7 @@ import type {
 import { rememberFactTool } from '../../../src/gateway/tools/remember-fact-tool.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import type { FactStore } from '../../../src/store/facts/fact-store-interface.ts'
-import { createFactStore } from '../../../src/store/facts/kysely-fact-store.ts'
+import { createFactStore } from '../../../src/store/facts/sql-fact-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import type { LayerPorts } from '../../../src/memory/memory-layer-interface.ts'
 

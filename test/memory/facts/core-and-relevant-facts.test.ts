@@ -11,7 +11,7 @@ import {
 import type { LayerContext } from '../../../src/memory/memory-layer-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import type { FactStore, StoredFact } from '../../../src/store/facts/fact-store-interface.ts'
-import { createFactStore } from '../../../src/store/facts/kysely-fact-store.ts'
+import { createFactStore } from '../../../src/store/facts/sql-fact-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import type { LayerPorts } from '../../../src/memory/memory-layer-interface.ts'
 import { newFact } from '../../store/contract-facts.ts'

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import type { FactStore } from '../../../src/store/facts/fact-store-interface.ts'
-import { createFactStore } from '../../../src/store/facts/kysely-fact-store.ts'
+import { createFactStore } from '../../../src/store/facts/sql-fact-store.ts'
 import { saveSummaryFacts } from '../../../src/memory/facts/save-summary-facts.ts'
 import { saveFact, resolveFactScope, type FactInput } from '../../../src/memory/facts/save-fact.ts'
 

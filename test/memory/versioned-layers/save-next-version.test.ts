@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Engine } from '../../../src/store/database/engine-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
-import { createLayerStore } from '../../../src/store/memory-layers/kysely-memory-layer-store.ts'
+import { createLayerStore } from '../../../src/store/memory-layers/sql-memory-layer-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { saveNextVersion } from '../../../src/memory/versioned-layers/save-next-version.ts'
 import { newId } from '../../store/turns.ts'

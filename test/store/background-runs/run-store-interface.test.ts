@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { runContract } from '../contract-runs.ts'
-import { SEALED_OR_NOT } from '../engines.ts'
+import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
 
-describe.each(SEALED_OR_NOT)('a run store on %s', (_, open, vault) => {
-  runContract(open, vault)
+describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('a run store on %s', (_, open, encryption) => {
+  runContract(open, encryption)
 })

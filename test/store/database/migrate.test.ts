@@ -8,7 +8,7 @@ async function rows(engine: Engine, sql: string): Promise<unknown> {
   return found
 }
 
-test('every file is applied once, however often it is asked for', async () => {
+test('applies every file once, however often it runs', async () => {
   const engine = await openNodeSqlite(':memory:')
   const first = {
     name: '1.sql',
@@ -29,7 +29,7 @@ test('every file is applied once, however often it is asked for', async () => {
   await engine.close()
 })
 
-test('a file that fails leaves no trace, and is tried again the next time', async () => {
+test('leaves no trace of a file that fails, and tries it again the next time', async () => {
   const engine = await openNodeSqlite(':memory:')
   const broken = { name: '1.sql', sql: 'create table a (n integer);\ninsert into b values (1);' }
   await expect(migrate(engine, [broken])).rejects.toThrow('no such table: b')
@@ -39,13 +39,13 @@ test('a file that fails leaves no trace, and is tried again the next time', asyn
   await engine.close()
 })
 
-test('the files of the repository are read in their order', () => {
+test('reads the files of the repository in their order', () => {
   const names = readMigrations().map(({ name }) => name)
   expect(names[0]).toBe('0001_turns.sql')
   expect(names).toEqual(names.toSorted())
 })
 
-test('of turns from before it is known when they were needed: when they began', async () => {
+test('sets the last use of older turns to their start', async () => {
   const engine = await openNodeSqlite(':memory:')
   const all = readMigrations()
   await migrate(

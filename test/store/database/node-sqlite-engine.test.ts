@@ -22,7 +22,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const one = (sql: string): SqlQuery => ({ name: null, sql, parameters: [] })
 
-/** Starts `append-turns.ts` on the file; `lines` grows as it promises. */
+/** Starts `append-turns.ts` on the file. `lines` grows with its output. */
 function appending(count: number): { child: ChildProcess; lines: () => readonly string[] } {
   const program = new URL('../append-turns.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [program, `sqlite:${path}`, `${count}`], {
@@ -44,7 +44,7 @@ async function expectKept(store: TurnStore, lines: readonly string[]): Promise<v
   }
 }
 
-test('nothing that was promised is lost by kill -9, at whatever moment', async () => {
+test('no confirmed write is lost by kill -9 at any moment', async () => {
   const promised: string[] = []
   for (const enough of [1, 40, 150]) {
     const { child, lines } = appending(1_000_000)
@@ -59,7 +59,7 @@ test('nothing that was promised is lost by kill -9, at whatever moment', async (
   expect(promised.length).toBeGreaterThan(190)
 })
 
-test('processes that start at once on no file at all, and write at once, all succeed', async () => {
+test('processes that create a file and write to it at the same time all succeed', async () => {
   const writers = [appending(60), appending(60), appending(60)]
   const codes = await Promise.all(writers.map(({ child }) => once(child, 'close')))
   expect(codes.map(([code]) => code as number)).toEqual([0, 0, 0])
@@ -71,7 +71,7 @@ test('processes that start at once on no file at all, and write at once, all suc
   await store.close()
 })
 
-test('what one process has written another one reads at once', async () => {
+test('a process reads the writes of another one at once', async () => {
   const [one, other] = [
     await openTurnStore(`sqlite:${path}`),
     await openTurnStore(`sqlite:${path}`),
@@ -84,7 +84,7 @@ test('what one process has written another one reads at once', async () => {
   await Promise.all([one.close(), other.close()])
 })
 
-test('writes that are waiting when it is closed are still done', async () => {
+test('writes that are pending when the engine is closed are committed', async () => {
   const store = await openTurnStore(`sqlite:${path}`)
   const turns = Array.from({ length: 300 }, () => newTurn({ id: newId() }))
   const writing = Promise.all(turns.map((turn) => store.openTurn(turn)))
@@ -96,7 +96,7 @@ test('writes that are waiting when it is closed are still done', async () => {
   await again.close()
 })
 
-test('what nobody waits for is done soon, in its order, and before the file is closed', async () => {
+test('writes with `whenever` are committed soon, in order, and before the file is closed', async () => {
   const engine = await openNodeSqlite(path)
   await engine.write([one('create table said (word text)')])
   const say = (word: string) => [one(`insert into said values ('${word}')`)]
@@ -118,7 +118,7 @@ test('what nobody waits for is done soon, in its order, and before the file is c
   file.close()
 })
 
-test('a closed file refuses to be written, and leaves no log beside it', async () => {
+test('a closed file rejects writes, and its write-ahead log is gone', async () => {
   const engine = await openNodeSqlite(path)
   await engine.write([one('create table t (n integer)')])
   await engine.close()
@@ -126,7 +126,7 @@ test('a closed file refuses to be written, and leaves no log beside it', async (
   expect(readdirSync(folder)).toEqual(['turns.db'])
 })
 
-test('whoever writes waits for a lock of somebody else instead of failing', async () => {
+test('a writer waits for the lock of another process instead of failing', async () => {
   const engine = await openNodeSqlite(path)
   await engine.write([one('create table t (n integer)')])
   const somebody = new DatabaseSync(path)
@@ -141,7 +141,7 @@ test('whoever writes waits for a lock of somebody else instead of failing', asyn
   await engine.close()
 })
 
-test('what was committed is on the disk before it is promised', async () => {
+test('a write is on the disk when it is confirmed', async () => {
   const engine = await openNodeSqlite(path)
   await engine.write([one('create table settings as select * from pragma_synchronous')])
   const [rows] = await engine.read([one('select synchronous from settings')])
@@ -150,7 +150,7 @@ test('what was committed is on the disk before it is promised', async () => {
   await engine.close()
 })
 
-test('a batch that fails leaves nothing, and the others of its group are there once', () => {
+test('a batch that fails writes nothing, and the others of its group are written once', () => {
   const database = openSqliteConnection(path, 'write')
   const insert = (n: number): SqlQuery => one(`insert into t values (${n})`)
   database.commit([[one('create table t (n integer primary key)')]])
@@ -164,7 +164,7 @@ test('a batch that fails leaves nothing, and the others of its group are there o
   database.close()
 })
 
-test('a full disk costs those their batch who wrote too much, and what is promised is there', () => {
+test('a full disk fails only batches that are too large, and confirmed ones are stored', () => {
   const database = openSqliteConnection(path, 'write')
   const insert = (bytes: number): SqlQuery => one(`insert into t values (zeroblob(${bytes}))`)
   expect(database.commit([[one('create table t (b blob)')]])).toEqual([[[]]])

@@ -12,7 +12,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('a path names a file, which is made together with its folders and found again', async () => {
+test('a path names a file, which is created with its folders and opened again', async () => {
   const turn = newTurn()
   for (const url of [`sqlite:${folder}/a/b/turns.db`, `sqlite://${folder}/a/b/turns.db`]) {
     const store = await openTurnStore(url)
@@ -22,7 +22,7 @@ test('a path names a file, which is made together with its folders and found aga
   }
 })
 
-test('memory is forgotten', async () => {
+test('a database in memory starts empty', async () => {
   const turn = newTurn()
   const store = await openTurnStore('sqlite::memory:')
   await store.openTurn(turn)
@@ -47,7 +47,7 @@ test.each([
   ['sqlite:', 'names no file'],
   ['sqlite://turns.db', 'names no file'],
   ['postgres://user:secret@:x:y/db', 'is not a URL that can be read'],
-])('%j is refused with a word on what is wrong and no secret', async (url, fault) => {
+])('%j is rejected with the reason and without the password', async (url, fault) => {
   const error: unknown = await openTurnStore(url).catch((refusal: unknown) => refusal)
   expect(error).toMatchObject({
     message: expect.stringContaining(`DATABASE_URL ${fault}`) as string,
@@ -56,7 +56,7 @@ test.each([
   expect(String(error)).not.toContain('secret')
 })
 
-test('a database that cannot be opened says why', async () => {
+test('the error names the reason if a database cannot be opened', async () => {
   const file = join(folder, 'not-a-database')
   writeFileSync(file, 'x'.repeat(5_000))
   for (const [url, why] of [

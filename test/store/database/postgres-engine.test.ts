@@ -19,14 +19,14 @@ afterEach(async () => {
 
 const once = (sql: string, ...parameters: SqlValue[]): SqlQuery => ({ name: null, sql, parameters })
 
-test('large whole numbers are numbers', async () => {
+test('64-bit integers are numbers', async () => {
   const [rows] = await engine.read([
     once('select 1795000000123::bigint as time, count(*) from turns'),
   ])
   expect(rows).toEqual([{ time: 1_795_000_000_123, count: 0 }])
 })
 
-test('a broken batch is reported by what broke it, and its connection goes on', async () => {
+test('a failed batch reports its cause, and its connection stays usable', async () => {
   const name = { name: 'same', sql: 'insert into migrations (name) values ($1)' }
   const query = (value: string): SqlQuery => ({ ...name, parameters: [value] })
   for (let round = 0; round < 15; round++) {
@@ -39,7 +39,7 @@ test('a broken batch is reported by what broke it, and its connection goes on', 
   expect(rows).toHaveLength(2)
 })
 
-test('a server that drops every connection is met again by the next query', async () => {
+test('the next query connects again after the server has dropped every connection', async () => {
   await Promise.all(Array.from({ length: 5 }, () => engine.read([once('select pg_sleep(0.05)')])))
   const sleeping = engine.read([once('select pg_sleep(10)')])
   const refused = expect(sleeping).rejects.toThrow()
@@ -85,7 +85,7 @@ test('a chain is read by its ids, whether the planner sees no rows or has no sta
   await expectIds()
 })
 
-test('several processes may start at once on an empty database', async () => {
+test('several processes can start at once on an empty database', async () => {
   const empty = await createDatabase('empty')
   const stores = await Promise.all(Array.from({ length: 6 }, () => openTurnStore(empty.url)))
   const turn = newTurn()

@@ -1,14 +1,14 @@
 /**
- * Where turns are opened while others are forgotten, there is a moment at which neither sees the other.
- * Here it lasts for as long as the test likes.
+ * Tests the moment at which a new turn and a deletion cannot see each other on Postgres. An open
+ * transaction prolongs it.
  */
 import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openPostgres } from '../../../src/store/database/postgres-engine.ts'
 import type { Engine, SqlRows } from '../../../src/store/database/engine-interface.ts'
 import { getDeletionLocks } from '../../../src/store/deletion/deletion-locks.ts'
-import { createRecallStore } from '../../../src/store/recall/kysely-recall-store.ts'
-import { createTurnStore } from '../../../src/store/turns/kysely-turn-store.ts'
+import { createRecallStore } from '../../../src/store/recall/sql-recall-store.ts'
+import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
 import { createDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { newTurn, user } from '../turns.ts'
 
@@ -30,8 +30,8 @@ afterEach(async () => {
 const NOW = 1_795_000_000_000
 const alice = { tenant: 't', user: 'alice' }
 
-test('a turn that is written when its user is forgotten, and not committed yet, does not stay', async () => {
-  const written = gate()
+test('a turn that is written while its user is deleted, and not committed yet, is not stored', async () => {
+  const writeGate = gate()
   const release = gate()
   const slow: Engine = {
     ...engine,
@@ -41,7 +41,7 @@ test('a turn that is written when its user is forgotten, and not committed yet, 
       for (const { sql, parameters } of queries) {
         results.push((await client.query<object>(sql, [...parameters])).rows)
       }
-      written.open()
+      writeGate.open()
       await release.opened
       await client.query('commit')
       return results
@@ -49,7 +49,7 @@ test('a turn that is written when its user is forgotten, and not committed yet, 
   }
   const turn = newTurn({ ...alice, createdAtMs: NOW - 1, input: [user('A?')] })
   const opening = createTurnStore(slow).openTurn(turn)
-  await written.opened
+  await writeGate.opened
 
   const forgetting = createRecallStore(engine).forgetUser(alice.tenant, alice.user, NOW)
   await Promise.race([forgetting, somebodyWaits()])
@@ -59,9 +59,9 @@ test('a turn that is written when its user is forgotten, and not committed yet, 
   expect(await count('turns')).toBe(0)
 })
 
-test('who forgets much for long lets others begin', async () => {
+test('a long deletion does not delay new turns', async () => {
   await client.query('begin')
-  const locks = getDeletionLocks('postgres').alone(alice.tenant)
+  const locks = getDeletionLocks('postgres').deletion(alice.tenant)
   for (const { sql, parameters } of locks) await client.query<object>(sql, [...parameters])
   expect(locks).toHaveLength(1)
   await createTurnStore(engine).openTurn(newTurn({ ...alice, input: [user('A?')] }))

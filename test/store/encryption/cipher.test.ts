@@ -19,10 +19,10 @@ const RINGS: readonly (readonly [string, readonly StorageKey[]])[] = [
 ]
 
 describe.each(RINGS)('%s', (_, keys) => {
-  const { seal, unseal } = createStorageCipher(keys)
-  const again = (text: string) => unseal(seal(text, PLACE), PLACE)
+  const { encrypt, decrypt } = createStorageCipher(keys)
+  const again = (text: string) => decrypt(encrypt(text, PLACE), PLACE)
 
-  test('any JSON is read as it was written', () => {
+  test('decrypts any JSON to the original text', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(again(json)).toBe(json)
@@ -30,7 +30,7 @@ describe.each(RINGS)('%s', (_, keys) => {
     )
   })
 
-  test('so is the JSON of any UTF-16, short and long', () => {
+  test('decrypts any UTF-16 text, short and long', () => {
     const text = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(String.fromCharCode) })
     fc.assert(
       fc.property(text, fc.constantFrom(1, 3_000), (text, times) => {
@@ -40,7 +40,7 @@ describe.each(RINGS)('%s', (_, keys) => {
     )
   })
 
-  test('so is a text that looks as if it were sealed', () => {
+  test('decrypts a text that looks as if it were encrypted', () => {
     const looks = fc.constantFrom('z1:', 's1:new:', 'sz1:old:', 's1:', 's', 'z', '')
     fc.assert(
       fc.property(looks, fc.string({ unit: 'binary' }), (beginning, rest) => {
@@ -49,72 +49,72 @@ describe.each(RINGS)('%s', (_, keys) => {
     )
   })
 
-  test('a text keeps to what columns take', () => {
+  test('returns only text that columns accept', () => {
     for (const text of [HELLO, LONG, JSON.stringify('\0\ud800')]) {
-      expect(seal(text, PLACE)).toMatch(/^[\x20-\x7e]+$/)
+      expect(encrypt(text, PLACE)).toMatch(/^[\x20-\x7e]+$/)
     }
   })
 })
 
 describe('without a key', () => {
-  const { seal, unseal } = createStorageCipher([])
+  const { encrypt, decrypt } = createStorageCipher([])
 
-  test('a text stands there as it is, short or long', () => {
-    for (const text of [HELLO, LONG]) expect(seal(text, PLACE)).toBe(text)
+  test('a text is stored as it is, short or long', () => {
+    for (const text of [HELLO, LONG]) expect(encrypt(text, PLACE)).toBe(text)
   })
 
-  test('nothing that was sealed can be read, and nothing damaged', () => {
+  test('encrypted and damaged texts cannot be read', () => {
     for (const text of [
-      createStorageCipher([OLD]).seal(HELLO, PLACE),
+      createStorageCipher([OLD]).encrypt(HELLO, PLACE),
       's1:a:',
       'sz1:a:AAAA',
       'z1:AAAA',
       'z1:',
     ]) {
-      expect(unseal(text, PLACE)).toBeNull()
+      expect(decrypt(text, PLACE)).toBeNull()
     }
   })
 })
 
 describe('with a key', () => {
-  const { seal, unseal } = createStorageCipher([NEW])
+  const { encrypt, decrypt } = createStorageCipher([NEW])
 
-  test('nothing of a text is left to be seen, and it is never sealed alike twice', () => {
+  test('the ciphertext shows nothing of the text, and differs each time', () => {
     for (const text of [HELLO, LONG]) {
-      const sealed = seal(text, PLACE)
-      expect(sealed).not.toContain('hello')
-      expect(sealed).not.toContain(Buffer.from('hello').toString('base64url').slice(1, -2))
-      expect(seal(text, PLACE)).not.toBe(sealed)
+      const ciphertext = encrypt(text, PLACE)
+      expect(ciphertext).not.toContain('hello')
+      expect(ciphertext).not.toContain(Buffer.from('hello').toString('base64url').slice(1, -2))
+      expect(encrypt(text, PLACE)).not.toBe(ciphertext)
     }
   })
 
-  test('a long text takes less room, unless it would not', () => {
-    expect(seal(LONG, PLACE).length).toBeLessThan(0.1 * LONG.length)
+  test('a long text is compressed, unless that is no gain', () => {
+    expect(encrypt(LONG, PLACE).length).toBeLessThan(0.1 * LONG.length)
     const picture = JSON.stringify(Buffer.from(noise(60_000)).toString('base64'))
-    expect(seal(picture, PLACE)).toMatch(/^s1:/)
-    expect(seal(picture, PLACE).length).toBeLessThan(1.35 * picture.length)
+    expect(encrypt(picture, PLACE)).toMatch(/^s1:/)
+    expect(encrypt(picture, PLACE).length).toBeLessThan(1.35 * picture.length)
   })
 
-  test('a text that anybody changes cannot be read', () => {
-    const { length } = seal(HELLO, PLACE)
+  test('a changed ciphertext cannot be decrypted', () => {
+    const { length } = encrypt(HELLO, PLACE)
     const place = fc.nat(length - 1)
     const char = fc.constantFrom('A', 'Z', 'a', 'z', '0', '9', '-', '_', ':', '{')
     fc.assert(
       fc.property(place, char, fc.constantFrom(HELLO, LONG), (at, char, text) => {
-        const sealed = seal(text, PLACE)
-        const changed = `${sealed.slice(0, at)}${char}${sealed.slice(at + 1)}`
-        const read = unseal(changed, PLACE)
-        // What does not look sealed any more is what it says, and no JSON of what was said.
+        const ciphertext = encrypt(text, PLACE)
+        const changed = `${ciphertext.slice(0, at)}${char}${ciphertext.slice(at + 1)}`
+        const read = decrypt(changed, PLACE)
+        // A text whose prefix was destroyed is returned unchanged; it is no valid JSON.
         expect([null, text, /^sz?1:new:/.test(changed) ? null : changed]).toContain(read)
       }),
     )
-    expect(unseal(seal(HELLO, PLACE).slice(0, -4), PLACE)).toBeNull()
-    expect(unseal(seal(LONG, PLACE).replace('sz1', 's1'), PLACE)).toBeNull()
-    expect(unseal(seal(HELLO, PLACE).replace('s1', 'sz1'), PLACE)).toBeNull()
+    expect(decrypt(encrypt(HELLO, PLACE).slice(0, -4), PLACE)).toBeNull()
+    expect(decrypt(encrypt(LONG, PLACE).replace('sz1', 's1'), PLACE)).toBeNull()
+    expect(decrypt(encrypt(HELLO, PLACE).replace('s1', 'sz1'), PLACE)).toBeNull()
   })
 
-  test('a text in the place of another cannot be read', () => {
-    const sealed = seal(HELLO, PLACE)
+  test('a ciphertext of another row cannot be decrypted', () => {
+    const ciphertext = encrypt(HELLO, PLACE)
     const others: readonly Partial<RowLocation>[] = [
       { tenant: 'u' },
       { turnId: 'B' },
@@ -122,36 +122,36 @@ describe('with a key', () => {
       { position: 4 },
       { tenant: 't","A', turnId: '' },
     ]
-    for (const other of others) expect(unseal(sealed, { ...PLACE, ...other })).toBeNull()
-    expect(unseal(sealed, PLACE)).toBe(HELLO)
+    for (const other of others) expect(decrypt(ciphertext, { ...PLACE, ...other })).toBeNull()
+    expect(decrypt(ciphertext, PLACE)).toBe(HELLO)
   })
 
-  test('another key of the same name does not read it', () => {
+  test('another key with the same id cannot decrypt', () => {
     const other = createStorageCipher([{ ...NEW, key: OLD.key }])
-    expect(other.unseal(seal(HELLO, PLACE), PLACE)).toBeNull()
+    expect(other.decrypt(encrypt(HELLO, PLACE), PLACE)).toBeNull()
   })
 
-  test('what was not sealed can be read still', () => {
-    expect(unseal(HELLO, PLACE)).toBe(HELLO)
+  test('a plain text can still be read', () => {
+    expect(decrypt(HELLO, PLACE)).toBe(HELLO)
     const looksSealed = 's1:new:'
-    expect(unseal(createStorageCipher([]).seal(looksSealed, PLACE), PLACE)).toBe(looksSealed)
+    expect(decrypt(createStorageCipher([]).encrypt(looksSealed, PLACE), PLACE)).toBe(looksSealed)
   })
 })
 
-test('a new key in front of the ring seals, and the old ones are still read', () => {
-  const before = createStorageCipher([OLD]).seal(HELLO, PLACE)
+test('a new key in front encrypts, and the old ones still decrypt', () => {
+  const before = createStorageCipher([OLD]).encrypt(HELLO, PLACE)
   const ring = createStorageCipher([NEW, OLD])
-  const after = ring.seal(HELLO, PLACE)
-  expect([before, after].map((text) => ring.unseal(text, PLACE))).toEqual([HELLO, HELLO])
-  expect([before, after].map((text) => createStorageCipher([NEW]).unseal(text, PLACE))).toEqual([
+  const after = ring.encrypt(HELLO, PLACE)
+  expect([before, after].map((text) => ring.decrypt(text, PLACE))).toEqual([HELLO, HELLO])
+  expect([before, after].map((text) => createStorageCipher([NEW]).decrypt(text, PLACE))).toEqual([
     null,
     HELLO,
   ])
-  expect(ring.newest.some((head) => after.startsWith(head))).toBe(true)
-  expect(ring.newest.some((head) => before.startsWith(head))).toBe(false)
+  expect(ring.currentPrefixes.some((head) => after.startsWith(head))).toBe(true)
+  expect(ring.currentPrefixes.some((head) => before.startsWith(head))).toBe(false)
 })
 
-/** The same for every run, and nothing that could be made smaller. */
+/** Returns the same bytes in every run. They cannot be compressed. */
 function noise(length: number): Uint8Array {
   let state = 1
   return Uint8Array.from({ length }, () => {

@@ -29,12 +29,14 @@ describe.each(ENGINES.slice(1))('on %s', (_, open) => {
   })
   afterAll(() => engine.close())
 
-  const storesWith = (sealer: StorageCipher, onUnreadable: () => void = NOT_THERE): Stores =>
-    createStores(engine, { sealer, onUnreadable })
+  const storesWith = (cipher: StorageCipher, onUnreadable: () => void = NOT_THERE): Stores =>
+    createStores(engine, { cipher, onUnreadable })
   const failure = { status: 500, type: 'x', code: null, message: 'said', param: null }
 
-  /** Five texts: a request, a failure, an item before and one after, and a group of events. */
-  async function tell({ runs }: Stores, words = 'said') {
+  /**
+   * Writes five texts: a request, a failure, an input and an output item, and a group of events.
+   */
+  async function storeTexts({ runs }: Stores, words = 'said') {
     const turn = newTurn({
       background: true,
       owner: 'R1',
@@ -46,7 +48,7 @@ describe.each(ENGINES.slice(1))('on %s', (_, open) => {
     await runs.endRun(hold, ending(turn, { items: placed([assistant(words)]), failure }), null)
     return turn
   }
-  async function told({ store, runs }: Stores, turn: ReturnType<typeof newTurn>) {
+  async function loadTexts({ store, runs }: Stores, turn: ReturnType<typeof newTurn>) {
     const [stored] = (await store.loadChain(turn, turn.id)) ?? []
     const log = await runs.readLog(turn, turn.id, 0)
     return JSON.stringify([stored, log?.groups])
@@ -58,34 +60,34 @@ describe.each(ENGINES.slice(1))('on %s', (_, open) => {
     return (rows as readonly { readonly text: string }[]).map(({ text }) => text)
   }
   const areNew = async () =>
-    (await texts()).filter((text) => RING.newest.some((head) => text.startsWith(head)))
+    (await texts()).filter((text) => RING.currentPrefixes.some((head) => text.startsWith(head)))
 
-  test('everything is sealed with the newest key and says what it said, once', async () => {
-    const plain = await tell(storesWith(createStorageCipher([])))
-    const long = await tell(storesWith(createStorageCipher([])), 'said '.repeat(8_000))
-    const old = await tell(storesWith(createStorageCipher([OLD])))
-    const recent = await tell(storesWith(RING))
+  test('every text is encrypted once with the first key, and stays readable', async () => {
+    const plain = await storeTexts(storesWith(createStorageCipher([])))
+    const long = await storeTexts(storesWith(createStorageCipher([])), 'said '.repeat(8_000))
+    const old = await storeTexts(storesWith(createStorageCipher([OLD])))
+    const recent = await storeTexts(storesWith(RING))
     const turns = [plain, long, old, recent]
-    const before = await Promise.all(turns.map((turn) => told(storesWith(RING), turn)))
+    const before = await Promise.all(turns.map((turn) => loadTexts(storesWith(RING), turn)))
 
     expect(await reEncryptRows(engine, RING, QUIET)).toEqual({ resealed: 15, unreadable: 0 })
-    const sealed = await texts()
+    const encryptedTexts = await texts()
     expect(await areNew()).toHaveLength(20)
-    expect(sealed).toHaveLength(20)
-    const after = turns.map((turn) => told(storesWith(createStorageCipher([NEW])), turn))
+    expect(encryptedTexts).toHaveLength(20)
+    const after = turns.map((turn) => loadTexts(storesWith(createStorageCipher([NEW])), turn))
     expect(await Promise.all(after)).toEqual(before)
 
     expect(await reEncryptRows(engine, RING, QUIET)).toEqual({ resealed: 0, unreadable: 0 })
-    expect((await texts()).toSorted()).toEqual(sealed.toSorted())
+    expect((await texts()).toSorted()).toEqual(encryptedTexts.toSorted())
   })
 
-  test('what no key reads is counted and left as it is', async () => {
-    const turn = await tell(storesWith(createStorageCipher([GONE])))
+  test('a text that no key decrypts is counted and stays unchanged', async () => {
+    const turn = await storeTexts(storesWith(createStorageCipher([GONE])))
     expect(await reEncryptRows(engine, RING, QUIET)).toEqual({ resealed: 0, unreadable: 5 })
-    expect(await told(storesWith(createStorageCipher([GONE, NEW])), turn)).toContain('said')
+    expect(await loadTexts(storesWith(createStorageCipher([GONE, NEW])), turn)).toContain('said')
   })
 
-  test('more than a batch of rows is sealed, however it is interrupted', async () => {
+  test('more than one batch of rows is encrypted, even if the run is interrupted', async () => {
     const turn = newTurn({ input: Array.from({ length: 450 }, (_, at) => user(`word ${at}`)) })
     await storesWith(createStorageCipher([])).store.openTurn(turn)
     const batches: ReEncryptionProgress[] = []
@@ -101,7 +103,7 @@ describe.each(ENGINES.slice(1))('on %s', (_, open) => {
     expect(stored?.input).toEqual(turn.input)
   })
 
-  test('a text that changes meanwhile is left as it has become', async () => {
+  test('a text that changes meanwhile keeps its new value', async () => {
     const plain = storesWith(createStorageCipher([]))
     const turn = newTurn({ background: true, owner: 'R1' })
     const hold = { turnId: turn.id, tenant: turn.tenant, user: turn.user, owner: 'R1' }
@@ -119,7 +121,7 @@ describe.each(ENGINES.slice(1))('on %s', (_, open) => {
   })
 })
 
-test('rows of many megabytes are not read at once', async () => {
+test('rows of many megabytes are read in several batches', async () => {
   const [, [, open]] = ENGINES as readonly [unknown, (typeof ENGINES)[number]]
   const engine = await open()
   const { store } = createStores(engine)

@@ -1,4 +1,4 @@
-/** One row that nobody can read takes no other with it, whoever reads them. */
+/** Tests that an unreadable row does not affect other rows, in every store. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { itemId } from '../../../src/core/turn-derived-ids.ts'
 import type { Engine } from '../../../src/store/database/engine-interface.ts'
@@ -20,7 +20,7 @@ afterEach(() => engine.close())
 
 function storesWith(...keys: readonly StorageKey[]): Stores {
   return createStores(engine, {
-    sealer: createStorageCipher(keys),
+    cipher: createStorageCipher(keys),
     onUnreadable: (count) => counts.push(count),
   })
 }
@@ -34,7 +34,7 @@ const second = nextTurn(first, {
 })
 const failure = { status: 500, type: 'server_error', code: null, message: 'two?', param: null }
 
-async function tell(stores: Stores, turn: typeof first, words: string): Promise<void> {
+async function storeTurn(stores: Stores, turn: typeof first, words: string): Promise<void> {
   await stores.store.openTurn(turn)
   const items = placed([assistant(words), assistant(`${words}!`)])
   await stores.store.closeTurn(
@@ -53,14 +53,14 @@ const keysOf = (...turnIds: readonly string[]) => ({
   fingerprints: [],
 })
 
-describe('a key that is gone', () => {
+describe('texts of a missing key', () => {
   beforeEach(async () => {
-    await tell(storesWith(OLD), first, 'a')
-    await tell(storesWith(NEW, OLD), second, 'b')
+    await storeTurn(storesWith(OLD), first, 'a')
+    await storeTurn(storesWith(NEW, OLD), second, 'b')
     counts = []
   })
 
-  test('takes what it sealed out of a chain, and nothing else (C9, C109)', async () => {
+  test('are left out of a chain, and nothing else is (C9, C109)', async () => {
     const { store } = storesWith(NEW)
     const [old, recent] = (await store.loadChain(OWNER, second.id)) ?? []
     expect(old).toMatchObject({ id: first.id, request: {}, input: [], output: [] })
@@ -69,7 +69,7 @@ describe('a key that is gone', () => {
     expect(counts).toEqual([4])
   })
 
-  test('is no reason to find nothing', async () => {
+  test('do not prevent turns from being found', async () => {
     const { recall, archive } = storesWith(NEW)
     const found = (await recall.findTurns(keysOf(first.id, second.id))).turns
     expect(found.map(({ id }) => id)).toEqual([second.id])
@@ -89,7 +89,7 @@ describe('a key that is gone', () => {
     expect(counts).toEqual([3, 1, 3])
   })
 
-  test('is everything’s, if there is none at all', async () => {
+  test('are all texts if there is no key at all', async () => {
     const { store, archive } = storesWith()
     expect(await store.loadChain(OWNER, second.id)).toMatchObject([
       { input: [], output: [] },
@@ -98,7 +98,7 @@ describe('a key that is gone', () => {
     expect(await archive.loadTurn(OWNER, second.id)).toMatchObject({ id: second.id, output: [] })
   })
 
-  test('is no loss once it is back, for who has read without it as well', async () => {
+  test('are readable again when the key is back, even by a process that has read without it', async () => {
     const { recall } = storesWith(NEW, OLD)
     await storesWith(NEW).recall.findTurns(keysOf(first.id))
     const [found] = (await recall.findTurns(keysOf(first.id))).turns
@@ -108,7 +108,7 @@ describe('a key that is gone', () => {
 
 test('a damaged row is left out of its turn (C18)', async () => {
   const stores = storesWith()
-  await tell(stores, first, 'a')
+  await storeTurn(stores, first, 'a')
   await damage(`update items set body = '{"type":' where side = 'out' and position = 0`)
   await damage(`update turns set request = 'x', usage = '{', digests = '{', metadata = '['`)
   const [turn] = (await stores.store.loadChain(OWNER, first.id)) ?? []
@@ -118,9 +118,9 @@ test('a damaged row is left out of its turn (C18)', async () => {
   expect(found?.output).toMatchObject([assistant('a!')])
 })
 
-test('a row that was put in the place of another is no row', async () => {
+test('a row that was moved to another position is not read', async () => {
   const stores = storesWith(NEW)
-  await tell(stores, first, 'a')
+  await storeTurn(stores, first, 'a')
   await damage(
     `update items set body = (select body from items where position = 1) where side = 'out'`,
   )
@@ -129,7 +129,7 @@ test('a row that was put in the place of another is no row', async () => {
   expect(counts).toEqual([1])
 })
 
-test('events that nobody can read are passed over, without a gap in their numbers', async () => {
+test('unreadable events are skipped without a gap in their numbers', async () => {
   const group = (first: number) => ({ first, last: first, text: `data: ${first}\n\n` })
   const turn = newTurn({ background: true, owner: 'R1' })
   const hold = { ...OWNER, turnId: turn.id, owner: 'R1' }

@@ -3,22 +3,24 @@ import { extractSearchTerms } from '../../../src/core/text/search-terms.ts'
 import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import { createFactStatements } from '../../../src/store/facts/fact-statements.ts'
-import { createFactStore } from '../../../src/store/facts/kysely-fact-store.ts'
+import { createFactStore } from '../../../src/store/facts/sql-fact-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher, type StorageKey } from '../../../src/store/encryption/cipher.ts'
 import { factContract, newFact } from '../contract-facts.ts'
-import { SEALED_OR_NOT } from '../engines.ts'
+import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
 import { followIndexes } from '../query-plans.ts'
 
-describe.each(SEALED_OR_NOT)('facts on %s', (_, open, vault) => factContract(open, vault))
+describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('facts on %s', (_, open, encryption) =>
+  factContract(open, encryption),
+)
 
-describe('where texts are sealed', () => {
+describe('with encryption', () => {
   const keyOf = (kid: string, byte: number) => ({ kid, key: new Uint8Array(32).fill(byte) })
   const [OLD, NEW] = [keyOf('old', 1), keyOf('new', 2)]
   const fact = newFact({ area: 'plants', text: 'The orchid needs little water' })
   const storeWith = (engine: Engine, ...keys: readonly StorageKey[]) =>
-    createFactStore(engine, { sealer: createStorageCipher(keys), onUnreadable: () => undefined })
+    createFactStore(engine, { cipher: createStorageCipher(keys), onUnreadable: () => undefined })
   const found = async (engine: Engine, ...keys: readonly StorageKey[]) => {
     const search = { scopes: ['user'], words: extractSearchTerms('orchid'), nowMs: 1, limit: 5 }
     return (await storeWith(engine, ...keys).searchFacts(fact, search)).facts
@@ -37,7 +39,7 @@ describe('where texts are sealed', () => {
     return JSON.stringify(await engine.read(all))
   }
 
-  test('neither what a fact says nor one of its words stands in the database', async () => {
+  test('the database contains neither the text of a fact nor one of its words', async () => {
     const engine = await opened()
     await storeWith(engine, NEW).saveFact(fact)
     const dump = await dumped(engine)
@@ -48,7 +50,7 @@ describe('where texts are sealed', () => {
     await engine.close()
   })
 
-  test('the same word has another name with another owner', async () => {
+  test('a word has different hashes for different owners', async () => {
     const engine = await opened()
     const other = newFact({ ...fact, id: 'fact_other', user: 'bob' })
     await storeWith(engine, NEW).saveFact(fact)
@@ -59,7 +61,7 @@ describe('where texts are sealed', () => {
     await engine.close()
   })
 
-  test('what was kept without a key, or with an older one, is found all the same', async () => {
+  test('facts that were stored without a key or with an older one are found', async () => {
     const engine = await opened()
     await storeWith(engine).saveFact(fact)
     expect(await found(engine, OLD)).toStrictEqual([fact])
@@ -69,7 +71,7 @@ describe('where texts are sealed', () => {
     await engine.close()
   })
 
-  test('with a new key both move to it, and nothing of the old one is needed any more', async () => {
+  test('re-encryption moves texts and hashes to a new key, and the old one can be removed', async () => {
     const engine = await opened()
     const plain = newFact({ text: 'An orchid was bought' })
     await storeWith(engine).saveFact(plain)
@@ -88,7 +90,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   const sql = createFactStatements(language)
   const search = { ...owner, scopes: '["user","7"]', words: '["w7","w8"]', nowMs: 1, limit: 3 }
   const key = { ...owner, id: 'f7' }
-  const words = { ...key, name: 'n', words: '["w7"]' }
+  const words = { ...key, termsHash: 'n', termHashes: '["w7"]' }
   return {
     insertWords: sql.insertWords(words),
     removeWords: sql.removeWords(words),
@@ -110,7 +112,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   }
 }
 
-describe('however many there are', () => {
+describe('with any number of facts', () => {
   followIndexes({
     queriesFor,
     own: 'wanted|words|scopes|sought|counted|hits|weights|best|CONSTANT|\\(subquery',

@@ -15,7 +15,7 @@ function restored(body: object): string {
   return restoreMedia(text, kept)
 }
 
-test('whatever an item holds comes back byte for byte', () => {
+test('any item is restored byte for byte', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom(
@@ -48,20 +48,20 @@ test('whatever an item holds comes back byte for byte', () => {
   )
 })
 
-test('an item without large media is written as it is, and not looked through', () => {
+test('an item without large media is serialized unchanged and not searched', () => {
   const body = { type: 'message', content: [{ type: 'input_text', text: 'x'.repeat(100) }] }
   expect(extractItemMedia('tenant', body)).toEqual({ text: JSON.stringify(body), media: [] })
   const long = { type: 'message', content: [{ type: 'input_text', text: LARGE }] }
   expect(extractItemMedia('tenant', long).media).toEqual([])
 })
 
-test('the same medium of two tenants is two', () => {
+test('the same medium has different ids for two tenants', () => {
   const body = { image_url: `data:image/png;base64,${LARGE}` }
   const [one, other] = ['a', 'b'].map((tenant) => extractItemMedia(tenant, body).media[0]?.id)
   expect(one).not.toBe(other)
 })
 
-test('one that is gone leaves nothing in its place, and takes no other along', () => {
+test('a missing medium becomes an empty string, and others are restored', () => {
   const [gone, left] = [`data:image/png;base64,${LARGE}`, `data:image/png;base64,${LARGE}B`]
   const { text, media } = extractItemMedia('tenant', { content: [gone, left] })
   const kept = new Map(media.slice(1).map((medium) => [medium.id, medium.text]))

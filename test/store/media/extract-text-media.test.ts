@@ -8,7 +8,7 @@ import { restoreTextMedia, extractTextMedia } from '../../../src/store/media/ext
 
 const LARGE = 'AAAA'.repeat(1100)
 
-test('whatever a text holds comes back character by character', () => {
+test('any text is restored character by character', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom(
@@ -35,7 +35,7 @@ test('whatever a text holds comes back character by character', () => {
   )
 })
 
-test('a medium is the same in a text as in an item, on whichever wire', () => {
+test('a medium has the same id in a request of every provider as in an item', () => {
   const [item] = extractItemMedia('t', { image_url: `data:image/png;base64,${LARGE}` }).media
   for (const body of [
     JSON.stringify({ url: `data:image/png;base64,${LARGE}` }),
@@ -47,7 +47,7 @@ test('a medium is the same in a text as in an item, on whichever wire', () => {
   }
 })
 
-test('a text without media stays the same text, however long its strings are', () => {
+test('a text without media is returned unchanged, however long its strings are', () => {
   const body = JSON.stringify({ text: 'word '.repeat(5_000), encrypted_content: LARGE })
   expect(extractTextMedia('t', body)).toEqual({ text: body, media: [] })
 })

@@ -1,42 +1,41 @@
 import { describe, expect, test } from 'vitest'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
-import { createFetchedMediaStore } from '../../../src/store/media/kysely-fetched-media-store.ts'
-import { createTurnStore } from '../../../src/store/turns/kysely-turn-store.ts'
+import { createFetchedMediaStore } from '../../../src/store/media/sql-fetched-media-store.ts'
+import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher } from '../../../src/store/encryption/cipher.ts'
 import { mediaContract } from '../contract-media.ts'
-import { ENGINES, SEALED_OR_NOT } from '../engines.ts'
+import { ENGINES, ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
 import { newTurn } from '../turns.ts'
 
-describe.each(SEALED_OR_NOT)('media on %s', (_, open, vault) => mediaContract(open, vault))
-
-test.each(ENGINES.slice(1))(
-  'on %s media are sealed anew like all that was said',
-  async (_, open) => {
-    const engine = await open()
-    const keys = ['k1', 'k2'].map((kid, at) => ({ kid, key: new Uint8Array(32).fill(at) }))
-    const vaultOf = (...ring: typeof keys) => ({
-      sealer: createStorageCipher(ring),
-      onUnreadable: () => undefined,
-    })
-    const [older, newer] = [keys.slice(0, 1), keys.slice(1)]
-    const owner = { tenant: 't', user: 'ann', thread: null }
-    const url = 'https://a.example/a.png'
-    const medium = { type: 'image/png', base64: 'QUJD'.repeat(300_000) }
-    await createFetchedMediaStore(engine, vaultOf(...older)).keepLoaded(owner, url, medium, 1)
-    const wanted = { urls: [url], hasRoom: () => true, nowMs: 1 }
-    expect(
-      (await createFetchedMediaStore(engine, vaultOf(...newer)).findLoaded(owner, wanted)).size,
-    ).toBe(0)
-    await reEncryptRows(engine, createStorageCipher([...newer, ...older]), () => undefined)
-    const found = await createFetchedMediaStore(engine, vaultOf(...newer)).findLoaded(owner, wanted)
-    expect(found.get(url)).toEqual(medium)
-    await engine.close()
-  },
+describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('media on %s', (_, open, encryption) =>
+  mediaContract(open, encryption),
 )
 
-test('a medium that only a lost key could read is readable again for whoever shows it anew', async () => {
+test.each(ENGINES.slice(1))('media on %s are encrypted again with a new key', async (_, open) => {
+  const engine = await open()
+  const keys = ['k1', 'k2'].map((kid, at) => ({ kid, key: new Uint8Array(32).fill(at) }))
+  const vaultOf = (...ring: typeof keys) => ({
+    cipher: createStorageCipher(ring),
+    onUnreadable: () => undefined,
+  })
+  const [older, newer] = [keys.slice(0, 1), keys.slice(1)]
+  const owner = { tenant: 't', user: 'ann', thread: null }
+  const url = 'https://a.example/a.png'
+  const medium = { type: 'image/png', base64: 'QUJD'.repeat(300_000) }
+  await createFetchedMediaStore(engine, vaultOf(...older)).keepLoaded(owner, url, medium, 1)
+  const wanted = { urls: [url], hasRoom: () => true, nowMs: 1 }
+  expect(
+    (await createFetchedMediaStore(engine, vaultOf(...newer)).findLoaded(owner, wanted)).size,
+  ).toBe(0)
+  await reEncryptRows(engine, createStorageCipher([...newer, ...older]), () => undefined)
+  const found = await createFetchedMediaStore(engine, vaultOf(...newer)).findLoaded(owner, wanted)
+  expect(found.get(url)).toEqual(medium)
+  await engine.close()
+})
+
+test('a medium of a lost key is readable again after another turn has stored it', async () => {
   const engine = await openNodeSqlite(':memory:')
   await migrate(engine)
   const image_url = `data:image/png;base64,${'QUJD'.repeat(2_000)}`
@@ -46,7 +45,7 @@ test('a medium that only a lost key could read is readable again for whoever sho
   const storeWith = (...kids: readonly string[]) => {
     const keys = kids.map((kid) => ({ kid, key: new Uint8Array(32).fill(kid.length) }))
     return createTurnStore(engine, {
-      sealer: createStorageCipher(keys),
+      cipher: createStorageCipher(keys),
       onUnreadable: () => undefined,
     })
   }
@@ -55,7 +54,7 @@ test('a medium that only a lost key could read is readable again for whoever sho
   await storeWith('newer').openTurn(after)
   const [read] = (await storeWith('newer').loadChain(after, after.id)) ?? []
   expect(read?.input).toMatchObject(input)
-  // Nothing is written where nothing has to be.
+  // A medium that is stored with the same key already is not written again.
   const written = () =>
     engine.read([{ name: null, sql: 'select * from media_pieces', parameters: [] }])
   const pieces = await written()

@@ -1,26 +1,26 @@
 import { describe, expect, test } from 'vitest'
 import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
-import { createLayerStore } from '../../../src/store/memory-layers/kysely-memory-layer-store.ts'
+import { createLayerStore } from '../../../src/store/memory-layers/sql-memory-layer-store.ts'
 import { createLayerStatements } from '../../../src/store/memory-layers/memory-layer-statements.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher } from '../../../src/store/encryption/cipher.ts'
 import { asStored, layerContract, newVersion } from '../contract-layers.ts'
-import { SEALED_OR_NOT } from '../engines.ts'
+import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
 import { followIndexes } from '../query-plans.ts'
 
-describe.each(SEALED_OR_NOT)('memories of layers on %s (C40)', (_, open, vault) =>
-  layerContract(open, vault),
+describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('memory layers on %s (C40)', (_, open, encryption) =>
+  layerContract(open, encryption),
 )
 
-test('what is noted is sealed, moves to a new key, and without one is not there', async () => {
+test('versions are encrypted, move to a new key, and are not found without it', async () => {
   const engine = await openNodeSqlite(':memory:')
   await migrate(engine)
   const keyOf = (kid: string, byte: number) => ({ kid, key: new Uint8Array(32).fill(byte) })
   const [old, recent] = [keyOf('old', 1), keyOf('new', 2)]
   const storeWith = (...keys: readonly ReturnType<typeof keyOf>[]) =>
-    createLayerStore(engine, { sealer: createStorageCipher(keys), onUnreadable: () => undefined })
+    createLayerStore(engine, { cipher: createStorageCipher(keys), onUnreadable: () => undefined })
   const place = { owner: { tenant: 't', user: null }, layer: 'working_memory', thread: 'thread' }
   const version = newVersion(place, { body: { memory: { a: 'secret' } } })
   await storeWith(old).saveVersion(version)
@@ -51,7 +51,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   }
 }
 
-describe('however many there are', () => {
+describe('with any number of versions', () => {
   followIndexes({
     queriesFor,
     own: 'wanted',

@@ -15,49 +15,49 @@ function idsIn(
   turnIds: readonly string[],
   fingerprints: readonly string[] = [],
 ): readonly string[] {
-  return [...cache.atHand(turnIds, fingerprints).keys()]
+  return [...cache.find(turnIds, fingerprints).keys()]
 }
 
-describe('what was read lately', () => {
-  test('is at hand by its id and by its words', () => {
+describe('the recall cache', () => {
+  test('finds items by turn id and by fingerprint', () => {
     const cache = createRecallCache(100)
-    cache.keep('A', 'words', ITEMS, 10)
-    cache.keep('B', 'words', ITEMS, 10)
-    cache.keep('C', null, ITEMS, 10)
+    cache.add('A', 'words', ITEMS, 10)
+    cache.add('B', 'words', ITEMS, 10)
+    cache.add('C', null, ITEMS, 10)
     expect(idsIn(cache, ['A', 'X'])).toEqual(['A'])
     expect(idsIn(cache, [], ['words', 'other'])).toEqual(['A', 'B'])
-    expect(cache.atHand(['C'], []).get('C')).toBe(ITEMS)
+    expect(cache.find(['C'], []).get('C')).toBe(ITEMS)
   })
 
-  test('makes room for what is newer, but not what is in use', () => {
+  test('drops the least recently used items first', () => {
     const cache = createRecallCache(40)
-    for (const id of ['A', 'B', 'C', 'D']) cache.keep(id, `words of ${id}`, ITEMS, 10)
-    cache.atHand(['A'], [])
-    cache.keep('E', null, ITEMS, 10)
+    for (const id of ['A', 'B', 'C', 'D']) cache.add(id, `words of ${id}`, ITEMS, 10)
+    cache.find(['A'], [])
+    cache.add('E', null, ITEMS, 10)
     expect(idsIn(cache, ['A', 'B', 'C', 'D', 'E'], ['words of B'])).toEqual(['A', 'C', 'D', 'E'])
   })
 
-  test('stays with whoever has asked for it, whatever comes meanwhile', () => {
+  test('does not affect a result that was returned before', () => {
     const cache = createRecallCache(40)
-    cache.keep('A', null, ITEMS, 10)
-    const held = cache.atHand(['A'], [])
-    for (const id of ['B', 'C', 'D', 'E']) cache.keep(id, null, ITEMS, 10)
+    cache.add('A', null, ITEMS, 10)
+    const found = cache.find(['A'], [])
+    for (const id of ['B', 'C', 'D', 'E']) cache.add(id, null, ITEMS, 10)
     expect(idsIn(cache, ['A'])).toEqual([])
-    expect(held.get('A')).toBe(ITEMS)
+    expect(found.get('A')).toBe(ITEMS)
   })
 
-  test('is not one large thing instead of everything else', () => {
+  test('rejects an entry that would displace nearly all others', () => {
     const cache = createRecallCache(40)
-    cache.keep('A', null, ITEMS, 11)
+    cache.add('A', null, ITEMS, 11)
     expect(idsIn(cache, ['A'])).toEqual([])
   })
 
-  test('kept twice counts once', () => {
+  test('counts an entry that is added twice once', () => {
     const cache = createRecallCache(40)
-    for (let round = 0; round < 9; round++) cache.keep('A', 'words', ITEMS, 10)
-    cache.keep('B', null, ITEMS, 10)
-    cache.keep('B', null, ITEMS, 10)
-    cache.keep('C', null, ITEMS, 10)
+    for (let round = 0; round < 9; round++) cache.add('A', 'words', ITEMS, 10)
+    cache.add('B', null, ITEMS, 10)
+    cache.add('B', null, ITEMS, 10)
+    cache.add('C', null, ITEMS, 10)
     expect(idsIn(cache, ['A', 'B', 'C'], ['words'])).toEqual(['A', 'B', 'C'])
   })
 })
@@ -70,7 +70,7 @@ describe('a turn that was read before', () => {
     callIds: [],
     fingerprints: [],
   })
-  const kept = async (conversation: string | null = null) => {
+  const storeTurn = async (conversation: string | null = null) => {
     const engine = await openEngine('sqlite::memory:')
     const stores = createStores(engine)
     const turn = newTurn({ tenant: 't', user: null, conversation, input: [user('q')] })
@@ -79,8 +79,8 @@ describe('a turn that was read before', () => {
     return { stores, turn, end: () => stores.store.closeTurn(ending(turn, { items })) }
   }
 
-  test('is the very same when it is read again', async () => {
-    const { stores, turn, end } = await kept()
+  test('is returned as the same objects', async () => {
+    const { stores, turn, end } = await storeTurn()
     await end()
     const [first] = (await stores.recall.findTurns(keysOf([turn.id]))).turns
     const [second] = (await stores.recall.findTurns(keysOf([turn.id]))).turns
@@ -88,8 +88,8 @@ describe('a turn that was read before', () => {
     expect(second?.output).toBe(first?.output)
   })
 
-  test('is read anew while it is still growing', async () => {
-    const { stores, turn, end } = await kept()
+  test('is read again while it is unfinished', async () => {
+    const { stores, turn, end } = await storeTurn()
     await stores.store.journalItems(turn.id, 't', [{ position: 0, item: assistant('first') }])
     expect((await stores.recall.findTurns(keysOf([turn.id]))).turns[0]?.output).toHaveLength(1)
     await stores.store.journalItems(turn.id, 't', [{ position: 1, item: assistant('second') }])
@@ -97,8 +97,8 @@ describe('a turn that was read before', () => {
     await end()
   })
 
-  test("is gone at once when it is forgotten, and never was anybody else's", async () => {
-    const { stores, turn, end } = await kept()
+  test('is not returned after its deletion, nor to other owners', async () => {
+    const { stores, turn, end } = await storeTurn()
     await end()
     expect((await stores.recall.findTurns(keysOf([turn.id]))).turns).toHaveLength(1)
     expect((await stores.recall.findTurns(keysOf([turn.id], 'other'))).turns).toEqual([])
@@ -106,8 +106,8 @@ describe('a turn that was read before', () => {
     expect((await stores.recall.findTurns(keysOf([turn.id]))).turns).toEqual([])
   })
 
-  test('is read anew if its items may be taken out of a conversation', async () => {
-    const { stores, turn, end } = await kept('conv_1')
+  test('is read again if it belongs to a conversation', async () => {
+    const { stores, turn, end } = await storeTurn('conv_1')
     await end()
     const [first] = (await stores.recall.findTurns(keysOf([turn.id]))).turns
     const [second] = (await stores.recall.findTurns(keysOf([turn.id]))).turns

@@ -1,7 +1,11 @@
 import { describe } from 'vitest'
 import { forgetContract } from '../contract-forget.ts'
 import { recallContract } from '../contract-recall.ts'
-import { SEALED_OR_NOT } from '../engines.ts'
+import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
 
-describe.each(SEALED_OR_NOT)('recall on %s', (_, open, vault) => recallContract(open, vault))
-describe.each(SEALED_OR_NOT)('forgetting on %s', (_, open, vault) => forgetContract(open, vault))
+describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('recall on %s', (_, open, encryption) =>
+  recallContract(open, encryption),
+)
+describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('expiry and deletion on %s', (_, open, encryption) =>
+  forgetContract(open, encryption),
+)

@@ -1,25 +1,27 @@
 import { describe, expect, test } from 'vitest'
 import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
-import { createSummaryStore } from '../../../src/store/summaries/kysely-summary-store.ts'
+import { createSummaryStore } from '../../../src/store/summaries/sql-summary-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher } from '../../../src/store/encryption/cipher.ts'
 import { createSummaryStatements } from '../../../src/store/summaries/summary-statements.ts'
 import { asStored, newSummary, summaryContract } from '../contract-summaries.ts'
-import { SEALED_OR_NOT } from '../engines.ts'
+import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
 import { followIndexes } from '../query-plans.ts'
 
-describe.each(SEALED_OR_NOT)('summaries on %s', (_, open, vault) => summaryContract(open, vault))
+describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('summaries on %s', (_, open, encryption) =>
+  summaryContract(open, encryption),
+)
 
-test('what a summary says is sealed, moves to a new key, and without one is not there', async () => {
+test('summaries are encrypted, move to a new key, and are not found without it', async () => {
   const engine = await openNodeSqlite(':memory:')
   await migrate(engine)
   const keyOf = (kid: string, byte: number) => ({ kid, key: new Uint8Array(32).fill(byte) })
   const [old, recent] = [keyOf('old', 1), keyOf('new', 2)]
   const unreadable: number[] = []
   const vaultWith = (...keys: readonly ReturnType<typeof keyOf>[]) => ({
-    sealer: createStorageCipher(keys),
+    cipher: createStorageCipher(keys),
     onUnreadable: (count: number) => void unreadable.push(count),
   })
   const summary = newSummary({ text: 'a secret', facts: ['a secret as well'] })
@@ -51,7 +53,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   }
 }
 
-describe('however many there are', () => {
+describe('with any number of summaries', () => {
   followIndexes({
     queriesFor,
     own: 'wanted',

@@ -18,21 +18,23 @@ const row = (side: 'in' | 'out', position: number, item: Item): ItemBodyRow => (
   body: JSON.stringify(item),
 })
 
-test('items stand by their numbers, in whatever order a database yields them (C23)', () => {
-  const said = Array.from({ length: 12 }, (_, at) => assistant(`${at}`))
-  const rows = said.map((item, at) => row('out', at, item))
-  const asked = [row('in', 1, user('b')), row('in', 0, user('a'))]
-  const yielded = [...rows.slice(5), ...asked, ...rows.slice(0, 5).toReversed()]
+test('sorts items by position, in whatever order a database returns them (C23)', () => {
+  const output = Array.from({ length: 12 }, (_, at) => assistant(`${at}`))
+  const rows = output.map((item, at) => row('out', at, item))
+  const input = [row('in', 1, user('b')), row('in', 0, user('a'))]
+  const yielded = [...rows.slice(5), ...input, ...rows.slice(0, 5).toReversed()]
   const sides = groupItemRows(yielded).get('T')
   readEncryptedRows(NO_ENCRYPTION, 'tenant', (read) => {
-    expect(bytes(decodeItems(sides?.out ?? [], ORIGIN, read))).toEqual(bytes(said))
+    expect(bytes(decodeItems(sides?.out ?? [], ORIGIN, read))).toEqual(bytes(output))
     expect(decodeItems(sides?.in ?? [], null, read)).toEqual([user('a'), user('b')])
   })
 })
 
-test('a row that cannot be read is left out, and no other (C18)', () => {
+test('leaves out an unreadable row and no other (C18)', () => {
   const broken = { ...row('out', 1, assistant('b')), body: '{"type":' }
   const rows = [row('out', 0, assistant('a')), broken, row('out', 2, assistant('c'))]
-  const said = readEncryptedRows(NO_ENCRYPTION, 'tenant', (read) => decodeItems(rows, ORIGIN, read))
-  expect(bytes(said)).toEqual(bytes([assistant('a'), assistant('c')]))
+  const output = readEncryptedRows(NO_ENCRYPTION, 'tenant', (read) =>
+    decodeItems(rows, ORIGIN, read),
+  )
+  expect(bytes(output)).toEqual(bytes([assistant('a'), assistant('c')]))
 })

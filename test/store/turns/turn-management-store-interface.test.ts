@@ -1,9 +1,11 @@
 import { describe } from 'vitest'
 import { archiveContract } from '../contract-archive.ts'
 import { conversationContract } from '../contract-conversations.ts'
-import { SEALED_OR_NOT } from '../engines.ts'
+import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
 
-describe.each(SEALED_OR_NOT)('an archive on %s', (_, open, vault) => archiveContract(open, vault))
-describe.each(SEALED_OR_NOT)('conversations on %s', (_, open, vault) =>
-  conversationContract(open, vault),
+describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('a turn management store on %s', (_, open, encryption) =>
+  archiveContract(open, encryption),
+)
+describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('conversations on %s', (_, open, encryption) =>
+  conversationContract(open, encryption),
 )

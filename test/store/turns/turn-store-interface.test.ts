@@ -1,9 +1,9 @@
 import { describe } from 'vitest'
 import { chainContract } from '../contract-chain.ts'
 import { turnContract } from '../contract.ts'
-import { SEALED_OR_NOT } from '../engines.ts'
+import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
 
-describe.each(SEALED_OR_NOT)('a store on %s', (_, open, vault) => {
-  turnContract(open, vault)
-  chainContract(open, vault)
+describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('a turn store on %s', (_, open, encryption) => {
+  turnContract(open, encryption)
+  chainContract(open, encryption)
 })

@@ -13,33 +13,33 @@ const itemOf = (text: string): string =>
 const bodyOf = (texts: readonly string[]): string =>
   JSON.stringify({ model: 'm', messages: texts.map((content) => ({ role: 'user', content })) })
 
-test('what an item says is not in what is left', () => {
+test('removes the text of items', () => {
   const long = ['"Naïve"\n'.repeat(40), 'b😀\\'.repeat(60)]
-  const { left, copies } = deduplicateAgainstItems(
+  const { remaining, copies } = deduplicateAgainstItems(
     bodyOf([...long, 'short']),
     [...long, 'short'].map(itemOf),
   )
   expect(copies).toHaveLength(2)
-  expect(left).toBe(
+  expect(remaining).toBe(
     '{"model":"m","messages":[{"role":"user","content":""},{"role":"user","content":""},{"role":"user","content":"short"}]}',
   )
 })
 
-test('a text that is written otherwise than its item is kept', () => {
+test('keeps a text that is escaped differently than in its item', () => {
   const text = 'ï'.repeat(200)
   const body = bodyOf([text]).replaceAll('ï', '\\u00ef')
-  expect(deduplicateAgainstItems(body, [itemOf(text)])).toEqual({ left: body, copies: [] })
+  expect(deduplicateAgainstItems(body, [itemOf(text)])).toEqual({ remaining: body, copies: [] })
 })
 
-test('items that are not said do not have the text read without end', () => {
+test('stops searching the text after several items without a match', () => {
   const items = Array.from({ length: 10_000 }, (_, at) => itemOf(`${at} `.repeat(50)))
   const body = bodyOf(['x'.repeat(1_000_000)])
   const before = performance.now()
-  expect(deduplicateAgainstItems(body, items).left).toBe(body)
+  expect(deduplicateAgainstItems(body, items).remaining).toBe(body)
   expect(performance.now() - before).toBeLessThan(500)
 })
 
-test('nor does an item of many strings have its end looked for without end', () => {
+test('does not search the end of an item with many strings repeatedly', () => {
   const texts = Array.from({ length: 20_000 }, (_, at) => `${at} `.padEnd(70, 'x'))
   const part = (type: string) => texts.map((text) => ({ type, text }))
   const tail = Array.from({ length: 400_000 }, () => 1)
@@ -50,7 +50,7 @@ test('nor does an item of many strings have its end looked for without end', () 
   expect(performance.now() - before).toBeLessThan(500)
 })
 
-test('whatever the text and whatever the items, the text comes back', () => {
+test('any text is restored for any items', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 30 }),
     fc.constantFrom('"', '\\', '":"', '😀', '\ud83d', 'words and words '.repeat(10)),
@@ -60,17 +60,17 @@ test('whatever the text and whatever the items, the text comes back', () => {
     fc.property(fc.array(words, { maxLength: 8 }), fc.array(words), (said, others) => {
       const items = [...said, ...others].map(itemOf)
       const body = bodyOf(said).toWellFormed()
-      const { left, copies } = deduplicateAgainstItems(body, items)
-      expect(left.isWellFormed()).toBe(true)
-      const read = { left, copies: decodeCopies(encodeCopies(copies)) }
+      const { remaining, copies } = deduplicateAgainstItems(body, items)
+      expect(remaining.isWellFormed()).toBe(true)
+      const read = { remaining, copies: decodeCopies(encodeCopies(copies)) }
       expect(restoreFromItems(read, (position) => items[position] ?? null)).toBe(body)
     }),
   )
 })
 
-test('without an item, or with one that is shorter, there is no text', () => {
+test('restores nothing if an item is missing or too short', () => {
   const text = inner('words and words '.repeat(10))
-  const told = deduplicateAgainstItems(bodyOf([text]), [itemOf(text)])
-  expect(restoreFromItems(told, () => null)).toBeNull()
-  expect(restoreFromItems(told, () => itemOf('words'))).toBeNull()
+  const deduplicated = deduplicateAgainstItems(bodyOf([text]), [itemOf(text)])
+  expect(restoreFromItems(deduplicated, () => null)).toBeNull()
+  expect(restoreFromItems(deduplicated, () => itemOf('words'))).toBeNull()
 })

@@ -1,4 +1,3 @@
-/** What is at hand of turns until their requests are kept: no more than is of use to somebody. */
 import { expect, test } from 'vitest'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
@@ -9,15 +8,15 @@ import { newTurn, OWNER, user } from '../turns.ts'
 
 const LONG = 'words and words '.repeat(1_000)
 
-test('the texts of a turn are taken once, and by its tenant', () => {
+test('returns the texts of a turn once, and only for its tenant', () => {
   const texts = createItemTextCache()
-  texts.remember('t', 'one', [LONG])
+  texts.add('t', 'one', [LONG])
   expect(texts.take('other', 'one')).toEqual([])
   expect(texts.take('t', 'one')).toEqual([LONG])
   expect(texts.take('t', 'one')).toEqual([])
 })
 
-test('where no requests are kept, nothing of a turn is at hand', async () => {
+test('contains nothing if requests are not stored', async () => {
   const engine = await openNodeSqlite(':memory:')
   await migrate(engine)
   const copiesOf = async (keepsRequests: boolean): Promise<number> => {

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { createUpstreamRequestStore } from '../../../src/store/upstream-requests/kysely-upstream-request-store.ts'
+import { createUpstreamRequestStore } from '../../../src/store/upstream-requests/sql-upstream-request-store.ts'
 import { requestContract } from '../contract-requests.ts'
-import { SEALED_OR_NOT } from '../engines.ts'
+import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
 
-describe.each(SEALED_OR_NOT)('requests on %s', (_, open, vault) => requestContract(open, vault))
+describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('upstream requests on %s', (_, open, encryption) =>
+  requestContract(open, encryption),
+)
 
-test('behind a database that does not keep up, no more than so many requests wait', async () => {
+test('limits the number of pending writes when the database is slow', async () => {
   const { promise: never } = Promise.withResolvers<never>()
   const engine = {
     language: 'sqlite',

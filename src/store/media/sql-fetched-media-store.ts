@@ -1,9 +1,9 @@
-/** The verbs of loaded media over any engine. */
-import { encodeColumn } from '../database/escape-column-text.ts'
+/** SQL implementation of `FetchedMediaStore` for any engine. */
+import { encodeColumn, encodeNullableColumn } from '../database/escape-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { createMediaId } from './extract-item-media.ts'
 import {
-  createPieceInserts,
+  buildPieceInserts,
   decodeMediaPieces,
   type MediaPiece,
 } from './encode-and-restore-media-rows.ts'
@@ -14,7 +14,7 @@ import { NO_ENCRYPTION, type RowEncryption } from '../encryption/read-encrypted-
 
 export function createFetchedMediaStore(
   engine: Engine,
-  { sealer }: RowEncryption = NO_ENCRYPTION,
+  { cipher }: RowEncryption = NO_ENCRYPTION,
 ): FetchedMediaStore {
   const sql = createMediaStatements(engine.language)
   return {
@@ -24,20 +24,20 @@ export function createFetchedMediaStore(
       const tenant = encodeColumn(owner.tenant)
       const byId = new Map(urls.map((url) => [addressId(owner, url), url]))
       const ids = JSON.stringify([...byId.keys()])
-      const [found = []] = await engine.read([sql.addresses({ tenant, ids })])
-      const rows = found as readonly AddressRow[]
+      const [addressRows = []] = await engine.read([sql.selectAddresses({ tenant, ids })])
+      const rows = addressRows as readonly AddressRow[]
       if (rows.length === 0) return loaded
-      const read = rows.filter(({ chars }) => hasRoom(chars))
-      const wanted = JSON.stringify([...new Set(read.map(({ media_id }) => media_id))])
-      const [pieces = []] = await engine.read([sql.pieces({ tenant, ids: wanted })])
-      const texts = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], sealer)
+      const readable = rows.filter(({ chars }) => hasRoom(chars))
+      const wanted = JSON.stringify([...new Set(readable.map(({ media_id }) => media_id))])
+      const [pieces = []] = await engine.read([sql.selectPieces({ tenant, ids: wanted })])
+      const texts = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], cipher)
       for (const row of rows) {
         const [url, base64] = [byId.get(row.address), texts.get(row.media_id)]
         if (url === undefined) continue
         if (base64 !== undefined) loaded.set(url, { type: row.mime, base64 })
-        else if (!read.includes(row)) loaded.set(url, null)
+        else if (!readable.includes(row)) loaded.set(url, null)
       }
-      // That they are needed is said once a day.
+      // The time of last use is updated once a day.
       const dayAgoMs = nowMs - DAY_MS
       if (rows.some(({ used_at: usedAtMs }) => usedAtMs < dayAgoMs)) {
         await engine.write([sql.touchAddresses({ tenant, ids, nowMs, dayAgoMs })], 'kill')
@@ -47,18 +47,18 @@ export function createFetchedMediaStore(
     async keepLoaded({ thread, ...owner }, url, { type: mime, base64: text }, nowMs) {
       const tenant = encodeColumn(owner.tenant)
       const id = createMediaId(tenant, text)
-      const place = {
+      const ownerColumns = {
         tenant,
-        user: owner.user === null ? null : encodeColumn(owner.user),
-        thread: thread === null ? null : encodeColumn(thread),
+        user: encodeNullableColumn(owner.user),
+        thread: encodeNullableColumn(thread),
       }
-      const address = { ...place, id: addressId(owner, url), mediaId: id, mime, nowMs }
+      const address = { ...ownerColumns, id: addressId(owner, url), mediaId: id, mime, nowMs }
       await engine.write(
         [
-          sql.insertLoaded({ id, tenant, mime, chars: text.length, nowMs }),
-          ...createPieceInserts(sql, tenant, { id, mime, text }, sealer),
+          sql.insertFetched({ id, tenant, mime, chars: text.length, nowMs }),
+          ...buildPieceInserts(sql, tenant, { id, mime, text }, cipher),
           sql.insertAddress(address),
-          sql.releaseUnshown({ id }),
+          sql.releaseIfUnused({ id }),
         ],
         'kill',
       )
@@ -68,7 +68,7 @@ export function createFetchedMediaStore(
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Of its owner alone: what one user had loaded is not shown to another. */
+/** Returns the id of a URL for one owner: other users of the tenant do not see the media. */
 function addressId({ tenant, user }: Caller, url: string): string {
   return createMediaId(encodeColumn(tenant), `at ${JSON.stringify([user, url])}`)
 }

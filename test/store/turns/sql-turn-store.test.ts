@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeColumn, encodeKeyColumn } from '../../../src/store/database/escape-column-text.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import type { Engine } from '../../../src/store/database/engine-interface.ts'
-import { createTurnStore } from '../../../src/store/turns/kysely-turn-store.ts'
+import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { encodeTurn } from '../../../src/store/turns/encode-turn-rows.ts'
 import { createTurnStatements, MAX_CHAIN_TURNS } from '../../../src/store/turns/turn-statements.ts'
@@ -19,12 +19,12 @@ afterAll(() => engine.close())
 const select = async (sql: string, ...parameters: string[]): Promise<unknown> =>
   (await engine.read([{ name: null, sql, parameters }]))[0]
 
-test('a chain longer than anything a model can read is refused, not loaded in part', async () => {
+test('rejects a chain that is longer than any context, instead of loading a part', async () => {
   const { insertTurn } = createTurnStatements('sqlite')
   const turns = Array.from({ length: MAX_CHAIN_TURNS + 1 }, (_, at) =>
     newTurn({ id: `L${at}`, parent: at === 0 ? null : `L${at - 1}` }),
   )
-  await engine.write(turns.map((turn) => insertTurn(encodeTurn(turn, NO_ENCRYPTION.sealer))))
+  await engine.write(turns.map((turn) => insertTurn(encodeTurn(turn, NO_ENCRYPTION.cipher))))
   const store = createTurnStore(engine)
   await expect(store.loadChain(OWNER, `L${MAX_CHAIN_TURNS}`)).rejects.toMatchObject({
     failure: { status: 400, code: 'context_length_exceeded' },
@@ -32,7 +32,7 @@ test('a chain longer than anything a model can read is refused, not loaded in pa
   expect(await store.loadChain(OWNER, `L${MAX_CHAIN_TURNS - 1}`)).toHaveLength(MAX_CHAIN_TURNS)
 })
 
-test('an item can be looked up by its type, its id and the id of its call', async () => {
+test('stores the type, id and call id of an item in columns', async () => {
   const turn = newTurn()
   const store = createTurnStore(engine)
   await store.openTurn(turn)
@@ -58,7 +58,7 @@ test('an item can be looked up by its type, its id and the id of its call', asyn
   ])
 })
 
-test('what goes into a column as text is the same text only for the same text', () => {
+test('encodes different texts as different column values', () => {
   const texts = ['a', '"a"', '"\\"a\\""', 'a\0', '"a\\u0000"', '\ud800', '"\\ud800"', '\ufffd', '']
   expect(new Set(texts.map(encodeColumn)).size).toBe(texts.length)
   for (const column of texts.map(encodeColumn)) {
@@ -73,7 +73,7 @@ test('what goes into a column as text is the same text only for the same text', 
 })
 
 test.each(['chainTurns', 'chainItems'] as const)(
-  '%s walks by index and scans no table',
+  '%s uses an index and scans no table',
   async (name) => {
     const { sql, parameters } = createTurnStatements('sqlite')[name]({
       id: 'x',
@@ -89,10 +89,10 @@ test.each(['chainTurns', 'chainItems'] as const)(
   },
 )
 
-test('a turn is stored by columns, with nothing of it left out', async () => {
+test('writes every column of a turn', async () => {
   const turn = newTurn({ user: 'someone', parent: 'P', request: { a: [1] }, origin: ORIGIN })
   await createTurnStore(engine).openTurn(turn)
   expect(await select('select * from turns where id = ?', turn.id)).toMatchObject([
-    encodeTurn(turn, NO_ENCRYPTION.sealer),
+    encodeTurn(turn, NO_ENCRYPTION.cipher),
   ])
 })

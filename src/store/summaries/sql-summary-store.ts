@@ -1,4 +1,7 @@
-/** The verbs of summaries over any engine, each of them one round trip. What one says is sealed. */
+/**
+ * SQL implementation of `SummaryStore` for any engine. Each method takes one round trip. Texts are
+ * encrypted.
+ */
 import {
   decodeColumn,
   encodeColumn,
@@ -7,8 +10,8 @@ import {
 } from '../database/escape-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
-import { encodeOwner } from '../owner.ts'
-import type { StorageCipher } from '../encryption/cipher.ts'
+import { encodeOwnedRowKey, encodeOwner } from '../owner.ts'
+import { locateText, type StorageCipher } from '../encryption/cipher.ts'
 import { createSummaryStatements, type NewSummaryRow } from './summary-statements.ts'
 import type { NewSummary, StoredSummary, SummaryStore } from './summary-store-interface.ts'
 import type { SummaryRow } from '../database/table-row-types.ts'
@@ -21,7 +24,7 @@ import {
 
 export function createSummaryStore(
   engine: Engine,
-  vault: RowEncryption = NO_ENCRYPTION,
+  encryption: RowEncryption = NO_ENCRYPTION,
 ): SummaryStore {
   const sql = createSummaryStatements(engine.language)
   return {
@@ -30,35 +33,34 @@ export function createSummaryStore(
       const key = encodeOwner(owner)
       const search = { ...key, hashes: JSON.stringify(prefixHashes), limit }
       const [rows = []] = await engine.read([sql.findSummaries(search)])
-      return readEncryptedRows(vault, key.tenant, (readingRows) =>
-        (rows as readonly SummaryRow[]).flatMap((row) => summaryOf(row, readingRows) ?? []),
+      return readEncryptedRows(encryption, key.tenant, (reader) =>
+        (rows as readonly SummaryRow[]).flatMap((row) => decodeSummary(row, reader) ?? []),
       )
     },
     async saveSummary(summary, replaces = false) {
-      const row = rowOf(summary, vault.sealer)
-      const [saved = [], forgotten = []] = await writeAfterLock(
+      const row = encodeSummary(summary, encryption.cipher)
+      const [saved = [], deleted = []] = await writeAfterLock(
         engine,
-        'besideOthers',
+        'derivedDataWrite',
         row.tenant,
-        [replaces ? sql.replaceSummary(row) : sql.insertSummary(row), sql.removeForgotten(row)],
+        [
+          replaces ? sql.replaceSummary(row) : sql.insertSummary(row),
+          sql.removeIfSourceDeleted(row),
+        ],
       )
-      return saved.length > 0 && forgotten.length === 0
+      return saved.length > 0 && deleted.length === 0
     },
     async touchSummary(owner, id, nowMs) {
-      await engine.write(
-        [sql.touchSummary({ ...encodeOwner(owner), id: encodeColumn(id), nowMs })],
-        'kill',
-      )
+      await engine.write([sql.touchSummary({ ...encodeOwnedRowKey(owner, id), nowMs })], 'kill')
     },
     async deleteSummary(owner, id) {
-      const key = { ...encodeOwner(owner), id: encodeColumn(id) }
-      const [deleted = []] = await engine.write([sql.deleteSummary(key)])
+      const [deleted = []] = await engine.write([sql.deleteSummary(encodeOwnedRowKey(owner, id))])
       return deleted.length > 0
     },
   }
 }
 
-function rowOf(summary: NewSummary, { seal }: StorageCipher): NewSummaryRow {
+function encodeSummary(summary: NewSummary, { encrypt }: StorageCipher): NewSummaryRow {
   const [id, tenant] = [encodeColumn(summary.id), encodeColumn(summary.tenant)]
   const { text, facts } = summary
   return {
@@ -71,7 +73,7 @@ function rowOf(summary: NewSummary, { seal }: StorageCipher): NewSummaryRow {
     prefix_hash: summary.prefixHash,
     turns: summary.turns,
     items: summary.items,
-    body: seal(JSON.stringify({ text, facts }), placeOf(id, tenant)),
+    body: encrypt(JSON.stringify({ text, facts }), locateText(tenant, id, 'summary')),
     tokens_before: summary.tokensBefore,
     tokens_after: summary.tokensAfter,
     model: encodeColumn(summary.model),
@@ -85,13 +87,9 @@ function rowOf(summary: NewSummary, { seal }: StorageCipher): NewSummaryRow {
   }
 }
 
-function placeOf(id: string, tenant: string) {
-  return { tenant, turnId: id, part: 'summary', position: 0 } as const
-}
-
-/** One that cannot be read is not there. */
-function summaryOf(row: SummaryRow, { object }: RowReader): StoredSummary | null {
-  const body = object(row.body, placeOf(row.id, row.tenant))
+/** Decodes a summary; returns `null` if it cannot be decrypted. */
+function decodeSummary(row: SummaryRow, { object }: RowReader): StoredSummary | null {
+  const body = object(row.body, locateText(row.tenant, row.id, 'summary'))
   if (body === null) return null
   const { text, facts } = body
   if (typeof text !== 'string') return null

@@ -1,4 +1,4 @@
-/** The archive's verbs over any engine, each of them one round trip. */
+/** SQL implementation of `TurnManagementStore` for any engine. Each method takes one round trip. */
 import { parseItemId } from '../../core/turn-derived-ids.ts'
 import type { Item } from '../../core/item.ts'
 import {
@@ -14,6 +14,7 @@ import type {
   TurnPage,
 } from './turn-management-store-interface.ts'
 import { decodeColumn, encodeColumn } from '../database/escape-column-text.ts'
+import { startOfPage } from '../database/page-cursor.ts'
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { createDeletionLogStatements } from '../deletion/deletion-log-statements.ts'
@@ -23,8 +24,7 @@ import {
   type ItemLookupStatements,
 } from './item-lookup-statements.ts'
 import { restoreRowMedia } from '../media/encode-and-restore-media-rows.ts'
-import { encodeOwner, type OwnerKey } from '../owner.ts'
-import type { Caller } from '../../core/client/caller.ts'
+import { encodeOwnedRowKey, encodeOwner, type OwnerKey } from '../owner.ts'
 import {
   decodeDigests,
   decodeSeparateTurns,
@@ -34,8 +34,8 @@ import {
 } from './decode-turn-rows.ts'
 import {
   createMediaReleaseStatements,
-  createReleaseQueries,
-  createSweepQueries,
+  buildReleaseQueries,
+  buildSweepQueries,
 } from '../media/media-release-statements.ts'
 import { createTurnStatements } from './turn-statements.ts'
 import { createSummaryStatements } from '../summaries/summary-statements.ts'
@@ -49,116 +49,119 @@ import {
 
 export function createTurnManagementStore(
   engine: Engine,
-  vault: RowEncryption = NO_ENCRYPTION,
+  encryption: RowEncryption = NO_ENCRYPTION,
 ): TurnManagementStore {
   const sql = createTurnManagementStatements(engine.language)
   const items = createItemLookupStatements(engine.language)
   const { chainTurns, media } = createTurnStatements(engine.language)
   const summaries = createSummaryStatements(engine.language)
-  const release = createMediaReleaseStatements(engine.language)
-  const forgotten = createDeletionLogStatements(engine.language)
+  const mediaRelease = createMediaReleaseStatements(engine.language)
+  const deletionLog = createDeletionLogStatements(engine.language)
   return {
     async loadTurn(owner, turnId) {
-      const key = keyOf(owner, turnId)
-      // Its ancestors are read because its request may be the same as theirs.
-      const [turns = [], own = []] = await engine.read([chainTurns(key), sql.turnItems(key)])
-      const placed = own as readonly ItemBodyRow[]
-      const whole = await restoreRowMedia(engine, media, key.tenant, placed, vault)
-      const chain = readEncryptedRows(vault, key.tenant, (rows) =>
-        decodeTurnChain(key.id, turns as readonly TurnRow[], whole, rows),
+      const key = encodeOwnedRowKey(owner, turnId)
+      // Reads the ancestors too, because the request may inherit fields from theirs.
+      const [turns = [], ownItems = []] = await engine.read([chainTurns(key), sql.turnItems(key)])
+      const itemRows = ownItems as readonly ItemBodyRow[]
+      const restoredItems = await restoreRowMedia(engine, media, key.tenant, itemRows, encryption)
+      const chain = readEncryptedRows(encryption, key.tenant, (rows) =>
+        decodeTurnChain(key.id, turns as readonly TurnRow[], restoredItems, rows),
       )
       return chain.at(-1) ?? null
     },
     async deleteTurn({ turnId, dialect, nowMs, ...owner }) {
-      const key = keyOf(owner, turnId)
-      const [before = []] = await writeAfterLock(engine, 'alone', key.tenant, [
+      const key = encodeOwnedRowKey(owner, turnId)
+      const [before = []] = await writeAfterLock(engine, 'deletion', key.tenant, [
         sql.turnState(key),
         sql.markDeleted({ ...key, dialect, nowMs }),
-        forgotten.noteDeleted({ ...key, nowMs }),
-        sql.forgetEvents(key),
+        deletionLog.logThreadOfDeletedTurn({ ...key, nowMs }),
+        sql.deleteEvents(key),
         summaries.removeOfDeleted(key),
-        ...createReleaseQueries(release.ofDeleted, key),
-        sql.removeTurns(key),
-        ...createSweepQueries(release),
+        ...buildReleaseQueries(mediaRelease.ofDeleted, key),
+        sql.deleteTurns(key),
+        ...buildSweepQueries(mediaRelease),
       ])
-      return deletionOf(before, dialect)
+      return deletionResult(before, dialect)
     },
     async relabelTurn({ turnId, dialect, metadata, ...owner }) {
-      const labels = { ...keyOf(owner, turnId), dialect, metadata: JSON.stringify(metadata) }
-      const [rows = []] = await engine.write([sql.relabelTurn(labels)])
+      const labels = {
+        ...encodeOwnedRowKey(owner, turnId),
+        dialect,
+        metadata: JSON.stringify(metadata),
+      }
+      const [rows = []] = await engine.write([sql.updateMetadata(labels)])
       return rows.length > 0
     },
     async listTurns(page) {
-      const [turns = [], outputs = []] = await engine.read(listing(sql, page))
+      const [turns = [], outputs = []] = await engine.read(buildListQueries(sql, page))
       const tenant = encodeColumn(page.tenant)
-      const placed = outputs as readonly ItemBodyRow[]
-      const whole = await restoreRowMedia(engine, media, tenant, placed, vault)
-      return readEncryptedRows(vault, tenant, (rows) =>
-        decodeSeparateTurns(turns as readonly TurnRow[], whole, rows),
+      const itemRows = outputs as readonly ItemBodyRow[]
+      const restoredItems = await restoreRowMedia(engine, media, tenant, itemRows, encryption)
+      return readEncryptedRows(encryption, tenant, (rows) =>
+        decodeSeparateTurns(turns as readonly TurnRow[], restoredItems, rows),
       )
     },
     async findItems(owner, ids) {
       const wanted = [...new Set(ids)]
       if (wanted.length === 0) return new Map()
       const key = encodeOwner(owner)
-      const found = await engine.read(searches(items, key, wanted))
-      const placed = found.flat() as readonly FoundRow[]
-      const whole = await restoreRowMedia(engine, media, key.tenant, placed, vault)
-      return readEncryptedRows(vault, key.tenant, (rows) => foundItems(wanted, whole, rows))
+      const found = await engine.read(buildLookupQueries(items, key, wanted))
+      const itemRows = found.flat() as readonly FoundRow[]
+      const restoredItems = await restoreRowMedia(engine, media, key.tenant, itemRows, encryption)
+      return readEncryptedRows(encryption, key.tenant, (rows) =>
+        decodeFoundItems(wanted, restoredItems, rows),
+      )
     },
     async findContent({ hashes, ...owner }) {
       if (hashes.length === 0) return null
       const search = { ...encodeOwner(owner), hashes }
-      const [turns = []] = await engine.read([sql.contentTurns(search)])
-      return readEncryptedRows(vault, search.tenant, (rows) =>
-        bestOf(hashes, turns as readonly ContentRow[], rows),
+      const [turns = []] = await engine.read([sql.findTurnsByContent(search)])
+      return readEncryptedRows(encryption, search.tenant, (rows) =>
+        decodeFirstMatch(hashes, turns as readonly ContentRow[], rows),
       )
     },
   }
 }
 
-function keyOf(owner: Caller, turnId: string) {
-  return { ...encodeOwner(owner), id: encodeColumn(turnId) }
-}
-
-function deletionOf(before: SqlRows, dialect: string): TurnDeletionResult {
+function deletionResult(before: SqlRows, dialect: string): TurnDeletionResult {
   const [turn] = before as readonly Pick<TurnRow, 'state' | 'dialect' | 'deleted_at'>[]
   if (turn === undefined || turn.dialect !== dialect || turn.deleted_at !== null) return 'unknown'
   return turn.state === 'queued' || turn.state === 'open' ? 'running' : 'deleted'
 }
 
-function listing(sql: TurnManagementStatements, page: TurnPage): readonly SqlQuery[] {
+function buildListQueries(sql: TurnManagementStatements, page: TurnPage): readonly SqlQuery[] {
   const labels = Object.entries(page.metadata).map(
     ([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`,
   )
   const shape: TurnPageShape = { order: page.order, labels: labels.length }
   const values: TurnListQuery = {
     ...encodeOwner(page),
-    after: page.after ?? (page.order === 'asc' ? '' : BEHIND_ALL_IDS),
+    after: startOfPage(page.after, page.order),
     limit: page.limit,
     model: page.model === null ? '' : encodeColumn(page.model),
     labels,
   }
-  return [sql.listedTurns(shape)(values), sql.listedItems(shape)(values)]
+  return [sql.listTurns(shape)(values), sql.listItems(shape)(values)]
 }
 
-const BEHIND_ALL_IDS = '~'
-
-/** By id and by place; what has been looked for both ways is found by either. */
-function searches(
+/** Builds the queries that search by id and by position, 32 keys in each. */
+function buildLookupQueries(
   sql: ItemLookupStatements,
   owner: OwnerKey,
   ids: readonly string[],
 ): readonly SqlQuery[] {
-  const places = ids.map(parseItemId).filter((place) => place !== null)
+  const positions = ids.map(parseItemId).filter((position) => position !== null)
   const queries: SqlQuery[] = []
   for (let from = 0; from < ids.length; from += MAX_ITEMS_PER_QUERY) {
-    const some = ids.slice(from, from + MAX_ITEMS_PER_QUERY).map(encodeColumn)
-    queries.push(sql.itemsById({ ...owner, ids: some }))
+    const chunk = ids.slice(from, from + MAX_ITEMS_PER_QUERY).map(encodeColumn)
+    queries.push(sql.itemsById({ ...owner, ids: chunk }))
   }
-  for (let from = 0; from < places.length; from += MAX_ITEMS_PER_QUERY) {
+  for (let from = 0; from < positions.length; from += MAX_ITEMS_PER_QUERY) {
     queries.push(
-      sql.itemsByPlace({ ...owner, places: places.slice(from, from + MAX_ITEMS_PER_QUERY) }),
+      sql.itemsByPosition({
+        ...owner,
+        positions: positions.slice(from, from + MAX_ITEMS_PER_QUERY),
+      }),
     )
   }
   return queries
@@ -166,38 +169,45 @@ function searches(
 
 type FoundRow = Pick<ItemRow, 'item_id' | 'turn_id' | 'side' | 'position' | 'body'> &
   Pick<TurnRow, 'wire' | 'account' | 'model' | 'prefix_hash' | 'deleted_at'> & {
-    /** `null` in a row of nothing found. */
+    /** `null` in a row without an item. */
     readonly hidden: number | null
   }
 
-/** The place comes first: an id may have been copied from there by a client that sent the item. */
-function foundItems(
+/**
+ * Looks up positions first: a client may have sent an item with an id that it copied from another
+ * turn.
+ */
+function decodeFoundItems(
   wanted: readonly string[],
   found: readonly FoundRow[],
-  reading: RowReader,
+  reader: RowReader,
 ): ReadonlyMap<string, Item> {
   const rows = found.filter(({ hidden, deleted_at }) => hidden === 0 && deleted_at === null)
   const byId = new Map(rows.map((row) => [row.item_id, row]))
-  const byPlace = new Map(rows.map((row) => [placeKey(row.turn_id, row.side, row.position), row]))
+  const byPosition = new Map(
+    rows.map((row) => [positionKey(row.turn_id, row.side, row.position), row]),
+  )
   const items = new Map<string, Item>()
   for (const id of wanted) {
-    const place = parseItemId(id)
+    const position = parseItemId(id)
     const row =
-      (place === null ? undefined : byPlace.get(placeKey(place.turnId, place.side, place.index))) ??
+      (position === null
+        ? undefined
+        : byPosition.get(positionKey(position.turnId, position.side, position.index))) ??
       byId.get(encodeColumn(id))
-    const item = row === undefined ? null : itemOf(row, reading)
+    const item = row === undefined ? null : decodeItem(row, reader)
     if (item !== null) items.set(id, item)
   }
   return items
 }
 
-function placeKey(turnId: string, side: string, index: number): string {
+function positionKey(turnId: string, side: string, index: number): string {
   return `${turnId} ${side} ${index}`
 }
 
-function itemOf(row: FoundRow, reading: RowReader): Item | null {
+function decodeItem(row: FoundRow, reader: RowReader): Item | null {
   const { turn_id: turnId, side: part, position } = row
-  const item = reading.object(row.body, { turnId, part, position }) as Item | null
+  const item = reader.object(row.body, { turnId, part, position }) as Item | null
   return item !== null && part === 'out' ? { ...item, origin: decodeOrigin(row) } : item
 }
 
@@ -205,10 +215,10 @@ type ContentRow = Pick<TurnRow, 'id' | 'thread' | 'depth' | 'digests'> & {
   readonly content_hash: string
 }
 
-function bestOf(
+function decodeFirstMatch(
   hashes: readonly string[],
   rows: readonly ContentRow[],
-  reading: RowReader,
+  reader: RowReader,
 ): ContentTurn | null {
   for (const hash of hashes) {
     const row = rows.find((row) => row.content_hash === hash)
@@ -218,7 +228,7 @@ function bestOf(
       id: decodeColumn(id),
       thread: decodeColumn(thread),
       depth,
-      digests: decodeDigests(row, reading),
+      digests: decodeDigests(row, reader),
       contentHash: hash,
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The store's verbs over any engine: rows out of turns, finished statements out of rows, and at
- * most one round trip for each call. Errors of the database pass through as they are.
+ * SQL implementation of `TurnStore` for any engine. Each method takes at most one round trip, and
+ * another one if items contain media. Database errors are passed on unchanged.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { encodeColumn } from '../database/escape-column-text.ts'
@@ -10,8 +10,8 @@ import {
 } from '../conversations/conversation-statements.ts'
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
-import { encodeOwner } from '../owner.ts'
-import { createMediaInserts, restoreRowMedia } from '../media/encode-and-restore-media-rows.ts'
+import { encodeOwnedRowKey } from '../owner.ts'
+import { buildMediaInserts, restoreRowMedia } from '../media/encode-and-restore-media-rows.ts'
 import { decodeTurnChain, type ItemBodyRow } from './decode-turn-rows.ts'
 import {
   encodeTurnEnding,
@@ -39,44 +39,51 @@ import { NO_ITEM_TEXTS, type ItemTextCache } from '../upstream-requests/item-tex
 
 export function createTurnStore(
   engine: Engine,
-  vault: RowEncryption = NO_ENCRYPTION,
+  encryption: RowEncryption = NO_ENCRYPTION,
   texts: ItemTextCache = NO_ITEM_TEXTS,
 ): TurnStore {
-  const { sealer } = vault
+  const { cipher } = encryption
   const sql = createTurnStatements(engine.language)
   const conversations = createConversationStatements(engine.language)
   return {
     async openTurn(turn) {
-      // Its first token waits for this; what comes at its end waits for the disk.
-      await writeNewTurn({ engine, sql, sealer, texts }, turn)
+      // Does not wait for the disk, because the first token waits for this write. `closeTurn` does.
+      await writeNewTurn({ engine, sql, cipher, texts }, turn)
     },
     async journalItems(turnId, tenant, items) {
       if (items.length === 0) return
-      const rows = encodeOutputItems(turnId, tenant, items, sealer)
-      await engine.write(createItemInserts(sql, rows, sealer), 'kill').catch(unlessGone)
+      const rows = encodeOutputItems(turnId, tenant, items, cipher)
+      await engine.write(buildItemInserts(sql, rows, cipher), 'kill').catch(ignoreDeletedTurn)
     },
     async closeTurn(ending) {
       const { turnId, tenant } = ending
-      const items = createItemInserts(
+      const items = buildItemInserts(
         sql,
-        encodeOutputItems(turnId, tenant, ending.items, sealer),
-        sealer,
+        encodeOutputItems(turnId, tenant, ending.items, cipher),
+        cipher,
       )
-      const end = sql.endTurn(encodeTurnEnding(ending, sealer))
-      const queries = [...items, end, ...createHeadMoves(conversations, ending)]
-      const written = await engine.write(queries).catch(unlessGone)
+      const end = sql.endTurn(encodeTurnEnding(ending, cipher))
+      const queries = [...items, end, ...buildHeadMoves(conversations, ending)]
+      const written = await engine.write(queries).catch(ignoreDeletedTurn)
       return (written[items.length] ?? []).length > 0
     },
     async loadChain(owner, turnId) {
-      const key = { ...encodeOwner(owner), id: encodeColumn(turnId) }
-      // Turns before items: a turn that has ended when it is read has all its items by then.
+      const key = encodeOwnedRowKey(owner, turnId)
+      // Reads turns before items: if a turn has ended by then, all of its items are stored.
       const [turns = [], items = []] = await engine.read([sql.chainTurns(key), sql.chainItems(key)])
       if (turns.length === 0) return null
-      if (turns.length > MAX_CHAIN_TURNS || items.length > MAX_CHAIN_ITEMS) throw tooLong()
-      const placed = items as readonly ItemBodyRow[]
-      const whole = await restoreRowMedia(engine, sql.media, key.tenant, placed, vault)
-      return readEncryptedRows(vault, key.tenant, (rows) =>
-        decodeTurnChain(key.id, turns as readonly TurnRow[], whole, rows),
+      if (turns.length > MAX_CHAIN_TURNS || items.length > MAX_CHAIN_ITEMS)
+        throw chainTooLongError()
+      const itemRows = items as readonly ItemBodyRow[]
+      const restoredItems = await restoreRowMedia(
+        engine,
+        sql.media,
+        key.tenant,
+        itemRows,
+        encryption,
+      )
+      return readEncryptedRows(encryption, key.tenant, (rows) =>
+        decodeTurnChain(key.id, turns as readonly TurnRow[], restoredItems, rows),
       )
     },
     async ping() {
@@ -86,51 +93,51 @@ export function createTurnStore(
   }
 }
 
-/** What it takes to write a turn. */
-interface TurnWriting {
+interface TurnWriter {
   readonly engine: Engine
   readonly sql: TurnStatements
-  readonly sealer: StorageCipher
+  readonly cipher: StorageCipher
   readonly texts: ItemTextCache
 }
 
 /**
- * A turn with its input, and what is to be written with it, or nothing: a turn that belongs to what was
- * forgotten since it was begun is refused, and only of one that was not written is it asked why.
+ * Writes a turn with its input items, and `extraQueries` in the same transaction. A turn of a thread or user that was
+ * deleted after the turn began is rejected; only if nothing was inserted does a second query find
+ * out why.
  */
 export async function writeNewTurn(
-  { engine, sql, sealer, texts }: TurnWriting,
+  { engine, sql, cipher, texts }: TurnWriter,
   turn: NewTurn,
-  log: readonly SqlQuery[] = [],
+  extraQueries: readonly SqlQuery[] = [],
 ): Promise<void> {
-  const row = encodeTurn(turn, sealer)
-  const rows = encodeInputItems(turn, sealer)
-  const items = createItemInserts(sql, rows, sealer)
-  texts.remember(
+  const row = encodeTurn(turn, cipher)
+  const rows = encodeInputItems(turn, cipher)
+  const items = buildItemInserts(sql, rows, cipher)
+  texts.add(
     row.tenant,
     row.id,
     rows.map(({ text }) => text),
   )
-  const queries = [sql.insertTurn(row), ...items, ...log]
+  const queries = [sql.insertTurn(row), ...items, ...extraQueries]
   const [inserted = []] = await writeAfterLock(
     engine,
-    'besideNotes',
+    'turnCreation',
     row.tenant,
     queries,
     'kill',
-  ).catch(unlessGone)
+  ).catch(ignoreDeletedTurn)
   if (inserted.length > 0) return
-  const [there = []] = await engine.read([sql.hasTurn(row)])
-  if (there.length === 0) throw forgottenMeanwhile()
+  const [existing = []] = await engine.read([sql.hasTurn(row)])
+  if (existing.length === 0) throw sourceDeletedError()
 }
 
-export function createItemInserts(
+export function buildItemInserts(
   sql: Pick<TurnStatements, 'insertItems' | 'media'>,
   rows: readonly EncodedItem[],
-  sealer: StorageCipher,
+  cipher: StorageCipher,
 ): readonly SqlQuery[] {
   const queries = rows.flatMap(({ turn_id: turnId, tenant, media }) =>
-    createMediaInserts(sql.media, { turnId, tenant }, media, sealer),
+    buildMediaInserts(sql.media, { turnId, tenant }, media, cipher),
   )
   for (let from = 0; from < rows.length; from += MAX_ITEM_ROWS) {
     const chunk = rows.slice(from, from + MAX_ITEM_ROWS)
@@ -140,20 +147,20 @@ export function createItemInserts(
 }
 
 /**
- * Whoever had a turn forgotten wants nothing of it back. Items have one foreign key, that of their
- * turn, and what a batch writes beside them is of the same turn or asks for it.
+ * Ignores the error that the turn was deleted meanwhile. The only foreign key of items is that of
+ * their turn, and all other queries of the batch belong to the same turn.
  */
-function unlessGone(error: unknown): readonly SqlRows[] {
+function ignoreDeletedTurn(error: unknown): readonly SqlRows[] {
   const { message, code } = error as { readonly message?: unknown; readonly code?: unknown }
   if (code === FOREIGN_KEY_VIOLATION || /foreign key/i.test(String(message))) return []
   throw error
 }
 
-/** In Postgres, which may say it in any language. */
+/** The code of Postgres, whose messages depend on its language. */
 const FOREIGN_KEY_VIOLATION = '23503'
 
-/** The conversation that the turn holds goes on from it, if it succeeded, and is free again. */
-export function createHeadMoves(
+/** Builds the query that makes the turn the head of the conversation it has locked. */
+export function buildHeadMoves(
   sql: Pick<ConversationStatements, 'moveHead'>,
   { turnId, tenant, holdsConversation = false }: TurnEnding,
 ): readonly SqlQuery[] {
@@ -162,7 +169,7 @@ export function createHeadMoves(
     : []
 }
 
-function forgottenMeanwhile(): GatewayError {
+function sourceDeletedError(): GatewayError {
   return new GatewayError(
     'store_unavailable',
     'The response cannot be stored, because what it belongs to was forgotten after it was asked for. Ask again.',
@@ -170,7 +177,7 @@ function forgottenMeanwhile(): GatewayError {
   )
 }
 
-function tooLong(): GatewayError {
+function chainTooLongError(): GatewayError {
   return new GatewayError(
     'context_length_exceeded',
     `The conversation has more than ${MAX_CHAIN_TURNS} turns or ${MAX_CHAIN_ITEMS} items, which is more than can be loaded. Start a new one.`,

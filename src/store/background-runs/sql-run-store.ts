@@ -1,0 +1,247 @@
+/** SQL implementation of `RunStore` for any engine. Each method takes one round trip. */
+import { minTurnIdAt } from '../../core/turn-derived-ids.ts'
+import { decodeColumn, decodeNullableColumn, encodeColumn } from '../database/escape-column-text.ts'
+import { createConversationStatements } from '../conversations/conversation-statements.ts'
+import type { Engine, SqlQuery, SqlRows, WriteDurability } from '../database/engine-interface.ts'
+import { buildHeadMoves, writeNewTurn } from '../turns/sql-turn-store.ts'
+import { buildMediaInserts } from '../media/encode-and-restore-media-rows.ts'
+import type { MediaStatements } from '../media/media-statements.ts'
+import { encodeOwnedRowKey } from '../owner.ts'
+import type { Caller } from '../../core/client/caller.ts'
+import { decodeOrigin } from '../turns/decode-turn-rows.ts'
+import { encodeTurnEnding, encodeOutputItems } from '../turns/encode-turn-rows.ts'
+import { createReplicaAndOrphanStatements } from './replica-and-orphan-statements.ts'
+import {
+  createRunAndLogStatements,
+  type RunHoldKey,
+  type RunAndLogStatements,
+} from './run-and-log-statements.ts'
+import {
+  DEAD_REPLICA_RETENTION_MS,
+  LOG_RETENTION_MS,
+  type EventGroup,
+  type FoundRun,
+  type RunHoldResult,
+  type RunHold,
+  type RunLogPage,
+  type RunStore,
+} from './run-store-interface.ts'
+import type { RowLocation, StorageCipher } from '../encryption/cipher.ts'
+import { createTurnStatements } from '../turns/turn-statements.ts'
+import type { PlacedItem, TurnState } from '../turns/turn-store-interface.ts'
+import type { ItemRow, ReplicaRow, StreamEventRow, TurnRow } from '../database/table-row-types.ts'
+import {
+  NO_ENCRYPTION,
+  readEncryptedRows,
+  type RowReader,
+  type RowEncryption,
+} from '../encryption/read-encrypted-rows.ts'
+import { NO_ITEM_TEXTS, type ItemTextCache } from '../upstream-requests/item-text-cache.ts'
+
+export function createRunStore(
+  engine: Engine,
+  encryption: RowEncryption = NO_ENCRYPTION,
+  texts: ItemTextCache = NO_ITEM_TEXTS,
+): RunStore {
+  const { cipher } = encryption
+  const sql = createRunAndLogStatements(engine.language)
+  const turns = createTurnStatements(engine.language)
+  const itemSql = { insertItem: sql.insertItem, media: turns.media }
+  const replicas = createReplicaAndOrphanStatements(engine.language)
+  const conversations = createConversationStatements(engine.language)
+  /** Writes the queries and returns whether the last of them returned a row. */
+  const writeIfHeld = async (
+    queries: readonly SqlQuery[],
+    survives: WriteDurability,
+  ): Promise<RunHoldResult> => ((await engine.write(queries, survives)).at(-1) ?? []).length > 0
+
+  return {
+    async openRun(turn, opening) {
+      const log =
+        opening === null
+          ? []
+          : [sql.insertOpening(encodeEvents(turn.id, turn.tenant, opening, cipher))]
+      await writeNewTurn({ engine, sql: turns, cipher, texts }, turn, log)
+    },
+    startRun: (hold) => writeIfHeld([sql.startRun(encodeHold(hold))], 'kill'),
+    recordRun: (hold, events, items) =>
+      writeIfHeld(
+        [
+          ...buildItemInserts(itemSql, hold, items, cipher),
+          buildHoldCheck(sql, hold, events, cipher),
+        ],
+        'kill',
+      ),
+    async endRun(hold, ending, events) {
+      const log = events === null ? [] : [buildEventInsert(sql, hold, events, cipher)]
+      const rows = [...buildItemInserts(itemSql, hold, ending.items, cipher), ...log]
+      const end = sql.endRun({ ...encodeTurnEnding(ending, cipher), ...encodeHold(hold) })
+      const written = await engine.write([...rows, end, ...buildHeadMoves(conversations, ending)])
+      return (written[rows.length] ?? []).length > 0
+    },
+    takeRun: (run, owner) =>
+      writeIfHeld([sql.takeRun({ ...encodeHold(run), newOwner: owner })], 'kill'),
+    async heldRuns(owner, turnIds) {
+      const [rows = []] = await engine.read([
+        replicas.selectHeldRuns({ owner, ids: turnIds.map(encodeColumn) }),
+      ])
+      return new Set((rows as readonly Pick<TurnRow, 'id'>[]).map(({ id }) => decodeColumn(id)))
+    },
+    async readLog(whose, turnId, from) {
+      const key = { ...encodeOwnedRowKey(whose, turnId), from }
+      // Reads the turn before its log: if the turn has ended by then, the log is complete.
+      const [[state] = [], groups = []] = await engine.read([
+        sql.selectRunState(key),
+        sql.selectLogGroups(key),
+      ])
+      if (state === undefined) return null
+      const log = readEncryptedRows(encryption, key.tenant, (rows) =>
+        decodeGroups(key.id, groups, rows),
+      )
+      return createLogPage(turnId, whose, state as RunStateRow, log)
+    },
+    async journaledItems(tenant, turnId) {
+      const key = { id: encodeColumn(turnId), tenant: encodeColumn(tenant) }
+      const [rows = []] = await engine.read([sql.selectOutputPositions(key)])
+      return new Set((rows as readonly Pick<ItemRow, 'position'>[]).map(({ position }) => position))
+    },
+    async orphanedRuns(nowMs) {
+      const [rows = []] = await engine.read([replicas.selectOrphanedRuns({ nowMs })])
+      return (rows as readonly OrphanRow[]).map(decodeRun)
+    },
+    async renewReplica(id, nowMs, aliveUntilMs) {
+      await engine.write(
+        [
+          replicas.renewReplica({ id, aliveUntilMs }),
+          replicas.deleteDeadReplicas({ aliveBeforeMs: nowMs - DEAD_REPLICA_RETENTION_MS }),
+          replicas.deleteOldLogs({ beforeTurnId: minTurnIdAt(nowMs - LOG_RETENTION_MS) }),
+        ],
+        'kill',
+      )
+    },
+    async retireReplica(id) {
+      await engine.write([replicas.retireReplica({ id })], 'kill')
+    },
+  }
+}
+
+function encodeHold({ turnId, tenant, owner }: FoundRun): RunHoldKey {
+  return { id: encodeColumn(turnId), tenant: encodeColumn(tenant), owner }
+}
+
+function encodeEvents(
+  turnId: string,
+  tenant: string,
+  { first, last, text }: EventGroup,
+  { encrypt }: StorageCipher,
+): StreamEventRow {
+  const location: RowLocation = {
+    tenant: encodeColumn(tenant),
+    turnId: encodeColumn(turnId),
+    part: 'events',
+    position: first,
+  }
+  return {
+    turn_id: location.turnId,
+    tenant: location.tenant,
+    first_number: first,
+    last_number: last,
+    text: encrypt(encodeColumn(text), location),
+  }
+}
+
+function buildEventInsert(
+  sql: RunAndLogStatements,
+  hold: RunHold,
+  events: EventGroup,
+  cipher: StorageCipher,
+): SqlQuery {
+  const row = encodeEvents(hold.turnId, hold.tenant, events, cipher)
+  return sql.insertEvents({ ...row, ...encodeHold(hold) })
+}
+
+function buildItemInserts(
+  sql: Pick<RunAndLogStatements, 'insertItem'> & { readonly media: MediaStatements },
+  hold: RunHold,
+  items: readonly PlacedItem[],
+  cipher: StorageCipher,
+): readonly SqlQuery[] {
+  const key = encodeHold(hold)
+  return encodeOutputItems(hold.turnId, hold.tenant, items, cipher).flatMap(({ media, ...row }) => [
+    ...buildMediaInserts(sql.media, { turnId: row.turn_id, tenant: row.tenant }, media, cipher),
+    sql.insertItem({ ...row, ...key }),
+  ])
+}
+
+/** Builds the query that returns a row only if the caller still owns the run. */
+function buildHoldCheck(
+  sql: RunAndLogStatements,
+  hold: RunHold,
+  events: EventGroup | null,
+  cipher: StorageCipher,
+): SqlQuery {
+  return events === null
+    ? sql.holdRun(encodeHold(hold))
+    : buildEventInsert(sql, hold, events, cipher)
+}
+
+type RunStateRow = Pick<
+  TurnRow,
+  | 'dialect'
+  | 'wire'
+  | 'account'
+  | 'model'
+  | 'prefix_hash'
+  | 'conversation'
+  | 'state'
+  | 'background'
+  | 'owner'
+  | 'created_at'
+  | 'deleted_at'
+> & {
+  readonly alive_until: ReplicaRow['alive_until'] | null
+  readonly first_number: number | null
+}
+
+function createLogPage(
+  turnId: string,
+  { tenant, user }: Caller,
+  state: RunStateRow,
+  groups: RunLogPage['groups'],
+): RunLogPage {
+  return {
+    turnId,
+    tenant,
+    user,
+    dialect: state.dialect,
+    origin: decodeOrigin(state),
+    conversation: decodeNullableColumn(state.conversation),
+    state: state.state as TurnState,
+    background: state.background === 1,
+    owner: state.owner,
+    isDeleted: state.deleted_at !== null,
+    aliveUntilMs: state.alive_until,
+    createdAtMs: state.created_at,
+    isLogged: state.first_number !== null,
+    groups,
+  }
+}
+
+function decodeGroups(turnId: string, rows: SqlRows, { text }: RowReader): readonly EventGroup[] {
+  return (rows as readonly StreamEventRow[]).map((row) => {
+    const { first_number: first, last_number: last } = row
+    const eventsText = text(row.text, { turnId, part: 'events', position: first })
+    return { first, last, text: eventsText === null ? '' : decodeColumn(eventsText) }
+  })
+}
+
+type OrphanRow = Pick<TurnRow, 'id' | 'tenant' | 'user_id' | 'owner'>
+
+function decodeRun({ id, tenant, user_id, owner }: OrphanRow): FoundRun {
+  return {
+    turnId: decodeColumn(id),
+    tenant: decodeColumn(tenant),
+    user: decodeNullableColumn(user_id),
+    owner,
+  }
+}

@@ -1,0 +1,232 @@
+/** SQL implementation of `ConversationStore` for any engine. Each method takes one round trip. */
+import type { JsonObject } from '../../core/json/json.ts'
+import {
+  decodeColumn,
+  decodeNullableColumn,
+  encodeColumn,
+  encodeNullableColumn,
+} from '../database/escape-column-text.ts'
+import {
+  createConversationStatements,
+  type ConversationHolding,
+  type ConversationHolderKey,
+} from './conversation-statements.ts'
+import type {
+  Conversation,
+  ConversationHold,
+  ConversationState,
+  ConversationStore,
+  ConversationHolder,
+  NewConversation,
+} from './conversation-store-interface.ts'
+import type { Engine, SqlQuery } from '../database/engine-interface.ts'
+import { createFactStatements } from '../facts/fact-statements.ts'
+import { writeAfterLock } from '../deletion/deletion-locks.ts'
+import { createDeletionLogStatements } from '../deletion/deletion-log-statements.ts'
+import { buildItemInserts } from '../turns/sql-turn-store.ts'
+import { createLayerStatements } from '../memory-layers/memory-layer-statements.ts'
+import { encodeOwnedRowKey, encodeOwner } from '../owner.ts'
+import {
+  createMediaReleaseStatements,
+  buildReleaseQueries,
+  buildSweepQueries,
+} from '../media/media-release-statements.ts'
+import { encodeTurnEnding, encodeInputItems, encodeTurn } from '../turns/encode-turn-rows.ts'
+import { locateText, type StorageCipher } from '../encryption/cipher.ts'
+import { createTurnStatements, type TurnStatements } from '../turns/turn-statements.ts'
+import type { NewTurn } from '../turns/turn-store-interface.ts'
+import { createSummaryStatements } from '../summaries/summary-statements.ts'
+import type { ConversationRow } from '../database/table-row-types.ts'
+import {
+  NO_ENCRYPTION,
+  readEncryptedRows,
+  type RowEncryption,
+} from '../encryption/read-encrypted-rows.ts'
+
+export function createConversationStore(
+  engine: Engine,
+  encryption: RowEncryption = NO_ENCRYPTION,
+): ConversationStore {
+  const { cipher } = encryption
+  const sql = createConversationStatements(engine.language)
+  const turns = createTurnStatements(engine.language)
+  const summaries = createSummaryStatements(engine.language)
+  const facts = createFactStatements(engine.language)
+  const layers = createLayerStatements(engine.language)
+  const mediaRelease = createMediaReleaseStatements(engine.language)
+  const deletionLog = createDeletionLogStatements(engine.language)
+  return {
+    async createConversation(conversation, turn) {
+      const row = encodeConversation(conversation, turn?.id ?? null, cipher)
+      const first = turn === null ? [] : buildCompleteTurn(turns, turn, cipher)
+      const queries = [...first, sql.insertConversation(row)]
+      await writeAfterLock(engine, 'turnCreation', row.tenant, queries)
+    },
+    async findConversation(owner, id) {
+      const [rows = []] = await engine.read([sql.findConversation(encodeOwnedRowKey(owner, id))])
+      return decodeFirstConversation(rows as readonly ConversationRow[], encryption)
+    },
+    async relabelConversation(owner, id, metadata) {
+      const labels = { ...encodeOwnedRowKey(owner, id), metadata: JSON.stringify(metadata) }
+      const [rows = []] = await engine.write([sql.updateMetadata(labels)])
+      return decodeFirstConversation(rows as readonly ConversationRow[], encryption)
+    },
+    async setContext(owner, id, context) {
+      const key = encodeOwnedRowKey(owner, id)
+      const encrypted = context === null ? null : encryptContext(context, key, cipher)
+      const [rows = []] = await engine.write([sql.setContext({ ...key, context: encrypted })])
+      return decodeFirstConversation(rows as readonly ConversationRow[], encryption)
+    },
+    async resetConversation(owner, id) {
+      const [rows = []] = await engine.write([sql.resetConversation(encodeOwnedRowKey(owner, id))])
+      return decodeFirstConversation(rows as readonly ConversationRow[], encryption)
+    },
+    async deleteConversation(owner, id, nowMs) {
+      const key = encodeOwnedRowKey(owner, id)
+      const [deleted = [], remaining = []] = await writeAfterLock(engine, 'deletion', key.tenant, [
+        sql.deleteConversation({ ...key, nowMs }),
+        sql.findConversation(key),
+        deletionLog.logConversation({ ...key, nowMs }),
+        facts.removeOfConversation(key),
+        sql.markTurns({ ...key, nowMs }),
+        sql.deleteEvents(key),
+        ...buildReleaseQueries(mediaRelease.ofConversation, key),
+        sql.deleteTurns(key),
+        summaries.removeOfConversation(key),
+        layers.removeOfConversation(key),
+        ...buildSweepQueries(mediaRelease),
+      ])
+      if (deleted.length > 0) return 'deleted'
+      return remaining.length > 0 ? 'busy' : 'unknown'
+    },
+    async holdConversation(hold) {
+      const [held = [], existing = []] = await engine.write(
+        [
+          sql.holdConversation(encodeHold(hold)),
+          sql.findConversation(encodeOwnedRowKey(hold, hold.id)),
+        ],
+        'kill',
+      )
+      const [row] = held as readonly StateRow[]
+      if (row === undefined) return { type: existing.length > 0 ? 'busy' : 'unknown' }
+      return { type: 'held', ...decodeState(row, encodeOwnedRowKey(hold, hold.id), encryption) }
+    },
+    async renewHold(hold) {
+      const [rows = []] = await engine.write([sql.renewHold(encodeHold(hold))], 'kill')
+      return rows.length > 0
+    },
+    async letGo(hold) {
+      await engine.write([sql.releaseHold(encodeHolder(hold))], 'kill')
+    },
+    async appendItems(turn) {
+      const key = encodeOwnedRowKey(turn, turn.id)
+      const queries = [...buildCompleteTurn(turns, turn, cipher), sql.moveHead(key)]
+      const rows = await writeAfterLock(engine, 'turnCreation', key.tenant, queries)
+      return (rows.at(-1) ?? []).length > 0
+    },
+    async hideItem(owner, { turnId, side, index }) {
+      const position = { ...encodeOwner(owner), turnId: encodeColumn(turnId), side, index }
+      await engine.write([sql.hideItem(position)])
+    },
+  }
+}
+
+function encodeHolder({ id, by, ...owner }: ConversationHolder): ConversationHolderKey {
+  return { ...encodeOwnedRowKey(owner, id), by: encodeColumn(by) }
+}
+
+function encodeHold(hold: ConversationHold): ConversationHolding {
+  return { ...encodeHolder(hold), nowMs: hold.nowMs, untilMs: hold.untilMs }
+}
+
+type StateRow = Pick<ConversationRow, 'head' | 'context' | 'reset_after'>
+type KeyRow = Pick<ConversationRow, 'id' | 'tenant'>
+
+/** Decodes the state of a conversation. A context that cannot be decrypted counts as none. */
+function decodeState(
+  row: StateRow,
+  { id, tenant }: KeyRow,
+  encryption: RowEncryption,
+): ConversationState {
+  const { head, context, reset_after: resetAfter } = row
+  const read = (column: string) =>
+    readEncryptedRows(encryption, tenant, ({ object }) =>
+      object(column, locateText(tenant, id, 'context')),
+    )
+  return {
+    head: decodeNullableColumn(head),
+    context: context === null ? null : read(context),
+    resetAfter: decodeNullableColumn(resetAfter),
+  }
+}
+
+function encryptContext(
+  context: JsonObject,
+  { id, tenant }: KeyRow,
+  { encrypt }: StorageCipher,
+): string {
+  return encrypt(JSON.stringify(context), locateText(tenant, id, 'context'))
+}
+
+/**
+ * Builds the queries for a turn that is complete from the start, because it holds only items that a
+ * client added.
+ */
+function buildCompleteTurn(
+  turns: TurnStatements,
+  turn: NewTurn,
+  cipher: StorageCipher,
+): readonly SqlQuery[] {
+  const { id, tenant, createdAtMs, origin } = turn
+  const ending = {
+    turnId: id,
+    tenant,
+    state: 'complete',
+    endedAtMs: createdAtMs,
+    usage: null,
+    failure: null,
+    origin,
+    items: [],
+  } as const
+  return [
+    turns.insertTurn(encodeTurn(turn, cipher)),
+    ...buildItemInserts(turns, encodeInputItems(turn, cipher), cipher),
+    turns.endTurn(encodeTurnEnding(ending, cipher)),
+  ]
+}
+
+function encodeConversation(
+  conversation: NewConversation,
+  head: string | null,
+  cipher: StorageCipher,
+): ConversationRow {
+  const { user, metadata, createdAtMs, context = null } = conversation
+  const key = { id: encodeColumn(conversation.id), tenant: encodeColumn(conversation.tenant) }
+  return {
+    ...key,
+    user_id: encodeNullableColumn(user),
+    metadata: JSON.stringify(metadata),
+    created_at: createdAtMs,
+    head: encodeNullableColumn(head),
+    busy_by: null,
+    busy_until: null,
+    context: context === null ? null : encryptContext(context, key, cipher),
+    reset_after: null,
+  }
+}
+
+function decodeFirstConversation(
+  rows: readonly ConversationRow[],
+  encryption: RowEncryption,
+): Conversation | null {
+  const [row] = rows
+  if (row === undefined) return null
+  return {
+    id: decodeColumn(row.id),
+    tenant: decodeColumn(row.tenant),
+    user: decodeNullableColumn(row.user_id),
+    metadata: JSON.parse(row.metadata) as JsonObject,
+    createdAtMs: row.created_at,
+    ...decodeState(row, row, encryption),
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * SQL implementation of `FactStore` for any engine. Each method takes one round trip. Texts are
+ * encrypted and search terms hashed with the same keys, so the database reveals neither.
+ */
+import { digestText } from '../../core/text/digest.ts'
+import { extractSearchTerms } from '../../core/text/search-terms.ts'
+import type { Engine } from '../database/engine-interface.ts'
+import {
+  decodeColumn,
+  decodeNullableColumn,
+  encodeColumn,
+  encodeNullableColumn,
+} from '../database/escape-column-text.ts'
+import { startOfPage } from '../database/page-cursor.ts'
+import type { FactRow } from '../database/table-row-types.ts'
+import { writeAfterLock } from '../deletion/deletion-locks.ts'
+import {
+  createDeletionLogStatements,
+  type DeletedFactKey,
+} from '../deletion/deletion-log-statements.ts'
+import type { DerivedDataOrigin } from '../deletion/derived-data-origin.ts'
+import { locateText, type TermHasher } from '../encryption/cipher.ts'
+import {
+  NO_ENCRYPTION,
+  readEncryptedRows,
+  type RowReader,
+  type RowEncryption,
+} from '../encryption/read-encrypted-rows.ts'
+import { encodeOwnedRowKey, encodeOwner, type OwnerKey } from '../owner.ts'
+import { createFactStatements, type FactWords } from './fact-statements.ts'
+import {
+  isCoreFact,
+  type FactSource,
+  type FactStore,
+  type StoredFact,
+} from './fact-store-interface.ts'
+
+export function createFactStore(
+  engine: Engine,
+  encryption: RowEncryption = NO_ENCRYPTION,
+): FactStore {
+  const sql = createFactStatements(engine.language)
+  const deletionLog = createDeletionLogStatements(engine.language)
+  const { termHashers } = encryption.cipher
+  const currentHasher = termHashers[0] ?? PLAIN
+  const decodeFacts = (rows: unknown, { tenant }: OwnerKey): readonly StoredFact[] =>
+    readEncryptedRows(encryption, tenant, (reader) =>
+      (rows as readonly FactRow[]).flatMap((row) => decodeFact(row, reader) ?? []),
+    )
+  return {
+    async saveFact(fact, work) {
+      const [row, words] = encodeFact(fact, encryption, currentHasher)
+      const inserts = [sql.insertFact(row), sql.insertWords(words)]
+      if (work === undefined) {
+        const [saved = []] = await engine.write(inserts)
+        return saved.length > 0
+      }
+      const [saved = [], , deleted = []] = await writeAfterLock(
+        engine,
+        'derivedDataWrite',
+        row.tenant,
+        [...inserts, deletionLog.removeFact(deletedFactKey(row, work))],
+      )
+      return saved.length > 0 && deleted.length === 0
+    },
+    async replaceFact(fact) {
+      const [row, words] = encodeFact(fact, encryption, currentHasher)
+      await engine.write([
+        sql.updateFact({ ...row, user: words.user }),
+        sql.removeWords(words),
+        sql.insertWords(words),
+      ])
+    },
+    async findFact(owner, id) {
+      const key = encodeOwnedRowKey(owner, id)
+      const [rows = []] = await engine.read([sql.findFact(key)])
+      return decodeFacts(rows, key)[0] ?? null
+    },
+    async factsEnding(owner, ending) {
+      if (!/^\w+$/.test(ending)) return []
+      const key = encodeOwner(owner)
+      const [rows = []] = await engine.read([sql.factsEnding({ ...key, id: ending })])
+      return decodeFacts(rows, key)
+    },
+    async listFacts(owner, { after, order, limit }) {
+      const key = encodeOwner(owner)
+      const page = { ...key, after: encodeColumn(startOfPage(after, order)), limit }
+      const [rows = []] = await engine.read([sql.listFacts(order)(page)])
+      return decodeFacts(rows, key)
+    },
+    async searchFacts(owner, { scopes, words, nowMs, limit }) {
+      if (words.length === 0 || scopes.length === 0) return NO_FACTS
+      const key = encodeOwner(owner)
+      const termsByHash = new Map(
+        words.flatMap((word) =>
+          termHashers.map((hasher) => [hashTerm(hasher, key, word), word] as const),
+        ),
+      )
+      const wanted = JSON.stringify([...termsByHash.keys()])
+      const search = { ...key, scopes: encodeList(scopes), words: wanted, nowMs, limit }
+      const [rows = [], counted = [], [all] = []] = await engine.read([
+        sql.searchFacts(search),
+        sql.countWords(search),
+        sql.countFacts(search),
+      ])
+      const counts = countByTerm(counted as readonly WordCount[], termsByHash)
+      return {
+        facts: decodeFacts(rows, key),
+        countOf: (word) => counts.get(word) ?? 0,
+        total: (all as { readonly facts: number } | undefined)?.facts ?? 0,
+      }
+    },
+    async coreFacts(owner, { scopes, nowMs, limit }) {
+      if (scopes.length === 0) return []
+      const key = encodeOwner(owner)
+      const search = { ...key, scopes: encodeList(scopes), nowMs, limit }
+      const [rows = []] = await engine.read([sql.coreFacts(search)])
+      return decodeFacts(rows, key)
+    },
+    async touchFacts(owner, ids, nowMs) {
+      if (ids.length === 0) return
+      const touch = { ids: encodeList(ids), nowMs, beforeMs: nowMs - HOUR_MS }
+      await engine.write([sql.touchFacts({ ...encodeOwner(owner), ...touch })], 'kill')
+    },
+    async deleteFact(owner, id) {
+      const [deleted = []] = await engine.write([sql.deleteFact(encodeOwnedRowKey(owner, id))])
+      return deleted.length > 0
+    },
+    async deleteFacts(owner) {
+      const [deleted = []] = await engine.write([sql.deleteFacts(encodeOwner(owner))])
+      return deleted.length
+    },
+  }
+}
+
+const HOUR_MS = 60 * 60 * 1000
+
+const PLAIN: TermHasher = { keyId: '', hash: (text) => text }
+
+const NO_FACTS = { facts: [], countOf: () => 0, total: 0 }
+
+function encodeList(texts: readonly string[]): string {
+  return JSON.stringify(texts.map(encodeColumn))
+}
+
+/** Hashes a term together with its owner: equal terms of two owners have different hashes. */
+function hashTerm({ keyId, hash }: TermHasher, { tenant, user }: OwnerKey, word: string): string {
+  return keyId === '' ? word : hash(JSON.stringify([tenant, user, word]))
+}
+
+interface WordCount {
+  readonly word: string
+  readonly facts: number
+}
+
+function countByTerm(
+  counted: readonly WordCount[],
+  termsByHash: ReadonlyMap<string, string>,
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { word: hash, facts } of counted) {
+    const word = termsByHash.get(hash) ?? hash
+    counts.set(word, (counts.get(word) ?? 0) + facts)
+  }
+  return counts
+}
+
+function encodeFact(
+  fact: StoredFact,
+  { cipher }: RowEncryption,
+  hasher: TermHasher,
+): readonly [row: FactRow, words: FactWords] {
+  const [id, tenant] = [encodeColumn(fact.id), encodeColumn(fact.tenant)]
+  const { area, text, source } = fact
+  const key = encodeOwner(fact)
+  const index = indexFactText(text, key, hasher)
+  const row = {
+    id,
+    tenant,
+    user_id: encodeNullableColumn(fact.user),
+    scope: encodeColumn(fact.scope),
+    body: cipher.encrypt(JSON.stringify({ area, text, source }), locateText(tenant, id, 'fact')),
+    importance: fact.importance,
+    core: isCoreFact(fact) ? 1 : 0,
+    words: index.termsHash,
+    word_key: hasher.keyId,
+    valid_until: fact.validUntilMs,
+    created_at: fact.createdAtMs,
+    changed_at: fact.changedAtMs,
+    used_at: fact.usedAtMs,
+    use_count: fact.useCount,
+  }
+  return [row, { ...key, ...index, id }]
+}
+
+function deletedFactKey(
+  { id, user_id }: FactRow,
+  { begunAtMs, thread }: DerivedDataOrigin,
+): DeletedFactKey {
+  return { id, user_id, begunAtMs, source: encodeNullableColumn(thread) }
+}
+
+/**
+ * Returns the index entries of a text: one hash of all of its terms together, and a list of the
+ * terms' hashes.
+ */
+export function indexFactText(
+  text: string,
+  key: OwnerKey,
+  hasher: TermHasher,
+): Pick<FactWords, 'termsHash' | 'termHashes'> {
+  const words = extractSearchTerms(text)
+  const all = hashTerm(hasher, key, words.toSorted().join(' '))
+  return {
+    termsHash: hasher.keyId === '' ? digestText(all) : all,
+    termHashes: JSON.stringify(words.map((word) => hashTerm(hasher, key, word))),
+  }
+}
+
+/** Decodes a fact; returns `null` if it cannot be decrypted. */
+function decodeFact(row: FactRow, { object }: RowReader): StoredFact | null {
+  const body = object(row.body, locateText(row.tenant, row.id, 'fact'))
+  const { text, area, source } = body ?? {}
+  if (typeof text !== 'string' || typeof area !== 'string') return null
+  return {
+    id: decodeColumn(row.id),
+    tenant: decodeColumn(row.tenant),
+    user: decodeNullableColumn(row.user_id),
+    scope: decodeColumn(row.scope),
+    area,
+    text,
+    importance: row.importance,
+    validUntilMs: row.valid_until,
+    createdAtMs: row.created_at,
+    changedAtMs: row.changed_at,
+    usedAtMs: row.used_at,
+    useCount: row.use_count,
+    source: (source ?? null) as FactSource | null,
+  }
+}

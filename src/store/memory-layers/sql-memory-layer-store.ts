@@ -1,0 +1,104 @@
+/**
+ * SQL implementation of `LayerStore` for any engine. Each method takes one round trip. Texts are
+ * encrypted.
+ */
+import { encodeColumn, encodeNullableColumn } from '../database/escape-column-text.ts'
+import type { Engine } from '../database/engine-interface.ts'
+import { writeAfterLock } from '../deletion/deletion-locks.ts'
+import { createLayerStatements, type NewLayerVersionRow } from './memory-layer-statements.ts'
+import type {
+  LayerKey,
+  LayerStore,
+  NewLayerVersion,
+  StoredLayerVersion,
+} from './memory-layer-store-interface.ts'
+import { encodeOwner } from '../owner.ts'
+import { locateText, type StorageCipher } from '../encryption/cipher.ts'
+import type { LayerRow } from '../database/table-row-types.ts'
+import {
+  NO_ENCRYPTION,
+  readEncryptedRows,
+  type RowReader,
+  type RowEncryption,
+} from '../encryption/read-encrypted-rows.ts'
+
+export function createLayerStore(
+  engine: Engine,
+  encryption: RowEncryption = NO_ENCRYPTION,
+): LayerStore {
+  const sql = createLayerStatements(engine.language)
+  return {
+    async loadVersions(layerKey) {
+      const key = encodeLayerKey(layerKey)
+      const [rows = []] = await engine.read([
+        sql.loadVersions({ ...key, limit: MAX_LOADED_ROUNDS }),
+      ])
+      return readEncryptedRows(encryption, key.tenant, (reader) =>
+        (rows as readonly LayerRow[])
+          .flatMap((row) => decodeVersion(row, reader) ?? [])
+          .toReversed(),
+      )
+    },
+    async saveVersion(version) {
+      const row = encodeVersion(version, encryption.cipher)
+      const upTo = version.number - MAX_STORED_VERSIONS
+      const [saved = [], deleted = []] = await writeAfterLock(
+        engine,
+        'derivedDataWrite',
+        row.tenant,
+        [
+          sql.insertVersion(row),
+          sql.removeIfSourceDeleted(row),
+          ...(upTo > 0 ? [sql.removeOld({ ...encodeLayerKey(version.place), upTo })] : []),
+        ],
+      )
+      return saved.length > 0 && deleted.length === 0
+    },
+    async deleteVersions(layerKey) {
+      const [deleted = []] = await engine.write([sql.deleteVersions(encodeLayerKey(layerKey))])
+      return deleted.length > 0
+    },
+    async touchVersions(layerKey, nowMs) {
+      await engine.write([sql.touchVersions({ ...encodeLayerKey(layerKey), nowMs })], 'kill')
+    },
+  }
+}
+
+/** More than two epochs of rounds. Prompts do not include older versions. */
+const MAX_LOADED_ROUNDS = 48
+
+const MAX_STORED_VERSIONS = 500
+
+function encodeLayerKey({ owner, layer, thread }: LayerKey) {
+  return { ...encodeOwner(owner), layer, thread: thread === null ? '' : encodeColumn(thread) }
+}
+
+function encodeVersion(version: NewLayerVersion, { encrypt }: StorageCipher): NewLayerVersionRow {
+  const { place, parent, number, round, work } = version
+  const { owner, layer, thread } = place
+  const [id, tenant] = [encodeColumn(version.id), encodeColumn(owner.tenant)]
+  return {
+    id,
+    tenant,
+    user_id: encodeNullableColumn(owner.user),
+    layer,
+    thread: encodeNullableColumn(thread),
+    number,
+    round,
+    body: encrypt(JSON.stringify(version.body), locateText(tenant, id, 'layer')),
+    created_at: version.createdAtMs,
+    used_at: version.usedAtMs,
+    short_lived: version.isTemporary ? 1 : 0,
+    parent: encodeNullableColumn(parent),
+    begunAtMs: work.begunAtMs,
+    source: encodeNullableColumn(work.thread),
+  }
+}
+
+/** Decodes a version; returns `null` if it cannot be decrypted. */
+function decodeVersion(row: LayerRow, { object }: RowReader): StoredLayerVersion | null {
+  const body = object(row.body, locateText(row.tenant, row.id, 'layer'))
+  if (body === null) return null
+  const { number, round } = row
+  return { number, round, body, createdAtMs: row.created_at, usedAtMs: row.used_at }
+}

@@ -1,0 +1,121 @@
+/**
+ * SQL implementation of `RecallStore` for any engine. A search takes one round trip, and another
+ * one if it exceeds a limit or its items contain media. Expiry and deletion are in
+ * `store/deletion/sql-expiry-and-deletion.ts`.
+ */
+import { decodeColumn, encodeColumn, encodeKeyColumn } from '../database/escape-column-text.ts'
+import type { Engine, SqlQuery } from '../database/engine-interface.ts'
+import { createExpiryAndDeletion } from '../deletion/sql-expiry-and-deletion.ts'
+import { restoreRowMedia } from '../media/encode-and-restore-media-rows.ts'
+import { createMediaStatements } from '../media/media-statements.ts'
+import { createRecallCache } from './recall-cache.ts'
+import { createRecallStatements, type RecallSearch } from './recall-statements.ts'
+import {
+  MAX_RECALL_KEYS,
+  NO_TURNS_FOUND,
+  BOUND_STEPS,
+  type RecallKeys,
+  type RecallStore,
+} from './recall-store-interface.ts'
+import { splitFoundRows, decodeRecalledTurns, type FoundRow } from './decode-recalled-turns.ts'
+import {
+  NO_ENCRYPTION,
+  readEncryptedRows,
+  type RowEncryption,
+} from '../encryption/read-encrypted-rows.ts'
+import { limitRecalledTurns, type SizedTurn } from './limit-recalled-turns.ts'
+
+export function createRecallStore(
+  engine: Engine,
+  encryption: RowEncryption = NO_ENCRYPTION,
+): RecallStore {
+  const sql = createRecallStatements(engine.language)
+  const media = createMediaStatements(engine.language)
+  const cache = createRecallCache(MAX_CACHED_CHARS)
+  const readRows = async (query: SqlQuery): Promise<readonly FoundRow[]> =>
+    ((await engine.read([query]))[0] ?? []) as readonly FoundRow[]
+  /** Reads the items in a second query, after a limit has excluded some of the turns. */
+  const readItems = async (turnIds: readonly string[]) =>
+    splitFoundRows(await readRows(sql.selectItems({ turnIds: encodeKeyList(turnIds) }))).items
+  return {
+    async findTurns(keys) {
+      if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0)
+        return NO_TURNS_FOUND
+      const cachedItems = cache.find(
+        keys.turnIds.map(encodeColumn),
+        keys.fingerprints.map(encodeColumn),
+      )
+      const search = encodeSearch(keys, encodeKeyList([...cachedItems.keys()]))
+      const found = splitFoundRows(await readRows(sql.searchTurns(search)))
+      const turns = limitRecalledTurns(found.turns)
+      const items =
+        turns === found.turns
+          ? found.items
+          : await readItems(turns.flatMap(({ id }) => (cachedItems.has(id) ? [] : [id])))
+      const restoredItems = await restoreRowMedia(engine, media, search.tenant, items, encryption)
+      const decodedTurns = readEncryptedRows(encryption, search.tenant, (reader) =>
+        decodeRecalledTurns(turns, restoredItems, { cache, cachedItems }, reader),
+      )
+      return { turns: decodedTurns, beyond: findExcludedIds(keys, found.turns, turns) }
+    },
+    async touchTurns(tenant, turnIds, nowMs) {
+      if (turnIds.length === 0) return
+      const touch = {
+        tenant: encodeColumn(tenant),
+        turnIds: encodeKeyList(turnIds.map(encodeColumn)),
+        nowMs,
+      }
+      await engine.write([sql.touchTurns(touch)], 'kill')
+    },
+    ...createExpiryAndDeletion(engine),
+  }
+}
+
+/**
+ * Returns the ids of requested or found turns that the limits exclude. In most searches there are
+ * none.
+ */
+function findExcludedIds(
+  { turnIds }: RecallKeys,
+  found: readonly SizedTurn[],
+  includedTurns: readonly SizedTurn[],
+): ReadonlySet<string> {
+  const skippedKeys = turnIds.slice(0, turnIds.length - limitKeys(turnIds).length)
+  if (includedTurns === found) return new Set(skippedKeys)
+  const includedIds = new Set(includedTurns.map(({ id }) => id))
+  const excluded = found.flatMap(({ id }) => (includedIds.has(id) ? [] : decodeColumn(id)))
+  return new Set([...skippedKeys, ...excluded])
+}
+
+/** About a hundred long chats. An isolate of Workers has 128 MB in total. */
+const MAX_CACHED_CHARS = 16_000_000
+
+function encodeSearch(
+  { tenant, user, turnIds, callIds, fingerprints }: RecallKeys,
+  cachedTurnIds: string,
+): RecallSearch {
+  return {
+    cachedTurnIds,
+    tenant: encodeColumn(tenant),
+    user: user === null ? '' : encodeColumn(user),
+    turnIds: encodeKeyList(limitKeys(turnIds).map(encodeColumn)),
+    callIds: encodeKeyList(limitKeys(callIds).map(encodeKeyColumn)),
+    fingerprints: encodeKeyList(limitKeys(fingerprints).map(encodeColumn)),
+  }
+}
+
+/**
+ * Returns the last keys, at most `MAX_RECALL_KEYS`. Excluded keys are dropped in steps, as turns
+ * are.
+ */
+function limitKeys(keys: readonly string[]): readonly string[] {
+  const step = MAX_RECALL_KEYS / BOUND_STEPS
+  return keys.length <= MAX_RECALL_KEYS
+    ? keys
+    : keys.slice(Math.ceil(keys.length / step) * step - MAX_RECALL_KEYS)
+}
+
+/** Encodes a list of keys. Invalid keys (`null`) find nothing and are left out. */
+function encodeKeyList(columns: readonly (string | null)[]): string {
+  return JSON.stringify(columns.filter((column) => column !== null))
+}

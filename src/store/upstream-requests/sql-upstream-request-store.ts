@@ -1,0 +1,148 @@
+/**
+ * SQL implementation of `UpstreamRequestStore` for any engine. Recent requests are cached, because
+ * the next turn of the conversation is stored as the difference to them; without the cache each
+ * write would begin with a read.
+ */
+import { encodeColumn } from '../database/escape-column-text.ts'
+import type { Engine, SqlQuery } from '../database/engine-interface.ts'
+import { listMediaReferences } from '../media/extract-item-media.ts'
+import {
+  buildMediaInserts,
+  decodeMediaPieces,
+  type MediaPiece,
+} from '../media/encode-and-restore-media-rows.ts'
+import { createMediaStatements } from '../media/media-statements.ts'
+import { encodeOwnedRowKey } from '../owner.ts'
+import type { Caller } from '../../core/client/caller.ts'
+import { createLruCache } from '../lru-cache.ts'
+import {
+  createUpstreamRequestStatements,
+  MAX_REQUEST_ROWS,
+  type TurnItemRow,
+  type RequestChainRow,
+} from './upstream-request-statements.ts'
+import { encodeRequestRows, type DeltaChainRequest } from './encode-request-rows.ts'
+import type { UpstreamRequestStore, RoundRequest } from './upstream-request-store-interface.ts'
+import { decodeRequestRows, findTurnsWithCopies } from './decode-request-rows.ts'
+import { restoreTextMedia } from '../media/extract-text-media.ts'
+import { NO_ENCRYPTION, type RowEncryption } from '../encryption/read-encrypted-rows.ts'
+import { NO_ITEM_TEXTS, type ItemTextCache } from './item-text-cache.ts'
+
+export function createUpstreamRequestStore(
+  engine: Engine,
+  encryption: RowEncryption = NO_ENCRYPTION,
+  texts: ItemTextCache = NO_ITEM_TEXTS,
+): UpstreamRequestStore {
+  const sql = createUpstreamRequestStatements(engine.language)
+  const media = createMediaStatements(engine.language)
+  const cache = createLruCache(MAX_CACHED_CHARS, countChars)
+  const pending = new Map<string, Promise<void>>()
+  /**
+   * Reports no unreadable rows: if the base cannot be read, the next request is stored completely.
+   */
+  const silentEncryption: RowEncryption = { ...encryption, onUnreadable: () => {} }
+
+  const readItemTexts = async (tenant: string, rows: readonly RequestChainRow[]) => {
+    const turnIds = findTurnsWithCopies(rows)
+    if (turnIds.length === 0) return []
+    const [items = []] = await engine.read([
+      sql.selectInputItems({ tenant, turnIds: JSON.stringify(turnIds) }),
+    ])
+    return items as readonly TurnItemRow[]
+  }
+  /**
+   * Loads the given round or, by default, the last one. Only last rounds are cached, because the
+   * next turn is compared with them.
+   */
+  const load = async (
+    owner: Caller,
+    turnId: string,
+    {
+      round = null,
+      read = encryption,
+    }: { readonly round?: number | null; readonly read?: RowEncryption } = {},
+  ): Promise<DeltaChainRequest | null> => {
+    const name = formatKey(owner, turnId)
+    // The caller that stores the request handles the error.
+    await pending.get(name)?.catch(() => undefined)
+    const known = cache.get(name)
+    if (known !== undefined && (round === null || round === known.round)) return known
+    const key = { ...encodeOwnedRowKey(owner, turnId), round }
+    const [found = []] = await engine.read([sql.selectRequestChain(key)])
+    const rows = found as readonly RequestChainRow[]
+    const request = decodeRequestRows(read, key, rows, await readItemTexts(key.tenant, rows))
+    if (request !== null && request.round === request.rounds - 1) cache.put(name, request)
+    return request
+  }
+  /** Loads the request that the first new one is compared with. */
+  const loadBase = async (owner: Caller, turnId: string | null) => {
+    const base = turnId === null ? null : await load(owner, turnId, { read: silentEncryption })
+    return base === null || turnId === null ? null : { ...base, turnId: encodeColumn(turnId) }
+  }
+  /** Adds the media that the body contains. */
+  const addMedia = async (
+    { sent, round, rounds }: DeltaChainRequest,
+    tenant: string,
+  ): Promise<RoundRequest | null> => {
+    const wanted = listMediaReferences(sent.body)
+    if (wanted.length === 0) return { ...sent, round, rounds }
+    const ids = JSON.stringify([...new Set(wanted)])
+    const [pieces = []] = await engine.read([media.selectPieces({ tenant, ids })])
+    const mediaTexts = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], encryption.cipher)
+    const body = restoreTextMedia(sent.body, mediaTexts)
+    if (body === null) encryption.onUnreadable(1)
+    return body === null ? null : { ...sent, body, round, rounds }
+  }
+  return {
+    keepRequest({ tenant, user }, turnId, collect) {
+      if (pending.size >= MAX_PENDING_WRITES) return Promise.reject(new Error(TOO_MANY))
+      const owner = { tenant, user }
+      const turn = { tenant: encodeColumn(tenant), turnId: encodeColumn(turnId) }
+      const write = async (): Promise<void> => {
+        const request = await collect()
+        if (request === null) return
+        const base = await loadBase(owner, request.base)
+        const itemTexts = texts.take(turn.tenant, turn.turnId)
+        const encoded = encodeRequestRows(request.rounds, { base, itemTexts }, turn, encryption)
+        const queries: SqlQuery[] = [
+          ...buildMediaInserts(media, turn, encoded.media, encryption.cipher),
+        ]
+        for (let from = 0; from < encoded.rows.length; from += MAX_REQUEST_ROWS) {
+          const chunk = encoded.rows.slice(from, from + MAX_REQUEST_ROWS)
+          queries.push(sql.insertRequests(chunk.length)(chunk))
+        }
+        await engine.write(queries, 'whenever')
+        cache.put(name, encoded.last)
+      }
+      const name = formatKey(owner, turnId)
+      const writing = write().finally(() => pending.delete(name))
+      pending.set(name, writing)
+      return writing
+    },
+    async loadRequest(owner, turnId, round) {
+      const request = await load(owner, turnId, { round: round ?? null })
+      return request === null ? null : addMedia(request, encodeColumn(owner.tenant))
+    },
+    async allKept() {
+      await Promise.allSettled(pending.values())
+    },
+  }
+}
+
+/**
+ * Each pending request is held in memory. If the database is too slow, some requests are not stored
+ * and cannot be explained.
+ */
+const MAX_PENDING_WRITES = 1_000
+const TOO_MANY = 'Too many wait to be kept already.'
+
+/** About a dozen long requests. */
+const MAX_CACHED_CHARS = 8_000_000
+
+function formatKey({ tenant, user }: Caller, turnId: string): string {
+  return JSON.stringify([tenant, user, turnId])
+}
+
+function countChars({ sent: { about, body, items } }: DeltaChainRequest): number {
+  return about.length + body.length + items.length
+}
