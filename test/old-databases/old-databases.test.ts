@@ -53,7 +53,7 @@ describe.each(SUBJECTS)('a database of $name', ({ name, engine, checks }) => {
   test.each(checks)('%s', { timeout: 60_000 }, async (check, read) => {
     const target = (await starts.get(name))?.target
     if (target === undefined) throw new Error('The gateway was not started.')
-    expect(await read(target)).toEqual(answers[check])
+    expect(withoutSentences(await read(target))).toEqual(withoutSentences(answers[check]))
     expect(target.upstreams.services.refusals).toEqual([])
   })
 })
@@ -64,7 +64,7 @@ async function serve({ engine, open, isResealed }: Subject): Promise<Served> {
   const environment = { ...upstreams.environment, ...database.settings }
   if (isResealed) {
     const report = await reseal({ ...environment, STORAGE_KEYS: `${NEWEST_KEY},${OLD_KEYS}` })
-    expect(report).toMatch(/sealed with "2026": [1-9]\d+ rows sealed, 0 that no key reads/)
+    expect(report).toMatch(/reseal: [1-9]\d+ rows encrypted, 0 rows unchanged/)
   }
   const keys = isResealed ? NEWEST_KEY : OLD_KEYS
   const gateway = await database.serve({ ...environment, STORAGE_KEYS: keys }, READ_AT_MS)
@@ -88,3 +88,17 @@ async function reseal(environment: Environment): Promise<string> {
   await new Promise((resolve) => child.once('close', resolve))
   return report
 }
+
+/** Masks sentences for people, whose wording may improve from one version to the next. */
+function withoutSentences(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSentences)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [
+      name,
+      SENTENCES.has(name) && typeof field === 'string' ? '(a sentence)' : withoutSentences(field),
+    ]),
+  )
+}
+
+const SENTENCES: ReadonlySet<string> = new Set(['sentence', 'detail', 'message'])
