@@ -7,7 +7,7 @@ import { createErrorBody, GatewayError } from '../core/errors/gateway-error.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { chatDialect } from '../dialects/chat/chat-dialect.ts'
 import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import type { GatewayDependencies, Ports } from '../gateway/dependencies-interface.ts'
 import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
 import {
   createRequestAuthenticator,
@@ -41,12 +41,12 @@ type RouteHandler<Result> = (
 ) => Result | null | Promise<Result | null>
 
 export function createApp(
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
   runs: BackgroundRuns,
   createExchange: HttpExchangeFactory,
 ): Hono<AppTypes> {
   const app = new Hono<AppTypes>({ getPath: (request) => normalizePath(getPath(request)) })
-  const authenticateRequest = createRequestAuthenticator(world)
+  const authenticateRequest = createRequestAuthenticator(ports)
 
   const authenticate = (context: Context<AppTypes>, options?: RouteOptions): AuthenticatedRequest =>
     authenticateRequest(
@@ -81,44 +81,44 @@ export function createApp(
     route(method, path, render, options)
   }
 
-  app.use(createCorsMiddleware(world))
+  app.use(createCorsMiddleware(ports))
   app.get('/healthz', () => Response.json({ status: 'ok' }))
 
   // Answers of models.
-  route('POST', '/chat/completions', (request) => createAnswer(chatDialect, request, null, world))
-  route('POST', '/responses', (request) => createAnswer(responsesDialect, request, runs, world))
-  route('GET', '/responses', (request) => openWebSocket(request, world))
+  route('POST', '/chat/completions', (request) => createAnswer(chatDialect, request, null, ports))
+  route('POST', '/responses', (request) => createAnswer(responsesDialect, request, runs, ports))
+  route('GET', '/responses', (request) => openWebSocket(request, ports))
 
   // Stored data. The routes of background runs leave finished responses to the routes after them.
   for (const { method, path, handle } of createBackgroundRunRoutes(runs)) {
     route(method, path, handle)
   }
   for (const { method, path, handle } of STORED_OBJECT_ROUTES) {
-    jsonRoute(method, path, (request) => handle(request, world))
+    jsonRoute(method, path, (request) => handle(request, ports))
   }
 
   // Token counts, compaction, explanations and summaries.
-  jsonRoute('POST', '/responses/input_tokens', (request) => countTokens(request, world))
-  jsonRoute('POST', '/responses/compact', (request) => compactInput(request, world))
+  jsonRoute('POST', '/responses/input_tokens', (request) => countTokens(request, ports))
+  jsonRoute('POST', '/responses/compact', (request) => compactInput(request, ports))
   route('POST', '/context/explain', async (request) =>
-    explainRequest(request, await request.readJsonObject(), request.caller, world),
+    explainRequest(request, await request.readJsonObject(), request.caller, ports),
   )
   route('GET', '/context/explain/:id', (request) =>
-    explainAnswer(request, request.getPathParameter('id'), request.caller, world),
+    explainAnswer(request, request.getPathParameter('id'), request.caller, ports),
   )
-  jsonRoute('POST', '/context/summarize', (request) => summarizeContext(request, world))
+  jsonRoute('POST', '/context/summarize', (request) => summarizeContext(request, ports))
   jsonRoute('POST', '/conversations/:id/summarize', (request) =>
-    summarizeConversation(request, world),
+    summarizeConversation(request, ports),
   )
-  jsonRoute('GET', '/conversations/:id/summaries', (request) => listSummaries(request, world))
+  jsonRoute('GET', '/conversations/:id/summaries', (request) => listSummaries(request, ports))
 
   // Models.
   const withoutStoredData: RouteOptions = { usesStoredData: false }
-  jsonRoute('GET', '/models', () => listModels(world), withoutStoredData)
+  jsonRoute('GET', '/models', () => listModels(ports), withoutStoredData)
   jsonRoute(
     'GET',
     '/models/:id{.+}',
-    (request) => findModel(request.getPathParameter('id'), world),
+    (request) => findModel(request.getPathParameter('id'), ports),
     withoutStoredData,
   )
 
@@ -130,15 +130,15 @@ export function createApp(
     if (!isPassThroughPath(context.req.path)) return renderError(createUnknownPathError(context))
     return forwardRequest(
       authenticate(context, { ...withoutStoredData, forwardsBody: true }),
-      world,
+      ports,
     )
   })
-  app.onError((error) => renderError(convertUnexpectedError(error, world.log)))
+  app.onError((error) => renderError(convertUnexpectedError(error, ports.log)))
   return app
 }
 
 /** Answers preflight requests of browsers, and adds CORS headers to responses to web pages. */
-function createCorsMiddleware({ settings }: GatewayDependencies): MiddlewareHandler<AppTypes> {
+function createCorsMiddleware({ settings }: Ports<'settings'>): MiddlewareHandler<AppTypes> {
   const hasKeys = settings.BACKSTORY_KEYS.length > 0
   return async (context, next) => {
     const corsHeaders = createCorsHeaders(context.req.header('origin') ?? null, hasKeys)

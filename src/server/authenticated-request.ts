@@ -7,10 +7,10 @@ import type { CorsHeaders } from './clients/cors.ts'
 import type { Caller } from '../core/client/caller.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { JsonObject } from '../core/json/json.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
 import { createAuthenticator, rejectForeignPages } from './authenticate.ts'
 import { parseJsonObject, parseJsonValue, parseOptionalJsonObject } from './parse-json-body.ts'
+import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export interface AuthenticatedRequest {
   readonly caller: Caller
@@ -44,7 +44,7 @@ export interface RouteOptions {
   readonly forwardsBody?: boolean
 }
 
-export function createRequestAuthenticator({ settings, nowMs }: GatewayDependencies) {
+export function createRequestAuthenticator({ settings, nowMs }: Ports<'nowMs' | 'settings'>) {
   const authenticate = createAuthenticator(settings.BACKSTORY_KEYS)
   const maxBytes = settings.MAX_BODY_MB * 1024 * 1024
   return (

@@ -66,14 +66,14 @@ async function createExplanation(
 function explain(
   { subject, format, round, key, user }: ExplainArguments,
   body: JsonObject | null,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Promise<Response> {
-  const caller: Caller = { tenant: chooseTenant(key, world.settings), user }
+  const caller: Caller = { tenant: chooseTenant(key, ports.settings), user }
   const query = new URLSearchParams({ format, ...(round === null ? {} : { round }) })
   const request = { url: `http://localhost/?${query}`, headers: new Headers() }
   return 'answer' in subject
-    ? explainAnswer(request, subject.answer, caller, world)
-    : explainRequest(request, body ?? {}, caller, world)
+    ? explainAnswer(request, subject.answer, caller, ports)
+    : explainRequest(request, body ?? {}, caller, ports)
 }
 
 async function readBody(

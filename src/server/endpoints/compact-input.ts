@@ -25,38 +25,49 @@ import { planRequest } from '../../gateway/prompt/plan-request.ts'
 import { requestSummary } from '../../gateway/summaries/request-summary.ts'
 import { cancelOnDisconnect } from '../../gateway/send/cancel-on-disconnect.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export async function compactInput(
   { caller, exchange, readJsonObject }: AuthenticatedRequest,
-  world: GatewayDependencies,
+  ports: Ports<
+    | 'accounts'
+    | 'archive'
+    | 'conversations'
+    | 'log'
+    | 'memoryLayers'
+    | 'newTurnId'
+    | 'nowMs'
+    | 'settings'
+    | 'store'
+    | 'transport'
+  >,
 ): Promise<JsonObject> {
   const body = { ...(await readJsonObject()), stream: false, store: false }
   const parsed = parseRequestWithOverrides(responsesDialect, body)
-  const clientRequest = await resolveItemReferences(parsed, caller, world)
+  const clientRequest = await resolveItemReferences(parsed, caller, ports)
   const { model } = clientRequest.params
-  const targets = routeModel(world, model, clientRequest.dialect)
-  const history = await loadHistoryById(clientRequest, caller, world)
+  const targets = routeModel(ports, model, clientRequest.dialect)
+  const history = await loadHistoryById(clientRequest, caller, ports)
   const client = cancelOnDisconnect(exchange)
-  const planned = planRequest(targets[0], { clientRequest, history }, world)
-  const complete = planWithoutWindows(planned, world)
+  const planned = planRequest(targets[0], { clientRequest, history }, ports)
+  const complete = planWithoutWindows(planned, ports)
   if (hasResponsesEndpoint(complete.account, 'compact')) {
     return callOtherEndpoint(
       '/responses/compact',
       COMPACT_FIELDS,
       encodePlannedRequest(complete),
-      world,
+      ports,
       client.onCall,
     )
   }
   const plan = planConversationCompaction(complete, resolveContextWindow(complete))
-  const { text, usage } = await requestSummary(plan, { targets, model, ...client }, world)
-  const id = world.newTurnId()
+  const { text, usage } = await requestSummary(plan, { targets, model, ...client }, ports)
+  const id = ports.newTurnId()
   const compaction = createCompactionItem(itemId('compaction', id, plan.kept.length), text)
   return {
     id: responseId(id),
     object: 'response.compaction',
-    created_at: Math.floor(world.nowMs() / 1000),
+    created_at: Math.floor(ports.nowMs() / 1000),
     output: [
       ...plan.kept.map((message, index) => renderMessage(message, id, index)),
       compaction.raw,

@@ -11,19 +11,19 @@ import { estimateRequestTokens } from '../../gateway/prompt/size/estimate-tokens
 import { prepareDryRun } from '../../gateway/prompt/dry-run.ts'
 import type { PreparedRequest } from '../../gateway/prompt/planned-request.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import type { GatewayDependencies, Ports } from '../../gateway/dependencies-interface.ts'
 
 export async function countTokens(
   { caller, readJsonObject }: AuthenticatedRequest,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Promise<JsonObject> {
   const body = await readJsonObject()
   // A request with only instructions or tools has no input.
   const dryRun = { ...body, input: body['input'] ?? [], stream: false }
   const clientRequest = parseRequestWithOverrides(responsesDialect, dryRun)
-  const prepared = await prepareDryRun(clientRequest, caller, world)
+  const prepared = await prepareDryRun(clientRequest, caller, ports)
   const counted = hasResponsesEndpoint(prepared.account, 'inputTokens')
-    ? await requestTokenCount(prepared, world)
+    ? await requestTokenCount(prepared, ports)
     : null
   return {
     object: 'response.input_tokens',
@@ -48,15 +48,15 @@ const COUNTED_FIELDS = [
 /** Resolves to null if the upstream fails: the caller then estimates. */
 async function requestTokenCount(
   prepared: PreparedRequest,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'transport'>,
 ): Promise<number | null> {
   try {
-    const json = await callOtherEndpoint('/responses/input_tokens', COUNTED_FIELDS, prepared, world)
+    const json = await callOtherEndpoint('/responses/input_tokens', COUNTED_FIELDS, prepared, ports)
     const { input_tokens: tokens } = json
     return typeof tokens === 'number' ? tokens : null
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    world.log('warn', 'tokens-not-counted', { upstream: prepared.account.name, why })
+    ports.log('warn', 'tokens-not-counted', { upstream: prepared.account.name, why })
     return null
   }
 }

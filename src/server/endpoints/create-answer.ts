@@ -22,17 +22,17 @@ export async function createAnswer(
   dialect: Dialect,
   { headers, caller, exchange, readBytes }: AuthenticatedRequest,
   runs: BackgroundRuns | null,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Promise<Response> {
   const options = readRequestOptions(headers)
   const body = parseJsonBody(await readBytes())
-  const parsed = readRequest(dialect, body, headers, world.settings)
+  const parsed = readRequest(dialect, body, headers, ports.settings)
   const isResumable = headers.get(RESUMABLE_HEADER) === 'true'
   // Any client may read such an answer later, so it is not adapted to the client that requested it.
   const outlivesClient = isResumable || parsed.storage.background
   const clientRequest = outlivesClient ? { ...parsed, client: DEFAULT_CLIENT_TRAITS } : parsed
   const request = { dialect, clientRequest, caller, exchange, options, isResumable }
-  return runs?.answer(request) ?? answerRequest(request, world)
+  return runs?.answer(request) ?? answerRequest(request, ports)
 }
 
 function readRequestOptions(headers: Headers): RequestOptions {

@@ -15,34 +15,34 @@ import { loadSentRequest } from '../../explain/load-previous-request.ts'
 import { renderExplanation } from '../../explain/render-explanation-json.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { shortenForError } from '../stored-object-routes/route-interface.ts'
 import { formatExplanation } from './format-explanation.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export async function explainAnswer(
   request: Pick<Request, 'url' | 'headers'>,
   id: string,
   caller: Caller,
-  world: GatewayDependencies,
+  ports: Ports<'archive' | 'requests'>,
 ): Promise<Response> {
   const turnId = turnIdOfResponse(id) ?? turnIdOfCompletion(id)
   if (turnId === null) throw createNotStoredError(id)
   const parameter = new URL(request.url).searchParams.get('round')
   const requested = readOptional(asRound, parameter, 'round') ?? 0
   // Loading the request first waits for pending writes, so that the turn loaded after it is complete.
-  const last = await queryStoreOrThrow(() => loadSentRequest(turnId, caller, world))
-  const turn = await queryStoreOrThrow(() => world.archive.loadTurn(caller, turnId))
+  const last = await queryStoreOrThrow(() => loadSentRequest(turnId, caller, ports))
+  const turn = await queryStoreOrThrow(() => ports.archive.loadTurn(caller, turnId))
   if (turn === null || turn.deletedAtMs !== null || last === undefined)
     throw createNotStoredError(id)
   const { parent, usage } = turn
   const round = requested === 'last' ? last.round : requested
   if (round >= last.rounds) throw createUnknownRoundError(last.rounds)
   const loadRound = (index: number) =>
-    queryStoreOrThrow(() => loadSentRequest(turnId, caller, world, index))
+    queryStoreOrThrow(() => loadSentRequest(turnId, caller, ports, index))
   const sent = round === last.round ? last : await loadRound(round)
   if (sent === undefined) throw createNotStoredError(id)
   const loadParentRequest = () =>
-    parent === null ? null : queryStoreOrThrow(() => loadSentRequest(parent, caller, world))
+    parent === null ? null : queryStoreOrThrow(() => loadSentRequest(parent, caller, ports))
   const previous = await (round === 0 ? loadParentRequest() : loadRound(round - 1))
   const rendered = renderExplanation(sent, { previous })
   const explanation = {

@@ -15,25 +15,25 @@ import { fitToWindow } from '../../gateway/prompt/size/fit-to-window.ts'
 import type { PreparedRequest } from '../../gateway/prompt/planned-request.ts'
 import { findSummaryBeforeSending } from '../../gateway/summaries/summarize-before-sending.ts'
 import { buildHttpRequest } from '../../gateway/send/build-http-request.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import type { GatewayDependencies, Ports } from '../../gateway/dependencies-interface.ts'
 import { formatExplanation } from './format-explanation.ts'
 
 export async function explainRequest(
   request: Pick<Request, 'url' | 'headers'>,
   requestBody: JsonObject,
   caller: Caller,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Promise<Response> {
   const { dialect, body } = detectDialect(requestBody)
-  const clientRequest = readRequest(dialect, { json: body }, request.headers, world.settings)
-  const prepared = fitWithoutSummarizing(await prepareDryRun(clientRequest, caller, world), world)
+  const clientRequest = readRequest(dialect, { json: body }, request.headers, ports.settings)
+  const prepared = fitWithoutSummarizing(await prepareDryRun(clientRequest, caller, ports), ports)
   const sent = buildHttpRequest(prepared)
   const explanation = {
-    ...explainPreparedRequest(prepared, sent, world.settings),
+    ...explainPreparedRequest(prepared, sent, ports.settings),
     body: requestBodyText(sent),
   }
   const rendered = renderExplanation(explanation, {
-    previous: await loadPreviousRequest(prepared, caller, world),
+    previous: await loadPreviousRequest(prepared, caller, ports),
     notes: prepared.notes,
   })
   return formatExplanation(request, rendered, explanation.body)
@@ -52,11 +52,11 @@ export function detectDialect(requestBody: JsonObject) {
  */
 function fitWithoutSummarizing(
   prepared: PreparedRequest,
-  world: GatewayDependencies,
+  ports: Ports<'memoryLayers' | 'settings'>,
 ): PreparedRequest {
   const note = describePendingSummary(prepared)
   return note === null
-    ? fitToWindow(prepared, world)
+    ? fitToWindow(prepared, ports)
     : { ...prepared, notes: [...prepared.notes, note] }
 }
 

@@ -9,17 +9,28 @@ import { renderPage, readPaging } from '../stored-object-routes/paging.ts'
 import { listConversationSummaries } from '../../gateway/summaries/list-conversation-summaries.ts'
 import type { ActiveSummary } from '../../gateway/history/loaded-history.ts'
 import { areSummariesEnabled } from '../../gateway/summaries/add-summary-to-history.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { planStoredConversation } from './plan-stored-conversation.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export async function listSummaries(
   { query, caller, getPathParameter }: AuthenticatedRequest,
-  world: GatewayDependencies,
+  ports: Ports<
+    | 'accounts'
+    | 'archive'
+    | 'conversations'
+    | 'log'
+    | 'memoryLayers'
+    | 'nowMs'
+    | 'recall'
+    | 'settings'
+    | 'store'
+    | 'summaries'
+  >,
 ): Promise<JsonObject> {
   const paging = readPaging(query, 'desc')
   const id = getPathParameter('id')
-  const plan = await planStoredConversation(id, { model: null, summaries: {} }, caller, world)
-  const summaries = plan === null ? [] : await listConversationSummaries(plan, caller, world)
+  const plan = await planStoredConversation(id, { model: null, summaries: {} }, caller, ports)
+  const summaries = plan === null ? [] : await listConversationSummaries(plan, caller, ports)
   const isEnabled = plan !== null && areSummariesEnabled(plan.policy.summaries)
   return renderPage(summaries.toReversed(), paging, (summary) =>
     renderSummary(summary, isEnabled && summary === summaries[0]),

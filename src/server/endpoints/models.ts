@@ -11,16 +11,16 @@ import { GatewayError, errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Account } from '../../providers/provider-interface.ts'
 import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'
 import { readJsonBody } from '../../upstream/transport/read-body.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 const UPSTREAM_TIMEOUT_MS = 5000
 
 export async function listModels(
-  world: GatewayDependencies,
+  ports: Ports<'accounts' | 'log' | 'settings' | 'transport'>,
   timeoutMs = UPSTREAM_TIMEOUT_MS,
 ): Promise<JsonObject> {
-  const aliases = Object.keys(world.settings.MODELS).map((id) => createModelObject(id, 'backstory'))
-  const lists = world.accounts.map((account) => listAccountModels(account, world, timeoutMs))
+  const aliases = Object.keys(ports.settings.MODELS).map((id) => createModelObject(id, 'backstory'))
+  const lists = ports.accounts.map((account) => listAccountModels(account, ports, timeoutMs))
   const models = [aliases, ...(await Promise.all(lists))].flat()
   // The first account that serves a model receives its requests, so its entry is the one listed.
   const byId = new Map<JsonObject['id'], JsonObject>()
@@ -28,8 +28,11 @@ export async function listModels(
   return { object: 'list', data: [...byId.values()] }
 }
 
-export async function findModel(id: string, world: GatewayDependencies): Promise<JsonObject> {
-  const { data } = (await listModels(world)) as { readonly data: readonly JsonObject[] }
+export async function findModel(
+  id: string,
+  ports: Ports<'accounts' | 'log' | 'settings' | 'transport'>,
+): Promise<JsonObject> {
+  const { data } = (await listModels(ports)) as { readonly data: readonly JsonObject[] }
   const model = data.find((listed) => listed['id'] === id)
   if (model !== undefined) return model
   throw new GatewayError('model_not_found', `The model '${id}' does not exist.`, { param: 'model' })
@@ -37,22 +40,22 @@ export async function findModel(id: string, world: GatewayDependencies): Promise
 
 async function listAccountModels(
   account: Account,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'transport'>,
   timeoutMs: number,
 ): Promise<readonly JsonObject[]> {
   const named = listNamedModels(account).map((id) => createModelObject(id, account.name))
   if (named.length === account.models.length) return named
-  return [...named, ...(await loadModelsMatchingPatterns(account, world, timeoutMs))]
+  return [...named, ...(await loadModelsMatchingPatterns(account, ports, timeoutMs))]
 }
 
 /** Loads the upstream's own list and keeps the models that match a pattern such as `claude-*`. */
 async function loadModelsMatchingPatterns(
   account: Account,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'transport'>,
   timeoutMs: number,
 ): Promise<readonly JsonObject[]> {
   try {
-    const json = await requestModelList(account, world, timeoutMs)
+    const json = await requestModelList(account, ports, timeoutMs)
     // OpenAI and Anthropic call the list `data`; Gemini calls it `models`, with names like `models/x`.
     const list = json['data'] ?? json['models']
     if (!Array.isArray(list)) return []
@@ -64,14 +67,14 @@ async function loadModelsMatchingPatterns(
         : []
     })
   } catch (error) {
-    world.log('warn', 'models-not-listed', { upstream: account.name, why: errorMessage(error) })
+    ports.log('warn', 'models-not-listed', { upstream: account.name, why: errorMessage(error) })
     return []
   }
 }
 
 async function requestModelList(
   account: Account,
-  { transport }: GatewayDependencies,
+  { transport }: Ports<'transport'>,
   timeoutMs: number,
 ): Promise<JsonObject> {
   const call = transport({

@@ -9,8 +9,8 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Account } from '../../providers/provider-interface.ts'
 import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'
 import { relayRawBody } from '../../gateway/respond/pass-through/relay-raw-body.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 /**
  * True for every path under `/v1/`. Without that prefix only paths of OpenAI's API are forwarded, so
@@ -30,13 +30,13 @@ const OPENAI_PATHS: ReadonlySet<string> = new Set(
 
 export async function forwardRequest(
   request: AuthenticatedRequest,
-  world: GatewayDependencies,
+  ports: Ports<'accounts' | 'settings' | 'transport'>,
 ): Promise<Response> {
   const { method, exchange } = request
   const { pathname, search } = new URL(request.url)
   const body = await request.readBytes()
-  const account = chooseAccount(request, body, world)
-  const call = world.transport({
+  const account = chooseAccount(request, body, ports)
+  const call = ports.transport({
     method,
     url: account.baseUrl + normalizePath(pathname).replace(VERSION_PREFIX, '') + search,
     headers: createUpstreamHeaders(account, filterHeaders(request.headers)),
@@ -57,9 +57,9 @@ export async function forwardRequest(
 function chooseAccount(
   { method, url, headers }: AuthenticatedRequest,
   body: Uint8Array,
-  world: GatewayDependencies,
+  ports: Ports<'accounts' | 'settings'>,
 ): Account {
-  const accounts = world.accounts.filter(({ wire }) => wire === 'chat' || wire === 'responses')
+  const accounts = ports.accounts.filter(({ wire }) => wire === 'chat' || wire === 'responses')
   const [first] = accounts
   if (first === undefined) {
     throw new GatewayError(
@@ -68,7 +68,7 @@ function chooseAccount(
     )
   }
   const model = findModelName(headers.get('content-type') ?? '', body)
-  return model === null ? first : routeModel({ ...world, accounts }, model, 'chat')[0].account
+  return model === null ? first : routeModel({ ...ports, accounts }, model, 'chat')[0].account
 }
 
 /** Matches the form field `model`, whose value follows a blank line. */

@@ -2,11 +2,11 @@
 import type { Caller } from '../../core/client/caller.ts'
 import type { SummaryRules } from '../../core/context-policy.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { loadRequestHistory } from '../../gateway/history/load-request-history.ts'
 import { planRequest } from '../../gateway/prompt/plan-request.ts'
 import type { PlannedRequest } from '../../gateway/prompt/planned-request.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 interface PlanOptions {
   /** If null, the model of the latest turn. */
@@ -19,17 +19,27 @@ export async function planStoredConversation(
   conversation: string,
   { model, summaries }: PlanOptions,
   caller: Caller,
-  world: GatewayDependencies,
+  ports: Ports<
+    | 'accounts'
+    | 'archive'
+    | 'conversations'
+    | 'log'
+    | 'memoryLayers'
+    | 'nowMs'
+    | 'recall'
+    | 'settings'
+    | 'store'
+  >,
 ): Promise<PlannedRequest | null> {
   const body = { model: model ?? 'none', input: [], conversation }
   const parsed = responsesDialect.parse(body)
   const dryRun = { ...parsed, generatesAnswer: false, policyOverrides: { summaries } }
-  const { clientRequest, history } = await loadRequestHistory(dryRun, caller, world)
+  const { clientRequest, history } = await loadRequestHistory(dryRun, caller, ports)
   const { parent } = history
   if (parent === null || history.items.length === 0) return null
   const { model: latest } = parent.request
   const modelName = model ?? (typeof latest === 'string' ? latest : parent.origin.model)
-  const [target] = routeModel(world, modelName, clientRequest.dialect)
+  const [target] = routeModel(ports, modelName, clientRequest.dialect)
   const params = { ...clientRequest.params, model: modelName }
-  return planRequest(target, { clientRequest: { ...clientRequest, params }, history }, world)
+  return planRequest(target, { clientRequest: { ...clientRequest, params }, history }, ports)
 }

@@ -22,7 +22,7 @@ import type { PlannedRequest } from '../../gateway/prompt/planned-request.ts'
 import { summarizeOnRequest } from '../../gateway/summaries/summarize-on-request.ts'
 import { cancelOnDisconnect } from '../../gateway/send/cancel-on-disconnect.ts'
 import { areSummariesEnabled } from '../../gateway/summaries/add-summary-to-history.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import type { GatewayDependencies, Ports } from '../../gateway/dependencies-interface.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { detectDialect } from './explain-request.ts'
 import { planStoredConversation } from './plan-stored-conversation.ts'
@@ -30,7 +30,7 @@ import { renderSummary } from './list-summaries.ts'
 
 export async function summarizeConversation(
   request: AuthenticatedRequest,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Promise<JsonObject> {
   const body = await request.readOptionalJsonObject()
   rejectUnknownFields(body, FIELDS, null)
@@ -50,25 +50,25 @@ export async function summarizeConversation(
   }
   const { caller, exchange } = request
   const id = request.getPathParameter('id')
-  const plan = await planStoredConversation(id, { model, summaries }, caller, world)
+  const plan = await planStoredConversation(id, { model, summaries }, caller, ports)
   if (plan === null) return NO_SUMMARY
-  return createSummary(plan, { isReplacing: focus !== null, caller, exchange }, world)
+  return createSummary(plan, { isReplacing: focus !== null, caller, exchange }, ports)
 }
 
 const FIELDS = ['model', 'focus', 'keep_turns', 'keep_tokens']
 
 export async function summarizeContext(
   { caller, exchange, headers, readJsonObject }: AuthenticatedRequest,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Promise<JsonObject> {
   const { dialect, body } = detectDialect(await readJsonObject())
-  const parsed = readRequest(dialect, { json: body }, headers, world.settings)
+  const parsed = readRequest(dialect, { json: body }, headers, ports.settings)
   if (parsed.storage.store === false) throw createNotStoredError()
-  const [target] = routeModel(world, parsed.params.model, dialect.name)
-  const { clientRequest, history } = await loadRequestHistory(parsed, caller, world)
-  const plan = planRequest(target, { clientRequest, history }, world)
+  const [target] = routeModel(ports, parsed.params.model, dialect.name)
+  const { clientRequest, history } = await loadRequestHistory(parsed, caller, ports)
+  const plan = planRequest(target, { clientRequest, history }, ports)
   const isReplacing = typeof clientRequest.policyOverrides?.summaries?.focus === 'string'
-  return createSummary(plan, { isReplacing, caller, exchange }, world)
+  return createSummary(plan, { isReplacing, caller, exchange }, ports)
 }
 
 function createNotStoredError(): GatewayError {
@@ -89,10 +89,20 @@ interface SummaryOptions {
 async function createSummary(
   plan: PlannedRequest,
   { isReplacing, caller, exchange }: SummaryOptions,
-  world: GatewayDependencies,
+  ports: Ports<
+    | 'accounts'
+    | 'facts'
+    | 'log'
+    | 'memoryLayers'
+    | 'newTurnId'
+    | 'nowMs'
+    | 'settings'
+    | 'summaries'
+    | 'transport'
+  >,
 ): Promise<JsonObject> {
   const options = { isAnew: isReplacing, ...cancelOnDisconnect(exchange) }
-  const { made, turns, items } = await summarizeOnRequest(plan, caller, options, world)
+  const { made, turns, items } = await summarizeOnRequest(plan, caller, options, ports)
   if (made === null) return { ...NO_SUMMARY, kept: { turns, items } }
   const { summary, usage } = made
   const isActive = areSummariesEnabled(plan.policy.summaries)

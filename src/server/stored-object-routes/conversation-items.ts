@@ -9,7 +9,6 @@ import {
 } from '../../gateway/history/lock-conversation.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { convertToStoredTurn } from '../convert-to-stored-turn.ts'
 import { parseAddedItems, createItemOnlyTurn } from './create-item-only-turn.ts'
 import { readConversationId, renderConversationOrThrow } from './conversations.ts'
@@ -17,6 +16,7 @@ import { listTurnItems, type ListedItem } from './list-turn-items.ts'
 import { renderList, renderPage, readPaging } from './paging.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { readInclude, shortenForError, type StoredObjectRoute } from './route-interface.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export const CONVERSATION_ITEM_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'POST', path: '/conversations/:id/items', handle: addItems },
@@ -25,36 +25,39 @@ export const CONVERSATION_ITEM_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'DELETE', path: '/conversations/:id/items/:item', handle: removeItem },
 ]
 
-async function listItems(request: AuthenticatedRequest, world: GatewayDependencies) {
+async function listItems(request: AuthenticatedRequest, ports: Ports<'conversations' | 'store'>) {
   const paging = readPaging(request.query, 'desc')
-  const { items } = await loadItems(request, world)
+  const { items } = await loadItems(request, ports)
   return renderPage(items, paging, (item) => item.render())
 }
 
-async function readItem(request: AuthenticatedRequest, world: GatewayDependencies) {
-  const { items } = await loadItems(request, world)
+async function readItem(request: AuthenticatedRequest, ports: Ports<'conversations' | 'store'>) {
+  const { items } = await loadItems(request, ports)
   return findItem(request, items).render()
 }
 
-async function removeItem(request: AuthenticatedRequest, world: GatewayDependencies) {
-  const { items, conversation } = await loadItems(request, world)
-  await world.conversations.hideItem(request.caller, findItem(request, items).position)
+async function removeItem(request: AuthenticatedRequest, ports: Ports<'conversations' | 'store'>) {
+  const { items, conversation } = await loadItems(request, ports)
+  await ports.conversations.hideItem(request.caller, findItem(request, items).position)
   return conversation
 }
 
-async function addItems(request: AuthenticatedRequest, world: GatewayDependencies) {
+async function addItems(
+  request: AuthenticatedRequest,
+  ports: Ports<'archive' | 'conversations' | 'log' | 'newTurnId' | 'nowMs' | 'store'>,
+) {
   const conversation = readConversationId(request)
   const { caller, query } = request
   const body = await request.readJsonObject()
   if (body['items'] === undefined) throw createMissingFieldError('items')
-  const items = await parseAddedItems(body['items'], caller, world)
-  const id = world.newTurnId()
-  const lock = await lockConversation(conversation, caller, id, world, null)
+  const items = await parseAddedItems(body['items'], caller, ports)
+  const id = ports.newTurnId()
+  const lock = await lockConversation(conversation, caller, id, ports, null)
   try {
-    const chain = await loadChain(lock.head, caller, world)
+    const chain = await loadChain(lock.head, caller, ports)
     if (items.length === 0) return renderList([], false)
-    const turn = createItemOnlyTurn(items, { id, conversation, chain }, caller, world)
-    if (!(await world.conversations.appendItems(turn))) throw createConversationLockedError()
+    const turn = createItemOnlyTurn(items, { id, conversation, chain }, caller, ports)
+    if (!(await ports.conversations.appendItems(turn))) throw createConversationLockedError()
     const all = listTurnItems(
       [...chain, convertToStoredTurn(turn, turn.createdAtMs)],
       'answer',
@@ -77,12 +80,12 @@ interface ConversationItems {
 
 async function loadItems(
   request: AuthenticatedRequest,
-  world: GatewayDependencies,
+  ports: Ports<'conversations' | 'store'>,
 ): Promise<ConversationItems> {
   const id = readConversationId(request)
-  const conversation = await world.conversations.findConversation(request.caller, id)
+  const conversation = await ports.conversations.findConversation(request.caller, id)
   if (conversation === null) throw createConversationNotFoundError(id, null)
-  const chain = await loadChain(conversation.head, request.caller, world)
+  const chain = await loadChain(conversation.head, request.caller, ports)
   return {
     conversation: renderConversationOrThrow(conversation, id),
     items: listTurnItems(chain, 'answer', readInclude(request.query)),
@@ -92,7 +95,7 @@ async function loadItems(
 async function loadChain(
   head: string | null,
   owner: Caller,
-  { store }: GatewayDependencies,
+  { store }: Ports<'store'>,
 ): Promise<readonly StoredTurn[]> {
   return head === null ? [] : ((await store.loadChain(owner, head)) ?? [])
 }

@@ -5,11 +5,11 @@
 import type { JsonObject } from '../../core/json/json.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { createConversationNotFoundError } from '../../gateway/history/lock-conversation.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import type { Conversation } from '../../store/conversations/conversation-store-interface.ts'
 import { checkContextOverrides, readConversationId } from './conversations.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { shortenForError, type StoredObjectRoute } from './route-interface.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export const CONVERSATION_POLICY_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'GET', path: '/conversations/:id/context', handle: readContext },
@@ -17,18 +17,21 @@ export const CONVERSATION_POLICY_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'POST', path: '/conversations/:id/reset', handle: resetConversation },
 ]
 
-function readContext(request: AuthenticatedRequest, { conversations }: GatewayDependencies) {
+function readContext(request: AuthenticatedRequest, { conversations }: Ports<'conversations'>) {
   return renderContext(request, (id) => conversations.findConversation(request.caller, id))
 }
 
-async function setContext(request: AuthenticatedRequest, { conversations }: GatewayDependencies) {
+async function setContext(
+  request: AuthenticatedRequest,
+  { conversations }: Ports<'conversations'>,
+) {
   const context = checkContextOverrides(await request.readJsonValue(), 'context')
   return renderContext(request, (id) => conversations.setContext(request.caller, id, context))
 }
 
 async function resetConversation(
   request: AuthenticatedRequest,
-  { conversations }: GatewayDependencies,
+  { conversations }: Ports<'conversations'>,
 ) {
   const [unknown] = Object.keys(await request.readOptionalJsonObject())
   if (unknown !== undefined) throw createUnknownFieldError(shortenForError(unknown))

@@ -12,12 +12,12 @@ import {
   createConversationLockedError,
   createConversationNotFoundError,
 } from '../../gateway/history/lock-conversation.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { Conversation } from '../../store/conversations/conversation-store-interface.ts'
 import { parseAddedItems, createItemOnlyTurn } from './create-item-only-turn.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { readMetadata, requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export const CONVERSATION_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'POST', path: '/conversations', handle: createConversation },
@@ -28,28 +28,28 @@ export const CONVERSATION_ROUTES: readonly StoredObjectRoute[] = [
 
 async function createConversation(
   { readJsonObject, caller }: AuthenticatedRequest,
-  world: GatewayDependencies,
+  ports: Ports<'archive' | 'conversations' | 'newTurnId' | 'nowMs'>,
 ) {
   const body = await readJsonObject()
   const metadata = readOptional(asMetadata, body['metadata'], 'metadata') ?? {}
-  const items = await parseAddedItems(body['items'] ?? [], caller, world)
+  const items = await parseAddedItems(body['items'] ?? [], caller, ports)
   const conversation = {
-    id: conversationId(world.newTurnId()),
+    id: conversationId(ports.newTurnId()),
     tenant: caller.tenant,
     user: caller.user,
     metadata,
-    createdAtMs: world.nowMs(),
+    createdAtMs: ports.nowMs(),
     context: checkContextOverrides(body['backstory'], 'backstory'),
   }
-  const position = { conversation: conversation.id, chain: [], id: world.newTurnId() }
-  const turn = items.length === 0 ? null : createItemOnlyTurn(items, position, caller, world)
-  await world.conversations.createConversation(conversation, turn)
+  const position = { conversation: conversation.id, chain: [], id: ports.newTurnId() }
+  const turn = items.length === 0 ? null : createItemOnlyTurn(items, position, caller, ports)
+  await ports.conversations.createConversation(conversation, turn)
   return renderConversation({ ...conversation, head: null, resetAfter: null })
 }
 
 async function readConversation(
   request: AuthenticatedRequest,
-  { conversations }: GatewayDependencies,
+  { conversations }: Ports<'conversations'>,
 ) {
   const id = readConversationId(request)
   return renderConversationOrThrow(await conversations.findConversation(request.caller, id), id)
@@ -57,7 +57,7 @@ async function readConversation(
 
 async function updateMetadata(
   request: AuthenticatedRequest,
-  { conversations }: GatewayDependencies,
+  { conversations }: Ports<'conversations'>,
 ) {
   const id = readConversationId(request)
   const metadata = await readMetadata(request)
@@ -67,7 +67,7 @@ async function updateMetadata(
 
 async function deleteConversation(
   request: AuthenticatedRequest,
-  { conversations, nowMs }: GatewayDependencies,
+  { conversations, nowMs }: Ports<'conversations' | 'nowMs'>,
 ) {
   const id = readConversationId(request)
   const result = await conversations.deleteConversation(request.caller, id, nowMs())
@@ -85,7 +85,7 @@ export async function requireConversation(
   id: string,
   param: string | null,
   caller: Caller,
-  { conversations }: GatewayDependencies,
+  { conversations }: Ports<'conversations'>,
 ): Promise<Conversation> {
   const conversation = await queryStoreOrThrow(() => conversations.findConversation(caller, id))
   if (conversation === null) throw createConversationNotFoundError(id, param)

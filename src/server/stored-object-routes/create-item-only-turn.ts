@@ -5,7 +5,7 @@ import { parseItems } from '../../dialects/responses/parse/parse-items.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { resolveReferencedItems } from '../../gateway/history/resolve-item-references.ts'
 import type { NewTurn, StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export interface ItemOnlyTurnPosition {
   readonly id: string
@@ -20,18 +20,18 @@ const MAX_ITEMS = 20
 export async function parseAddedItems(
   value: unknown,
   caller: Caller,
-  world: GatewayDependencies,
+  ports: Ports<'archive'>,
 ): Promise<readonly Item[]> {
   const items = parseItems(value, 'items')
   if (items.length > MAX_ITEMS) throw createTooManyItemsError(items.length)
-  return resolveReferencedItems(items, caller, world)
+  return resolveReferencedItems(items, caller, ports)
 }
 
 export function createItemOnlyTurn(
   items: readonly Item[],
   { id, conversation, chain }: ItemOnlyTurnPosition,
   { tenant, user }: Caller,
-  { nowMs }: GatewayDependencies,
+  { nowMs }: Ports<'nowMs'>,
 ): NewTurn {
   const head = chain.at(-1)
   return {

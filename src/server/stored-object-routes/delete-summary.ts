@@ -1,10 +1,10 @@
 /** Routes that delete a summary. Models are then sent the original items that it had replaced. */
 import { createNotFoundError } from '../../core/errors/gateway-error.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { readConversationId, requireConversation } from './conversations.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { shortenForError, requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export const SUMMARY_DELETION_ROUTES: readonly StoredObjectRoute[] = [
   {
@@ -17,15 +17,15 @@ export const SUMMARY_DELETION_ROUTES: readonly StoredObjectRoute[] = [
 
 async function deleteConversationSummary(
   request: AuthenticatedRequest,
-  world: GatewayDependencies,
+  ports: Ports<'conversations' | 'summaries'>,
 ) {
-  await requireConversation(readConversationId(request), null, request.caller, world)
-  return deleteSummary(request, world)
+  await requireConversation(readConversationId(request), null, request.caller, ports)
+  return deleteSummary(request, ports)
 }
 
 async function deleteSummary(
   { caller, getPathParameter }: AuthenticatedRequest,
-  { summaries }: GatewayDependencies,
+  { summaries }: Ports<'summaries'>,
 ) {
   const id = requireIdPrefix(getPathParameter('summary_id'), 'sum', 'summary_id')
   if (await queryStoreOrThrow(() => summaries.deleteSummary(caller, id))) {

@@ -8,17 +8,20 @@
 import { responseId, turnIdOfCompletion, turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { shortenForError, type StoredObjectRoute } from './route-interface.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export const THREAD_AND_USER_DELETION_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'DELETE', path: '/memory/turns/:id', handle: deleteThread },
   { method: 'DELETE', path: '/memory/users/:user', handle: deleteUser },
 ]
 
-async function deleteThread(request: AuthenticatedRequest, { recall, nowMs }: GatewayDependencies) {
+async function deleteThread(
+  request: AuthenticatedRequest,
+  { recall, nowMs }: Ports<'nowMs' | 'recall'>,
+) {
   const id = request.getPathParameter('id')
   const turnId = parseTurnId(id)
   const { tenant, user } = request.caller
@@ -28,7 +31,10 @@ async function deleteThread(request: AuthenticatedRequest, { recall, nowMs }: Ga
   return renderDeletion(turns)
 }
 
-async function deleteUser(request: AuthenticatedRequest, { recall, nowMs }: GatewayDependencies) {
+async function deleteUser(
+  request: AuthenticatedRequest,
+  { recall, nowMs }: Ports<'nowMs' | 'recall'>,
+) {
   const user = readPermittedUser(request)
   const { tenant } = request.caller
   const deleteUser = () => recall.forgetUser(tenant, user, nowMs())

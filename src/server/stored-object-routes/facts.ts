@@ -22,10 +22,10 @@ import {
 } from '../../memory/facts/save-fact.ts'
 import { rankFacts } from '../../memory/facts/rank-facts.ts'
 import { USER_SCOPE, type StoredFact } from '../../store/facts/fact-store-interface.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { renderList, readPaging, createUnknownCursorError } from './paging.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { shortenForError, requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export const FACT_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'POST', path: '/memory/facts', handle: createFact },
@@ -35,30 +35,36 @@ export const FACT_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'DELETE', path: '/memory/facts', handle: deleteAllFacts },
 ]
 
-function listOrSearchFacts(request: AuthenticatedRequest, world: GatewayDependencies) {
-  return request.query.has('query') ? searchFacts(request, world) : listFacts(request, world)
+function listOrSearchFacts(
+  request: AuthenticatedRequest,
+  ports: Ports<'conversations' | 'facts' | 'nowMs'>,
+) {
+  return request.query.has('query') ? searchFacts(request, ports) : listFacts(request, ports)
 }
 
-async function readFact(request: AuthenticatedRequest, { facts }: GatewayDependencies) {
+async function readFact(request: AuthenticatedRequest, { facts }: Ports<'facts'>) {
   const id = readFactId(request)
   const fact = await queryStoreOrThrow(() => facts.findFact(request.caller, id))
   if (fact === null) throw createFactNotFoundError(id)
   return renderFact(fact)
 }
 
-async function deleteFact(request: AuthenticatedRequest, { facts }: GatewayDependencies) {
+async function deleteFact(request: AuthenticatedRequest, { facts }: Ports<'facts'>) {
   const id = readFactId(request)
   if (!(await queryStoreOrThrow(() => facts.deleteFact(request.caller, id))))
     throw createFactNotFoundError(id)
   return { id, object: 'memory.fact.deleted', deleted: true }
 }
 
-async function deleteAllFacts(request: AuthenticatedRequest, { facts }: GatewayDependencies) {
+async function deleteAllFacts(request: AuthenticatedRequest, { facts }: Ports<'facts'>) {
   const count = await queryStoreOrThrow(() => facts.deleteFacts(request.caller))
   return { object: 'memory.facts.deleted', deleted: true, facts: count }
 }
 
-async function createFact(request: AuthenticatedRequest, world: GatewayDependencies) {
+async function createFact(
+  request: AuthenticatedRequest,
+  ports: Ports<'conversations' | 'facts' | 'newTurnId' | 'nowMs'>,
+) {
   const body = await request.readJsonObject()
   rejectUnknownFields(body, FIELDS, null)
   const text = asFactText(body['text'], 'text')
@@ -67,11 +73,11 @@ async function createFact(request: AuthenticatedRequest, world: GatewayDependenc
     text,
     area: readOptional(asArea, body['area'], 'area')?.trim() ?? null,
     importance: readOptional(asImportance, body['importance'], 'importance'),
-    validUntilMs: validUntil === null ? null : convertToFutureMs(validUntil, world.nowMs()),
-    scope: await loadScope(body['conversation'], request, world),
+    validUntilMs: validUntil === null ? null : convertToFutureMs(validUntil, ports.nowMs()),
+    scope: await loadScope(body['conversation'], request, ports),
     source: null,
   }
-  return renderFact(await queryStoreOrThrow(() => saveFact(fact, request.caller, world)))
+  return renderFact(await queryStoreOrThrow(() => saveFact(fact, request.caller, ports)))
 }
 
 const FIELDS: readonly string[] = ['text', 'area', 'importance', 'valid_until', 'conversation']
@@ -101,16 +107,16 @@ function convertToFutureMs(seconds: number, nowMs: number): number {
 async function loadScope(
   value: unknown,
   request: AuthenticatedRequest,
-  world: GatewayDependencies,
+  ports: Ports<'conversations'>,
 ): Promise<string> {
   const id = readOptional(asString, value, 'conversation')
   if (id === null) return USER_SCOPE
   const conversation = requireIdPrefix(id, 'conv', 'conversation')
-  await requireConversation(conversation, 'conversation', request.caller, world)
+  await requireConversation(conversation, 'conversation', request.caller, ports)
   return conversation
 }
 
-async function listFacts(request: AuthenticatedRequest, { facts }: GatewayDependencies) {
+async function listFacts(request: AuthenticatedRequest, { facts }: Ports<'facts'>) {
   const { after, limit, order } = readPaging(request.query, 'desc')
   const owner = request.caller
   if (after !== null) {
@@ -124,16 +130,19 @@ async function listFacts(request: AuthenticatedRequest, { facts }: GatewayDepend
 }
 
 /** Returns one page, ranked like the facts that a model is sent. */
-async function searchFacts(request: AuthenticatedRequest, world: GatewayDependencies) {
+async function searchFacts(
+  request: AuthenticatedRequest,
+  ports: Ports<'conversations' | 'facts' | 'nowMs'>,
+) {
   const { query } = request
   const terms = extractSearchTerms(query.get('query') ?? '', MAX_SEARCH_TERMS)
   if (terms.length === 0) throw createInvalidError('query', 'it contains no searchable words.')
   if (query.has('after')) throw createInvalidError('after', 'a search returns only one page.')
   const { limit } = readPaging(query, 'desc')
-  const scope = await loadScope(query.get('conversation'), request, world)
-  const nowMs = world.nowMs()
+  const scope = await loadScope(query.get('conversation'), request, ports)
+  const nowMs = ports.nowMs()
   const search = { scopes: [scope], words: terms, nowMs, limit: MAX_CANDIDATES }
-  const found = await queryStoreOrThrow(() => world.facts.searchFacts(request.caller, search))
+  const found = await queryStoreOrThrow(() => ports.facts.searchFacts(request.caller, search))
   return renderList(rankFacts(found, { words: terms, nowMs, most: limit }).map(renderFact), false)
 }
 

@@ -9,11 +9,11 @@ import { renderAssistantMessage } from '../../dialects/chat/render/render-chat-c
 import { asMetadata } from '../../dialects/checks/check-value-limits.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { renderList, renderPage, readPaging, createUnknownCursorError } from './paging.ts'
 import { readMetadata, shortenForError, type StoredObjectRoute } from './route-interface.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { outcomeFromTurn } from '../../gateway/respond/render-stored-response.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export const CHAT_COMPLETION_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'GET', path: '/chat/completions', handle: listCompletions },
@@ -23,21 +23,21 @@ export const CHAT_COMPLETION_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'GET', path: '/chat/completions/:id/messages', handle: listMessages },
 ]
 
-async function readCompletion(request: AuthenticatedRequest, world: GatewayDependencies) {
-  return renderCompletion(await loadCompletion(request, world))
+async function readCompletion(request: AuthenticatedRequest, ports: Ports<'archive'>) {
+  return renderCompletion(await loadCompletion(request, ports))
 }
 
-async function updateMetadata(request: AuthenticatedRequest, world: GatewayDependencies) {
+async function updateMetadata(request: AuthenticatedRequest, ports: Ports<'archive'>) {
   const { id, turnId } = readCompletionId(request)
   const metadata = await readMetadata(request)
   const change = { ...request.caller, turnId, dialect: 'chat', metadata }
-  if (!(await world.archive.relabelTurn(change))) throw createCompletionNotFoundError(id)
-  return readCompletion(request, world)
+  if (!(await ports.archive.relabelTurn(change))) throw createCompletionNotFoundError(id)
+  return readCompletion(request, ports)
 }
 
 async function deleteCompletion(
   request: AuthenticatedRequest,
-  { archive, nowMs }: GatewayDependencies,
+  { archive, nowMs }: Ports<'archive' | 'nowMs'>,
 ) {
   const { id, turnId } = readCompletionId(request)
   const deletion = { ...request.caller, turnId, dialect: 'chat', nowMs: nowMs() }
@@ -45,7 +45,7 @@ async function deleteCompletion(
   return { id, object: 'chat.completion.deleted', deleted: true }
 }
 
-async function listCompletions(request: AuthenticatedRequest, { archive }: GatewayDependencies) {
+async function listCompletions(request: AuthenticatedRequest, { archive }: Ports<'archive'>) {
   const { query, caller } = request
   const paging = readPaging(query, 'asc')
   const after = paging.after === null ? null : turnIdOfCompletion(paging.after)
@@ -71,7 +71,7 @@ function readMetadataFilter(query: URLSearchParams): Readonly<Record<string, str
 }
 
 /** Lists all messages of the chat before the answer, without the answer itself. */
-async function listMessages(request: AuthenticatedRequest, { store }: GatewayDependencies) {
+async function listMessages(request: AuthenticatedRequest, { store }: Ports<'store'>) {
   const paging = readPaging(request.query, 'asc')
   const { id, turnId } = readCompletionId(request)
   const chain = await store.loadChain(request.caller, turnId)
@@ -118,7 +118,7 @@ const PLACEHOLDER_MESSAGES = [{ role: 'user', content: '' }]
 
 async function loadCompletion(
   request: AuthenticatedRequest,
-  { archive }: GatewayDependencies,
+  { archive }: Ports<'archive'>,
 ): Promise<StoredTurn> {
   const { id, turnId } = readCompletionId(request)
   return requireCompletion(await archive.loadTurn(request.caller, turnId), id)

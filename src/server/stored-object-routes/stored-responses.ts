@@ -2,7 +2,6 @@
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { listTurnItems } from './list-turn-items.ts'
 import { renderPage, readPaging } from './paging.ts'
 import {
@@ -13,6 +12,7 @@ import {
 } from './route-interface.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { renderStoredResponse } from '../../gateway/respond/render-stored-response.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export const RESPONSE_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'GET', path: '/responses/:id', handle: readResponse },
@@ -20,7 +20,7 @@ export const RESPONSE_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'GET', path: '/responses/:id/input_items', handle: listInputItems },
 ]
 
-async function readResponse(request: AuthenticatedRequest, { archive }: GatewayDependencies) {
+async function readResponse(request: AuthenticatedRequest, { archive }: Ports<'archive'>) {
   if (request.query.get('stream') === 'true') return null
   const { id, turnId } = readResponseId(request)
   const turn = await archive.loadTurn(request.caller, turnId)
@@ -29,7 +29,7 @@ async function readResponse(request: AuthenticatedRequest, { archive }: GatewayD
 
 async function deleteResponse(
   request: AuthenticatedRequest,
-  { archive, nowMs }: GatewayDependencies,
+  { archive, nowMs }: Ports<'archive' | 'nowMs'>,
 ) {
   const { id, turnId } = readResponseId(request)
   const deletion = { ...request.caller, turnId, dialect: 'responses', nowMs: nowMs() }
@@ -39,10 +39,10 @@ async function deleteResponse(
   return { id, object: 'response', deleted: true }
 }
 
-async function listInputItems(request: AuthenticatedRequest, world: GatewayDependencies) {
+async function listInputItems(request: AuthenticatedRequest, ports: Ports<'store'>) {
   const paging = readPaging(request.query, 'desc')
   const items = listTurnItems(
-    await loadChain(request, world),
+    await loadChain(request, ports),
     'question',
     readInclude(request.query),
   )
@@ -58,7 +58,7 @@ function readResponseId({ getPathParameter }: AuthenticatedRequest) {
 
 async function loadChain(
   request: AuthenticatedRequest,
-  { store }: GatewayDependencies,
+  { store }: Ports<'store'>,
 ): Promise<readonly StoredTurn[]> {
   const { id, turnId } = readResponseId(request)
   const chain = await store.loadChain(request.caller, turnId)

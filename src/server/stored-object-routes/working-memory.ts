@@ -18,10 +18,10 @@ import {
 import type { LayerKey } from '../../store/memory-layers/memory-layer-store-interface.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { parseTurnId } from './delete-thread-or-user.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { shortenForError, requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 const path = '/memory/working'
 
@@ -31,25 +31,34 @@ export const WORKING_MEMORY_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'DELETE', path, handle: deleteMemory },
 ]
 
-async function readMemory(request: AuthenticatedRequest, world: GatewayDependencies) {
-  const { key, subject } = await loadTarget(request, world)
-  const latest = (await queryStoreOrThrow(() => world.layers.loadVersions(key))).at(-1)
+async function readMemory(
+  request: AuthenticatedRequest,
+  ports: Ports<'conversations' | 'layers' | 'store'>,
+) {
+  const { key, subject } = await loadTarget(request, ports)
+  const latest = (await queryStoreOrThrow(() => ports.layers.loadVersions(key))).at(-1)
   return renderWorkingMemory(subject, readWorkingMemory(latest?.body ?? {}))
 }
 
-async function replaceMemory(request: AuthenticatedRequest, world: GatewayDependencies) {
+async function replaceMemory(
+  request: AuthenticatedRequest,
+  ports: Ports<'conversations' | 'layers' | 'newTurnId' | 'nowMs' | 'store'>,
+) {
   const body = await request.readJsonObject()
   const memory = checkMemory(body['memory'])
-  const { key, subject, round } = await loadTarget(request, world)
-  const work = { begunAtMs: world.nowMs(), thread: null }
+  const { key, subject, round } = await loadTarget(request, ports)
+  const work = { begunAtMs: ports.nowMs(), thread: null }
   const update = { ...work, place: key, round, parent: null, isTemporary: false }
-  await queryStoreOrThrow(() => saveNextVersion(update, () => ({ memory }), world))
+  await queryStoreOrThrow(() => saveNextVersion(update, () => ({ memory }), ports))
   return renderWorkingMemory(subject, memory)
 }
 
-async function deleteMemory(request: AuthenticatedRequest, world: GatewayDependencies) {
-  const { key, subject } = await loadTarget(request, world)
-  const deleted = await queryStoreOrThrow(() => world.layers.deleteVersions(key))
+async function deleteMemory(
+  request: AuthenticatedRequest,
+  ports: Ports<'conversations' | 'layers' | 'store'>,
+) {
+  const { key, subject } = await loadTarget(request, ports)
+  const deleted = await queryStoreOrThrow(() => ports.layers.deleteVersions(key))
   return { object: 'memory.working.deleted', ...subject, deleted }
 }
 
@@ -89,13 +98,13 @@ function checkMemory(memory: unknown): JsonObject {
 
 async function loadTarget(
   { query, caller }: AuthenticatedRequest,
-  world: GatewayDependencies,
+  ports: Ports<'conversations' | 'store'>,
 ): Promise<MemoryTarget> {
   const { user } = caller
   const conversation = query.get('conversation')
   const response = query.get('response')
-  if (conversation !== null) return loadConversationTarget(conversation, caller, world)
-  if (response !== null) return loadResponseTarget(response, caller, world)
+  if (conversation !== null) return loadConversationTarget(conversation, caller, ports)
+  if (response !== null) return loadResponseTarget(response, caller, ports)
   if (user !== null) return { key: createLayerKey(caller, null), subject: { user }, round: 0 }
   throw createInvalidError(
     'conversation',
@@ -106,11 +115,11 @@ async function loadTarget(
 async function loadConversationTarget(
   conversation: string,
   owner: Caller,
-  world: GatewayDependencies,
+  ports: Ports<'conversations' | 'store'>,
 ): Promise<MemoryTarget> {
   const id = requireIdPrefix(conversation, 'conv', 'conversation')
-  const { head } = await requireConversation(id, 'conversation', owner, world)
-  const chain = head === null ? null : await loadChain(head, owner, world)
+  const { head } = await requireConversation(id, 'conversation', owner, ports)
+  const chain = head === null ? null : await loadChain(head, owner, ports)
   const round = countRounds(chain ?? [])
   return { key: createLayerKey(owner, id), subject: { conversation: id }, round }
 }
@@ -118,9 +127,9 @@ async function loadConversationTarget(
 async function loadResponseTarget(
   id: string,
   owner: Caller,
-  world: GatewayDependencies,
+  ports: Ports<'store'>,
 ): Promise<MemoryTarget> {
-  const chain = await loadChain(parseTurnId(id, 'response'), owner, world)
+  const chain = await loadChain(parseTurnId(id, 'response'), owner, ports)
   const turn = chain?.at(-1)
   if (chain === null || turn === undefined) {
     throw createNotFoundError(`Nothing is remembered of '${shortenForError(id)}'.`, 'response')
@@ -129,7 +138,7 @@ async function loadResponseTarget(
   return { key, subject: { response: id }, round: countRounds(chain) }
 }
 
-function loadChain(turnId: string, owner: Caller, { store }: GatewayDependencies) {
+function loadChain(turnId: string, owner: Caller, { store }: Ports<'store'>) {
   return queryStoreOrThrow(() => store.loadChain(owner, turnId))
 }
 

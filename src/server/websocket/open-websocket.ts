@@ -6,7 +6,7 @@ import { serveConnection } from './serve-connection.ts'
 
 export function openWebSocket(
   { exchange, caller, headers }: AuthenticatedRequest,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Response {
   const { upgradeToWebSocket } = exchange
   if (upgradeToWebSocket === undefined) {
@@ -18,6 +18,6 @@ export function openWebSocket(
   }
   const isBeta = /responses_websockets/.test(headers.get('openai-beta') ?? '')
   return upgradeToWebSocket((socket) =>
-    serveConnection(socket, { ...exchange, caller, world, isBeta }),
+    serveConnection(socket, { ...exchange, caller, world: ports, isBeta }),
   )
 }
