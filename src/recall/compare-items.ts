@@ -6,51 +6,58 @@ import type { Item, Part } from '../core/item.ts'
 import { isObject, tryParseJson } from '../core/json/json.ts'
 
 /** Whether nothing is lost if the client's item is sent instead of the recorded one. */
-export function hasSameContent(recorded: Item, given: Item): boolean {
-  if (recorded === given) return true
-  const own = told(recorded)
-  if (own !== null && !isEqual(own, told(given) ?? undefined)) return false
+export function hasSameContent(recorded: Item, clientItem: Item): boolean {
+  if (recorded === clientItem) return true
+  const recordedFields = readClientVisibleFields(recorded)
+  if (
+    recordedFields !== null &&
+    !isEqual(recordedFields, readClientVisibleFields(clientItem) ?? undefined)
+  )
+    return false
   if (recorded.type === 'message') {
     return (
-      given.type === 'message' &&
-      recorded.role === given.role &&
-      recorded.phase === given.phase &&
-      isEqual(recorded.content.map(bare), given.content.map(bare))
+      clientItem.type === 'message' &&
+      recorded.role === clientItem.role &&
+      recorded.phase === clientItem.phase &&
+      isEqual(recorded.content.map(removeEmptyLists), clientItem.content.map(removeEmptyLists))
     )
   }
   if (recorded.type === 'opaque') {
-    return given.type === 'opaque' && isEqual(nameless(recorded.raw), nameless(given.raw))
+    return (
+      clientItem.type === 'opaque' &&
+      isEqual(removeMetadata(recorded.raw), removeMetadata(clientItem.raw))
+    )
   }
-  return isEqual(nameless(recorded), nameless(given))
+  return isEqual(removeMetadata(recorded), removeMetadata(clientItem))
 }
 
 /** What is said to the gateway alone is not said in the conversation. */
-function told({ native }: Item): object | null {
+function readClientVisibleFields({ native }: Item): object | null {
   if (native === undefined) return null
   const { backstory: _backstory, ...rest } = native
   return Object.keys(rest).length === 0 ? null : rest
 }
 
 /** Whether two calls under one id are one call. Clients write the arguments anew. */
-export function isSameCall(recorded: Item, given: Item): boolean {
+export function isSameCall(recorded: Item, clientItem: Item): boolean {
   if (recorded.type === 'function_call') {
     return (
-      given.type === 'function_call' &&
-      recorded.name === given.name &&
-      meansTheSame(recorded.arguments, given.arguments)
+      clientItem.type === 'function_call' &&
+      recorded.name === clientItem.name &&
+      isSameJson(recorded.arguments, clientItem.arguments)
     )
   }
   if (recorded.type === 'custom_tool_call') {
     return (
-      given.type === 'custom_tool_call' &&
-      recorded.name === given.name &&
-      recorded.input === given.input
+      clientItem.type === 'custom_tool_call' &&
+      recorded.name === clientItem.name &&
+      recorded.input === clientItem.input
     )
   }
   return (
     recorded.type === 'opaque' &&
-    given.type === 'opaque' &&
-    isEqual(nameless(recorded.raw), nameless(given.raw))
+    clientItem.type === 'opaque' &&
+    isEqual(removeMetadata(recorded.raw), removeMetadata(clientItem.raw))
   )
 }
 
@@ -61,33 +68,39 @@ export function isSameCall(recorded: Item, given: Item): boolean {
 export function listHostedItemKeys(item: Item): readonly string[] {
   if (item.type !== 'opaque') return []
   const { id, type } = item.raw
-  const content = `as ${written(nameless(item.raw))}`
-  return typeof id === 'string' ? [`id ${written(type)} ${id}`, content] : [content]
+  const content = `as ${serializeCanonically(removeMetadata(item.raw))}`
+  return typeof id === 'string' ? [`id ${serializeCanonically(type)} ${id}`, content] : [content]
 }
 
 /** The same for reasoning: by its id, or sealed by its maker. */
 export function listReasoningKeys(item: Item): readonly string[] {
   if (item.type !== 'reasoning') return []
-  const sealed = item.encrypted_content ?? ''
+  const encrypted = item.encrypted_content ?? ''
   return [
     ...(item.id === undefined ? [] : [`id ${item.id}`]),
-    ...(sealed === '' ? [] : [`sealed ${sealed}`]),
+    ...(encrypted === '' ? [] : [`sealed ${encrypted}`]),
   ]
 }
 
-function meansTheSame(one: string, other: string): boolean {
-  if (one === other) return true
+function isSameJson(first: string, second: string): boolean {
+  if (first === second) return true
   // No arguments are written in two ways.
-  const [value, otherValue] = [tryParseJson(one || '{}'), tryParseJson(other || '{}')]
+  const [value, otherValue] = [tryParseJson(first || '{}'), tryParseJson(second || '{}')]
   return value !== null && isEqual(value, otherValue)
 }
 
-function nameless(item: object): object {
-  const { id: _id, status: _status, origin: _origin, native: _native, ...rest } = item as Named
+function removeMetadata(item: object): object {
+  const {
+    id: _id,
+    status: _status,
+    origin: _origin,
+    native: _native,
+    ...rest
+  } = item as ItemMetadata
   return rest
 }
 
-interface Named {
+interface ItemMetadata {
   readonly id?: unknown
   readonly status?: unknown
   readonly origin?: unknown
@@ -95,7 +108,7 @@ interface Named {
 }
 
 /** Without the lists that one wire always writes and another only when there is something in them. */
-function bare(part: Part): Part {
+function removeEmptyLists(part: Part): Part {
   if (part.type !== 'output_text' && part.type !== 'input_text') return part
   const { annotations, logprobs, ...rest } = part
   return {
@@ -106,31 +119,31 @@ function bare(part: Part): Part {
 }
 
 /** Equal as JSON, whatever order the fields come in; a field without a value is not there. */
-function isEqual(one: unknown, other: unknown): boolean {
-  if (one === other) return true
-  if (Array.isArray(one)) {
+function isEqual(first: unknown, second: unknown): boolean {
+  if (first === second) return true
+  if (Array.isArray(first)) {
     return (
-      Array.isArray(other) &&
-      one.length === other.length &&
-      one.every((value, at) => isEqual(value, other[at]))
+      Array.isArray(second) &&
+      first.length === second.length &&
+      first.every((value, index) => isEqual(value, second[index]))
     )
   }
-  if (!isObject(one) || !isObject(other)) return false
-  const fields = Object.keys(one).filter((name) => one[name] !== undefined)
-  const others = Object.keys(other).filter((name) => other[name] !== undefined)
+  if (!isObject(first) || !isObject(second)) return false
+  const firstNames = Object.keys(first).filter((name) => first[name] !== undefined)
+  const secondNames = Object.keys(second).filter((name) => second[name] !== undefined)
   return (
-    fields.length === others.length &&
-    fields.every((name) => Object.hasOwn(other, name) && isEqual(one[name], other[name]))
+    firstNames.length === secondNames.length &&
+    firstNames.every((name) => Object.hasOwn(second, name) && isEqual(first[name], second[name]))
   )
 }
 
 /** As JSON that is the same wherever `isEqual` is true. */
-function written(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(written).join()}]`
+function serializeCanonically(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(serializeCanonically).join()}]`
   if (!isObject(value)) return JSON.stringify(value) ?? 'null'
-  const fields = Object.keys(value).filter((name) => value[name] !== undefined)
-  return `{${fields
+  const firstNames = Object.keys(value).filter((name) => value[name] !== undefined)
+  return `{${firstNames
     .toSorted()
-    .map((name) => `${JSON.stringify(name)}:${written(value[name])}`)
+    .map((name) => `${JSON.stringify(name)}:${serializeCanonically(value[name])}`)
     .join()}}`
 }

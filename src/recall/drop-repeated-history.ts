@@ -14,122 +14,126 @@ import { isModelItem } from '../core/items/is-model-item.ts'
 import { findLowerBound } from './binary-search.ts'
 import { listHostedItemKeys, listReasoningKeys } from './compare-items.ts'
 import type { TransformResult } from '../context/transform-interface.ts'
+import { appendToGroup } from './append-to-group.ts'
 
 export function dropRepeatedHistory(
   history: readonly Item[],
   items: readonly Item[],
 ): TransformResult {
-  const border = items.findIndex((item) => !isModelItem(item) && !isCallOutput(item))
-  const repeated = items.slice(0, border < 0 ? items.length : border)
+  const repeatEnd = items.findIndex((item) => !isModelItem(item) && !isCallOutput(item))
+  const repeated = items.slice(0, repeatEnd < 0 ? items.length : repeatEnd)
   const tail = history.slice(history.findLastIndex(isUserMessage) + 1)
-  const covered = coveredBy(tail, repeated)
-  if (covered.size === 0) return { items, notes: [] }
+  const repeatedIndexes = findRepeatedItems(tail, repeated)
+  if (repeatedIndexes.size === 0) return { items, notes: [] }
   const notes: Note[] = []
-  const kept = items.filter((_, at) => {
-    if (!covered.has(at)) return true
-    notes.push({ did: 'dropped', at, why: 'already-remembered' })
+  const remaining = items.filter((_, index) => {
+    if (!repeatedIndexes.has(index)) return true
+    notes.push({ did: 'dropped', at: index, why: 'already-remembered' })
     return false
   })
-  return { items: kept, notes }
+  return { items: remaining, notes }
 }
 
 /** From the end back: what is found last in the history is the last that is repeated. */
-function coveredBy(tail: readonly Item[], repeated: readonly Item[]): ReadonlySet<number> {
-  const covered = new Set<number>()
-  if (repeated.length === 0 || tail.length === 0) return covered
-  const said = openSaid(tail)
-  const sought = repeated.map(namesOf)
-  let [last, end] = [-1, 0]
-  for (const [at, names] of sought.entries()) {
-    const found = said.find(names, tail.length)
-    if (found !== null && found.end >= end) [last, end] = [at, found.end]
+function findRepeatedItems(tail: readonly Item[], repeated: readonly Item[]): ReadonlySet<number> {
+  const repeatedIndexes = new Set<number>()
+  if (repeated.length === 0 || tail.length === 0) return repeatedIndexes
+  const tailIndex = indexHistoryTail(tail)
+  const repeatedKeys = repeated.map(listItemKeys)
+  let [lastRepeated, rangeEnd] = [-1, 0]
+  for (const [index, itemKeys] of repeatedKeys.entries()) {
+    const range = tailIndex.find(itemKeys, tail.length)
+    if (range !== null && range.end >= rangeEnd) [lastRepeated, rangeEnd] = [index, range.end]
   }
-  for (let at = last; at >= 0; at -= 1) {
-    const found = said.find(sought[at] ?? NAMELESS, end)
-    if (found === null) continue
-    covered.add(at)
-    end = found.start
+  for (let index = lastRepeated; index >= 0; index -= 1) {
+    const range = tailIndex.find(repeatedKeys[index] ?? NO_KEYS, rangeEnd)
+    if (range === null) continue
+    repeatedIndexes.add(index)
+    rangeEnd = range.start
   }
-  return covered
+  return repeatedIndexes
 }
 
-interface Names {
+interface ItemKeys {
   /** Two items that have one in common are the same thing said. */
   readonly keys: readonly string[]
   /** `null` for what is no message, or one that says nothing. */
-  readonly words: string | null
+  readonly text: string | null
 }
 
-const NAMELESS: Names = { keys: [], words: null }
+const NO_KEYS: ItemKeys = { keys: [], text: null }
 
-function namesOf(item: Item): Names {
+function listItemKeys(item: Item): ItemKeys {
   if (item.type === 'message') {
-    const words = normalizeText(textOf(item.content))
-    return words === '' ? NAMELESS : { keys: [`said ${words}`], words }
+    const text = normalizeText(textOf(item.content))
+    return text === '' ? NO_KEYS : { keys: [`said ${text}`], text }
   }
-  const end = callEndOf(item)
-  const called =
-    end === null || end.callId === '' ? [] : [`${end.side} ${end.family} ${end.callId}`]
-  return { keys: [...called, ...listReasoningKeys(item), ...listHostedItemKeys(item)], words: null }
+  const callEnd = callEndOf(item)
+  const callKeys =
+    callEnd === null || callEnd.callId === ''
+      ? []
+      : [`${callEnd.side} ${callEnd.family} ${callEnd.callId}`]
+  return {
+    keys: [...callKeys, ...listReasoningKeys(item), ...listHostedItemKeys(item)],
+    text: null,
+  }
 }
 
 /** The items that say it, without those behind them. */
-interface Span {
+interface ItemRange {
   readonly start: number
   readonly end: number
 }
 
 /** Where it is said for the last time in front of `end`. */
-function openSaid(tail: readonly Item[]) {
-  const names = tail.map((item) =>
-    item.type === 'message' && !isSpoken(item) ? NAMELESS : namesOf(item),
+function indexHistoryTail(tail: readonly Item[]) {
+  const itemKeys = tail.map((item) =>
+    item.type === 'message' && !isAssistantMessage(item) ? NO_KEYS : listItemKeys(item),
   )
-  const places = new Map<string, number[]>()
-  for (const [at, { keys }] of names.entries()) {
+  const positions = new Map<string, number[]>()
+  for (const [index, { keys }] of itemKeys.entries()) {
     for (const key of keys) {
-      const there = places.get(key)
-      if (there === undefined) places.set(key, [at])
-      else there.push(at)
+      appendToGroup(positions, key, index)
     }
   }
-  let looks = MOST_LOOKS
-  const findJoined = (text: string, before: number): Span | null => {
-    for (let end = before; end > 0 && looks > 0; end -= 1) {
-      let left = text.length
-      for (let start = end - 1; start >= 0; start -= 1) {
-        const part = names[start]?.words ?? null
-        looks -= 1 + (part ?? '').length / CHARS_A_LOOK
-        if (part === null) {
-          if (left < text.length && tail[start]?.type === 'reasoning') continue
+  let remainingComparisons = MAX_COMPARISONS
+  const findJoined = (text: string, searchEnd: number): ItemRange | null => {
+    for (let rangeEnd = searchEnd; rangeEnd > 0 && remainingComparisons > 0; rangeEnd -= 1) {
+      let remainingChars = text.length
+      for (let start = rangeEnd - 1; start >= 0; start -= 1) {
+        const partText = itemKeys[start]?.text ?? null
+        remainingComparisons -= 1 + (partText ?? '').length / CHARS_PER_COMPARISON
+        if (partText === null) {
+          if (remainingChars < text.length && tail[start]?.type === 'reasoning') continue
           break
         }
-        if (!text.endsWith(part, left)) break
-        left -= part.length
-        if (left === 0) return { start, end }
+        if (!text.endsWith(partText, remainingChars)) break
+        remainingChars -= partText.length
+        if (remainingChars === 0) return { start, end: rangeEnd }
       }
     }
     return null
   }
   return {
-    find({ keys, words: text }: Names, end: number): Span | null {
-      let last = -1
-      for (const key of keys) last = Math.max(last, lastBefore(places.get(key) ?? [], end))
-      if (last >= 0) return { start: last, end: last + 1 }
+    find({ keys, text }: ItemKeys, searchEnd: number): ItemRange | null {
+      const found = keys.map((key) => findLastBefore(positions.get(key) ?? [], searchEnd))
+      const start = Math.max(-1, ...found)
+      if (start >= 0) return { start, end: start + 1 }
       // Some clients make one message of all that was said between two calls.
-      return text === null ? null : findJoined(text, end)
+      return text === null ? null : findJoined(text, searchEnd)
     },
   }
 }
 
 /** Where a client joins messages there are a few. Beyond this, what it repeats counts as new. */
-const MOST_LOOKS = 100_000
-const CHARS_A_LOOK = 100
+const MAX_COMPARISONS = 100_000
+const CHARS_PER_COMPARISON = 100
 
-function isSpoken(item: Item): boolean {
+function isAssistantMessage(item: Item): boolean {
   return item.type === 'message' && item.role === 'assistant'
 }
 
 /** -1 if there is none. */
-function lastBefore(places: readonly number[], end: number): number {
-  return places[findLowerBound(places, end) - 1] ?? -1
+function findLastBefore(positions: readonly number[], end: number): number {
+  return positions[findLowerBound(positions, end) - 1] ?? -1
 }

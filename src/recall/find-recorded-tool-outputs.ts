@@ -7,12 +7,13 @@ import type { Item } from '../core/item.ts'
 import { callEndOf, isCallOutput, type ToolCallEnd } from '../core/items/tool-call-pairs.ts'
 import type { RecordedTurn } from '../core/items/recorded-turn.ts'
 import type { TurnAncestry } from './turn-ancestry.ts'
+import { appendToGroup } from './append-to-group.ts'
 
 export interface RecordedOutput {
   readonly output: Item
   /** The turn that was given it, and its place in what that turn was given. */
   readonly turn: RecordedTurn
-  readonly place: number
+  readonly inputIndex: number
 }
 
 /** The output of the turn's call number `nth` under this key, counted from 0. */
@@ -24,117 +25,121 @@ export type FindRecordedOutput = (
 
 /** `attached` are the turns of a list, in their order. Those known to lie between are asked, too. */
 export function indexRecordedOutputs(
-  attached: readonly RecordedTurn[],
-  kin: TurnAncestry,
+  matchedTurns: readonly RecordedTurn[],
+  ancestry: TurnAncestry,
 ): FindRecordedOutput {
   // Most turns were given none, and nothing is to be found out about them.
-  if (!kin.all.some(({ input }) => input.some(isCallOutput))) return () => null
-  const isAttached = new Set(attached)
-  const given = outputsGiven(attached, kin)
-  const asked = new Set<RecordedTurn>()
-  const found = new Map<RecordedTurn, Map<string, RecordedOutput>>()
-  const ask = (turn: RecordedTurn): void => {
-    asked.add(turn)
-    for (const { name, caller, atHand } of given.get(turn) ?? []) {
-      const outputs = found.get(caller) ?? new Map<string, RecordedOutput>()
-      found.set(caller, outputs)
-      if (!outputs.has(name)) outputs.set(name, atHand)
+  if (!ancestry.allTurns.some(({ input }) => input.some(isCallOutput))) return () => null
+  const matchedTurnSet = new Set(matchedTurns)
+  const outputsByTurn = matchOutputsToCallers(matchedTurns, ancestry)
+  const visitedTurns = new Set<RecordedTurn>()
+  const outputsByCaller = new Map<RecordedTurn, Map<string, RecordedOutput>>()
+  const visitTurn = (turn: RecordedTurn): void => {
+    visitedTurns.add(turn)
+    for (const { callName, caller, recordedOutput } of outputsByTurn.get(turn) ?? []) {
+      const outputs = outputsByCaller.get(caller) ?? new Map<string, RecordedOutput>()
+      outputsByCaller.set(caller, outputs)
+      if (!outputs.has(callName)) outputs.set(callName, recordedOutput)
     }
   }
-  for (const turn of attached) {
-    if (!asked.has(turn)) ask(turn)
-    for (let next = kin.parent(turn); next !== null; next = kin.parent(next)) {
-      if (isAttached.has(next) || asked.has(next)) break
-      ask(next)
+  for (const turn of matchedTurns) {
+    if (!visitedTurns.has(turn)) visitTurn(turn)
+    for (const ancestor of ancestry.listAncestors(turn)) {
+      if (matchedTurnSet.has(ancestor) || visitedTurns.has(ancestor)) break
+      visitTurn(ancestor)
     }
   }
-  return (turn, key, nth) => found.get(turn)?.get(`${nth} ${key}`) ?? null
+  return (turn, key, nth) => outputsByCaller.get(turn)?.get(`${nth} ${key}`) ?? null
 }
 
 /** `null` for what is not that end of a call. */
 export function toolCallKey(item: Item, side: ToolCallEnd['side']): string | null {
-  const end = callEndOf(item)
-  return end?.side === side && end.callId !== '' ? `${end.family} ${end.callId}` : null
+  const callEnd = callEndOf(item)
+  return callEnd?.side === side && callEnd.callId !== ''
+    ? `${callEnd.family} ${callEnd.callId}`
+    : null
 }
 
-interface Given {
-  readonly name: string
+interface MatchedOutput {
+  readonly callName: string
   readonly caller: RecordedTurn
-  readonly atHand: RecordedOutput
+  readonly recordedOutput: RecordedOutput
 }
 
 /**
  * For each turn the outputs it was given, with the nearest turn before it that has made the call. All
  * ways from the first turns down are gone once, with the calls that were made on the way.
  */
-function outputsGiven(
-  attached: readonly RecordedTurn[],
-  kin: TurnAncestry,
-): ReadonlyMap<RecordedTurn, readonly Given[]> {
-  const { roots, children } = treeOf(attached, kin)
-  const given = new Map<RecordedTurn, readonly Given[]>()
-  const callers = new Map<string, RecordedTurn[]>()
-  const way: Step[] = roots.map((turn) => ({ turn, calls: null }))
-  for (let step = way.pop(); step !== undefined; step = way.pop()) {
-    const { turn, calls } = step
-    if (calls !== null) {
-      for (const name of calls) callers.get(name)?.pop()
+function matchOutputsToCallers(
+  matchedTurns: readonly RecordedTurn[],
+  ancestry: TurnAncestry,
+): ReadonlyMap<RecordedTurn, readonly MatchedOutput[]> {
+  const { roots, children } = buildTurnTree(matchedTurns, ancestry)
+  const outputsByTurn = new Map<RecordedTurn, readonly MatchedOutput[]>()
+  const callersByName = new Map<string, RecordedTurn[]>()
+  const pendingSteps: WalkStep[] = roots.map((turn) => ({ turn, callsToLeave: null }))
+  for (let step = pendingSteps.pop(); step !== undefined; step = pendingSteps.pop()) {
+    const { turn, callsToLeave } = step
+    if (callsToLeave !== null) {
+      for (const callName of callsToLeave) callersByName.get(callName)?.pop()
       continue
     }
-    given.set(turn, givenTo(turn, callers))
-    const made = namesOf(turn.output, 'call').map(({ name }) => name)
-    for (const name of made) {
-      const before = callers.get(name)
-      if (before === undefined) callers.set(name, [turn])
-      else before.push(turn)
+    outputsByTurn.set(turn, matchTurnOutputs(turn, callersByName))
+    const madeCalls = numberCallEnds(turn.output, 'call').map(({ callName }) => callName)
+    for (const callName of madeCalls) {
+      appendToGroup(callersByName, callName, turn)
     }
-    way.push({ turn, calls: made })
-    for (const child of children.get(turn) ?? []) way.push({ turn: child, calls: null })
+    pendingSteps.push({ turn, callsToLeave: madeCalls })
+    for (const child of children.get(turn) ?? [])
+      pendingSteps.push({ turn: child, callsToLeave: null })
   }
-  return given
+  return outputsByTurn
 }
 
 /** To a turn, or back from it, when its calls are no longer on the way. */
-interface Step {
+interface WalkStep {
   readonly turn: RecordedTurn
-  readonly calls: readonly string[] | null
+  readonly callsToLeave: readonly string[] | null
 }
 
-function givenTo(
+function matchTurnOutputs(
   turn: RecordedTurn,
-  callers: ReadonlyMap<string, readonly RecordedTurn[]>,
-): readonly Given[] {
-  return namesOf(turn.input, 'output').flatMap(({ name, item: output, place }) => {
-    const caller = callers.get(name)?.at(-1)
-    return caller === undefined ? [] : [{ name, caller, atHand: { output, turn, place } }]
+  callersByName: ReadonlyMap<string, readonly RecordedTurn[]>,
+): readonly MatchedOutput[] {
+  return numberCallEnds(turn.input, 'output').flatMap(({ callName, item: output, inputIndex }) => {
+    const caller = callersByName.get(callName)?.at(-1)
+    return caller === undefined
+      ? []
+      : [{ callName, caller, recordedOutput: { output, turn, inputIndex } }]
   })
 }
 
 /** Each end of a call under its key, and which one of that key it is. */
-function namesOf(items: readonly Item[], side: ToolCallEnd['side']) {
-  const seen = new Map<string, number>()
-  return items.flatMap((item, place) => {
+function numberCallEnds(items: readonly Item[], side: ToolCallEnd['side']) {
+  const counts = new Map<string, number>()
+  return items.flatMap((item, inputIndex) => {
     const key = toolCallKey(item, side)
     if (key === null) return []
-    const nth = seen.get(key) ?? 0
-    seen.set(key, nth + 1)
-    return [{ name: `${nth} ${key}`, item, place }]
+    const nth = counts.get(key) ?? 0
+    counts.set(key, nth + 1)
+    return [{ callName: `${nth} ${key}`, item, inputIndex }]
   })
 }
 
 /** These turns and all before them. Links that lead in a circle lead to no first turn. */
-function treeOf(turns: readonly RecordedTurn[], kin: TurnAncestry) {
+function buildTurnTree(turns: readonly RecordedTurn[], ancestry: TurnAncestry) {
   const roots: RecordedTurn[] = []
   const children = new Map<RecordedTurn, RecordedTurn[]>()
-  const known = new Set<RecordedTurn>()
+  const visitedTurns = new Set<RecordedTurn>()
   for (const turn of turns) {
-    for (let next: RecordedTurn | null = turn; next !== null && !known.has(next);) {
-      known.add(next)
-      const parent = kin.parent(next)
+    let current: RecordedTurn | null = turn
+    while (current !== null && !visitedTurns.has(current)) {
+      visitedTurns.add(current)
+      const parent: RecordedTurn | null = ancestry.findParent(current)
       const siblings = parent === null ? roots : (children.get(parent) ?? [])
-      siblings.push(next)
+      siblings.push(current)
       if (parent !== null) children.set(parent, siblings)
-      next = parent
+      current = parent
     }
   }
   return { roots, children }

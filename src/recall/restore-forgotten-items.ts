@@ -25,6 +25,7 @@ import {
   type Segment,
 } from './split-and-fingerprint-segments.ts'
 import { buildTurnAncestry } from './turn-ancestry.ts'
+import { appendToGroup } from './append-to-group.ts'
 
 export interface RestoreOptions {
   /** Whether calls and results that the client has forgotten are told again. */
@@ -41,7 +42,7 @@ export interface RestoredHistory {
   /** The first turn that answers the newest question, if one is attached. */
   readonly firstTurnOfAnswer: RecordedTurn | null
   /** Where in the client's list what is new since the last run begins. */
-  readonly newsFrom: number
+  readonly newItemsStart: number
   /** Every turn that was attached, in the order of the list. */
   readonly usedTurns: readonly RecordedTurn[]
 }
@@ -49,216 +50,240 @@ export interface RestoredHistory {
 /** `plan` is that of `items`; `beyond` are turns that are not there because they are too many. */
 export function restoreForgottenItems(
   items: readonly Item[],
-  plan: SegmentedHistory,
+  segmentedHistory: SegmentedHistory,
   turns: readonly RecordedTurn[],
   policy: RestoreOptions,
-  beyond: ReadonlySet<string> = NONE,
+  omittedTurnIds: ReadonlySet<string> = NO_TURN_IDS,
 ): RestoredHistory {
-  const kin = buildTurnAncestry(turns)
-  const whyGone: WhyGone = (turnId) => {
-    if (kin.turn(turnId) !== null) return 'marker-removed'
-    return beyond.has(turnId) ? 'beyond-memory' : 'marker-unknown'
+  const ancestry = buildTurnAncestry(turns)
+  const explainRemovedMarker: ExplainRemovedMarker = (turnId) => {
+    if (ancestry.findTurn(turnId) !== null) return 'marker-removed'
+    return omittedTurnIds.has(turnId) ? 'beyond-memory' : 'marker-unknown'
   }
-  const attached = matchTurnsToSegments(items, plan, kin)
-  const told = attached.turns.flat()
+  const matches = matchTurnsToSegments(items, segmentedHistory, ancestry)
+  const matchedTurns = matches.turnsBySegment.flat()
   // What a turn itself has of the answer that it continued is no turn of its own.
-  const used = told.filter((turn) => kin.turn(turn.id) === turn)
-  const findOutput = indexRecordedOutputs(told, kin)
-  const partners = used.length === 0 ? null : findToolCallPairs(items)
-  const toldIds = new Set(told.map(({ id }) => id))
-  const doubted = new Set([...attached.doubted].map(({ id }) => id))
+  const usedTurns = matchedTurns.filter((turn) => ancestry.findTurn(turn.id) === turn)
+  const findOutput = indexRecordedOutputs(matchedTurns, ancestry)
+  const pairIndexes = usedTurns.length === 0 ? null : findToolCallPairs(items)
+  const matchedTurnIds = new Set(matchedTurns.map(({ id }) => id))
+  const untrustedTurnIds = new Set([...matches.untrustedTurns].map(({ id }) => id))
   // Where other turns stand for the words, nobody has asked whether to believe a marker.
-  const isDoubted = ({ marks }: Segment, isFound: boolean): boolean =>
-    marks.some((id) => !toldIds.has(id) && (doubted.has(id) || (isFound && kin.turn(id) !== null)))
-  const list = openList(items)
-  for (const [number, run] of plan.runs.entries()) {
-    const own = attached.turns[number] ?? []
-    list.pass(run.start)
-    if (attached.ambiguous.has(number)) list.note({ did: 'dropped', why: 'turn-ambiguous' })
-    else if (isDoubted(run, own.length > 0)) {
-      list.note({ did: 'dropped', why: 'marker-doubted' })
+  const hasUntrustedMarker = ({ markerTurnIds }: Segment, hasTurns: boolean): boolean =>
+    markerTurnIds.some(
+      (id) =>
+        !matchedTurnIds.has(id) &&
+        (untrustedTurnIds.has(id) || (hasTurns && ancestry.findTurn(id) !== null)),
+    )
+  const builder = createItemListBuilder(items)
+  for (const [segmentIndex, segment] of segmentedHistory.segments.entries()) {
+    const segmentTurns = matches.turnsBySegment[segmentIndex] ?? []
+    builder.copyUntil(segment.start)
+    if (matches.ambiguousSegments.has(segmentIndex))
+      builder.addNote({ did: 'dropped', why: 'turn-ambiguous' })
+    else if (hasUntrustedMarker(segment, segmentTurns.length > 0)) {
+      builder.addNote({ did: 'dropped', why: 'marker-doubted' })
     }
-    if (own.length === 0 || partners === null) {
-      if (run.marks.length > 0) list.put(unmarked(items, run, whyGone), run.end)
+    if (segmentTurns.length === 0 || pairIndexes === null) {
+      if (segment.markerTurnIds.length > 0)
+        builder.replace(removeSegmentMarkers(items, segment, explainRemovedMarker), segment.end)
       continue
     }
-    const gapEnd = plan.runs[number + 1]?.start ?? items.length
-    const { pieces, owed } = restoreSegment({
-      run,
-      given: items.slice(run.start, run.end),
-      turns: own,
+    const gapEnd = segmentedHistory.segments[segmentIndex + 1]?.start ?? items.length
+    const { pieces, missingOutputs } = restoreSegment({
+      segment,
+      clientItems: items.slice(segment.start, segment.end),
+      turns: segmentTurns,
       replaysTools: policy.replaysTools,
       findOutput,
-      ...answersIn(items, run, gapEnd, partners),
+      ...findClientOutputs(items, segment, gapEnd, pairIndexes),
     })
-    if (pieces !== null) list.put(withMarksNoted(pieces, run, whyGone), run.end)
-    list.owe(owed, run.end, gapEnd)
+    if (pieces !== null)
+      builder.replace(addMarkerNotes(pieces, segment, explainRemovedMarker), segment.end)
+    builder.addMissingOutputs(missingOutputs, segment.end, gapEnd)
   }
-  list.pass(items.length)
+  builder.copyUntil(items.length)
   return {
-    ...list.done(),
-    parent: attached.turns.at(-1)?.at(-1) ?? null,
-    firstTurnOfAnswer: firstBehind(items.findLastIndex(isUserMessage), plan, attached.turns),
-    newsFrom: plan.runs.at(-1)?.end ?? 0,
-    usedTurns: used,
+    ...builder.finish(),
+    parent: matches.turnsBySegment.at(-1)?.at(-1) ?? null,
+    firstTurnOfAnswer: findFirstTurnAfter(
+      items.findLastIndex(isUserMessage),
+      segmentedHistory,
+      matches.turnsBySegment,
+    ),
+    newItemsStart: segmentedHistory.segments.at(-1)?.end ?? 0,
+    usedTurns,
   }
 }
 
-const NONE: ReadonlySet<string> = new Set()
+const NO_TURN_IDS: ReadonlySet<string> = new Set()
 
 /** Why a marker is taken out and nothing stands for it. */
-type WhyGone = (turnId: string) => 'marker-removed' | 'marker-unknown' | 'beyond-memory'
+type ExplainRemovedMarker = (
+  turnId: string,
+) => 'marker-removed' | 'marker-unknown' | 'beyond-memory'
 
-function firstBehind(
-  question: number,
-  { runs }: SegmentedHistory,
+function findFirstTurnAfter(
+  questionIndex: number,
+  { segments }: SegmentedHistory,
   turns: readonly (readonly RecordedTurn[])[],
 ): RecordedTurn | null {
-  const place = runs.findIndex(({ start }) => start > question)
-  return place < 0 ? null : (turns.slice(place).flat()[0] ?? null)
+  const index = segments.findIndex(({ start }) => start > questionIndex)
+  return index < 0 ? null : (turns.slice(index).flat()[0] ?? null)
 }
 
 /** What of the calls of a run the client answers itself, behind the run. */
-function answersIn(items: readonly Item[], run: Segment, gapEnd: number, partners: Int32Array) {
-  const answered = new Set<Item>()
-  const strayOutputs = new Set<string>()
-  for (let at = run.start; at < run.end; at += 1) {
-    const item = items[at]
-    if (item !== undefined && partners[at] !== UNPAIRED) answered.add(item)
+function findClientOutputs(
+  items: readonly Item[],
+  segment: Segment,
+  gapEnd: number,
+  pairIndexes: Int32Array,
+) {
+  const answeredCalls = new Set<Item>()
+  const unpairedOutputKeys = new Set<string>()
+  for (let index = segment.start; index < segment.end; index += 1) {
+    const item = items[index]
+    if (item !== undefined && pairIndexes[index] !== UNPAIRED) answeredCalls.add(item)
   }
-  for (let at = run.end; at < gapEnd; at += 1) {
-    const item = items[at]
-    const key = item === undefined || partners[at] !== UNPAIRED ? null : toolCallKey(item, 'output')
-    if (key !== null) strayOutputs.add(key)
+  for (let index = segment.end; index < gapEnd; index += 1) {
+    const item = items[index]
+    const key =
+      item === undefined || pairIndexes[index] !== UNPAIRED ? null : toolCallKey(item, 'output')
+    if (key !== null) unpairedOutputKeys.add(key)
   }
-  return { answered, strayOutputs }
+  return { answeredCalls, unpairedOutputKeys }
 }
 
 /** The client's own items, but for the markers. A message that was nothing else is left out. */
-function unmarked(
+function removeSegmentMarkers(
   items: readonly Item[],
-  run: Segment,
-  whyGone: WhyGone,
+  segment: Segment,
+  explainRemovedMarker: ExplainRemovedMarker,
 ): readonly RestoredPiece[] {
-  return items.slice(run.start, run.end).map((item) => {
+  return items.slice(segment.start, segment.end).map((item) => {
     if (item.type !== 'message') return { item, note: null }
-    const words = removeMessageMarkers(item)
-    if (words === item) return { item, note: null }
-    const reasons = listMarkerTurnIds(item).map(whyGone)
+    const cleanedMessage = removeMessageMarkers(item)
+    if (cleanedMessage === item) return { item, note: null }
+    const reasons = listMarkerTurnIds(item).map(explainRemovedMarker)
     const why = reasons.find((reason) => reason !== 'marker-removed') ?? 'marker-removed'
-    const isDisconnected = isEmptyAssistantMessage(words)
+    const isEmpty = isEmptyAssistantMessage(cleanedMessage)
     return {
-      item: isDisconnected ? null : words,
-      note: { did: isDisconnected ? 'dropped' : 'changed', why },
+      item: isEmpty ? null : cleanedMessage,
+      note: { did: isEmpty ? 'dropped' : 'changed', why },
     }
   })
 }
 
 /** Markers are noted where nothing else is: at the first words that are passed on. */
-function withMarksNoted(
-  pieces: readonly RestoredPiece[],
-  { marks }: Segment,
-  whyGone: WhyGone,
+function addMarkerNotes(
+  restoredPieces: readonly RestoredPiece[],
+  { markerTurnIds }: Segment,
+  explainRemovedMarker: ExplainRemovedMarker,
 ): readonly RestoredPiece[] {
-  if (marks.length === 0) return pieces
+  if (markerTurnIds.length === 0) return restoredPieces
   const did = 'changed'
-  const missing = [...new Set(marks)].map(whyGone).filter((why) => why !== 'marker-removed')
-  if (missing.length > 0) {
-    return [...missing.map((why): RestoredPiece => ({ item: null, note: { did, why } })), ...pieces]
+  const missingReasons = [...new Set(markerTurnIds)]
+    .map(explainRemovedMarker)
+    .filter((why) => why !== 'marker-removed')
+  if (missingReasons.length > 0) {
+    return [
+      ...missingReasons.map((why): RestoredPiece => ({ item: null, note: { did, why } })),
+      ...restoredPieces,
+    ]
   }
   const note = { did, why: 'marker-removed' } as const
-  const at = pieces.findIndex(({ item }) => item?.type === 'message')
-  if (at < 0) return [{ item: null, note }, ...pieces]
-  return pieces.map((piece, place) =>
-    place === at && piece.note === null ? { ...piece, note } : piece,
+  const index = restoredPieces.findIndex(({ item }) => item?.type === 'message')
+  if (index < 0) return [{ item: null, note }, ...restoredPieces]
+  return restoredPieces.map((piece, other) =>
+    other === index && piece.note === null ? { ...piece, note } : piece,
   )
 }
 
 /** The list as it is being made, beside the client's, which it goes along. */
-function openList(items: readonly Item[]) {
-  const made: Item[] = []
+function createItemListBuilder(items: readonly Item[]) {
+  const restoredItems: Item[] = []
   const notes: Note[] = []
-  let at = 0
+  let index = 0
   let isChanged = false
-  const note = (what: Omit<Note, 'at'>): void => void notes.push({ ...what, at: made.length })
-  const pass = (end: number): void => {
-    for (; at < end; at += 1) {
-      const item = items[at]
-      if (item !== undefined) made.push(item)
+  const addNote = (entry: Omit<Note, 'at'>): void =>
+    void notes.push({ ...entry, at: restoredItems.length })
+  const copyUntil = (end: number): void => {
+    for (; index < end; index += 1) {
+      const item = items[index]
+      if (item !== undefined) restoredItems.push(item)
     }
   }
-  const put = (pieces: readonly RestoredPiece[], end: number): void => {
+  const replace = (restoredPieces: readonly RestoredPiece[], end: number): void => {
     isChanged = true
-    for (const { item, note: what } of pieces) {
-      if (what !== null) note(what)
-      if (item !== null) made.push(item)
+    for (const { item, note: entry } of restoredPieces) {
+      if (entry !== null) addNote(entry)
+      if (item !== null) restoredItems.push(item)
     }
-    at = end
+    index = end
   }
   return {
-    note,
+    addNote,
     /** The client's items up to this place, as they are. */
-    pass,
+    copyUntil,
     /** These instead of the client's items up to this place. */
-    put,
+    replace,
     /** Outputs that the client forgot, among those that it has in this gap. */
-    owe(owed: readonly RecordedOutput[], start: number, end: number): void {
-      pass(start)
-      if (owed.length === 0) return
-      for (const [before, outputs] of placesOf(owed, items, start, end)) {
-        pass(before)
-        put(
+    addMissingOutputs(missingOutputs: readonly RecordedOutput[], start: number, end: number): void {
+      copyUntil(start)
+      if (missingOutputs.length === 0) return
+      for (const [insertIndex, outputs] of groupByInsertIndex(missingOutputs, items, start, end)) {
+        copyUntil(insertIndex)
+        replace(
           outputs.map(({ output, turn }) => createRecalledPiece(output, turn)),
-          before,
+          insertIndex,
         )
       }
-      pass(end)
+      copyUntil(end)
     },
-    done: () => ({ items: isChanged ? made : items, notes }),
+    finish: () => ({ items: isChanged ? restoredItems : items, notes }),
   }
 }
 
 /** Each behind the output that was recorded before it, if the client has that one. */
-function placesOf(
-  owed: readonly RecordedOutput[],
+function groupByInsertIndex(
+  missingOutputs: readonly RecordedOutput[],
   items: readonly Item[],
   start: number,
   end: number,
 ): readonly (readonly [number, readonly RecordedOutput[]])[] {
-  const behind = new Map<string, number>()
-  for (let at = start; at < end; at += 1) {
-    const item = items[at]
+  const outputEnds = new Map<string, number>()
+  for (let index = start; index < end; index += 1) {
+    const item = items[index]
     const key = item === undefined ? null : toolCallKey(item, 'output')
-    if (key !== null) behind.set(key, at + 1)
+    if (key !== null) outputEnds.set(key, index + 1)
   }
-  const places = new Map<number, RecordedOutput[]>()
-  const sorted = owed.toSorted((one, other) => one.place - other.place)
-  const neighbours = behind.size === 0 ? null : neighboursOf(sorted, behind)
-  for (const one of sorted) {
-    const place = neighbours?.get(one) ?? start
-    const there = places.get(place)
-    if (there === undefined) places.set(place, [one])
-    else there.push(one)
+  const outputsByIndex = new Map<number, RecordedOutput[]>()
+  const sorted = missingOutputs.toSorted((a, b) => a.inputIndex - b.inputIndex)
+  const neighborEnds = outputEnds.size === 0 ? null : findNeighborEnds(sorted, outputEnds)
+  for (const missingOutput of sorted) {
+    const index = neighborEnds?.get(missingOutput) ?? start
+    appendToGroup(outputsByIndex, index, missingOutput)
   }
-  return [...places].toSorted(([one], [other]) => one - other)
+  return [...outputsByIndex].toSorted(([a], [b]) => a - b)
 }
 
 /** Where the nearest output in front of each ends, if the client has one of those. */
-function neighboursOf(
+function findNeighborEnds(
   sorted: readonly RecordedOutput[],
-  behind: ReadonlyMap<string, number>,
+  outputEnds: ReadonlyMap<string, number>,
 ): ReadonlyMap<RecordedOutput, number> {
-  const neighbours = new Map<RecordedOutput, number>()
-  for (const [{ input }, own] of Map.groupBy(sorted, ({ turn }) => turn)) {
-    let at = 0
-    let last: number | undefined
-    for (const one of own) {
-      for (; at < one.place; at += 1) {
-        const item = input[at]
-        last = behind.get(item === undefined ? '' : (toolCallKey(item, 'output') ?? '')) ?? last
+  const neighborEnds = new Map<RecordedOutput, number>()
+  for (const [{ input }, turnOutputs] of Map.groupBy(sorted, ({ turn }) => turn)) {
+    let index = 0
+    let lastEnd: number | undefined
+    for (const missingOutput of turnOutputs) {
+      for (; index < missingOutput.inputIndex; index += 1) {
+        const item = input[index]
+        lastEnd =
+          outputEnds.get(item === undefined ? '' : (toolCallKey(item, 'output') ?? '')) ?? lastEnd
       }
-      if (last !== undefined) neighbours.set(one, last)
+      if (lastEnd !== undefined) neighborEnds.set(missingOutput, lastEnd)
     }
   }
-  return neighbours
+  return neighborEnds
 }

@@ -23,7 +23,7 @@ import {
 } from './text/normalize-text.ts'
 
 export interface SegmentedHistory {
-  readonly runs: readonly Segment[]
+  readonly segments: readonly Segment[]
   readonly keys: {
     readonly turnIds: readonly string[]
     readonly callIds: readonly string[]
@@ -38,19 +38,19 @@ export interface Segment {
   readonly start: number
   readonly end: number
   /** What the round was about that it is in, as far as a fingerprint says it; empty if unknown. */
-  readonly question: string
+  readonly questionLine: string
   /** What a user said since the last run that says anything, before the round or in its beginning. */
-  readonly asked: readonly Item[]
+  readonly userMessages: readonly Item[]
   /** The last that a user said in front of it. */
-  readonly lastAsked: Item | null
+  readonly lastUserMessage: Item | null
   /** The first that a user says behind it. */
-  readonly nextAsked: Item | null
+  readonly nextUserMessage: Item | null
   /** The results of calls that stand in front of it. */
-  readonly results: readonly Item[]
+  readonly toolOutputs: readonly Item[]
   /** As `normalizeText` leaves them. */
-  readonly words: string
+  readonly normalizedText: string
   /** The turns that its text names, in the order of their markers; a turn may be named twice. */
-  readonly marks: readonly string[]
+  readonly markerTurnIds: readonly string[]
   readonly callIds: readonly string[]
   /** `null` for a run that says nothing and calls nothing: some clients do not bring it back. */
   readonly fingerprint: string | null
@@ -59,88 +59,99 @@ export interface Segment {
 /** All that a fingerprint is made of. */
 export interface FingerprintSource {
   /** The fingerprint of the run before. */
-  readonly before: string
+  readonly previousFingerprint: string
   /** Empty but at the first run of a round. */
-  readonly question: string
-  readonly words: string
+  readonly questionLine: string
+  readonly normalizedText: string
   readonly callIds: readonly string[]
 }
 
 export function splitIntoSegments(items: readonly Item[]): SegmentedHistory {
-  const runs: (Segment & { nextAsked: Item | null })[] = []
-  let before = ''
-  let question: string | null = null
-  let asked = ''
-  let askedBy: Item[] = []
-  let lastAsked: Item | null = null
-  let isSpoken = false
-  let isAnswered = true
-  let results: Item[] = []
-  let open: OpenRun | null = null
-  const close = (run: OpenRun): void => {
-    const { start, end, words, marks, callIds } = run
-    const isSilent = removeEmptyFences(words) === '' && callIds.length === 0
-    const fingerprint = isSilent ? null : fingerprintFor(run)
-    const round = { question: asked, asked: askedBy, lastAsked, results }
-    runs.push({ start, end, ...round, nextAsked: null, words, marks, callIds, fingerprint })
-    isAnswered = true
-    results = []
+  const segments: (Segment & { nextUserMessage: Item | null })[] = []
+  let previousFingerprint = ''
+  let newQuestion: string | null = null
+  let roundQuestion = ''
+  let userMessages: Item[] = []
+  let lastUserMessage: Item | null = null
+  let isTextSeen = false
+  let isRoundAnswered = true
+  let toolOutputs: Item[] = []
+  let openSegment: OpenSegment | null = null
+  const closeSegment = (segment: OpenSegment): void => {
+    const { start, end, normalizedText, markerTurnIds, callIds } = segment
+    const isEmpty = removeEmptyFences(normalizedText) === '' && callIds.length === 0
+    const fingerprint = isEmpty ? null : computeFingerprint(segment)
+    segments.push({
+      start,
+      end,
+      questionLine: roundQuestion,
+      userMessages,
+      lastUserMessage,
+      nextUserMessage: null,
+      toolOutputs,
+      normalizedText,
+      markerTurnIds,
+      callIds,
+      fingerprint,
+    })
+    isRoundAnswered = true
+    toolOutputs = []
     if (fingerprint === null) return
-    isSpoken = true
-    before = fingerprint
-    question = null
+    isTextSeen = true
+    previousFingerprint = fingerprint
+    newQuestion = null
   }
-  for (let at = 0; at < items.length; at += 1) {
-    const item = items[at] as Item
+  for (let index = 0; index < items.length; index += 1) {
+    const item = items[index] as Item
     if (isModelItem(item)) {
       if (isEmptyAssistantMessage(item)) continue
-      open ??= openRun(at, before, question)
-      addTo(open, item, at)
+      openSegment ??= createOpenSegment(index, previousFingerprint, newQuestion)
+      addItemToSegment(openSegment, item, index)
       continue
     }
-    if (open !== null) close(open)
-    open = null
-    if (listOutputCallIds(item).length > 0) results.push(item)
+    if (openSegment !== null) closeSegment(openSegment)
+    openSegment = null
+    if (listOutputCallIds(item).length > 0) toolOutputs.push(item)
     if (!isUserMessage(item)) continue
-    const last = runs.at(-1)
-    if (last !== undefined) last.nextAsked ??= item
-    if (isSpoken) askedBy = []
-    askedBy.push(item)
-    lastAsked = item
-    isSpoken = false
-    if (isAnswered) asked = questionIn(item)
-    isAnswered = false
+    const previousSegment = segments.at(-1)
+    if (previousSegment !== undefined) previousSegment.nextUserMessage ??= item
+    if (isTextSeen) userMessages = []
+    userMessages.push(item)
+    lastUserMessage = item
+    isTextSeen = false
+    if (isRoundAnswered) roundQuestion = findLastLine(item)
+    isRoundAnswered = false
     // A run that is silent need not come back: its question is still to be answered.
-    question ??= asked
+    newQuestion ??= roundQuestion
   }
-  const next = open ?? openRun(items.length, before, question)
-  if (open !== null) close(open)
-  return { runs, keys: keysOf(runs), next }
+  const next = openSegment ?? createOpenSegment(items.length, previousFingerprint, newQuestion)
+  if (openSegment !== null) closeSegment(openSegment)
+  return { segments, keys: collectLookupKeys(segments), next }
 }
 
 /** The name of the next answer, whose items are given as the client will send them back. */
 export function fingerprintAnswer(
   { next }: Pick<SegmentedHistory, 'next'>,
-  answer: readonly Item[],
+  answerItems: readonly Item[],
 ): string {
-  return fingerprintFor({
+  return computeFingerprint({
     ...next,
-    words: next.words + normalizeAssistantText(answer),
-    callIds: [...next.callIds, ...answer.flatMap(callIdOf)],
+    normalizedText: next.normalizedText + normalizeAssistantText(answerItems),
+    callIds: [...next.callIds, ...answerItems.flatMap(listCallIds)],
   })
 }
 
 /** What these items ask, as `Segment` has it of a run behind them. */
 export function findQuestionLine(items: readonly Item[]): string {
-  let question = ''
-  let isAnswered = true
+  let questionLine = ''
+  let isRoundAnswered = true
   for (const item of items) {
-    if (isUserMessage(item) && isAnswered) {
-      question = questionIn(item)
-      isAnswered = false
-    } else if (isModelItem(item) && !isEmptyAssistantMessage(item)) isAnswered = true
+    if (isUserMessage(item) && isRoundAnswered) {
+      questionLine = findLastLine(item)
+      isRoundAnswered = false
+    } else if (isModelItem(item) && !isEmptyAssistantMessage(item)) isRoundAnswered = true
   }
-  return question
+  return questionLine
 }
 
 /** What a client keeps of an answer that failed: a message with nothing in it. */
@@ -152,26 +163,38 @@ function isBlank(part: Part): boolean {
   return isText(part) && !/\S/.test(textOfPart(part))
 }
 
-interface OpenRun extends FingerprintSource {
+interface OpenSegment extends FingerprintSource {
   readonly start: number
   end: number
-  words: string
-  readonly marks: string[]
+  normalizedText: string
+  readonly markerTurnIds: string[]
   readonly callIds: string[]
 }
 
-function openRun(start: number, before: string, question: string | null): OpenRun {
-  return { start, end: start, before, question: question ?? '', words: '', marks: [], callIds: [] }
+function createOpenSegment(
+  start: number,
+  previousFingerprint: string,
+  questionLine: string | null,
+): OpenSegment {
+  return {
+    start,
+    end: start,
+    previousFingerprint,
+    questionLine: questionLine ?? '',
+    normalizedText: '',
+    markerTurnIds: [],
+    callIds: [],
+  }
 }
 
-function addTo(run: OpenRun, item: Item, at: number): void {
-  run.end = at + 1
+function addItemToSegment(segment: OpenSegment, item: Item, index: number): void {
+  segment.end = index + 1
   if (item.type !== 'message') {
-    run.callIds.push(...callIdOf(item))
+    segment.callIds.push(...listCallIds(item))
     return
   }
-  run.words += normalizeParts(item.content)
-  run.marks.push(...listMarkerTurnIds(item))
+  segment.normalizedText += normalizeParts(item.content)
+  segment.markerTurnIds.push(...listMarkerTurnIds(item))
 }
 
 /** The turns that its text names. */
@@ -182,26 +205,31 @@ export function listMarkerTurnIds({ content }: Message): readonly string[] {
 }
 
 /** Of those calls that its client knows. */
-function callIdOf(item: Item): readonly string[] {
+function listCallIds(item: Item): readonly string[] {
   if (isGatewayToolItem(item)) return []
-  const end = callEndOf(item)
-  return end?.side === 'call' && end.callId !== '' ? [end.callId] : []
+  const callEnd = callEndOf(item)
+  return callEnd?.side === 'call' && callEnd.callId !== '' ? [callEnd.callId] : []
 }
 
 /** The call whose result this is. */
 export function listOutputCallIds(item: Item): readonly string[] {
-  const end = callEndOf(item)
-  return end?.side === 'output' && end.callId !== '' ? [end.callId] : []
+  const callEnd = callEndOf(item)
+  return callEnd?.side === 'output' && callEnd.callId !== '' ? [callEnd.callId] : []
 }
 
-function fingerprintFor({ before, question, words, callIds }: FingerprintSource): string {
+function computeFingerprint({
+  previousFingerprint,
+  questionLine,
+  normalizedText,
+  callIds,
+}: FingerprintSource): string {
   return digestText(
-    `${before}\n${question}\n${removeEmptyFences(words)}\n${JSON.stringify(callIds)}`,
+    `${previousFingerprint}\n${questionLine}\n${removeEmptyFences(normalizedText)}\n${JSON.stringify(callIds)}`,
   )
 }
 
 /** The last line with anything in it. */
-function questionIn(item: Item): string {
+function findLastLine(item: Item): string {
   if (item.type !== 'message') return ''
   for (const part of item.content.toReversed()) {
     const text = textOfPart(part)
@@ -215,10 +243,10 @@ function questionIn(item: Item): string {
   return ''
 }
 
-function keysOf(runs: readonly Segment[]): SegmentedHistory['keys'] {
+function collectLookupKeys(segments: readonly Segment[]): SegmentedHistory['keys'] {
   return {
-    turnIds: [...new Set(runs.flatMap(({ marks }) => marks))],
-    callIds: [...new Set(runs.flatMap(({ callIds }) => callIds))],
-    fingerprints: runs.flatMap(({ fingerprint }) => fingerprint ?? []),
+    turnIds: [...new Set(segments.flatMap(({ markerTurnIds }) => markerTurnIds))],
+    callIds: [...new Set(segments.flatMap(({ callIds }) => callIds))],
+    fingerprints: segments.flatMap(({ fingerprint }) => fingerprint ?? []),
   }
 }

@@ -1,76 +1,77 @@
-/** Who descends from whom, as far as it can be told from the turns that were found. */
+/** Indexes which turn descends from which, as far as the loaded turns show. */
 import type { RecordedTurn } from '../core/items/recorded-turn.ts'
 
 export interface TurnAncestry {
-  /** Each once. */
-  readonly all: readonly RecordedTurn[]
-  readonly turn: (id: string) => RecordedTurn | null
-  readonly parent: (turn: RecordedTurn) => RecordedTurn | null
-  /** Its parent first. */
-  readonly ancestors: (turn: RecordedTurn) => Iterable<RecordedTurn>
-  /** The nearest of these, as far as what goes on from each does so with nothing new. */
-  readonly ancestorsInAnswer: (turn: RecordedTurn) => Iterable<RecordedTurn>
-  readonly isDescendant: (turn: RecordedTurn, of: RecordedTurn) => boolean
-  readonly nearestAncestor: (
-    of: RecordedTurn | null,
-    among: readonly RecordedTurn[],
+  /** All loaded turns, each once. */
+  readonly allTurns: readonly RecordedTurn[]
+  readonly findTurn: (id: string) => RecordedTurn | null
+  readonly findParent: (turn: RecordedTurn) => RecordedTurn | null
+  /** Lists the parent first, then its parent, and so on. */
+  readonly listAncestors: (turn: RecordedTurn) => Iterable<RecordedTurn>
+  /** Lists ancestors, nearest first, as long as each following turn has an empty input. */
+  readonly listAncestorsInAnswer: (turn: RecordedTurn) => Iterable<RecordedTurn>
+  readonly isDescendant: (turn: RecordedTurn, ancestor: RecordedTurn) => boolean
+  readonly findNearestAncestor: (
+    turn: RecordedTurn | null,
+    candidates: readonly RecordedTurn[],
   ) => RecordedTurn | null
-  /** `null`, too, if there are several. */
-  readonly onlyDescendant: (
-    of: RecordedTurn | null,
-    among: readonly RecordedTurn[],
+  /** Returns `null` if none or several of the candidates descend from the turn. */
+  readonly findOnlyDescendant: (
+    turn: RecordedTurn | null,
+    candidates: readonly RecordedTurn[],
   ) => RecordedTurn | null
-  /** The turns after `from` and before `to`, in their order; none if it is not known which. */
-  readonly between: (from: RecordedTurn, to: RecordedTurn) => readonly RecordedTurn[]
+  /** Lists the turns after `from` and before `to`, oldest first; empty if the links do not connect them. */
+  readonly listTurnsBetween: (from: RecordedTurn, to: RecordedTurn) => readonly RecordedTurn[]
 }
 
 export function buildTurnAncestry(turns: readonly RecordedTurn[]): TurnAncestry {
-  const byId = new Map(turns.map((turn) => [turn.id, turn]))
-  const turn: TurnAncestry['turn'] = (id) => byId.get(id) ?? null
-  const parent: TurnAncestry['parent'] = ({ parent }) => (parent === null ? null : turn(parent))
-  function* ancestors(of: RecordedTurn) {
-    // However wrong the links may be, they are not followed for ever.
-    let left = byId.size
-    for (let next = parent(of); next !== null && left > 0; next = parent(next)) {
-      left -= 1
+  const turnById = new Map(turns.map((turn) => [turn.id, turn]))
+  const findTurn: TurnAncestry['findTurn'] = (id) => turnById.get(id) ?? null
+  const findParent: TurnAncestry['findParent'] = ({ parent }) =>
+    parent === null ? null : findTurn(parent)
+  function* listAncestors(turn: RecordedTurn) {
+    // The limit ends the walk if damaged links form a circle.
+    let remaining = turnById.size
+    for (let next = findParent(turn); next !== null && remaining > 0; next = findParent(next)) {
+      remaining -= 1
       yield next
     }
   }
-  function* ancestorsInAnswer(of: RecordedTurn) {
-    let { input } = of
-    for (const ancestor of ancestors(of)) {
+  function* listAncestorsInAnswer(turn: RecordedTurn) {
+    let { input } = turn
+    for (const ancestor of listAncestors(turn)) {
       if (input.length > 0) return
       yield ancestor
       input = ancestor.input
     }
   }
-  const isDescendant: TurnAncestry['isDescendant'] = (turn, of) => {
-    for (const ancestor of ancestors(turn)) if (ancestor === of) return true
+  const isDescendant: TurnAncestry['isDescendant'] = (turn, ancestor) => {
+    for (const other of listAncestors(turn)) if (other === ancestor) return true
     return false
   }
   return {
-    all: [...byId.values()],
-    turn,
-    parent,
-    ancestors,
-    ancestorsInAnswer,
+    allTurns: [...turnById.values()],
+    findTurn,
+    findParent,
+    listAncestors,
+    listAncestorsInAnswer,
     isDescendant,
-    nearestAncestor(of, among) {
-      if (of === null || among.length === 0) return null
-      const wanted = new Set(among)
-      for (const ancestor of ancestors(of)) if (wanted.has(ancestor)) return ancestor
+    findNearestAncestor(turn, candidates) {
+      if (turn === null || candidates.length === 0) return null
+      const wanted = new Set(candidates)
+      for (const ancestor of listAncestors(turn)) if (wanted.has(ancestor)) return ancestor
       return null
     },
-    onlyDescendant(of, among) {
-      if (of === null) return null
-      const found = among.filter((turn) => isDescendant(turn, of))
-      return found.length === 1 ? (found[0] ?? null) : null
+    findOnlyDescendant(turn, candidates) {
+      if (turn === null) return null
+      const descendants = candidates.filter((candidate) => isDescendant(candidate, turn))
+      return descendants.length === 1 ? (descendants[0] ?? null) : null
     },
-    between(from, to) {
-      const found: RecordedTurn[] = []
-      for (const ancestor of ancestors(to)) {
-        if (ancestor === from) return found.toReversed()
-        found.push(ancestor)
+    listTurnsBetween(from, to) {
+      const between: RecordedTurn[] = []
+      for (const ancestor of listAncestors(to)) {
+        if (ancestor === from) return between.toReversed()
+        between.push(ancestor)
       }
       return []
     },

@@ -54,7 +54,7 @@ function chatOf(turns: number): readonly Item[] {
 
 function turnsOf(chat: readonly Item[]): readonly RecordedTurn[] {
   let parent: string | null = null
-  return splitIntoSegments(chat).runs.map(({ start, end, fingerprint }, depth) => {
+  return splitIntoSegments(chat).segments.map(({ start, end, fingerprint }, depth) => {
     const id = String(depth).padStart(20, '0')
     const output = [...thoughts(depth), ...chat.slice(start, end)]
     const turn = { id, parent, depth, fingerprint, output: structuredClone(output) }

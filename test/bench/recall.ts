@@ -149,7 +149,7 @@ async function seed(path: string, turns: number): Promise<readonly Item[]> {
   const { store } = createStores(engine)
   let parent: string | null = null
   let writing: Promise<unknown>[] = []
-  for (const [at, { fingerprint }] of splitIntoSegments(chat).runs.entries()) {
+  for (const [at, { fingerprint }] of splitIntoSegments(chat).segments.entries()) {
     const input = [user(`Question ${at}`)]
     const turn = newTurn({ tenant: TENANT, user: null, parent, depth: at, dialect: 'chat', input })
     const end = ending(turn, { items: placed(answerOf(at)), fingerprint })

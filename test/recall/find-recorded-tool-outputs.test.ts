@@ -100,12 +100,12 @@ function stepsFor(count: number, attach: (turn: RecordedTurn) => boolean): numbe
   let steps = 0
   const counted: TurnAncestry = {
     ...kin,
-    parent(of) {
+    findParent(of) {
       steps += 1
-      return kin.parent(of)
+      return kin.findParent(of)
     },
-    *ancestors(of) {
-      for (const ancestor of kin.ancestors(of)) {
+    *listAncestors(of) {
+      for (const ancestor of kin.listAncestors(of)) {
         steps += 1
         yield ancestor
       }

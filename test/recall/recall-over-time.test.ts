@@ -148,7 +148,7 @@ function answer(
   const recalled = restoreForgottenItems(items, plan, chat.turns, { replaysTools: true })
   const expected = [...pathOf(node, ({ truth, outputs }) => [...truth, ...outputs]), ...more]
   // What was continued was not kept.
-  const isContinued = recalled.newsFrom === items.length
+  const isContinued = recalled.newItemsStart === items.length
   chat.doubts += expectTold(recalled, expected)
   const id = String(chat.made).padStart(20, '0')
   chat.made += 1
@@ -184,7 +184,7 @@ function answer(
     reasoningRefusedBy: null,
     createdAtMs: 0,
     usedAtMs: 0,
-    input: items.slice(recalled.newsFrom),
+    input: items.slice(recalled.newItemsStart),
     output,
   })
   const outputs = made.flatMap((call, at): readonly Item[] => {

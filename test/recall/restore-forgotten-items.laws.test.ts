@@ -202,7 +202,7 @@ test('takes any list, and any turns of it', () => {
           thread: 't',
           parent: at === 0 ? null : String(cut % (at + 1)),
           depth: 0,
-          fingerprint: plan.runs[cut % 7]?.fingerprint ?? null,
+          fingerprint: plan.segments[cut % 7]?.fingerprint ?? null,
           reasoningRefusedBy: null,
           createdAtMs: 0,
           usedAtMs: 0,

@@ -26,7 +26,7 @@ function memory() {
     turns,
     /** The client asked this, and was answered that; `echo` is what it will send back of it. */
     answered(items: readonly Item[], output: readonly Item[], echo = heard(output)): RecordedTurn {
-      const { parent, newsFrom } = recall(items, turns)
+      const { parent, newItemsStart } = recall(items, turns)
       const turn: RecordedTurn = {
         id: String(turns.length).padStart(20, '0'),
         thread: 't',
@@ -36,7 +36,7 @@ function memory() {
         reasoningRefusedBy: null,
         createdAtMs: 0,
         usedAtMs: 0,
-        input: items.slice(newsFrom),
+        input: items.slice(newItemsStart),
         output,
       }
       turns.push(turn)
@@ -78,7 +78,7 @@ describe('a list in which nothing is found', () => {
       notes: [],
       parent: null,
       firstTurnOfAnswer: null,
-      newsFrom: 2,
+      newItemsStart: 2,
       usedTurns: [],
     })
     expect(recall(items, []).items).toBe(items)
@@ -93,7 +93,7 @@ describe('a list in which nothing is found', () => {
     expect(recalled.items).toBe(items)
     expect(recalled.notes).toEqual([])
     expect(recalled.parent).toBe(turn)
-    expect(recalled.newsFrom).toBe(2)
+    expect(recalled.newItemsStart).toBe(2)
   })
 })
 
@@ -1205,7 +1205,7 @@ test('a message with nothing in it does not hide where the conversation goes on'
   const turn = answered([warm], found)
   const items = [warm, ...heard(found), user('and?'), said(''), user('hello?')]
   const recalled = recall(items, turns)
-  expect(recalled).toMatchObject({ parent: turn, newsFrom: 2 })
+  expect(recalled).toMatchObject({ parent: turn, newItemsStart: 2 })
   expect(recalled.items).toEqual([warm, ...found, ...items.slice(2)])
 })
 
@@ -1213,7 +1213,7 @@ test('what goes on from an answer that is not known has no parent', () => {
   const { turns, answered } = memory()
   answered([warm], found)
   const items = [warm, ...heard(found), user('and?'), said('Never said.'), user('so?')]
-  expect(recall(items, turns)).toMatchObject({ parent: null, newsFrom: 4 })
+  expect(recall(items, turns)).toMatchObject({ parent: null, newItemsStart: 4 })
 })
 
 describe('the work in one run', () => {
@@ -1272,7 +1272,7 @@ describe('the work in one run', () => {
 test('is linear, and done with two thousand runs', () => {
   const recalledOf = (items: readonly Item[]) => {
     const plan = splitIntoSegments(items)
-    const named = plan.runs.map(({ start, end, fingerprint }, at): RecordedTurn => ({
+    const named = plan.segments.map(({ start, end, fingerprint }, at): RecordedTurn => ({
       id: String(at).padStart(20, '0'),
       thread: 't',
       parent: at === 0 ? null : String(at - 1).padStart(20, '0'),
@@ -1447,7 +1447,7 @@ describe('an answer that says nothing', () => {
     const gateway = memory()
     const turn = gateway.answered([warm], silent, [])
     const fenced = said(`\`\`\`\n${formatMarkerLine(turn.id)}\n\`\`\``)
-    const [{ fingerprint } = { fingerprint: '' }] = splitIntoSegments([warm, fenced]).runs
+    const [{ fingerprint } = { fingerprint: '' }] = splitIntoSegments([warm, fenced]).segments
     expect(fingerprint).toBeNull()
   })
 

@@ -14,12 +14,12 @@ const A = 'A'.repeat(20)
 const B = 'B'.repeat(20)
 
 function prints(items: readonly Item[]) {
-  return splitIntoSegments(items).runs.map(({ fingerprint }) => fingerprint)
+  return splitIntoSegments(items).segments.map(({ fingerprint }) => fingerprint)
 }
 
 describe('runs', () => {
   test('are what a model makes in one go, parted by everything else', () => {
-    const { runs } = splitIntoSegments(talk`
+    const { segments } = splitIntoSegments(talk`
       system: be brief
       user: how warm is it?
       thinks: somewhere
@@ -32,7 +32,14 @@ describe('runs', () => {
       developer: go on
       assistant: Very.
     `)
-    expect(runs.map(({ start, end, words, callIds }) => ({ start, end, words, callIds }))).toEqual([
+    expect(
+      segments.map(({ start, end, normalizedText, callIds }) => ({
+        start,
+        end,
+        words: normalizedText,
+        callIds,
+      })),
+    ).toEqual([
       { start: 2, end: 6, words: 'Letmelook.', callIds: ['a'] },
       { start: 7, end: 9, words: 'Itiscold.', callIds: [] },
       { start: 10, end: 11, words: 'Very.', callIds: [] },
@@ -49,11 +56,11 @@ describe('runs', () => {
       said('no'),
       said(''),
     ])
-    expect(plan.runs.map(({ start, end }) => [start, end])).toEqual([[3, 6]])
+    expect(plan.segments.map(({ start, end }) => [start, end])).toEqual([[3, 6]])
   })
 
   test('know the turns that their text names, and the keys to ask for', () => {
-    const { runs, keys } = splitIntoSegments([
+    const { segments, keys } = splitIntoSegments([
       user('one'),
       said(`${formatMarkerLine(A)}\n\nyes\n\n${formatMarkerLine(B)}`),
       ...talk`
@@ -63,11 +70,11 @@ describe('runs', () => {
       `,
       said(`no\n\n${formatMarkerLine(A)}`),
     ])
-    expect(runs.map(({ marks }) => marks)).toEqual([[A, B], [A]])
+    expect(segments.map(({ markerTurnIds }) => markerTurnIds)).toEqual([[A, B], [A]])
     expect(keys).toEqual({
       turnIds: [A, B],
       callIds: ['a'],
-      fingerprints: runs.map(({ fingerprint }) => fingerprint),
+      fingerprints: segments.map(({ fingerprint }) => fingerprint),
     })
   })
 
@@ -177,7 +184,7 @@ describe('the fingerprint', () => {
         const answer = [said(`x${words.join('')}`)]
         const name = fingerprintAnswer(splitIntoSegments(items), answer)
         const back = splitIntoSegments([...items, ...answer, user('and?')])
-        expect(back.runs.at(-1)?.fingerprint).toBe(name)
+        expect(back.segments.at(-1)?.fingerprint).toBe(name)
         expect(back.keys.fingerprints).toContain(name)
       }),
       { numRuns: 200 },
@@ -189,6 +196,6 @@ test('is linear, and done with two thousand runs', () => {
   const text = `${'a long answer with many words '.repeat(30)}\n\n${formatMarkerLine(A)}`
   const rounds = (count: number) =>
     Array.from({ length: count }, (_, at) => [user(`question ${at}`), said(text)]).flat()
-  expect(splitIntoSegments(rounds(2000)).runs).toHaveLength(2000)
+  expect(splitIntoSegments(rounds(2000)).segments).toHaveLength(2000)
   expectLinear(500, rounds, splitIntoSegments)
 })

@@ -33,12 +33,12 @@ export async function loadHistoryByRecall(
   const { turns, beyond } = found ?? NO_TURNS_FOUND
   const policy = { replaysTools: settings.PERSIST_TOOL_RESULTS === 'on' }
   const recalled = restoreForgottenItems(asked.items, plan, turns, policy, beyond)
-  const { items, notes, parent, firstTurnOfAnswer, newsFrom, usedTurns } = recalled
+  const { items, notes, parent, firstTurnOfAnswer, newItemsStart, usedTurns } = recalled
   const clientRequest =
     items === asked.items
       ? asked
       : { ...asked, items, originalItems: asked.originalItems ?? asked.items }
-  const newItems = asked.items.slice(newsFrom)
+  const newItems = asked.items.slice(newItemsStart)
   const latestTurn = parent ?? newestOf(usedTurns)
   const recallResult = { latestTurn, parent: newItems.length > 0 ? latestTurn : parent, newItems }
   const history = {

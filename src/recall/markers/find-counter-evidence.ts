@@ -18,92 +18,122 @@ import { CONTAINED_MATCH } from './text-match-score.ts'
 
 /** Where the words are not quite those of the turn, and may be what has become of them (`isTextAbsentAt`). */
 export function hasCounterEvidence(
-  court: MarkerScoringContext,
+  context: MarkerScoringContext,
   turn: RecordedTurn,
-  at: number,
+  index: number,
 ): boolean {
-  const [fit, rank] = [court.fit(turn, at), rankTurnAt(court, turn, at)]
-  const isWhole = fit >= CONTAINED_MATCH
+  const [textScore, rank] = [context.scoreText(turn, index), rankTurnAt(context, turn, index)]
+  const containsText = textScore >= CONTAINED_MATCH
   // Without words of its own it has but the question.
-  if (court.words.wordsOf(turn) === '' && !isAskedOnlyAt(court, turn, at)) return true
-  if (!isWhole && isOutOfPlace(court, turn, at)) return true
-  return isAnyOther(court, turn, at, (other) => {
-    const others = rankTurnAt(court, other, at)
+  if (context.textMatcher.getTurnText(turn) === '' && !hasQuestionOnlyAt(context, turn, index))
+    return true
+  if (!containsText && isInOtherBranch(context, turn, index)) return true
+  return hasRivalTurn(context, turn, index, (other) => {
+    const otherRank = rankTurnAt(context, other, index)
     return (
-      others > rank ||
-      (!isWhole && others === rank && court.isLoose.has(other) && court.fit(other, at) > 0)
+      otherRank > rank ||
+      (!containsText &&
+        otherRank === rank &&
+        context.turnsWithoutText.has(other) &&
+        context.scoreText(other, index) > 0)
     )
   })
 }
 
 /** Whether a turn that may be here instead, and not with it, is such a one. */
-function isAnyOther(
-  court: MarkerScoringContext,
+function hasRivalTurn(
+  context: MarkerScoringContext,
   turn: RecordedTurn,
-  at: number,
-  isSuch: (other: RecordedTurn) => boolean,
+  index: number,
+  isRival: (other: RecordedTurn) => boolean,
 ): boolean {
-  const { kin, isPlaced } = court
+  const { ancestry, allAttachedTurns } = context
   // What speaks against both speaks for neither.
-  const isOut = isOutOfPlace(court, turn, at)
-  return kin.all.some(
+  const isTurnInOtherBranch = isInOtherBranch(context, turn, index)
+  return ancestry.allTurns.some(
     (other) =>
       other !== turn &&
-      !isPlaced.has(other) &&
-      isSuch(other) &&
-      !isWithin(kin, turn, other) &&
-      !isWithin(kin, other, turn) &&
-      (isOut || !isOutOfPlace(court, other, at)),
+      !allAttachedTurns.has(other) &&
+      isRival(other) &&
+      !continuesTurn(ancestry, turn, other) &&
+      !continuesTurn(ancestry, other, turn) &&
+      (isTurnInOtherBranch || !isInOtherBranch(context, other, index)),
   )
 }
 
 /** Whether it has words, and nothing that is said there can be what has become of them. */
 export function isTextAbsentAt(
-  court: MarkerScoringContext,
+  context: MarkerScoringContext,
   turn: RecordedTurn,
-  at: number,
+  index: number,
 ): boolean {
-  const { words, left } = court
-  if (words.wordsOf(turn) === '' || court.fit(turn, at) >= CONTAINED_MATCH) return false
-  if (isUnaskedAt(court, turn, at) || (words.saidAt(at) !== '' && left[at] === 0)) return true
-  return isAnyOther(
-    court,
+  const { textMatcher, unexplainedChars } = context
+  if (textMatcher.getTurnText(turn) === '' || context.scoreText(turn, index) >= CONTAINED_MATCH)
+    return false
+  if (
+    lacksQuestionAt(context, turn, index) ||
+    (textMatcher.getSegmentText(index) !== '' && unexplainedChars[index] === 0)
+  )
+    return true
+  return hasRivalTurn(
+    context,
     turn,
-    at,
+    index,
     (other) =>
-      words.wordsOf(other) !== '' &&
-      rankTurnAt(court, other, at) >= QUESTION_RANK + CONTAINED_MATCH,
+      textMatcher.getTurnText(other) !== '' &&
+      rankTurnAt(context, other, index) >= QUESTION_RANK + CONTAINED_MATCH,
   )
 }
 
 /** Of edited words only its question, or what its tools have said, can tell whose they are. */
-function isUnaskedAt(court: MarkerScoringContext, turn: RecordedTurn, at: number): boolean {
-  const { asked } = court
-  if (isQuestionAt(court, turn, at)) return false
-  const isKnown = asked.questionOf(turn) !== ''
-  return isKnown || court.fit(turn, at) === 0 || !asked.isGivenAt(turn, at)
+function lacksQuestionAt(
+  context: MarkerScoringContext,
+  turn: RecordedTurn,
+  index: number,
+): boolean {
+  const { questionLocator } = context
+  if (isQuestionAt(context, turn, index)) return false
+  const isQuestionKnown = questionLocator.findTurnQuestion(turn) !== ''
+  return (
+    isQuestionKnown ||
+    context.scoreText(turn, index) === 0 ||
+    !questionLocator.hasOutputsAt(turn, index)
+  )
 }
 
-function isAskedOnlyAt(court: MarkerScoringContext, turn: RecordedTurn, at: number): boolean {
-  if (isUnaskedAt(court, turn, at)) return false
+function hasQuestionOnlyAt(
+  context: MarkerScoringContext,
+  turn: RecordedTurn,
+  index: number,
+): boolean {
+  if (lacksQuestionAt(context, turn, index)) return false
   // Who asks again was given nothing that he could see: that stands in front of what he asked then.
-  const lastAsked = court.runs[at]?.lastAsked ?? null
-  if (lastAsked !== null && !includesLastQuestion(turn.input, lastAsked)) return false
-  return !court.runs.some((_, other) => other !== at && court.asked.isAskedAt(turn, other))
+  const lastUserMessage = context.segments[index]?.lastUserMessage ?? null
+  if (lastUserMessage !== null && !includesLastQuestion(turn.input, lastUserMessage)) return false
+  return !context.segments.some(
+    (_, other) => other !== index && context.questionLocator.isAskedAt(turn, other),
+  )
 }
 
 /** Whether what is sure to stand before it, or behind it, is of another branch. */
-function isOutOfPlace(court: MarkerScoringContext, turn: RecordedTurn, at: number): boolean {
-  const { kin } = court
-  const [before, behind] = [court.before[at] ?? null, court.behind[at] ?? null]
-  if (before !== null && isUnrelatedTurn(kin, turn, before.turn)) return true
-  return behind !== null && isUnrelatedTurn(kin, behind.turn, turn)
+function isInOtherBranch(
+  context: MarkerScoringContext,
+  turn: RecordedTurn,
+  index: number,
+): boolean {
+  const { ancestry } = context
+  const [certainBefore, certainAfter] = [
+    context.certainBefore[index] ?? null,
+    context.certainAfter[index] ?? null,
+  ]
+  if (certainBefore !== null && isUnrelatedTurn(ancestry, turn, certainBefore.turn)) return true
+  return certainAfter !== null && isUnrelatedTurn(ancestry, certainAfter.turn, turn)
 }
 
 /** Whether a turn goes on from another without having been asked anything new. */
-function isWithin(kin: TurnAncestry, turn: RecordedTurn, other: RecordedTurn): boolean {
+function continuesTurn(ancestry: TurnAncestry, turn: RecordedTurn, other: RecordedTurn): boolean {
   if (turn.input.some(isUserMessage)) return false
-  for (const ancestor of kin.ancestors(turn)) {
+  for (const ancestor of ancestry.listAncestors(turn)) {
     if (ancestor === other) return true
     if (ancestor.input.some(isUserMessage)) return false
   }
@@ -111,21 +141,24 @@ function isWithin(kin: TurnAncestry, turn: RecordedTurn, other: RecordedTurn): b
 }
 
 export function isUnrelatedTurn(
-  kin: TurnAncestry,
+  ancestry: TurnAncestry,
   turn: RecordedTurn,
   other: RecordedTurn,
 ): boolean {
-  let first = turn
-  if (turn === other || isToldIn(turn, other)) return false
-  for (const ancestor of kin.ancestors(turn)) {
-    if (ancestor === other || isToldIn(ancestor, other)) return false
-    first = ancestor
+  let oldestKnown = turn
+  if (turn === other || hasOutputInInput(turn, other)) return false
+  for (const ancestor of ancestry.listAncestors(turn)) {
+    if (ancestor === other || hasOutputInInput(ancestor, other)) return false
+    oldestKnown = ancestor
   }
-  return first.parent === null
+  return oldestKnown.parent === null
 }
 
 /** Whether it was told anything that the other has made. */
-function isToldIn({ input }: RecordedTurn, { output }: RecordedTurn): boolean {
-  const told = input.filter(isModelItem)
-  return told.length > 0 && output.some((item) => told.some((one) => hasSameContent(item, one)))
+function hasOutputInInput({ input }: RecordedTurn, { output }: RecordedTurn): boolean {
+  const modelItems = input.filter(isModelItem)
+  return (
+    modelItems.length > 0 &&
+    output.some((item) => modelItems.some((modelItem) => hasSameContent(item, modelItem)))
+  )
 }

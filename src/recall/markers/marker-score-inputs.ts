@@ -16,85 +16,102 @@ import {
 } from './text-match-score.ts'
 
 export interface MarkedSegments {
-  readonly runs: readonly Segment[]
-  readonly kin: TurnAncestry
+  readonly segments: readonly Segment[]
+  readonly ancestry: TurnAncestry
   /** For each run the turns that are known to be its own. */
-  readonly attached: readonly (readonly RecordedTurn[])[]
+  readonly attachedTurns: readonly (readonly RecordedTurn[])[]
   /** For each run of which that is not known the turns that its markers name, each once. */
-  readonly named: readonly (readonly RecordedTurn[])[]
+  readonly namedTurns: readonly (readonly RecordedTurn[])[]
   /** Whether a marker is known to stand in a wrong place. */
-  readonly isMoved: boolean
+  readonly hasMovedMarker: boolean
 }
 
 export interface MarkerScoringContext extends MarkedSegments {
-  readonly words: TextMatcher
-  readonly asked: QuestionLocator
-  readonly fit: (turn: RecordedTurn, at: number) => TextMatchScore
+  readonly textMatcher: TextMatcher
+  readonly questionLocator: QuestionLocator
+  readonly scoreText: (turn: RecordedTurn, index: number) => TextMatchScore
   /** For each run the turns that are there, or whose markers are. */
-  readonly there: readonly ReadonlySet<RecordedTurn>[]
+  readonly turnsOrMarkersAt: readonly ReadonlySet<RecordedTurn>[]
   /** The turns that are known to be somewhere. */
-  readonly isPlaced: ReadonlySet<RecordedTurn>
+  readonly allAttachedTurns: ReadonlySet<RecordedTurn>
   /** The turns whose words are not where their marker is. */
-  readonly isLoose: ReadonlySet<RecordedTurn>
+  readonly turnsWithoutText: ReadonlySet<RecordedTurn>
   /** How much of what is said in a run none of its turns has said; 0 where all are known. */
-  readonly left: readonly number[]
+  readonly unexplainedChars: readonly number[]
   /** The runs with something left. */
-  readonly unexplained: readonly number[]
+  readonly unexplainedSegments: readonly number[]
   /** The nearest turn before a run, and behind it, of which the words or more are sure. */
-  readonly before: readonly (Placed | null)[]
-  readonly behind: readonly (Placed | null)[]
+  readonly certainBefore: readonly (CertainTurn | null)[]
+  readonly certainAfter: readonly (CertainTurn | null)[]
   /** How many turns may still be looked for in the whole list. */
-  looks: number
+  remainingSearches: number
 }
 
-interface Placed {
+interface CertainTurn {
   readonly turn: RecordedTurn
-  readonly at: number
+  readonly segmentIndex: number
 }
 
-export function createMarkerScoringContext(marked: MarkedSegments): MarkerScoringContext {
-  const { runs, kin, attached, named } = marked
-  const words = createTextMatcher(runs)
-  const spokenAt = runs.map((_, at) =>
-    (named[at] ?? []).filter((turn) => words.fit(turn, at) >= CONTAINED_MATCH),
+export function createMarkerScoringContext(input: MarkedSegments): MarkerScoringContext {
+  const { segments, ancestry, attachedTurns, namedTurns } = input
+  const textMatcher = createTextMatcher(segments)
+  const containedTurns = segments.map((_, index) =>
+    (namedTurns[index] ?? []).filter(
+      (turn) => textMatcher.scoreText(turn, index) >= CONTAINED_MATCH,
+    ),
   )
-  const left = runs.map((_, at) => {
-    if ((attached[at] ?? []).length > 0) return 0
-    const said = spokenAt[at]?.reduce((size, turn) => size + words.wordsOf(turn).length, 0) ?? 0
-    return Math.max(0, words.saidAt(at).length - said)
+  const unexplainedChars = segments.map((_, index) => {
+    if ((attachedTurns[index] ?? []).length > 0) return 0
+    const explainedChars =
+      containedTurns[index]?.reduce(
+        (size, turn) => size + textMatcher.getTurnText(turn).length,
+        0,
+      ) ?? 0
+    return Math.max(0, textMatcher.getSegmentText(index).length - explainedChars)
   })
   // Several turns that a client has made one text of.
-  const isTold = runs.map((_, at) => {
-    const spoken = spokenAt[at] ?? []
+  const isExplainedTogether = segments.map((_, index) => {
+    const contained = containedTurns[index] ?? []
     return (
-      spoken.map(words.wordsOf).join('') === words.saidAt(at) && answerSameQuestion(spoken, kin)
+      contained.map(textMatcher.getTurnText).join('') === textMatcher.getSegmentText(index) &&
+      answerSameQuestion(contained, ancestry)
     )
   })
-  const fit = (turn: RecordedTurn, at: number): TextMatchScore => {
-    const alone = words.fit(turn, at)
-    const isOne =
-      alone === CONTAINED_MATCH && isTold[at] === true && named[at]?.includes(turn) === true
-    return isOne ? EXACT_MATCH : alone
+  const scoreText = (turn: RecordedTurn, index: number): TextMatchScore => {
+    const score = textMatcher.scoreText(turn, index)
+    const isJoined =
+      score === CONTAINED_MATCH &&
+      isExplainedTogether[index] === true &&
+      namedTurns[index]?.includes(turn) === true
+    return isJoined ? EXACT_MATCH : score
   }
-  const sure = runs.map((_, at) => {
-    const own = attached[at]?.at(-1) ?? named[at]?.find((turn) => fit(turn, at) === EXACT_MATCH)
-    return own === undefined ? null : { turn: own, at }
+  const certainTurns = segments.map((_, index) => {
+    const certainTurn =
+      attachedTurns[index]?.at(-1) ??
+      namedTurns[index]?.find((turn) => scoreText(turn, index) === EXACT_MATCH)
+    return certainTurn === undefined ? null : { turn: certainTurn, segmentIndex: index }
   })
   return {
-    ...marked,
-    words,
-    fit,
-    there: runs.map((_, at) => new Set([...(attached[at] ?? []), ...(named[at] ?? [])])),
-    isPlaced: new Set(attached.flat()),
-    isLoose: new Set(
-      named.flatMap((own, at) => own.filter((turn) => fit(turn, at) < CONTAINED_MATCH)),
+    ...input,
+    textMatcher,
+    scoreText,
+    turnsOrMarkersAt: segments.map(
+      (_, index) => new Set([...(attachedTurns[index] ?? []), ...(namedTurns[index] ?? [])]),
     ),
-    asked: createQuestionLocator(runs, kin),
-    left,
-    unexplained: [...left.entries()].flatMap(([at, size]) => (size > 0 ? [at] : [])),
-    before: nearest(sure),
-    behind: nearest(sure.toReversed()).toReversed(),
-    looks: MAX_MARKER_SEARCHES,
+    allAttachedTurns: new Set(attachedTurns.flat()),
+    turnsWithoutText: new Set(
+      namedTurns.flatMap((turns, index) =>
+        turns.filter((turn) => scoreText(turn, index) < CONTAINED_MATCH),
+      ),
+    ),
+    questionLocator: createQuestionLocator(segments, ancestry),
+    unexplainedChars,
+    unexplainedSegments: [...unexplainedChars.entries()].flatMap(([index, size]) =>
+      size > 0 ? [index] : [],
+    ),
+    certainBefore: findNearestBefore(certainTurns),
+    certainAfter: findNearestBefore(certainTurns.toReversed()).toReversed(),
+    remainingSearches: MAX_MARKER_SEARCHES,
   }
 }
 
@@ -102,29 +119,35 @@ export function createMarkerScoringContext(marked: MarkedSegments): MarkerScorin
 export const MAX_MARKER_SEARCHES = 200
 
 /** For each place the last one before it. */
-function nearest(places: readonly (Placed | null)[]): readonly (Placed | null)[] {
-  let last: Placed | null = null
-  return places.map((place) => {
-    const before = last
-    last = place ?? last
-    return before
+function findNearestBefore(
+  turns: readonly (CertainTurn | null)[],
+): readonly (CertainTurn | null)[] {
+  let latest: CertainTurn | null = null
+  return turns.map((turn) => {
+    const previous = latest
+    latest = turn ?? latest
+    return previous
   })
 }
 
-export function rankTurnAt(court: MarkerScoringContext, turn: RecordedTurn, at: number): number {
-  return (isQuestionAt(court, turn, at) ? QUESTION_RANK : 0) + court.fit(turn, at)
+export function rankTurnAt(
+  context: MarkerScoringContext,
+  turn: RecordedTurn,
+  index: number,
+): number {
+  return (isQuestionAt(context, turn, index) ? QUESTION_RANK : 0) + context.scoreText(turn, index)
 }
 
 /** Whether it was asked there, or went on, with nothing new, with one that is there and was. */
 export function isQuestionAt(
-  { asked, kin, there }: MarkerScoringContext,
+  { questionLocator, ancestry, turnsOrMarkersAt }: MarkerScoringContext,
   turn: RecordedTurn,
-  at: number,
+  index: number,
 ): boolean {
-  if (asked.isAskedAt(turn, at)) return true
-  for (const ancestor of kin.ancestorsInAnswer(turn)) {
-    if (there[at]?.has(ancestor) !== true) return false
-    if (asked.isAskedAt(ancestor, at)) return true
+  if (questionLocator.isAskedAt(turn, index)) return true
+  for (const ancestor of ancestry.listAncestorsInAnswer(turn)) {
+    if (turnsOrMarkersAt[index]?.has(ancestor) !== true) return false
+    if (questionLocator.isAskedAt(ancestor, index)) return true
   }
   return false
 }

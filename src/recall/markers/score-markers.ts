@@ -14,117 +14,143 @@ import {
 } from './marker-score-inputs.ts'
 import { isTextAbsentAt, hasCounterEvidence } from './find-counter-evidence.ts'
 import { EXACT_MATCH, CONTAINED_MATCH, type TextMatchScore } from './text-match-score.ts'
+import { appendToGroup } from '../append-to-group.ts'
 
 export interface MarkerScore {
   readonly turn: RecordedTurn
   /** Of the runs that carry its marker the one that it fits best. */
-  readonly at: number
-  readonly isAsked: boolean
-  readonly fit: TextMatchScore
+  readonly segmentIndex: number
+  readonly hasSameQuestion: boolean
+  readonly textScore: TextMatchScore
   /** Question and words together: the higher, the better it fits. */
   readonly rank: number
   /** The highest rank at a run that nothing explains, and that has no marker. */
-  readonly openRank: number
+  readonly unmarkedSegmentRank: number
   /** At any other run. */
-  readonly otherRank: number
+  readonly otherSegmentRank: number
   /** Whether it fits another run better, or two runs that carry its marker. */
   readonly isDisplaced: boolean
   /** Whether nothing at all speaks for it here, or more for another turn. */
-  readonly isRefused: boolean
+  readonly isRejected: boolean
   /** Whether it has words, and nothing that is said here can be what has become of them. */
-  readonly isUnsaid: boolean
+  readonly isTextAbsent: boolean
 }
 
 /** `isMoved`, too, if the claims show it. */
-export function scoreMarkers(marked: MarkedSegments): {
-  readonly claims: readonly MarkerScore[]
-  readonly isMoved: boolean
+export function scoreMarkers(input: MarkedSegments): {
+  readonly scores: readonly MarkerScore[]
+  readonly hasMovedMarker: boolean
 } {
-  const places = new Map<RecordedTurn, number[]>()
-  for (const [at, turns] of marked.named.entries()) {
+  const segmentsByTurn = new Map<RecordedTurn, number[]>()
+  for (const [index, turns] of input.namedTurns.entries()) {
     for (const turn of turns) {
-      const known = places.get(turn)
-      if (known === undefined) places.set(turn, [at])
-      else known.push(at)
+      appendToGroup(segmentsByTurn, turn, index)
     }
   }
-  const court = createMarkerScoringContext(marked)
-  const claims = [...places].map(([turn, own]) => claimOf(court, turn, own))
-  const isCopied = [...places.values()].some((own) => own.length > 1)
+  const context = createMarkerScoringContext(input)
+  const scores = [...segmentsByTurn].map(([turn, ownSegments]) =>
+    scoreMarker(context, turn, ownSegments),
+  )
+  const isNamedTwice = [...segmentsByTurn.values()].some((ownSegments) => ownSegments.length > 1)
   return {
-    claims,
-    isMoved: marked.isMoved || isCopied || claims.some(({ isDisplaced }) => isDisplaced),
+    scores,
+    hasMovedMarker:
+      input.hasMovedMarker || isNamedTwice || scores.some(({ isDisplaced }) => isDisplaced),
   }
 }
 
-function claimOf(
-  court: MarkerScoringContext,
+function scoreMarker(
+  context: MarkerScoringContext,
   turn: RecordedTurn,
-  own: readonly number[],
+  ownSegments: readonly number[],
 ): MarkerScore {
-  const ranks = own.map((at) => rankTurnAt(court, turn, at))
+  const ranks = ownSegments.map((index) => rankTurnAt(context, turn, index))
   const rank = Math.max(...ranks)
-  const at = own[ranks.indexOf(rank)] ?? 0
-  const fit = court.fit(turn, at)
-  const isAsked = isQuestionAt(court, turn, at)
-  let [openRank, otherRank, unexplainedRank] = [-1, -1, -1]
-  let isSaidElsewhere = false
-  const rivals = rivalsOf(court, turn, at)
-  for (const rival of rivals ?? []) {
-    const there = rankTurnAt(court, turn, rival)
-    otherRank = Math.max(otherRank, there)
-    if (court.left[rival] === 0) continue
-    unexplainedRank = Math.max(unexplainedRank, there)
-    isSaidElsewhere ||=
-      court.words.wordsOf(turn) !== '' &&
-      court.fit(turn, rival) >= CONTAINED_MATCH &&
-      (!isAsked || isQuestionAt(court, turn, rival))
-    if (court.named[rival]?.length === 0) openRank = Math.max(openRank, there)
+  const index = ownSegments[ranks.indexOf(rank)] ?? 0
+  const textScore = context.scoreText(turn, index)
+  const hasSameQuestion = isQuestionAt(context, turn, index)
+  let [unmarkedSegmentRank, otherSegmentRank, unexplainedRank] = [-1, -1, -1]
+  let hasTextElsewhere = false
+  const rivalSegments = findRivalSegments(context, turn, index)
+  for (const rivalSegment of rivalSegments ?? []) {
+    const rivalRank = rankTurnAt(context, turn, rivalSegment)
+    otherSegmentRank = Math.max(otherSegmentRank, rivalRank)
+    if (context.unexplainedChars[rivalSegment] === 0) continue
+    unexplainedRank = Math.max(unexplainedRank, rivalRank)
+    hasTextElsewhere ||=
+      context.textMatcher.getTurnText(turn) !== '' &&
+      context.scoreText(turn, rivalSegment) >= CONTAINED_MATCH &&
+      (!hasSameQuestion || isQuestionAt(context, turn, rivalSegment))
+    if (context.namedTurns[rivalSegment]?.length === 0)
+      unmarkedSegmentRank = Math.max(unmarkedSegmentRank, rivalRank)
   }
-  const isTorn = own.some(
-    (other, place) =>
-      other !== at &&
-      (ranks[place] === rank ||
-        (fit < CONTAINED_MATCH && court.fit(turn, other) >= CONTAINED_MATCH)),
+  const fitsSeveralSegments = ownSegments.some(
+    (other, position) =>
+      other !== index &&
+      (ranks[position] === rank ||
+        (textScore < CONTAINED_MATCH && context.scoreText(turn, other) >= CONTAINED_MATCH)),
   )
-  const isMissed = fit < CONTAINED_MATCH && isSaidElsewhere
-  const isDisplaced = isTorn || isMissed || unexplainedRank > rank
+  const isMissingHere = textScore < CONTAINED_MATCH && hasTextElsewhere
+  const isDisplaced = fitsSeveralSegments || isMissingHere || unexplainedRank > rank
   // What is refused for want of looks is not looked at any more.
-  const isUnsaid = rivals === null || isTextAbsentAt(court, turn, at)
-  const isRefused =
-    rivals === null || (fit < EXACT_MATCH && (isUnsaid || hasCounterEvidence(court, turn, at)))
-  return { turn, at, isAsked, fit, rank, openRank, otherRank, isDisplaced, isRefused, isUnsaid }
+  const isTextAbsent = rivalSegments === null || isTextAbsentAt(context, turn, index)
+  const isRejected =
+    rivalSegments === null ||
+    (textScore < EXACT_MATCH && (isTextAbsent || hasCounterEvidence(context, turn, index)))
+  return {
+    turn,
+    segmentIndex: index,
+    hasSameQuestion,
+    textScore,
+    rank,
+    unmarkedSegmentRank,
+    otherSegmentRank,
+    isDisplaced,
+    isRejected,
+    isTextAbsent,
+  }
 }
 
 /** The other runs that may be the turn's; `null` if it is not worth to look for them. */
-function rivalsOf(
-  court: MarkerScoringContext,
+function findRivalSegments(
+  context: MarkerScoringContext,
   turn: RecordedTurn,
-  at: number,
+  index: number,
 ): readonly number[] | null {
-  const { words, asked, unexplained, attached } = court
-  if (court.fit(turn, at) < EXACT_MATCH) {
-    court.looks -= 1
-    if (court.looks < 0) return null
-    const [from, to] = stretchOf(court, turn, at)
-    return unexplained.filter((other) => other !== at && other >= from && other <= to)
+  const { textMatcher, questionLocator, unexplainedSegments, attachedTurns } = context
+  if (context.scoreText(turn, index) < EXACT_MATCH) {
+    context.remainingSearches -= 1
+    if (context.remainingSearches < 0) return null
+    const [start, end] = findPossibleRange(context, turn, index)
+    return unexplainedSegments.filter((other) => other !== index && other >= start && other <= end)
   }
-  const same = words
-    .runsSaying(words.wordsOf(turn))
+  const segmentsWithText = textMatcher
+    .findSegmentsWithText(textMatcher.getTurnText(turn))
     .slice(0, MAX_MARKER_SEARCHES)
-    .filter((other) => other !== at && attached[other]?.length === 0)
-  if (isQuestionAt(court, turn, at)) return same
-  return [...same, ...unexplained.filter((other) => asked.isAskedAt(turn, other))]
+    .filter((other) => other !== index && attachedTurns[other]?.length === 0)
+  if (isQuestionAt(context, turn, index)) return segmentsWithText
+  return [
+    ...segmentsWithText,
+    ...unexplainedSegments.filter((other) => questionLocator.isAskedAt(turn, other)),
+  ]
 }
 
 /** No turn stands before one that it goes on from, nor behind one that goes on from it. */
-function stretchOf(
-  court: MarkerScoringContext,
+function findPossibleRange(
+  context: MarkerScoringContext,
   turn: RecordedTurn,
-  at: number,
+  index: number,
 ): readonly [number, number] {
-  const [before, behind] = [court.before[at] ?? null, court.behind[at] ?? null]
-  const isAfter = before !== null && court.kin.isDescendant(turn, before.turn)
-  const isFollowed = behind !== null && court.kin.isDescendant(behind.turn, turn)
-  return [isAfter ? before.at : 0, isFollowed ? behind.at : court.runs.length]
+  const [certainBefore, certainAfter] = [
+    context.certainBefore[index] ?? null,
+    context.certainAfter[index] ?? null,
+  ]
+  const isDescendantOfBefore =
+    certainBefore !== null && context.ancestry.isDescendant(turn, certainBefore.turn)
+  const isAncestorOfAfter =
+    certainAfter !== null && context.ancestry.isDescendant(certainAfter.turn, turn)
+  return [
+    isDescendantOfBefore ? certainBefore.segmentIndex : 0,
+    isAncestorOfAfter ? certainAfter.segmentIndex : context.segments.length,
+  ]
 }

@@ -15,103 +15,125 @@ import { EXACT_MATCH, CONTAINED_MATCH } from './text-match-score.ts'
 
 export interface TrustedMarkers {
   /** For each run those of its turns that are really its own. No turn is in two of them. */
-  readonly turns: readonly (readonly RecordedTurn[])[]
+  readonly turnsBySegment: readonly (readonly RecordedTurn[])[]
   /** The others that markers name. */
-  readonly doubted: ReadonlySet<RecordedTurn>
+  readonly untrustedTurns: ReadonlySet<RecordedTurn>
 }
 
-export function selectTrustedMarkers(marked: MarkedSegments): TrustedMarkers {
-  const { named, attached, kin, runs } = marked
-  const { claims, isMoved } = scoreMarkers(marked)
-  const settled = new Map(attached.flatMap((own, at) => own.map((turn) => [turn, at] as const)))
-  const claimed = settledOn(claims, () => true)
-  const wrong = findMisplacedTurns(new Map([...claimed, ...settled]), kin, runs)
-  const places = settledOn(claims, isMoved || wrong.size > 0 ? isBest : isFair)
+export function selectTrustedMarkers(input: MarkedSegments): TrustedMarkers {
+  const { namedTurns, attachedTurns, ancestry, segments } = input
+  const { scores, hasMovedMarker } = scoreMarkers(input)
+  const attachedPlaces = new Map(
+    attachedTurns.flatMap((ownTurns, segmentIndex) =>
+      ownTurns.map((turn) => [turn, segmentIndex] as const),
+    ),
+  )
+  const markerPlaces = mapTurnsToSegments(scores, () => true)
+  const misplacedTurns = findMisplacedTurns(
+    new Map([...markerPlaces, ...attachedPlaces]),
+    ancestry,
+    segments,
+  )
+  const trustedPlaces = mapTurnsToSegments(
+    scores,
+    hasMovedMarker || misplacedTurns.size > 0 ? isBestAnywhere : isBestUnmarked,
+  )
   // Out of order only words count, and the whole of them.
-  for (const { turn, fit } of claims) {
-    const isDoubtful = wrong.has(turn) ? fit < EXACT_MATCH : wrong.size > 0 && fit < CONTAINED_MATCH
-    if (isDoubtful) places.delete(turn)
+  for (const { turn, textScore } of scores) {
+    const isUntrusted = misplacedTurns.has(turn)
+      ? textScore < EXACT_MATCH
+      : misplacedTurns.size > 0 && textScore < CONTAINED_MATCH
+    if (isUntrusted) trustedPlaces.delete(turn)
   }
-  bringSilent(marked, claims, places)
+  addRelatedTurns(input, scores, trustedPlaces)
   return {
-    turns: named.map((own, at) => own.filter((turn) => places.get(turn) === at)),
-    doubted: new Set(named.flat().filter((turn) => !places.has(turn))),
+    turnsBySegment: namedTurns.map((ownTurns, segmentIndex) =>
+      ownTurns.filter((turn) => trustedPlaces.get(turn) === segmentIndex),
+    ),
+    untrustedTurns: new Set(namedTurns.flat().filter((turn) => !trustedPlaces.has(turn))),
   }
 }
 
-function settledOn(
-  claims: readonly MarkerScore[],
-  isTrue: (claim: MarkerScore) => boolean,
+function mapTurnsToSegments(
+  scores: readonly MarkerScore[],
+  isAccepted: (score: MarkerScore) => boolean,
 ): Map<RecordedTurn, number> {
-  return new Map(claims.filter(isTrue).map(({ turn, at }) => [turn, at]))
+  return new Map(scores.filter(isAccepted).map(({ turn, segmentIndex }) => [turn, segmentIndex]))
 }
 
 /** As long as no marker is known to have been moved. */
-function isFair(claim: MarkerScore): boolean {
-  const { rank, fit, openRank } = claim
-  if (!isPossible(claim)) return false
-  return fit === EXACT_MATCH ? rank >= openRank : rank > openRank
+function isBestUnmarked(score: MarkerScore): boolean {
+  const { rank, textScore, unmarkedSegmentRank } = score
+  if (!isNotRejected(score)) return false
+  return textScore === EXACT_MATCH ? rank >= unmarkedSegmentRank : rank > unmarkedSegmentRank
 }
 
-function isBest(claim: MarkerScore): boolean {
-  return isPossible(claim) && claim.rank > Math.max(claim.openRank, claim.otherRank)
+function isBestAnywhere(score: MarkerScore): boolean {
+  return (
+    isNotRejected(score) && score.rank > Math.max(score.unmarkedSegmentRank, score.otherSegmentRank)
+  )
 }
 
-function isPossible({ isDisplaced, isRefused }: MarkerScore): boolean {
-  return !isDisplaced && !isRefused
+function isNotRejected({ isDisplaced, isRejected }: MarkerScore): boolean {
+  return !isDisplaced && !isRejected
 }
 
 /**
  * A turn whose words do not tell, because it has none or they may have been edited, is where the marker
  * is if the turn that went on from it there, or from which it went on, is there.
  */
-function bringSilent(
-  { kin }: MarkedSegments,
-  claims: readonly MarkerScore[],
-  places: Map<RecordedTurn, number>,
+function addRelatedTurns(
+  { ancestry }: MarkedSegments,
+  scores: readonly MarkerScore[],
+  trustedPlaces: Map<RecordedTurn, number>,
 ): void {
-  const claimOf = new Map(claims.map((claim) => [claim.turn, claim]))
-  const bring = (
-    { turn, at, fit, isDisplaced, isUnsaid }: MarkerScore,
+  const scoreByTurn = new Map(scores.map((score) => [score.turn, score]))
+  const trustBecauseOf = (
+    { turn, segmentIndex, textScore, isDisplaced, isTextAbsent }: MarkerScore,
     other: MarkerScore,
   ): void => {
-    if (places.get(other.turn) !== at || places.has(turn)) return
-    if (fit < CONTAINED_MATCH && !isDisplaced && !isUnsaid) places.set(turn, at)
+    if (trustedPlaces.get(other.turn) !== segmentIndex || trustedPlaces.has(turn)) return
+    if (textScore < CONTAINED_MATCH && !isDisplaced && !isTextAbsent)
+      trustedPlaces.set(turn, segmentIndex)
   }
-  const join = (claim: MarkerScore, bringsParent: boolean): void => {
-    const { turn, at } = claim
-    const parent = kin.parent(turn)
-    const before = parent === null ? undefined : claimOf.get(parent)
-    if (before?.at !== at || turn.input.some(isUserMessage)) return
+  const compareWithParent = (score: MarkerScore, trustsParent: boolean): void => {
+    const { turn, segmentIndex } = score
+    const parent = ancestry.findParent(turn)
+    const parentScore = parent === null ? undefined : scoreByTurn.get(parent)
+    if (parentScore?.segmentIndex !== segmentIndex || turn.input.some(isUserMessage)) return
     // With nothing new it may have gone on from an answer that was not kept.
-    if (turn.input.length === 0 && !before.isAsked) return
-    if (bringsParent) bring(before, claim)
-    else bring(claim, before)
+    if (turn.input.length === 0 && !parentScore.hasSameQuestion) return
+    if (trustsParent) trustBecauseOf(parentScore, score)
+    else trustBecauseOf(score, parentScore)
   }
-  for (const claim of claims.toReversed()) join(claim, true)
-  for (const claim of claims) join(claim, false)
+  for (const score of scores.toReversed()) compareWithParent(score, true)
+  for (const score of scores) compareWithParent(score, false)
 }
 
 /** `places` tells the run of each turn. */
 export function findMisplacedTurns(
-  places: ReadonlyMap<RecordedTurn, number>,
-  kin: TurnAncestry,
-  runs: readonly Segment[],
+  trustedPlaces: ReadonlyMap<RecordedTurn, number>,
+  ancestry: TurnAncestry,
+  segments: readonly Segment[],
 ): ReadonlySet<RecordedTurn> {
-  const wrong = new Set<RecordedTurn>()
-  for (const [turn, at] of places) {
-    let isAsked = turn.input.some(isUserMessage)
-    for (const ancestor of kin.ancestors(turn)) {
-      const before = places.get(ancestor)
-      if (before === undefined) {
-        isAsked ||= ancestor.input.some(isUserMessage)
+  const misplacedTurns = new Set<RecordedTurn>()
+  for (const [turn, segmentIndex] of trustedPlaces) {
+    let hasNewQuestion = turn.input.some(isUserMessage)
+    for (const ancestor of ancestry.listAncestors(turn)) {
+      const parentScore = trustedPlaces.get(ancestor)
+      if (parentScore === undefined) {
+        hasNewQuestion ||= ancestor.input.some(isUserMessage)
         continue
       }
-      const isOneRound = runs[before]?.asked === runs[at]?.asked
-      if (before > at || (before === at ? isAsked : !isAsked && !isOneRound))
-        wrong.add(turn).add(ancestor)
+      const isSameRound =
+        segments[parentScore]?.userMessages === segments[segmentIndex]?.userMessages
+      if (
+        parentScore > segmentIndex ||
+        (parentScore === segmentIndex ? hasNewQuestion : !hasNewQuestion && !isSameRound)
+      )
+        misplacedTurns.add(turn).add(ancestor)
       break
     }
   }
-  return wrong
+  return misplacedTurns
 }

@@ -7,13 +7,13 @@ export function removeMessageMarkers(
   message: Message,
   edit: (text: string) => string = (text) => text,
 ): Message {
-  const content = message.content.map((part) => cleaned(part, edit))
-  return content.every((part, at) => part === message.content[at])
+  const content = message.content.map((part) => removePartMarkers(part, edit))
+  return content.every((part, index) => part === message.content[index])
     ? message
     : { ...message, content }
 }
 
-function cleaned(part: Part, edit: (text: string) => string): Part {
+function removePartMarkers(part: Part, edit: (text: string) => string): Part {
   if (part.type !== 'output_text') return part
   const text = edit(extractMarkers(part.text).text)
   return text === part.text ? part : { ...part, text }

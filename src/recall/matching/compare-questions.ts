@@ -14,64 +14,69 @@ import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-
  * `input` is what was new before the turn; `asked` what a user said in front of the run. An answer that
  * says nothing need not come back, and what was asked before it may stand with what was asked then.
  */
-export function isSameQuestion(input: readonly Item[], asked: readonly Item[]): boolean {
-  const own = firstAsked(input)
+export function isSameQuestion(input: readonly Item[], userMessages: readonly Item[]): boolean {
+  const first = listNewUserMessages(input)[0]
   // What went on with results of tools, or with nothing new, was asked by what went before it.
-  return own === null || asked.some((one) => isSame(own, one))
+  return first === undefined || userMessages.some((message) => isSameMessage(first, message))
 }
 
 /** Whether what was asked last was asked of the turn, too. */
-export function includesLastQuestion(input: readonly Item[], lastAsked: Item): boolean {
-  const own = askedLast(input)
-  return own.length === 0 || own.some((one) => isSame(one, lastAsked))
+export function includesLastQuestion(input: readonly Item[], lastUserMessage: Item): boolean {
+  const turnMessages = listNewUserMessages(input)
+  return (
+    turnMessages.length === 0 ||
+    turnMessages.some((message) => isSameMessage(message, lastUserMessage))
+  )
 }
 
 /** Whether it was asked that as well, behind what was asked last, so that it had not been asked all of it yet. */
 export function includesNextQuestion(
   input: readonly Item[],
-  { asked, lastAsked, nextAsked }: Pick<Segment, 'asked' | 'lastAsked' | 'nextAsked'>,
+  {
+    userMessages,
+    lastUserMessage,
+    nextUserMessage,
+  }: Pick<Segment, 'userMessages' | 'lastUserMessage' | 'nextUserMessage'>,
 ): boolean {
-  const own = askedLast(input)
+  const turnMessages = listNewUserMessages(input)
   // Nearly always it is one question.
-  if (own.length < 2 || lastAsked === null || nextAsked === null) return false
+  if (turnMessages.length < 2 || lastUserMessage === null || nextUserMessage === null) return false
   // Who asks the same again and again has asked it as often as it was.
-  if (asked.indexOf(lastAsked) + 1 >= own.length) return false
-  const at = own.findIndex((one) => isSame(one, lastAsked))
-  return at >= 0 && own.slice(at + 1).some((one) => isSame(one, nextAsked))
-}
-
-function isSame(own: Item, asked: Item): boolean {
-  if (asked.type !== 'message' || own.type !== 'message') return false
-  if (!isVerbatim(own.content, asked.content)) {
-    const [words, others] = [normalizeParts(own.content), normalizeParts(asked.content)]
-    if (!words.includes(others) && !others.includes(words)) return false
-  }
-  return mediaIn(own) === mediaIn(asked)
-}
-
-/** As nearly every question comes back: that is told without taking its words apart. */
-function isVerbatim(own: readonly Part[], asked: readonly Part[]): boolean {
+  if (userMessages.indexOf(lastUserMessage) + 1 >= turnMessages.length) return false
+  const index = turnMessages.findIndex((message) => isSameMessage(message, lastUserMessage))
   return (
-    own.length === asked.length &&
-    own.every((part, at) => textOfPart(part) === textOfPart(asked[at] ?? part))
+    index >= 0 &&
+    turnMessages.slice(index + 1).some((message) => isSameMessage(message, nextUserMessage))
   )
 }
 
-/** The first of what a user said last. */
-function firstAsked(input: readonly Item[]): Item | null {
-  return askedLast(input)[0] ?? null
+function isSameMessage(recorded: Item, sent: Item): boolean {
+  if (sent.type !== 'message' || recorded.type !== 'message') return false
+  if (!hasIdenticalText(recorded.content, sent.content)) {
+    const [text, otherText] = [normalizeParts(recorded.content), normalizeParts(sent.content)]
+    if (!text.includes(otherText) && !otherText.includes(text)) return false
+  }
+  return fingerprintAllMedia(recorded) === fingerprintAllMedia(sent)
 }
 
-function askedLast(input: readonly Item[]): readonly Item[] {
-  const from =
+/** As nearly every question comes back: that is told without taking its words apart. */
+function hasIdenticalText(recorded: readonly Part[], sent: readonly Part[]): boolean {
+  return (
+    recorded.length === sent.length &&
+    recorded.every((part, index) => textOfPart(part) === textOfPart(sent[index] ?? part))
+  )
+}
+
+function listNewUserMessages(input: readonly Item[]): readonly Item[] {
+  const start =
     input.findLastIndex((item) => isModelItem(item) && !isEmptyAssistantMessage(item)) + 1
-  return input.slice(from).filter(isUserMessage)
+  return input.slice(start).filter(isUserMessage)
 }
 
-function mediaIn(item: Item): string {
+function fingerprintAllMedia(item: Item): string {
   if (item.type !== 'message') return ''
   return item.content
     .map(fingerprintMedia)
-    .filter((name) => name !== '')
+    .filter((fingerprint) => fingerprint !== '')
     .join('\n')
 }

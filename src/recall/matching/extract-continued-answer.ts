@@ -9,21 +9,21 @@ import { hasSameContent } from '../compare-items.ts'
 /** As a turn; `null` if it was not recorded. */
 export function extractContinuedAnswer(turn: RecordedTurn): RecordedTurn | null {
   const { input } = turn
-  const from = input.findLastIndex((item) => !isModelItem(item)) + 1
-  const output = input.slice(from)
+  const answerStart = input.findLastIndex((item) => !isModelItem(item)) + 1
+  const output = input.slice(answerStart)
   if (output.every(({ origin }) => origin === undefined)) return null
   return {
     ...turn,
     fingerprint: null,
     reasoningRefusedBy: null,
-    input: input.slice(0, from),
+    input: input.slice(0, answerStart),
     output,
   }
 }
 
 /** Whether what the other made is the last of it. */
-export function endsWithAnswer(told: RecordedTurn, { output }: RecordedTurn): boolean {
-  if (output.length === 0 || output.length > told.output.length) return false
-  const last = told.output.slice(-output.length)
-  return last.every((item, at) => hasSameContent(output[at] ?? item, item))
+export function endsWithAnswer(continuedAnswer: RecordedTurn, { output }: RecordedTurn): boolean {
+  if (output.length === 0 || output.length > continuedAnswer.output.length) return false
+  const lastItems = continuedAnswer.output.slice(-output.length)
+  return lastItems.every((item, index) => hasSameContent(output[index] ?? item, item))
 }

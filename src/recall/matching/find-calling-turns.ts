@@ -9,50 +9,52 @@ import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
 import { toolCallKey } from '../find-recorded-tool-outputs.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
 import { isSameCall } from '../compare-items.ts'
+import { appendToGroup } from '../append-to-group.ts'
 
 /** `call` is any item of the run. */
-export type FindCallingTurns = (call: Item, run: Segment) => readonly RecordedTurn[]
+export type FindCallingTurns = (call: Item, segment: Segment) => readonly RecordedTurn[]
 
 export function indexCallingTurns(turns: readonly RecordedTurn[]): FindCallingTurns {
-  const callers = callersIn(turns)
-  return (call, run) => {
+  const turnsByCallKey = groupTurnsByCallKey(turns)
+  return (call, segment) => {
     const key = toolCallKey(call, 'call')
-    const known = key === null ? undefined : callers.get(key)
-    return known?.filter((turn) => hasMade(turn, call, run)) ?? []
+    const turnsOfKey = key === null ? undefined : turnsByCallKey.get(key)
+    return turnsOfKey?.filter((turn) => isLikelyCaller(turn, call, segment)) ?? []
   }
 }
 
-function callersIn(turns: readonly RecordedTurn[]): ReadonlyMap<string, RecordedTurn[]> {
-  const callers = new Map<string, RecordedTurn[]>()
+function groupTurnsByCallKey(turns: readonly RecordedTurn[]): ReadonlyMap<string, RecordedTurn[]> {
+  const turnsByCallKey = new Map<string, RecordedTurn[]>()
   for (const turn of turns) {
     for (const key of new Set(turn.output.map((item) => toolCallKey(item, 'call')))) {
       if (key === null) continue
-      const known = callers.get(key)
-      if (known === undefined) callers.set(key, [turn])
-      else known.push(turn)
+      appendToGroup(turnsByCallKey, key, turn)
     }
   }
-  return callers
+  return turnsByCallKey
 }
 
 /** An id that somebody may have counted up to needs words that do not contradict it. */
-function hasMade(turn: RecordedTurn, call: Item, run: Segment): boolean {
+function isLikelyCaller(turn: RecordedTurn, call: Item, segment: Segment): boolean {
   const key = toolCallKey(call, 'call')
-  const made = turn.output.find(
+  const recordedCall = turn.output.find(
     (item) => toolCallKey(item, 'call') === key && isSameCall(item, call),
   )
-  if (made === undefined) return false
-  if (!isCounted(made) || run.words === '') return true
-  const [words, said] = [removeEmptyFences(run.words), normalizeTurnText([turn])]
-  return said === words || (said !== '' && words.includes(said))
+  if (recordedCall === undefined) return false
+  if (!hasPredictableId(recordedCall) || segment.normalizedText === '') return true
+  const [segmentText, turnText] = [
+    removeEmptyFences(segment.normalizedText),
+    normalizeTurnText([turn]),
+  ]
+  return turnText === segmentText || (turnText !== '' && segmentText.includes(turnText))
 }
 
 /** `call_0`, `functions.weather:3`, or the name of the function itself. */
-function isCounted(call: Item): boolean {
+function hasPredictableId(call: Item): boolean {
   const id = callEndOf(call)?.callId ?? ''
-  const rest = 'name' in call ? id.replace(call.name, '') : id
-  const lastWord = /[0-9A-Za-z]*$/.exec(rest)?.[0] ?? ''
-  return lastWord.length < SHORTEST_RANDOM
+  const idWithoutName = 'name' in call ? id.replace(call.name, '') : id
+  const lastAlphanumerics = /[0-9A-Za-z]*$/.exec(idWithoutName)?.[0] ?? ''
+  return lastAlphanumerics.length < MIN_RANDOM_ID_CHARS
 }
 
-const SHORTEST_RANDOM = 8
+const MIN_RANDOM_ID_CHARS = 8

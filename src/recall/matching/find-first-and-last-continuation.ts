@@ -9,25 +9,29 @@ import { endsWithAnswer, extractContinuedAnswer } from './extract-continued-answ
 /** The one that goes on from all others; `null` if they are not of one answer. */
 export function findLastContinuation(
   turns: readonly RecordedTurn[],
-  kin: TurnAncestry,
+  ancestry: TurnAncestry,
 ): RecordedTurn | null {
   const isLast = (turn: RecordedTurn): boolean =>
-    turns.every((other) => other === turn || goesOnFrom(turn, other, kin))
+    turns.every((other) => other === turn || isContinuationOf(turn, other, ancestry))
   return turns.find(isLast) ?? null
 }
 
 /** The one that all others go on from. */
 export function findFirstContinuation(
   turns: readonly RecordedTurn[],
-  kin: TurnAncestry,
+  ancestry: TurnAncestry,
 ): RecordedTurn | null {
   const isFirst = (turn: RecordedTurn): boolean =>
-    turns.every((other) => other === turn || goesOnFrom(other, turn, kin))
+    turns.every((other) => other === turn || isContinuationOf(other, turn, ancestry))
   return turns.find(isFirst) ?? null
 }
 
-function goesOnFrom(turn: RecordedTurn, other: RecordedTurn, kin: TurnAncestry): boolean {
-  for (const ancestor of kin.ancestorsInAnswer(turn)) if (ancestor === other) return true
-  const told = extractContinuedAnswer(turn)
-  return told !== null && endsWithAnswer(told, other)
+function isContinuationOf(
+  turn: RecordedTurn,
+  other: RecordedTurn,
+  ancestry: TurnAncestry,
+): boolean {
+  for (const ancestor of ancestry.listAncestorsInAnswer(turn)) if (ancestor === other) return true
+  const continuedAnswer = extractContinuedAnswer(turn)
+  return continuedAnswer !== null && endsWithAnswer(continuedAnswer, other)
 }

@@ -11,34 +11,49 @@ import { endsWithAnswer, extractContinuedAnswer } from './extract-continued-answ
 
 /** `own` are the turns of the run, `taken` those of any run, `doubted` those whose markers lie. */
 export function findContinuedTurns(
-  own: readonly RecordedTurn[],
-  { words, marks }: Segment,
-  kin: TurnAncestry,
-  { taken, doubted }: Record<'taken' | 'doubted', ReadonlySet<RecordedTurn>>,
+  segmentTurns: readonly RecordedTurn[],
+  { normalizedText, markerTurnIds }: Segment,
+  ancestry: TurnAncestry,
+  {
+    assignedTurns,
+    untrustedTurns,
+  }: Record<'assignedTurns' | 'untrustedTurns', ReadonlySet<RecordedTurn>>,
 ): readonly RecordedTurn[] {
-  const begun: RecordedTurn[] = []
-  const sure = new Set<RecordedTurn>()
-  const named = marks.flatMap((id) => kin.turn(id) ?? [])
-  for (let turn = own[0]; turn !== undefined; turn = begun[0]) {
-    const told = extractContinuedAnswer(turn)
-    const continued = told === null ? undefined : named.find((one) => endsWithAnswer(told, one))
-    if (continued !== undefined) sure.add(continued)
-    const parent = turn.input.length === 0 ? kin.parent(turn) : null
-    const before = continued ?? told ?? parent
-    if (before === null || taken.has(before) || begun.includes(before)) break
-    begun.unshift(before)
+  const continuedTurns: RecordedTurn[] = []
+  const provenTurns = new Set<RecordedTurn>()
+  const markedTurns = markerTurnIds.flatMap((id) => ancestry.findTurn(id) ?? [])
+  for (let turn = segmentTurns[0]; turn !== undefined; turn = continuedTurns[0]) {
+    const continuedAnswer = extractContinuedAnswer(turn)
+    const markedTurn =
+      continuedAnswer === null
+        ? undefined
+        : markedTurns.find((candidate) => endsWithAnswer(continuedAnswer, candidate))
+    if (markedTurn !== undefined) provenTurns.add(markedTurn)
+    const parent = turn.input.length === 0 ? ancestry.findParent(turn) : null
+    const previousTurn = markedTurn ?? continuedAnswer ?? parent
+    if (
+      previousTurn === null ||
+      assignedTurns.has(previousTurn) ||
+      continuedTurns.includes(previousTurn)
+    )
+      break
+    continuedTurns.unshift(previousTurn)
   }
   // As nearly always, and what a whole run has said is not told for nothing.
-  if (begun.length === 0) return begun
-  const isBelieved = (turn: RecordedTurn) => marks.includes(turn.id) && !doubted.has(turn)
-  const said = removeEmptyFences(words)
-  const rest = normalizeTurnText(own)
-  while (begun.length > 0) {
-    const beginning = normalizeTurnText(begun)
-    const isThere = said.startsWith(beginning) || said.endsWith(removeEmptyFences(beginning + rest))
-    if (beginning !== '' && isThere) return begun
-    if (begun.every((turn) => sure.has(turn) || isBelieved(turn))) return begun
-    begun.shift()
+  if (continuedTurns.length === 0) return continuedTurns
+  const hasTrustedMarker = (turn: RecordedTurn) =>
+    markerTurnIds.includes(turn.id) && !untrustedTurns.has(turn)
+  const segmentText = removeEmptyFences(normalizedText)
+  const laterText = normalizeTurnText(segmentTurns)
+  while (continuedTurns.length > 0) {
+    const earlierText = normalizeTurnText(continuedTurns)
+    const hasText =
+      segmentText.startsWith(earlierText) ||
+      segmentText.endsWith(removeEmptyFences(earlierText + laterText))
+    if (earlierText !== '' && hasText) return continuedTurns
+    if (continuedTurns.every((turn) => provenTurns.has(turn) || hasTrustedMarker(turn)))
+      return continuedTurns
+    continuedTurns.shift()
   }
-  return begun
+  return continuedTurns
 }

@@ -16,112 +16,121 @@ import { includesNextQuestion } from './compare-questions.ts'
 
 export interface QuestionLocator {
   /** Empty if nobody knows. */
-  readonly questionOf: (turn: RecordedTurn) => string
-  readonly isAskedAt: (turn: RecordedTurn, at: number) => boolean
+  readonly findTurnQuestion: (turn: RecordedTurn) => string
+  readonly isAskedAt: (turn: RecordedTurn, index: number) => boolean
   /** Whether results that it was given stand in front of the run. */
-  readonly isGivenAt: (turn: RecordedTurn, at: number) => boolean
+  readonly hasOutputsAt: (turn: RecordedTurn, index: number) => boolean
 }
 
 export function createQuestionLocator(
-  runs: readonly Segment[],
-  kin: TurnAncestry,
+  segments: readonly Segment[],
+  ancestry: TurnAncestry,
 ): QuestionLocator {
-  const known = new Map<RecordedTurn, string>()
-  const find = (turn: RecordedTurn): string => {
-    const before = known.get(turn)
-    if (before !== undefined) return before
+  const cachedQuestions = new Map<RecordedTurn, string>()
+  const findQuestion = (turn: RecordedTurn): string => {
+    const cached = cachedQuestions.get(turn)
+    if (cached !== undefined) return cached
     let question = findQuestionLine(turn.input)
     let { input } = turn
     // With the results of tools it went on from its parent. What went on with nothing new may have
     // done so from an answer that was not kept.
-    for (const ancestor of kin.ancestors(turn)) {
+    for (const ancestor of ancestry.listAncestors(turn)) {
       if (question !== '' || input.length === 0) break
-      question = known.get(ancestor) ?? findQuestionLine(ancestor.input)
+      question = cachedQuestions.get(ancestor) ?? findQuestionLine(ancestor.input)
       input = ancestor.input
     }
-    known.set(turn, question)
+    cachedQuestions.set(turn, question)
     return question
   }
-  const given = runsGiven(runs)
-  const places = new Map<RecordedTurn, ReadonlySet<number>>()
+  const outputPositions = indexOutputPositions(segments)
+  const cachedSegments = new Map<RecordedTurn, ReadonlySet<number>>()
   /** The runs of its round in front of which its results stand. */
-  const placesOf = (turn: RecordedTurn): ReadonlySet<number> => {
-    const before = places.get(turn)
-    if (before !== undefined) return before
-    const question = find(turn)
-    const found = new Set(placesGiven(turn, given, (at) => runs[at]?.question === question))
-    places.set(turn, found)
-    return found
+  const findOwnSegments = (turn: RecordedTurn): ReadonlySet<number> => {
+    const cached = cachedSegments.get(turn)
+    if (cached !== undefined) return cached
+    const question = findQuestion(turn)
+    const isSameRound = (index: number) => segments[index]?.questionLine === question
+    const matches = new Set(findSegmentsAfterOutputs(turn, outputPositions, isSameRound))
+    cachedSegments.set(turn, matches)
+    return matches
   }
   return {
-    questionOf: find,
-    isGivenAt: (turn, at) =>
-      resultsFor(turn).some((item) => listOutputCallIds(item).some((id) => given.get(id)?.has(at))),
-    isAskedAt(turn, at) {
-      const question = find(turn)
-      const run = runs[at]
-      if (question === '' || question !== run?.question) return false
-      if (includesNextQuestion(turn.input, run)) return false
-      const own = placesOf(turn)
-      return own.size > 0 ? own.has(at) : run.results.length === 0
+    findTurnQuestion: findQuestion,
+    hasOutputsAt: (turn, index) =>
+      listNewOutputs(turn).some((item) =>
+        listOutputCallIds(item).some((id) => outputPositions.get(id)?.has(index)),
+      ),
+    isAskedAt(turn, index) {
+      const question = findQuestion(turn)
+      const segment = segments[index]
+      if (question === '' || question !== segment?.questionLine) return false
+      if (includesNextQuestion(turn.input, segment)) return false
+      const ownSegments = findOwnSegments(turn)
+      return ownSegments.size > 0 ? ownSegments.has(index) : segment.toolOutputs.length === 0
     },
   }
 }
 
 /** Under the id of a call the runs that its result stands in front of, and that result. */
-type RunsGiven = ReadonlyMap<string, ReadonlyMap<number, Item>>
+type OutputPositions = ReadonlyMap<string, ReadonlyMap<number, Item>>
 
-function runsGiven(runs: readonly Segment[]): RunsGiven {
-  const given = new Map<string, Map<number, Item>>()
-  for (const [at, { results }] of runs.entries()) {
-    for (const item of results) {
+function indexOutputPositions(segments: readonly Segment[]): OutputPositions {
+  const outputPositions = new Map<string, Map<number, Item>>()
+  for (const [index, { toolOutputs }] of segments.entries()) {
+    for (const item of toolOutputs) {
       for (const id of listOutputCallIds(item)) {
-        const there = given.get(id)
-        if (there === undefined) given.set(id, new Map([[at, item]]))
-        else there.set(at, item)
+        const positions = outputPositions.get(id)
+        if (positions === undefined) outputPositions.set(id, new Map([[index, item]]))
+        else positions.set(index, item)
       }
     }
   }
-  return given
+  return outputPositions
 }
 
 /** Those with the very results, if there are any, or else all with results of these ids. */
-function placesGiven(
+function findSegmentsAfterOutputs(
   turn: RecordedTurn,
-  given: RunsGiven,
-  isSought: (at: number) => boolean,
+  outputPositions: OutputPositions,
+  isCandidate: (index: number) => boolean,
 ): readonly number[] {
-  const found = resultsFor(turn).flatMap((result) =>
-    listOutputCallIds(result)
-      .flatMap((id) => [...(given.get(id) ?? [])])
-      .filter(([at]) => isSought(at))
-      .map(([at, item]) => ({ at, isSame: saidBy(item) === saidBy(result) })),
+  const matches = listNewOutputs(turn).flatMap((output) =>
+    listOutputCallIds(output)
+      .flatMap((id) => [...(outputPositions.get(id) ?? [])])
+      .filter(([index]) => isCandidate(index))
+      .map(([index, item]) => ({
+        index,
+        isIdentical: readOutputText(item) === readOutputText(output),
+      })),
   )
-  const same = found.filter(({ isSame }) => isSame)
-  return (same.length > 0 ? same : found).map(({ at }) => at)
+  const identical = matches.filter(({ isIdentical }) => isIdentical)
+  return (identical.length > 0 ? identical : matches).map(({ index }) => index)
 }
 
 /** Whether it was given results, and these very ones stand in front of the run. */
-export function hasIdenticalToolOutputs(turn: RecordedTurn, { results }: Segment): boolean {
-  const own = resultsFor(turn)
-  const there = new Set(results.map(resultText))
-  return own.length > 0 && own.every((result) => there.has(resultText(result)))
+export function hasIdenticalToolOutputs(turn: RecordedTurn, { toolOutputs }: Segment): boolean {
+  const newOutputs = listNewOutputs(turn)
+  const clientOutputs = new Set(toolOutputs.map(serializeOutput))
+  return (
+    newOutputs.length > 0 &&
+    newOutputs.every((output) => clientOutputs.has(serializeOutput(output)))
+  )
 }
 
-function resultText(result: Item): string {
-  return JSON.stringify([listOutputCallIds(result), saidBy(result)])
+function serializeOutput(output: Item): string {
+  return JSON.stringify([listOutputCallIds(output), readOutputText(output)])
 }
 
 /** The results that were new to it. Some turns are stored with all that was said before. */
-function resultsFor({ input }: RecordedTurn): readonly Item[] {
+function listNewOutputs({ input }: RecordedTurn): readonly Item[] {
   const end = input.findLastIndex((item) => !isModelItem(item)) + 1
-  const news = input.slice(0, end)
-  return news
-    .slice(news.findLastIndex(isModelItem) + 1)
+  const inputOfTurn = input.slice(0, end)
+  return inputOfTurn
+    .slice(inputOfTurn.findLastIndex(isModelItem) + 1)
     .filter((item) => listOutputCallIds(item).length > 0)
 }
 
-function saidBy(result: Item): string {
-  if (!isToolOutput(result)) return JSON.stringify(result.type === 'opaque' ? result.raw : null)
-  return typeof result.output === 'string' ? result.output : textOf(result.output)
+function readOutputText(output: Item): string {
+  if (!isToolOutput(output)) return JSON.stringify(output.type === 'opaque' ? output.raw : null)
+  return typeof output.output === 'string' ? output.output : textOf(output.output)
 }

@@ -24,106 +24,116 @@ import { isSameQuestion } from './compare-questions.ts'
 
 export interface TurnMatches {
   /** For each run its turns, in their order; none where nothing was found. */
-  readonly turns: readonly (readonly RecordedTurn[])[]
+  readonly turnsBySegment: readonly (readonly RecordedTurn[])[]
   /** The runs that could be several turns. */
-  readonly ambiguous: ReadonlySet<number>
+  readonly ambiguousSegments: ReadonlySet<number>
   /** The turns whose markers were not believed. */
-  readonly doubted: ReadonlySet<RecordedTurn>
+  readonly untrustedTurns: ReadonlySet<RecordedTurn>
 }
 
 export function matchTurnsToSegments(
   items: readonly Item[],
-  plan: SegmentedHistory,
-  kin: TurnAncestry,
+  segmentedHistory: SegmentedHistory,
+  ancestry: TurnAncestry,
 ): TurnMatches {
-  const search: Search = {
+  const { segments, keys } = segmentedHistory
+  const state: MatchState = {
     items,
-    plan,
-    kin,
-    turns: plan.runs.map(() => []),
-    candidates: plan.runs.map(() => []),
-    taken: new Set(),
-    ambiguous: new Set(),
-    doubted: new Set(),
-    named: new Set(plan.keys.turnIds),
-    runNamed: new Map(plan.runs.map(({ fingerprint }, at) => [fingerprint, at])),
+    segments,
+    ancestry,
+    turnsBySegment: segments.map(() => []),
+    candidatesBySegment: segments.map(() => []),
+    assignedTurns: new Set(),
+    ambiguousSegments: new Set(),
+    untrustedTurns: new Set(),
+    markerTurnIds: new Set(keys.turnIds),
+    segmentByFingerprint: new Map(segments.map(({ fingerprint }, index) => [fingerprint, index])),
   }
-  if (kin.all.length > 0) {
-    takeExact(search)
-    takeMarked(search)
-    takeCalled(search)
-    takeSilent(search)
+  if (ancestry.allTurns.length > 0) {
+    assignByFingerprint(state)
+    assignByMarkers(state)
+    assignByCallIds(state)
+    assignEmptyTurns(state)
     // What was found since may be the parent of one of several.
-    takeChildren(search)
-    for (const at of plan.runs.keys()) bringAlong(search, at)
+    assignDescendants(state)
+    for (const index of segments.keys()) addContinuedTurns(state, index)
   }
-  return search
+  return state
 }
 
-interface Search extends TurnMatches {
+interface MatchState extends TurnMatches {
   readonly items: readonly Item[]
-  readonly plan: SegmentedHistory
-  readonly kin: TurnAncestry
-  readonly turns: RecordedTurn[][]
+  readonly segments: readonly Segment[]
+  readonly ancestry: TurnAncestry
+  readonly turnsBySegment: RecordedTurn[][]
   /** For each run the turns of its fingerprint. */
-  readonly candidates: RecordedTurn[][]
-  readonly taken: Set<RecordedTurn>
-  readonly ambiguous: Set<number>
-  readonly doubted: Set<RecordedTurn>
+  readonly candidatesBySegment: RecordedTurn[][]
+  readonly assignedTurns: Set<RecordedTurn>
+  readonly ambiguousSegments: Set<number>
+  readonly untrustedTurns: Set<RecordedTurn>
   /** Every turn that a marker names. */
-  readonly named: ReadonlySet<string>
+  readonly markerTurnIds: ReadonlySet<string>
   /** Which run has this fingerprint. */
-  readonly runNamed: ReadonlyMap<string | null, number>
+  readonly segmentByFingerprint: ReadonlyMap<string | null, number>
 }
 
-function take({ turns, taken }: Search, at: number, turn: RecordedTurn): void {
-  turns[at]?.push(turn)
-  taken.add(turn)
+function assignTurn(
+  { turnsBySegment, assignedTurns }: MatchState,
+  index: number,
+  turn: RecordedTurn,
+): void {
+  turnsBySegment[index]?.push(turn)
+  assignedTurns.add(turn)
 }
 
 /** From the newest run back, because a turn knows its parent and not its children. */
-function takeExact(search: Search): void {
-  const { plan, kin, candidates } = search
-  for (const turn of kin.all) {
-    const at = turn.fingerprint === null ? undefined : search.runNamed.get(turn.fingerprint)
-    if (at !== undefined) candidates[at]?.push(turn)
+function assignByFingerprint(state: MatchState): void {
+  const { segments, ancestry, candidatesBySegment } = state
+  for (const turn of ancestry.allTurns) {
+    const index =
+      turn.fingerprint === null ? undefined : state.segmentByFingerprint.get(turn.fingerprint)
+    if (index !== undefined) candidatesBySegment[index]?.push(turn)
   }
-  let later: RecordedTurn | null = null
-  for (const [at, alike] of [...candidates.entries()].toReversed()) {
-    if (alike.length === 0) continue
-    const marks = plan.runs[at]?.marks ?? []
-    const likely = withoutCoincidence(search, alike, at)
-    candidates[at] = likely
-    if (likely.length === 0) continue
-    const marked = likely.filter(({ id }) => marks.includes(id))
+  let laterTurn: RecordedTurn | null = null
+  for (const [index, sameFingerprint] of [...candidatesBySegment.entries()].toReversed()) {
+    if (sameFingerprint.length === 0) continue
+    const segmentMarkerIds = segments[index]?.markerTurnIds ?? []
+    const candidates = dropCoincidentalMatches(state, sameFingerprint, index)
+    candidatesBySegment[index] = candidates
+    if (candidates.length === 0) continue
+    const markedTurns = candidates.filter(({ id }) => segmentMarkerIds.includes(id))
     const turn: RecordedTurn | null =
-      only(likely) ??
-      kin.nearestAncestor(later, likely) ??
-      only(marked) ??
-      only(likely.filter(({ id }) => search.named.has(id))) ??
+      getSingleTurn(candidates) ??
+      ancestry.findNearestAncestor(laterTurn, candidates) ??
+      getSingleTurn(markedTurns) ??
+      getSingleTurn(candidates.filter(({ id }) => state.markerTurnIds.has(id))) ??
       // Of what has no marker it is only known that it began.
-      (marked.length > 0 ? findLastContinuation(marked, kin) : findFirstContinuation(likely, kin))
+      (markedTurns.length > 0
+        ? findLastContinuation(markedTurns, ancestry)
+        : findFirstContinuation(candidates, ancestry))
     if (turn === null) {
-      search.ambiguous.add(at)
+      state.ambiguousSegments.add(index)
       continue
     }
-    take(search, at, turn)
-    later = turn
+    assignTurn(state, index, turn)
+    laterTurn = turn
   }
-  takeChildren(search)
+  assignDescendants(state)
 }
 
 /** Of several turns, the one that goes on from what was found before it. */
-function takeChildren(search: Search): void {
-  const { kin, turns, taken, ambiguous, candidates } = search
-  let earlier: RecordedTurn | null = null
-  for (const [at, likely] of candidates.entries()) {
-    const child = ambiguous.has(at) ? kin.onlyDescendant(earlier, likely) : null
-    if (child !== null && !taken.has(child)) {
-      take(search, at, child)
-      ambiguous.delete(at)
+function assignDescendants(state: MatchState): void {
+  const { ancestry, turnsBySegment, assignedTurns, ambiguousSegments, candidatesBySegment } = state
+  let earlierTurn: RecordedTurn | null = null
+  for (const [index, candidates] of candidatesBySegment.entries()) {
+    const descendant = ambiguousSegments.has(index)
+      ? ancestry.findOnlyDescendant(earlierTurn, candidates)
+      : null
+    if (descendant !== null && !assignedTurns.has(descendant)) {
+      assignTurn(state, index, descendant)
+      ambiguousSegments.delete(index)
     }
-    earlier = turns[at]?.at(-1) ?? earlier
+    earlierTurn = turnsBySegment[index]?.at(-1) ?? earlierTurn
   }
 }
 
@@ -132,98 +142,120 @@ function takeChildren(search: Search): void {
  * chat has. Its markers know better, if theirs are exactly these words and all the calls; unless the
  * turn is of the same chat, for then they were moved.
  */
-function withoutCoincidence(
-  { plan, kin, named, runNamed }: Search,
-  found: RecordedTurn[],
-  at: number,
+function dropCoincidentalMatches(
+  state: MatchState,
+  turnsOfFingerprint: RecordedTurn[],
+  index: number,
 ): RecordedTurn[] {
-  const { marks, words, callIds, asked } = plan.runs[at] ?? NO_RUN
-  const alike = found.filter(({ input }) => isSameQuestion(input, asked))
-  const marked = [...new Set(marks)].flatMap((id) => kin.turn(id) ?? [])
-  const [first] = marked
-  if (first === undefined || marked.some((turn) => alike.includes(turn))) return alike
-  if (marked.some((turn) => isNamedElsewhere({ runNamed }, turn, at))) return alike
-  if (normalizeTurnText(marked) !== removeEmptyFences(words) || !callIds.every(isCalledIn(marked)))
-    return alike
+  const { ancestry } = state
+  const segment = state.segments[index] ?? EMPTY_SEGMENT
+  const { normalizedText, callIds, userMessages } = segment
+  const alike = turnsOfFingerprint.filter(({ input }) => isSameQuestion(input, userMessages))
+  const markedTurns = findMarkedTurns(segment, ancestry)
+  const [firstMarked] = markedTurns
+  if (firstMarked === undefined || markedTurns.some((turn) => alike.includes(turn))) return alike
+  if (markedTurns.some((turn) => hasFingerprintOfOtherSegment(state, turn, index))) return alike
+  const markedCallIds = listTurnCallIds(markedTurns)
+  const hasSameText = normalizeTurnText(markedTurns) === removeEmptyFences(normalizedText)
+  if (!hasSameText || !callIds.every((callId) => markedCallIds.has(callId))) return alike
   return alike.filter(
-    (turn) => named.has(turn.id) || kin.isDescendant(first, turn) || kin.isDescendant(turn, first),
+    (turn) =>
+      state.markerTurnIds.has(turn.id) ||
+      ancestry.isDescendant(firstMarked, turn) ||
+      ancestry.isDescendant(turn, firstMarked),
   )
 }
 
-const NO_RUN = { marks: [], words: '', callIds: [], asked: [] }
-
-function isCalledIn(turns: readonly RecordedTurn[]): (callId: string) => boolean {
-  const called = new Set(
-    turns.flatMap(({ output }) => output.map((item) => callEndOf(item)?.callId)),
-  )
-  return (callId) => called.has(callId)
+function findMarkedTurns(
+  { markerTurnIds }: Pick<Segment, 'markerTurnIds'>,
+  ancestry: TurnAncestry,
+): readonly RecordedTurn[] {
+  return [...new Set(markerTurnIds)].flatMap((id) => ancestry.findTurn(id) ?? [])
 }
 
-function only(turns: readonly RecordedTurn[]): RecordedTurn | null {
+const EMPTY_SEGMENT = { markerTurnIds: [], normalizedText: '', callIds: [], userMessages: [] }
+
+function listTurnCallIds(turns: readonly RecordedTurn[]): ReadonlySet<string | undefined> {
+  return new Set(turns.flatMap(({ output }) => output.map((item) => callEndOf(item)?.callId)))
+}
+
+function getSingleTurn(turns: readonly RecordedTurn[]): RecordedTurn | null {
   return turns.length === 1 ? (turns[0] ?? null) : null
 }
 
-function takeMarked(search: Search): void {
-  const { plan, kin, turns, taken, ambiguous, doubted } = search
-  let isMoved = false
-  const named = plan.runs.map(({ marks }, at) => {
-    const own = turns[at] ?? []
-    const known = [...new Set(marks)].flatMap((id) => kin.turn(id) ?? [])
-    const likely = known.filter((turn) => !taken.has(turn) && !isNamedElsewhere(search, turn, at))
-    isMoved ||= known.some((turn) => !likely.includes(turn) && !own.includes(turn))
-    return own.length > 0 || ambiguous.has(at) ? [] : likely
+function assignByMarkers(state: MatchState): void {
+  const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
+  let hasMovedMarker = false
+  const namedTurns = segments.map((segment, index) => {
+    const ownTurns = turnsBySegment[index] ?? []
+    const knownTurns = findMarkedTurns(segment, ancestry)
+    const candidates = knownTurns.filter(
+      (turn) => !assignedTurns.has(turn) && !hasFingerprintOfOtherSegment(state, turn, index),
+    )
+    hasMovedMarker ||= knownTurns.some(
+      (turn) => !candidates.includes(turn) && !ownTurns.includes(turn),
+    )
+    return ownTurns.length > 0 || ambiguousSegments.has(index) ? [] : candidates
   })
-  if (named.every((likely) => likely.length === 0)) return
-  const believed = selectTrustedMarkers({ runs: plan.runs, kin, attached: turns, named, isMoved })
-  for (const [at, own] of believed.turns.entries()) {
-    for (const turn of own) take(search, at, turn)
+  if (namedTurns.every((candidates) => candidates.length === 0)) return
+  const trusted = selectTrustedMarkers({
+    segments,
+    ancestry,
+    attachedTurns: turnsBySegment,
+    namedTurns,
+    hasMovedMarker,
+  })
+  for (const [index, ownTurns] of trusted.turnsBySegment.entries()) {
+    for (const turn of ownTurns) assignTurn(state, index, turn)
   }
-  for (const turn of believed.doubted) doubted.add(turn)
+  for (const turn of trusted.untrustedTurns) state.untrustedTurns.add(turn)
 }
 
 /** Whether the fingerprint of a turn says that it is another run of this very list. */
-function isNamedElsewhere(
-  { runNamed }: Pick<Search, 'runNamed'>,
+function hasFingerprintOfOtherSegment(
+  { segmentByFingerprint }: MatchState,
   turn: RecordedTurn,
-  at: number,
+  index: number,
 ): boolean {
   if (turn.fingerprint === null) return false
-  return (runNamed.get(turn.fingerprint) ?? at) !== at
+  return (segmentByFingerprint.get(turn.fingerprint) ?? index) !== index
 }
 
 /** From the newest run back, for the same reason as above. */
-function takeCalled(search: Search): void {
-  const { plan, kin, turns, taken, ambiguous } = search
-  const isOpen = (run: Segment, at: number) =>
-    run.callIds.length > 0 && turns[at]?.length === 0 && !ambiguous.has(at)
-  if (!plan.runs.some(isOpen)) return
-  const callersOf = indexCallingTurns(kin.all)
-  const earlierOf: (RecordedTurn | null)[] = []
-  let earlier: RecordedTurn | null = null
-  for (const own of turns) {
-    earlierOf.push(earlier)
-    earlier = own.at(-1) ?? earlier
+function assignByCallIds(state: MatchState): void {
+  const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
+  const isUnassigned = (segment: Segment, index: number) =>
+    segment.callIds.length > 0 &&
+    turnsBySegment[index]?.length === 0 &&
+    !ambiguousSegments.has(index)
+  if (!segments.some(isUnassigned)) return
+  const findCallingTurns = indexCallingTurns(ancestry.allTurns)
+  const earlierTurns: (RecordedTurn | null)[] = []
+  let earlierTurn: RecordedTurn | null = null
+  for (const ownTurns of turnsBySegment) {
+    earlierTurns.push(earlierTurn)
+    earlierTurn = ownTurns.at(-1) ?? earlierTurn
   }
-  let later: RecordedTurn | null = null
-  for (const [at, run] of [...plan.runs.entries()].toReversed()) {
-    if (isOpen(run, at)) {
-      let isOneOfSeveral = false
-      for (const call of search.items.slice(run.start, run.end)) {
-        const likely = callersOf(call, run).filter(
+  let laterTurn: RecordedTurn | null = null
+  for (const [index, segment] of [...segments.entries()].toReversed()) {
+    if (isUnassigned(segment, index)) {
+      let hasSeveralCallers = false
+      for (const call of state.items.slice(segment.start, segment.end)) {
+        const candidates = findCallingTurns(call, segment).filter(
           (turn) =>
-            !isNamedElsewhere(search, turn, at) &&
-            !(taken.has(turn) && turns[at]?.includes(turn) === false),
+            !hasFingerprintOfOtherSegment(state, turn, index) &&
+            !(assignedTurns.has(turn) && turnsBySegment[index]?.includes(turn) === false),
         )
         const turn =
-          only(likely) ??
-          kin.nearestAncestor(later, likely) ??
-          kin.onlyDescendant(earlierOf[at] ?? null, likely)
-        if (turn !== null && !taken.has(turn)) take(search, at, turn)
-        isOneOfSeveral ||= likely.length > 1
+          getSingleTurn(candidates) ??
+          ancestry.findNearestAncestor(laterTurn, candidates) ??
+          ancestry.findOnlyDescendant(earlierTurns[index] ?? null, candidates)
+        if (turn !== null && !assignedTurns.has(turn)) assignTurn(state, index, turn)
+        hasSeveralCallers ||= candidates.length > 1
       }
-      if (isOneOfSeveral && turns[at]?.length === 0) ambiguous.add(at)
+      if (hasSeveralCallers && turnsBySegment[index]?.length === 0) ambiguousSegments.add(index)
     }
-    later = turns[at]?.[0] ?? later
+    laterTurn = turnsBySegment[index]?.[0] ?? laterTurn
   }
 }
 
@@ -231,34 +263,37 @@ function takeCalled(search: Search): void {
  * What says nothing behind the results of tools can be told by its marker alone, and is believed behind the
  * very results that it was given, where the turn that it went on from stands right before it.
  */
-function takeSilent(search: Search): void {
-  const { plan, kin, turns, taken, ambiguous, doubted } = search
-  for (const [at, run] of plan.runs.entries()) {
-    if (!isSilent(run) || ambiguous.has(at) || turns[at]?.length !== 0) continue
-    const isAsked = plan.runs[at - 1]?.lastAsked !== run.lastAsked
-    const before = isAsked ? undefined : turns[at - 1]?.at(-1)
-    const likely = [...new Set(run.marks)].flatMap((id) => kin.turn(id) ?? [])
-    const turn = only(
-      likely.filter((one) => goesOnSilently(one, run, before, kin) && !taken.has(one)),
+function assignEmptyTurns(state: MatchState): void {
+  const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
+  for (const [index, segment] of segments.entries()) {
+    if (!isEmptyAfterOutputs(segment) || ambiguousSegments.has(index)) continue
+    if (turnsBySegment[index]?.length !== 0) continue
+    const hasNewUserMessage = segments[index - 1]?.lastUserMessage !== segment.lastUserMessage
+    const previousTurn = hasNewUserMessage ? undefined : turnsBySegment[index - 1]?.at(-1)
+    const candidates = findMarkedTurns(segment, ancestry).filter(
+      (candidate) =>
+        isEmptyContinuation(candidate, segment, previousTurn, ancestry) &&
+        !assignedTurns.has(candidate),
     )
+    const turn = getSingleTurn(candidates)
     if (turn === null) continue
-    take(search, at, turn)
-    doubted.delete(turn)
+    assignTurn(state, index, turn)
+    state.untrustedTurns.delete(turn)
   }
 }
 
-function isSilent({ words, callIds, results }: Segment): boolean {
-  return removeEmptyFences(words) === '' && callIds.length === 0 && results.length > 0
+function isEmptyAfterOutputs({ normalizedText, callIds, toolOutputs }: Segment): boolean {
+  return removeEmptyFences(normalizedText) === '' && callIds.length === 0 && toolOutputs.length > 0
 }
 
-function goesOnSilently(
+function isEmptyContinuation(
   turn: RecordedTurn,
-  run: Segment,
-  before: RecordedTurn | undefined,
-  kin: TurnAncestry,
+  segment: Segment,
+  previousTurn: RecordedTurn | undefined,
+  ancestry: TurnAncestry,
 ): boolean {
-  if (kin.parent(turn) !== before || normalizeTurnText([turn]) !== '') return false
-  return !turn.input.some(isUserMessage) && hasIdenticalToolOutputs(turn, run)
+  if (ancestry.findParent(turn) !== previousTurn || normalizeTurnText([turn]) !== '') return false
+  return !turn.input.some(isUserMessage) && hasIdenticalToolOutputs(turn, segment)
 }
 
 /**
@@ -266,24 +301,28 @@ function goesOnSilently(
  * turns that are known to lie between two of a run, unless something else was asked there, or they said
  * what the run does not.
  */
-function bringAlong({ plan, kin, turns, taken, doubted }: Search, at: number): void {
-  const own = turns[at] ?? []
-  const run = plan.runs[at]
-  if (run === undefined || own[0] === undefined) return
-  const said = removeEmptyFences(run.words)
-  for (let next = own.length - 1; next > 0; next -= 1) {
-    const [from, to] = [own[next - 1], own[next]]
-    if (from === undefined || to === undefined) continue
-    const between = kin.between(from, to)
-    if (between.some((turn) => taken.has(turn) || doubted.has(turn))) continue
-    if ([...between, to].some(asksNewQuestion)) continue
-    if (!between.every((turn) => said.includes(normalizeTurnText([turn])))) continue
-    own.splice(next, 0, ...between)
-    for (const turn of between) taken.add(turn)
+function addContinuedTurns(
+  { segments, ancestry, turnsBySegment, assignedTurns, untrustedTurns }: MatchState,
+  index: number,
+): void {
+  const ownTurns = turnsBySegment[index] ?? []
+  const segment = segments[index]
+  if (segment === undefined || ownTurns[0] === undefined) return
+  const segmentText = removeEmptyFences(segment.normalizedText)
+  for (let nextIndex = ownTurns.length - 1; nextIndex > 0; nextIndex -= 1) {
+    const [earlier, later] = [ownTurns[nextIndex - 1], ownTurns[nextIndex]]
+    if (earlier === undefined || later === undefined) continue
+    const turnsBetween = ancestry.listTurnsBetween(earlier, later)
+    if (turnsBetween.some((turn) => assignedTurns.has(turn) || untrustedTurns.has(turn))) continue
+    if ([...turnsBetween, later].some(asksNewQuestion)) continue
+    if (!turnsBetween.every((turn) => segmentText.includes(normalizeTurnText([turn])))) continue
+    ownTurns.splice(nextIndex, 0, ...turnsBetween)
+    for (const turn of turnsBetween) assignedTurns.add(turn)
   }
-  for (const turn of findContinuedTurns(own, run, kin, { taken, doubted }).toReversed()) {
-    own.unshift(turn)
-    taken.add(turn)
-    doubted.delete(turn)
+  const otherTurns = { assignedTurns, untrustedTurns }
+  for (const turn of findContinuedTurns(ownTurns, segment, ancestry, otherTurns).toReversed()) {
+    ownTurns.unshift(turn)
+    assignedTurns.add(turn)
+    untrustedTurns.delete(turn)
   }
 }

@@ -3,6 +3,6 @@ import { isModelItem } from '../../core/items/is-model-item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 
 export function turnLacksNewInput({ input }: RecordedTurn): boolean {
-  const before = input.at(-1)
-  return before === undefined || isModelItem(before)
+  const lastItem = input.at(-1)
+  return lastItem === undefined || isModelItem(lastItem)
 }

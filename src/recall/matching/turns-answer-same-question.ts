@@ -9,19 +9,25 @@ import type { TurnAncestry } from '../turn-ancestry.ts'
 import { listOutputCallIds } from '../split-and-fingerprint-segments.ts'
 
 /** `turns` in the order in which they are told. Of what is not known nothing is said against them. */
-export function answerSameQuestion(turns: readonly RecordedTurn[], kin: TurnAncestry): boolean {
-  const starts = turns.flatMap((turn) => startOf(turn, kin) ?? [])
-  return starts.every((start) => start === starts[0])
+export function answerSameQuestion(
+  turns: readonly RecordedTurn[],
+  ancestry: TurnAncestry,
+): boolean {
+  const askedTurns = turns.flatMap((turn) => findAskedTurn(turn, ancestry) ?? [])
+  return askedTurns.every((askedTurn) => askedTurn === askedTurns[0])
 }
 
 /** The turn that was asked what this one, too, answers; `null` if that is not known. */
-function startOf(turn: RecordedTurn, kin: TurnAncestry): RecordedTurn | null {
+function findAskedTurn(turn: RecordedTurn, ancestry: TurnAncestry): RecordedTurn | null {
   if (asksNewQuestion(turn)) return turn
-  for (const ancestor of kin.ancestors(turn)) if (asksNewQuestion(ancestor)) return ancestor
+  for (const ancestor of ancestry.listAncestors(turn))
+    if (asksNewQuestion(ancestor)) return ancestor
   return null
 }
 
 export function asksNewQuestion({ input }: RecordedTurn): boolean {
-  const news = input.slice(input.findLastIndex(isModelItem) + 1)
-  return news.some(isUserMessage) && !news.some((item) => listOutputCallIds(item).length > 0)
+  const newItems = input.slice(input.findLastIndex(isModelItem) + 1)
+  return (
+    newItems.some(isUserMessage) && !newItems.some((item) => listOutputCallIds(item).length > 0)
+  )
 }

@@ -11,65 +11,70 @@ import { removeMessageMarkers } from '../markers/split-message-and-markers.ts'
 export interface ClientSegmentText {
   readonly messages: readonly Message[]
   /** For each the place of the latest silent turn whose marker is in front of it, -1 if there is none. */
-  readonly behind: readonly number[]
+  readonly silentTurnBefore: readonly number[]
 }
 
 /** `silent` has the places of the turns that say nothing, by their ids. */
 export function extractClientText(
-  given: readonly Item[],
-  silent: ReadonlyMap<string, number>,
+  clientItems: readonly Item[],
+  silentTurns: ReadonlyMap<string, number>,
 ): ClientSegmentText {
   const messages: Message[] = []
-  const behind: number[] = []
-  let latest = -1
-  for (const item of given) {
+  const silentTurnBefore: number[] = []
+  let latestTurn = -1
+  for (const item of clientItems) {
     if (item.type !== 'message') continue
-    for (const { content, from } of cutsOf(item, silent)) {
-      latest = Math.max(latest, from ?? -1)
+    for (const { content, turnIndex } of cutMessage(item, silentTurns)) {
+      latestTurn = Math.max(latestTurn, turnIndex ?? -1)
       const message = content === item.content ? item : { ...item, content }
-      const words = removeMessageMarkers(message, removeDetailsBlocks)
-      if (isEmptyAssistantMessage(words)) continue
-      messages.push(words)
-      behind.push(latest)
+      const cleanedMessage = removeMessageMarkers(message, removeDetailsBlocks)
+      if (isEmptyAssistantMessage(cleanedMessage)) continue
+      messages.push(cleanedMessage)
+      silentTurnBefore.push(latestTurn)
     }
   }
-  return { messages, behind }
+  return { messages, silentTurnBefore }
 }
 
-interface Cut {
+interface MessageCut {
   readonly content: readonly Part[]
   /** The place of the turn at whose marker it begins. */
-  readonly from: number | null
+  readonly turnIndex: number | null
 }
 
-function cutsOf({ content }: Message, silent: ReadonlyMap<string, number>): readonly Cut[] {
-  const pieces = silent.size === 0 ? [] : content.map((part) => piecesOf(part, silent))
-  if (pieces.every(({ length }) => length === 1)) return [{ content, from: null }]
-  const cuts: { content: Part[]; from: number | null }[] = []
-  for (const { part, from } of pieces.flat()) {
-    const last = cuts.at(-1)
-    if (last === undefined || from !== null) cuts.push({ content: [part], from })
-    else last.content.push(part)
+function cutMessage(
+  { content }: Message,
+  silentTurns: ReadonlyMap<string, number>,
+): readonly MessageCut[] {
+  const partCuts = silentTurns.size === 0 ? [] : content.map((part) => cutPart(part, silentTurns))
+  if (partCuts.every(({ length }) => length === 1)) return [{ content, turnIndex: null }]
+  const cuts: { content: Part[]; turnIndex: number | null }[] = []
+  for (const { part, turnIndex } of partCuts.flat()) {
+    const currentCut = cuts.at(-1)
+    if (currentCut === undefined || turnIndex !== null) cuts.push({ content: [part], turnIndex })
+    else currentCut.content.push(part)
   }
   return cuts
 }
 
-interface Piece {
+interface PartCut {
   readonly part: Part
-  readonly from: number | null
+  readonly turnIndex: number | null
 }
 
-function piecesOf(part: Part, silent: ReadonlyMap<string, number>): readonly Piece[] {
-  if (part.type !== 'output_text') return [{ part, from: null }]
+function cutPart(part: Part, silentTurns: ReadonlyMap<string, number>): readonly PartCut[] {
+  if (part.type !== 'output_text') return [{ part, turnIndex: null }]
   const { text, marks } = extractMarkers(part.text)
-  const named = marks.filter(({ turnId }) => silent.has(turnId))
-  if (named.length === 0) return [{ part, from: null }]
-  const ends = [...named.map(({ at }) => at), text.length]
-  return ends.map((end, number) => {
-    const before = named[number - 1]
-    const words = text.slice(before?.at ?? 0, end)
-    const own = number === named.length ? words : words.trimEnd()
-    const from = before === undefined ? null : (silent.get(before.turnId) ?? null)
-    return { part: { type: 'output_text', text: own }, from }
+  const silentMarkers = marks.filter(({ turnId }) => silentTurns.has(turnId))
+  if (silentMarkers.length === 0) return [{ part, turnIndex: null }]
+  const ends = [...silentMarkers.map(({ at }) => at), text.length]
+  return ends.map((end, cutIndex) => {
+    const markerBefore = silentMarkers[cutIndex - 1]
+    const cleanedMessage = text.slice(markerBefore?.at ?? 0, end)
+    const trimmedText =
+      cutIndex === silentMarkers.length ? cleanedMessage : cleanedMessage.trimEnd()
+    const turnIndex =
+      markerBefore === undefined ? null : (silentTurns.get(markerBefore.turnId) ?? null)
+    return { part: { type: 'output_text', text: trimmedText }, turnIndex }
   })
 }

@@ -15,13 +15,13 @@ import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
  */
 export function findInvisibleTail(
   turns: readonly RecordedTurn[],
-  given: readonly Item[],
+  clientItems: readonly Item[],
 ): RecordedTurn | null {
-  const turn = turns.findLast(({ output }) => output.some(isMessage) || endsUnspoken(output))
-  if (turn === undefined || !endsUnspoken(turn.output)) return null
+  const turn = turns.findLast(({ output }) => output.some(isMessage) || endsInvisibly(output))
+  if (turn === undefined || !endsInvisibly(turn.output)) return null
   // A client that brings a search along says itself on which side of it the words are.
-  const last = given.findLast((item) => isMessage(item) || isSearch(item))
-  return last === undefined || isMessage(last) ? turn : null
+  const lastItem = clientItems.findLast((item) => isMessage(item) || isHostedItem(item))
+  return lastItem === undefined || isMessage(lastItem) ? turn : null
 }
 
 /**
@@ -30,13 +30,14 @@ export function findInvisibleTail(
  */
 export function isInvisibleTurn(turn: RecordedTurn): boolean {
   const { output } = turn
-  return turnLacksNewInput(turn) && endsUnspoken(output) && !output.some(isMessage)
+  return turnLacksNewInput(turn) && endsInvisibly(output) && !output.some(isMessage)
 }
 
-function endsUnspoken(output: readonly Item[]): boolean {
-  const last = output.at(-1)
+function endsInvisibly(output: readonly Item[]): boolean {
+  const lastItem = output.at(-1)
   return (
-    last !== undefined && (last.type === 'reasoning' || isGatewayToolItem(last) || isSearch(last))
+    lastItem !== undefined &&
+    (lastItem.type === 'reasoning' || isGatewayToolItem(lastItem) || isHostedItem(lastItem))
   )
 }
 
@@ -45,6 +46,6 @@ function isMessage({ type }: Item): boolean {
 }
 
 /** Or whatever else a service has made by itself. A call is its client's to know. */
-function isSearch(item: Item): boolean {
+function isHostedItem(item: Item): boolean {
   return item.type === 'opaque' && toolCallKey(item, 'call') === null
 }

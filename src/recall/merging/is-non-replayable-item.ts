@@ -8,10 +8,10 @@
 import type { Item } from '../../core/item.ts'
 
 export function isNonReplayableItem(item: Item): boolean {
-  return item.type === 'opaque' && NEVER_REPLAYED.has(item.raw['type'])
+  return item.type === 'opaque' && NON_REPLAYABLE_TYPES.has(item.raw['type'])
 }
 
-const NEVER_REPLAYED: ReadonlySet<unknown> = new Set([
+const NON_REPLAYABLE_TYPES: ReadonlySet<unknown> = new Set([
   'image_generation_call',
   'local_shell_call',
   'openrouter:image_generation',

@@ -10,8 +10,10 @@ import type { Segment } from '../split-and-fingerprint-segments.ts'
 
 export function isStaleCompaction(
   item: Item,
-  { run, turns }: { readonly run: Segment; readonly turns: readonly RecordedTurn[] },
+  { segment, turns }: { readonly segment: Segment; readonly turns: readonly RecordedTurn[] },
 ): boolean {
   if (!isUpstreamCompaction(item)) return false
-  return !turns.some(({ fingerprint }) => fingerprint !== null && fingerprint === run.fingerprint)
+  return !turns.some(
+    ({ fingerprint }) => fingerprint !== null && fingerprint === segment.fingerprint,
+  )
 }

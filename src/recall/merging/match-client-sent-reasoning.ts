@@ -3,17 +3,19 @@ import type { Item } from '../../core/item.ts'
 import { listReasoningKeys } from '../compare-items.ts'
 
 /** Finds one of the thoughts; the first, if several are the same. */
-export function createReasoningFinder(thoughts: readonly Item[]): (thought: Item) => Item | null {
-  if (thoughts.length === 0) return () => null
-  const same = new Set(thoughts)
-  const named = new Map<string, Item>()
-  for (const thought of thoughts) {
-    for (const name of listReasoningKeys(thought)) if (!named.has(name)) named.set(name, thought)
+export function createReasoningFinder(
+  reasoningItems: readonly Item[],
+): (item: Item) => Item | null {
+  if (reasoningItems.length === 0) return () => null
+  const identicalItems = new Set(reasoningItems)
+  const itemByKey = new Map<string, Item>()
+  for (const item of reasoningItems) {
+    for (const key of listReasoningKeys(item)) if (!itemByKey.has(key)) itemByKey.set(key, item)
   }
-  return (thought) => {
-    if (same.has(thought)) return thought
-    for (const name of listReasoningKeys(thought)) {
-      const found = named.get(name)
+  return (item) => {
+    if (identicalItems.has(item)) return item
+    for (const key of listReasoningKeys(item)) {
+      const found = itemByKey.get(key)
       if (found !== undefined) return found
     }
     return null

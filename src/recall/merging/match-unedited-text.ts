@@ -11,20 +11,25 @@ import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
 
 /** `recorded` are the messages of the turns, `given` those of the run. */
 export function matchUneditedText(
-  run: Segment,
+  segment: Segment,
   turns: readonly RecordedTurn[],
   recorded: readonly Message[],
-  given: readonly Message[],
+  clientMessages: readonly Message[],
 ): ReadonlySet<number> | null {
-  const same = matchRecordedText(recorded, given)
-  if (same !== null) return same
-  if (!isNamed(run, turns)) return null
+  const match = matchRecordedText(recorded, clientMessages)
+  if (match !== null) return match
+  if (!hasFingerprintOfSegment(segment, turns)) return null
   // Words that differ only in what does not count for a fingerprint are the client's edit.
-  return normalizeTurnText(turns) === removeEmptyFences(run.words) ? null : new Set(recorded.keys())
+  return normalizeTurnText(turns) === removeEmptyFences(segment.normalizedText)
+    ? null
+    : new Set(recorded.keys())
 }
 
 /** The fingerprint of an answer that went on says nothing of what it went on from. */
-function isNamed({ fingerprint }: Segment, [first, ...others]: readonly RecordedTurn[]): boolean {
+function hasFingerprintOfSegment(
+  { fingerprint }: Segment,
+  [first, ...others]: readonly RecordedTurn[],
+): boolean {
   if (first === undefined || others.length > 0) return false
   return fingerprint !== null && first.fingerprint === fingerprint && !turnLacksNewInput(first)
 }

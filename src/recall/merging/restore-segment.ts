@@ -26,12 +26,12 @@ import { createReasoningFinder } from './match-client-sent-reasoning.ts'
 import { matchUneditedText } from './match-unedited-text.ts'
 import {
   type RestoredPiece,
-  RESTORED,
-  edited,
-  NOT_REPLAYED,
-  OF_OTHER_WORDS,
-  FORGOTTEN,
-  asGiven,
+  TEXT_RESTORED_NOTE,
+  createEditedPiece,
+  NON_REPLAYABLE_PIECE,
+  STALE_COMPACTION_PIECE,
+  OMITTED_CALL_PIECE,
+  createUnchangedPiece,
   createRecalledPiece,
 } from './restored-piece.ts'
 import {
@@ -44,117 +44,132 @@ import {
 } from './track-unmatched-client-text.ts'
 
 export interface MatchedSegment {
-  readonly run: Segment
+  readonly segment: Segment
   /** What the client sends of it. */
-  readonly given: readonly Item[]
+  readonly clientItems: readonly Item[]
   /** At least one. */
   readonly turns: readonly RecordedTurn[]
   readonly replaysTools: boolean
   readonly findOutput: FindRecordedOutput
   /** The client's calls of which it sends the output, too. */
-  readonly answered: ReadonlySet<Item>
+  readonly answeredCalls: ReadonlySet<Item>
   /** The outputs behind the run for which the client has no call, by the key of the call. */
-  readonly strayOutputs: ReadonlySet<string>
+  readonly unpairedOutputKeys: ReadonlySet<string>
 }
 
 export interface RestoredSegment {
   /** `null` if the client's own items say all there is to say. */
   readonly pieces: readonly RestoredPiece[] | null
   /** Outputs that the client forgot, and that belong behind the run. */
-  readonly owed: readonly RecordedOutput[]
+  readonly missingOutputs: readonly RecordedOutput[]
 }
 
-export function restoreSegment(known: MatchedSegment): RestoredSegment {
-  const { given, turns } = known
-  const spoken = given.filter((item) => !isEmptyAssistantMessage(item))
+export function restoreSegment(input: MatchedSegment): RestoredSegment {
+  const { clientItems, turns } = input
+  const nonEmptyItems = clientItems.filter((item) => !isEmptyAssistantMessage(item))
   const recorded = turns.flatMap((turn) => turn.output)
   const messages = recorded.filter(isMessage)
-  const silent = placesOfSilent(known)
-  const words = extractClientText(spoken, silent)
-  const openEnd = findInvisibleTail(turns, spoken)
-  const same = matchUneditedText(known.run, turns, messages, words.messages)
-  const aligned = same === null ? alignEditedText(messages, words.messages, openEnd !== null) : null
-  const own = spoken.filter(isReasoning)
-  const work: Work = {
-    ...known,
-    aligned,
-    loose: trackUnmatchedClientText(aligned, messages.length, words.behind),
-    silent,
-    restored: aligned?.restored ?? same ?? NONE,
-    openEnd,
-    recordedMessages: messages.length,
-    left: trackUnmatchedClientItems(spoken.filter((item) => !isMessage(item))),
-    ownThought: createReasoningFinder(own),
+  const silentTurns = indexSilentTurns(input)
+  const clientText = extractClientText(nonEmptyItems, silentTurns)
+  const invisibleTail = findInvisibleTail(turns, nonEmptyItems)
+  const uneditedMessages = matchUneditedText(input.segment, turns, messages, clientText.messages)
+  const alignment =
+    uneditedMessages === null
+      ? alignEditedText(messages, clientText.messages, invisibleTail !== null)
+      : null
+  const clientReasoning = nonEmptyItems.filter(isReasoning)
+  const state: RestoreState = {
+    ...input,
+    alignment,
+    unmatchedText: trackUnmatchedClientText(
+      alignment,
+      messages.length,
+      clientText.silentTurnBefore,
+    ),
+    silentTurns,
+    restoredMessages: alignment?.restoredMessages ?? uneditedMessages ?? NO_MESSAGES,
+    invisibleTail,
+    messageCount: messages.length,
+    unmatchedItems: trackUnmatchedClientItems(nonEmptyItems.filter((item) => !isMessage(item))),
+    findClientReasoning: createReasoningFinder(clientReasoning),
     pieces: [],
-    thoughts: [],
-    unled: false,
-    messages: 0,
-    owed: new Map(),
+    pendingReasoning: [],
+    isFollowerDropped: false,
+    nextMessage: 0,
+    missingOutputs: new Map(),
   }
-  replaceReasoning(work, own)
-  if (messages.length === 0 && openEnd === null) addWords(work, work.loose.rest())
-  for (const [at, turn] of turns.entries()) replayTurn(work, turn, at)
-  addWords(work, work.loose.rest())
-  for (const item of work.left.rest()) work.pieces.push(asGiven(item))
-  const items = work.pieces.flatMap(({ item }) => item ?? [])
-  const isSame =
-    items.length === spoken.length &&
-    items.every((item, at) => hasSameContent(item, spoken[at] ?? item))
+  replaceReasoning(state, clientReasoning)
+  if (messages.length === 0 && invisibleTail === null)
+    addClientText(state, state.unmatchedText.takeRemaining())
+  for (const [turnIndex, turn] of turns.entries()) replayTurn(state, turn, turnIndex)
+  addClientText(state, state.unmatchedText.takeRemaining())
+  for (const item of state.unmatchedItems.listRemaining())
+    state.pieces.push(createUnchangedPiece(item))
+  const items = state.pieces.flatMap(({ item }) => item ?? [])
+  const isUnchanged =
+    items.length === nonEmptyItems.length &&
+    items.every((item, index) => hasSameContent(item, nonEmptyItems[index] ?? item))
   // Where an upstream has refused what is before it, its place has to be known.
-  const isPlaced = turns.some(({ reasoningRefusedBy }) => reasoningRefusedBy !== null)
-  return { pieces: isSame && !isPlaced ? null : work.pieces, owed: [...work.owed.values()].flat() }
+  const hasRejectedReasoning = turns.some(({ reasoningRefusedBy }) => reasoningRefusedBy !== null)
+  return {
+    pieces: isUnchanged && !hasRejectedReasoning ? null : state.pieces,
+    missingOutputs: [...state.missingOutputs.values()].flat(),
+  }
 }
 
-const NONE: ReadonlySet<number> = new Set()
+const NO_MESSAGES: ReadonlySet<number> = new Set()
 
-interface Work extends MatchedSegment {
+interface RestoreState extends MatchedSegment {
   /** `null` if the words are as they were. */
-  readonly aligned: TextAlignment | null
+  readonly alignment: TextAlignment | null
   /** The recorded messages that the client does not have quite as they were. */
-  readonly restored: ReadonlySet<number>
+  readonly restoredMessages: ReadonlySet<number>
   /** The turn behind which words stand that only the client has. */
-  readonly openEnd: RecordedTurn | null
-  readonly recordedMessages: number
+  readonly invisibleTail: RecordedTurn | null
+  readonly messageCount: number
   /** The client's words that are not of a recorded message. */
-  readonly loose: UnmatchedClientText
+  readonly unmatchedText: UnmatchedClientText
   /** The places of the turns that went on and say nothing, and whose markers are in the run. */
-  readonly silent: ReadonlyMap<string, number>
+  readonly silentTurns: ReadonlyMap<string, number>
   /** What of the client's is not in its place yet, messages aside. */
-  readonly left: UnmatchedClientItems
+  readonly unmatchedItems: UnmatchedClientItems
   /** The client's own of a thought. */
-  readonly ownThought: (thought: Item) => Item | null
+  readonly findClientReasoning: (reasoning: Item) => Item | null
   readonly pieces: RestoredPiece[]
   /** Reasoning that waits for what it led to, and whether something of that was left out. */
-  thoughts: RestoredPiece[]
-  unled: boolean
+  pendingReasoning: RestoredPiece[]
+  isFollowerDropped: boolean
   /** How many recorded messages there were so far. */
-  messages: number
+  nextMessage: number
   /** By the turn that was given them. */
-  readonly owed: Map<RecordedTurn, RecordedOutput[]>
+  readonly missingOutputs: Map<RecordedTurn, RecordedOutput[]>
 }
 
 function isMessage(item: Item): item is Message {
   return item.type === 'message'
 }
 
-function placesOfSilent({ run, turns }: MatchedSegment): ReadonlyMap<string, number> {
-  const marks = new Set(run.marks)
+function indexSilentTurns({ segment, turns }: MatchedSegment): ReadonlyMap<string, number> {
+  const markerTurnIds = new Set(segment.markerTurnIds)
   return new Map(
-    turns.flatMap((turn, at) =>
-      marks.has(turn.id) && isInvisibleTurn(turn) ? [[turn.id, at] as const] : [],
+    turns.flatMap((turn, turnIndex) =>
+      markerTurnIds.has(turn.id) && isInvisibleTurn(turn) ? [[turn.id, turnIndex] as const] : [],
     ),
   )
 }
 
 /** Clients merge reasoning and move it, so that of a run it is all the client's or all recorded. */
-function replaceReasoning({ turns, left, pieces }: Work, own: readonly Item[]): void {
-  if (own.length === 0) return
+function replaceReasoning(
+  { turns, unmatchedItems, pieces }: RestoreState,
+  clientReasoning: readonly Item[],
+): void {
+  if (clientReasoning.length === 0) return
   const recorded = turns.flatMap(({ output }) => output.filter(isReasoning))
-  const find = createReasoningFinder(recorded)
-  for (const thought of own) {
-    left.take(thought)
-    if (recorded.length === 0) pieces.push(asGiven(thought))
-    else if (find(thought) === null) {
+  const findRecorded = createReasoningFinder(recorded)
+  for (const reasoning of clientReasoning) {
+    unmatchedItems.remove(reasoning)
+    if (recorded.length === 0) pieces.push(createUnchangedPiece(reasoning))
+    else if (findRecorded(reasoning) === null) {
       pieces.push({ item: null, note: { did: 'changed', why: 'reasoning-replaced' } })
     }
   }
@@ -164,116 +179,135 @@ function isReasoning(item: Item): boolean {
   return item.type === 'reasoning'
 }
 
-function replayTurn(work: Work, turn: RecordedTurn, at: number): void {
-  if (work.silent.has(turn.id)) addWords(work, work.loose.beforeTurn(at, work.messages))
+function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number): void {
+  if (state.silentTurns.has(turn.id))
+    addClientText(state, state.unmatchedText.takeBeforeTurn(turnIndex, state.nextMessage))
   // What it went on from is in front of all of it.
   else if (turnLacksNewInput(turn) && turn.output.some(isMessage)) {
-    addWords(work, work.loose.beforeMessage(work.messages))
+    addClientText(state, state.unmatchedText.takeBeforeMessage(state.nextMessage))
   }
-  const own = work.owed.get(turn) ?? []
-  work.owed.delete(turn)
-  for (const { output } of own.toSorted((one, other) => one.place - other.place)) {
-    work.pieces.push(createRecalledPiece(output, turn))
+  const outputs = state.missingOutputs.get(turn) ?? []
+  state.missingOutputs.delete(turn)
+  for (const { output } of outputs.toSorted((a, b) => a.inputIndex - b.inputIndex)) {
+    state.pieces.push(createRecalledPiece(output, turn))
   }
-  const nth = new Map<string, number>()
+  const callCounts = new Map<string, number>()
   for (const item of turn.output) {
     if (item.type === 'reasoning') {
-      if (work.unled) dropThoughts(work)
-      work.thoughts.push(thoughtPiece(work, item, turn))
-    } else if (isMessage(item)) replayMessage(work, item, at)
+      if (state.isFollowerDropped) dropPendingReasoning(state)
+      state.pendingReasoning.push(createReasoningPiece(state, item, turn))
+    } else if (isMessage(item)) replayMessage(state, item, turnIndex)
     else if (isGatewayToolItem(item)) {
       // Its client has nothing of it, and both ends of the call are here.
-      keep(work, work.replaysTools ? createRecalledPiece(item, turn) : FORGOTTEN)
+      addPiece(state, state.replaysTools ? createRecalledPiece(item, turn) : OMITTED_CALL_PIECE)
     } else {
-      const key = toolCallKey(item, 'call')
-      keep(
-        work,
-        key === null ? hostedPiece(work, item, turn) : callPiece(work, item, key, turn, nth),
+      const callKey = toolCallKey(item, 'call')
+      addPiece(
+        state,
+        callKey === null
+          ? createHostedPiece(state, item, turn)
+          : createCallPiece(state, item, callKey, turn, callCounts),
       )
     }
   }
-  if (work.unled) dropThoughts(work)
-  work.pieces.push(...work.thoughts)
-  work.thoughts = []
-  if (turn === work.openEnd) addWords(work, work.loose.rest())
+  if (state.isFollowerDropped) dropPendingReasoning(state)
+  state.pieces.push(...state.pendingReasoning)
+  state.pendingReasoning = []
+  if (turn === state.invisibleTail) addClientText(state, state.unmatchedText.takeRemaining())
 }
 
-function keep(work: Work, piece: RestoredPiece): void {
-  if (piece.item === null) work.unled = work.thoughts.length > 0
+function addPiece(state: RestoreState, piece: RestoredPiece): void {
+  if (piece.item === null) state.isFollowerDropped = state.pendingReasoning.length > 0
   else {
-    work.pieces.push(...work.thoughts)
-    work.thoughts = []
-    work.unled = false
+    state.pieces.push(...state.pendingReasoning)
+    state.pendingReasoning = []
+    state.isFollowerDropped = false
   }
-  work.pieces.push(piece)
+  state.pieces.push(piece)
 }
 
-function dropThoughts(work: Work): void {
-  for (const _ of work.thoughts) {
-    work.pieces.push({ item: null, note: { did: 'dropped', why: 'reasoning-without-follower' } })
+function dropPendingReasoning(state: RestoreState): void {
+  for (const _ of state.pendingReasoning) {
+    state.pieces.push({ item: null, note: { did: 'dropped', why: 'reasoning-without-follower' } })
   }
-  work.thoughts = []
-  work.unled = false
+  state.pendingReasoning = []
+  state.isFollowerDropped = false
 }
 
 /** In front of the reasoning that led to what comes next, and not in between. */
-function addWords({ pieces }: Work, words: readonly Message[]): void {
-  pieces.push(...words.map(edited))
+function addClientText({ pieces }: RestoreState, clientText: readonly Message[]): void {
+  pieces.push(...clientText.map(createEditedPiece))
 }
 
-function replayMessage(work: Work, item: Message, at: number): void {
-  const { aligned } = work
-  const number = work.messages
-  work.messages += 1
-  addWords(work, work.loose.beforeMessage(number))
-  const place = aligned === null ? item : (aligned.places[number] ?? null)
-  if (place === null) keep(work, { item: null, note: { did: 'dropped', why: 'text-removed' } })
-  else if (place !== item) keep(work, edited(place))
-  else keep(work, { item, note: work.restored.has(number) ? RESTORED : null })
-  const isLast = number === work.recordedMessages - 1
-  if (!isLast || work.openEnd === null) addWords(work, work.loose.behindMessage(number, at))
+function replayMessage(state: RestoreState, item: Message, turnIndex: number): void {
+  const { alignment } = state
+  const messageIndex = state.nextMessage
+  state.nextMessage += 1
+  addClientText(state, state.unmatchedText.takeBeforeMessage(messageIndex))
+  const replacement = alignment === null ? item : (alignment.replacements[messageIndex] ?? null)
+  if (replacement === null)
+    addPiece(state, { item: null, note: { did: 'dropped', why: 'text-removed' } })
+  else if (replacement !== item) addPiece(state, createEditedPiece(replacement))
+  else
+    addPiece(state, {
+      item,
+      note: state.restoredMessages.has(messageIndex) ? TEXT_RESTORED_NOTE : null,
+    })
+  const isLast = messageIndex === state.messageCount - 1
+  if (!isLast || state.invisibleTail === null)
+    addClientText(state, state.unmatchedText.takeAfterMessage(messageIndex, turnIndex))
 }
 
-function thoughtPiece({ ownThought }: Work, item: Item, turn: RecordedTurn): RestoredPiece {
-  const own = ownThought(item)
-  return own === null ? createRecalledPiece(item, turn) : { item: own, note: null }
-}
-
-function callPiece(
-  work: Work,
+function createReasoningPiece(
+  { findClientReasoning }: RestoreState,
   item: Item,
-  key: string,
   turn: RecordedTurn,
-  nth: Map<string, number>,
 ): RestoredPiece {
-  const place = nth.get(key) ?? 0
-  nth.set(key, place + 1)
-  const answer = work.replaysTools ? work.findOutput(turn, key, place) : null
-  const own = work.left.takeCall(key)
-  if (own !== null) {
-    if (answer !== null && !work.answered.has(own)) owe(work, answer)
-    if (isSameCall(item, own)) return { item, note: null }
-    return { item: own, note: { did: 'changed', why: 'call-edited' } }
+  const clientReasoning = findClientReasoning(item)
+  return clientReasoning === null
+    ? createRecalledPiece(item, turn)
+    : { item: clientReasoning, note: null }
+}
+
+function createCallPiece(
+  state: RestoreState,
+  item: Item,
+  callKey: string,
+  turn: RecordedTurn,
+  callCounts: Map<string, number>,
+): RestoredPiece {
+  const nth = callCounts.get(callKey) ?? 0
+  callCounts.set(callKey, nth + 1)
+  const output = state.replaysTools ? state.findOutput(turn, callKey, nth) : null
+  const clientItem = state.unmatchedItems.takeCall(callKey)
+  if (clientItem !== null) {
+    if (output !== null && !state.answeredCalls.has(clientItem)) addMissingOutput(state, output)
+    if (isSameCall(item, clientItem)) return { item, note: null }
+    return { item: clientItem, note: { did: 'changed', why: 'call-edited' } }
   }
-  if (isNonReplayableItem(item)) return NOT_REPLAYED
-  if (work.replaysTools && work.strayOutputs.has(key)) return createRecalledPiece(item, turn)
-  if (answer === null) return FORGOTTEN
-  owe(work, answer)
+  if (isNonReplayableItem(item)) return NON_REPLAYABLE_PIECE
+  if (state.replaysTools && state.unpairedOutputKeys.has(callKey))
+    return createRecalledPiece(item, turn)
+  if (output === null) return OMITTED_CALL_PIECE
+  addMissingOutput(state, output)
   return createRecalledPiece(item, turn)
 }
 
-function hostedPiece(work: Work, item: Item, turn: RecordedTurn): RestoredPiece {
-  const own = work.left.takeHosted(item)
-  if (own !== null) return isNonReplayableItem(item) ? asGiven(own) : { item, note: null }
-  if (isNonReplayableItem(item)) return NOT_REPLAYED
-  if (isStaleCompaction(item, work)) return OF_OTHER_WORDS
-  return !work.replaysTools && isHostedCall(item) ? FORGOTTEN : createRecalledPiece(item, turn)
+function createHostedPiece(state: RestoreState, item: Item, turn: RecordedTurn): RestoredPiece {
+  const clientItem = state.unmatchedItems.takeHosted(item)
+  if (clientItem !== null)
+    return isNonReplayableItem(item) ? createUnchangedPiece(clientItem) : { item, note: null }
+  if (isNonReplayableItem(item)) return NON_REPLAYABLE_PIECE
+  if (isStaleCompaction(item, state)) return STALE_COMPACTION_PIECE
+  return !state.replaysTools && isHostedCall(item)
+    ? OMITTED_CALL_PIECE
+    : createRecalledPiece(item, turn)
 }
 
-function owe({ owed }: Work, answer: RecordedOutput): void {
-  const others = owed.get(answer.turn)
-  if (others === undefined) owed.set(answer.turn, [answer])
-  else others.push(answer)
+function addMissingOutput({ missingOutputs }: RestoreState, output: RecordedOutput): void {
+  const outputsOfTurn = missingOutputs.get(output.turn)
+  if (outputsOfTurn === undefined) missingOutputs.set(output.turn, [output])
+  else outputsOfTurn.push(output)
 }
 
 /** A tool that brings its own result. */

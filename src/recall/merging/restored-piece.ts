@@ -9,33 +9,33 @@ export interface RestoredPiece {
   readonly note: Omit<Note, 'at'> | null
 }
 
-export const RESTORED: RestoredPiece['note'] = {
+export const TEXT_RESTORED_NOTE: RestoredPiece['note'] = {
   did: 'changed',
   why: 'text-restored',
   detail:
     'What the client has differs in blanks, in parts it was not shown, or in a damaged marker.',
 }
 
-export function edited(item: Message): RestoredPiece {
+export function createEditedPiece(item: Message): RestoredPiece {
   return { item, note: { did: 'changed', why: 'text-edited' } }
 }
 
-export const NOT_REPLAYED: RestoredPiece = {
+export const NON_REPLAYABLE_PIECE: RestoredPiece = {
   item: null,
   note: { did: 'dropped', why: 'not-replayable' },
 }
 
-export const OF_OTHER_WORDS: RestoredPiece = {
+export const STALE_COMPACTION_PIECE: RestoredPiece = {
   item: null,
   note: { did: 'dropped', why: 'compaction-of-other-words' },
 }
 
-export const FORGOTTEN: RestoredPiece = {
+export const OMITTED_CALL_PIECE: RestoredPiece = {
   item: null,
   note: { did: 'dropped', why: 'call-forgotten' },
 }
 
-export function asGiven(item: Item): RestoredPiece {
+export function createUnchangedPiece(item: Item): RestoredPiece {
   return { item, note: null }
 }
 

@@ -5,64 +5,63 @@
 import type { Item } from '../../core/item.ts'
 import { toolCallKey } from '../find-recorded-tool-outputs.ts'
 import { listHostedItemKeys } from '../compare-items.ts'
+import { appendToGroup } from '../append-to-group.ts'
 
 export interface UnmatchedClientItems {
-  readonly take: (item: Item) => void
+  readonly remove: (item: Item) => void
   /** `null` if there is none. */
   readonly takeCall: (key: string) => Item | null
   readonly takeHosted: (item: Item) => Item | null
-  readonly rest: () => Iterable<Item>
+  readonly listRemaining: () => Iterable<Item>
 }
 
 export function trackUnmatchedClientItems(items: readonly Item[]): UnmatchedClientItems {
-  const left = new Set(items)
-  let calls: Named | null = null
-  let hosted: Named | null = null
-  const first = (named: Named, keys: readonly string[]): Item | null => {
+  const unmatched = new Set(items)
+  let callsByKey: ItemsByKey | null = null
+  let hostedByKey: ItemsByKey | null = null
+  const takeFirst = (itemsByKey: ItemsByKey, keys: readonly string[]): Item | null => {
     for (const key of keys) {
-      const found = lastOf(named.get(key), left)
-      if (found === null) continue
-      left.delete(found)
-      return found
+      const item = popMember(itemsByKey.get(key), unmatched)
+      if (item === null) continue
+      unmatched.delete(item)
+      return item
     }
     return null
   }
   return {
-    take: (item) => void left.delete(item),
+    remove: (item) => void unmatched.delete(item),
     takeCall(key) {
-      calls ??= namedBy(items, (item) => [toolCallKey(item, 'call')])
-      return first(calls, [key])
+      callsByKey ??= groupByKey(items, (item) => [toolCallKey(item, 'call')])
+      return takeFirst(callsByKey, [key])
     },
     takeHosted(item) {
-      hosted ??= namedBy(items, listHostedItemKeys)
-      return hosted.size === 0 ? null : first(hosted, listHostedItemKeys(item))
+      hostedByKey ??= groupByKey(items, listHostedItemKeys)
+      return hostedByKey.size === 0 ? null : takeFirst(hostedByKey, listHostedItemKeys(item))
     },
-    rest: () => left,
+    listRemaining: () => unmatched,
   }
 }
 
 /** The last one first. */
-type Named = ReadonlyMap<string, Item[]>
+type ItemsByKey = ReadonlyMap<string, Item[]>
 
-function namedBy(
+function groupByKey(
   items: readonly Item[],
-  namesOf: (item: Item) => readonly (string | null)[],
-): Named {
-  const named = new Map<string, Item[]>()
+  listKeys: (item: Item) => readonly (string | null)[],
+): ItemsByKey {
+  const itemsByKey = new Map<string, Item[]>()
   for (const item of items.toReversed()) {
-    for (const name of namesOf(item)) {
-      if (name === null) continue
-      const same = named.get(name)
-      if (same === undefined) named.set(name, [item])
-      else same.push(item)
+    for (const key of listKeys(item)) {
+      if (key === null) continue
+      appendToGroup(itemsByKey, key, item)
     }
   }
-  return named
+  return itemsByKey
 }
 
-function lastOf(items: Item[] | undefined, among: ReadonlySet<Item>): Item | null {
+function popMember(items: Item[] | undefined, members: ReadonlySet<Item>): Item | null {
   for (let item = items?.pop(); item !== undefined; item = items?.pop()) {
-    if (among.has(item)) return item
+    if (members.has(item)) return item
   }
   return null
 }

@@ -8,47 +8,55 @@ import type { TextAlignment } from '../text/align-edited-text.ts'
 
 export interface UnmatchedClientText {
   /** What the client has in front of the marker of this turn, when so many messages have been told. */
-  readonly beforeTurn: (turn: number, messages: number) => readonly Message[]
-  readonly beforeMessage: (number: number) => readonly Message[]
+  readonly takeBeforeTurn: (turn: number, messageCount: number) => readonly Message[]
+  readonly takeBeforeMessage: (messageIndex: number) => readonly Message[]
   /** `turn` is that of the message. What stands behind a later turn is not told yet. */
-  readonly behindMessage: (number: number, turn: number) => readonly Message[]
+  readonly takeAfterMessage: (messageIndex: number, turn: number) => readonly Message[]
   /** All that is behind the last message. */
-  readonly rest: () => readonly Message[]
+  readonly takeRemaining: () => readonly Message[]
 }
 
 /** `messages` are so many as were recorded, `behind` is that of `ClientSegmentText`. */
 export function trackUnmatchedClientText(
-  aligned: Pick<TextAlignment, 'before' | 'behind'> | null,
-  messages: number,
-  behind: readonly number[],
+  alignment: Pick<TextAlignment, 'textBefore' | 'textAfter'> | null,
+  messageCount: number,
+  silentTurnBefore: readonly number[],
 ): UnmatchedClientText {
-  if (aligned === null) return NONE
-  const { before, behind: after } = aligned
+  if (alignment === null) return NO_UNMATCHED_TEXT
+  const { textBefore, textAfter } = alignment
   /** For each message what is left of the words in front of it, and at the end those behind the last. */
-  const gaps = Array.from({ length: messages + 1 }, (_, at) => [
-    ...(after.get(at - 1) ?? []).map((words) => ({ ...words, isBehind: true })),
-    ...(before.get(at) ?? []).map((words) => ({ ...words, isBehind: false })),
+  const gaps = Array.from({ length: messageCount + 1 }, (_, index) => [
+    ...(textAfter.get(index - 1) ?? []).map((clientText) => ({
+      ...clientText,
+      isAfterMessage: true,
+    })),
+    ...(textBefore.get(index) ?? []).map((clientText) => ({
+      ...clientText,
+      isAfterMessage: false,
+    })),
   ])
-  type Word = (typeof gaps)[number][number]
-  const take = (gap: number, isDue: (word: Word) => boolean): readonly Message[] => {
-    const words = gaps[gap] ?? []
-    const end = words.findIndex((word) => !isDue(word))
-    return words.splice(0, end < 0 ? words.length : end).map(({ message }) => message)
+  type TextEntry = (typeof gaps)[number][number]
+  const take = (gapIndex: number, canTake: (entry: TextEntry) => boolean): readonly Message[] => {
+    const clientText = gaps[gapIndex] ?? []
+    const end = clientText.findIndex((entry) => !canTake(entry))
+    return clientText.splice(0, end < 0 ? clientText.length : end).map(({ message }) => message)
   }
-  const turnOf = ({ from }: Word): number => behind[from] ?? -1
+  const getTurnBefore = ({ messageIndex }: TextEntry): number =>
+    silentTurnBefore[messageIndex] ?? -1
   return {
-    beforeTurn: (turn, told) => take(told, (word) => turnOf(word) < turn),
-    beforeMessage: (number) => take(number, () => true),
-    behindMessage: (number, turn) =>
-      take(number + 1, (word) => word.isBehind && turnOf(word) <= turn),
-    rest: () => take(messages, () => true),
+    takeBeforeTurn: (turn, messageCount) =>
+      take(messageCount, (entry) => getTurnBefore(entry) < turn),
+    takeBeforeMessage: (messageIndex) => take(messageIndex, () => true),
+    takeAfterMessage: (messageIndex, turn) =>
+      take(messageIndex + 1, (entry) => entry.isAfterMessage && getTurnBefore(entry) <= turn),
+    takeRemaining: () => take(messageCount, () => true),
   }
 }
 
-const nothing = (): readonly Message[] => []
-const NONE: UnmatchedClientText = {
-  beforeTurn: nothing,
-  beforeMessage: nothing,
-  behindMessage: nothing,
-  rest: nothing,
+const takeNothing = (): readonly Message[] => []
+const NO_UNMATCHED_TEXT: UnmatchedClientText = {
+  takeBeforeTurn: takeNothing,
+  takeBeforeMessage: takeNothing,
+  takeAfterMessage: takeNothing,
+  takeRemaining: takeNothing,
 }

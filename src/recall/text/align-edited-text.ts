@@ -13,18 +13,18 @@ import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-
 
 export interface TextAlignment {
   /** For each recorded message what stands in its place: itself, the client's words, or nothing. */
-  readonly places: readonly (Message | null)[]
+  readonly replacements: readonly (Message | null)[]
   /** The client's words in front of a recorded message, by its number; 0 if there is none. */
-  readonly before: ReadonlyMap<number, readonly ClientText[]>
-  readonly behind: ReadonlyMap<number, readonly ClientText[]>
+  readonly textBefore: ReadonlyMap<number, readonly ClientText[]>
+  readonly textAfter: ReadonlyMap<number, readonly ClientText[]>
   /** The messages in their place that the client has with other blanks that say nothing. */
-  readonly restored: ReadonlySet<number>
+  readonly restoredMessages: ReadonlySet<number>
 }
 
 export interface ClientText {
   readonly message: Message
   /** The number of the client's message that they are from. */
-  readonly from: number
+  readonly messageIndex: number
 }
 
 /**
@@ -33,227 +33,269 @@ export interface ClientText {
  */
 export function alignEditedText(
   recorded: readonly Message[],
-  said: readonly Message[],
+  clientMessages: readonly Message[],
   hasOpenEnd = false,
 ): TextAlignment {
-  const texts = said.map(({ content }) => textOf(content))
-  const lines = texts.flatMap(linesOf)
-  const known = new Set(lines.map(({ words }) => words))
-  const sought = recorded.map((message) => trimmed(linesGiven(wordsOf(message), known), known))
+  const texts = clientMessages.map(({ content }) => textOf(content))
+  const lines = texts.flatMap(splitIntoLines)
+  const clientLines = new Set(lines.map(({ text }) => text))
+  const recordedLines = recorded.map((message) =>
+    trimFirstLine(chooseRecordedLines(readMessageText(message), clientLines), clientLines),
+  )
   const anchors = findLineAnchors(
-    sought,
-    lines.map(({ words }) => words),
+    recordedLines,
+    lines.map(({ text }) => text),
   )
-  const places = recorded.map((message, at) =>
-    anchors[at] !== null || sought[at]?.length === 0 ? message : null,
+  const replacements = recorded.map((message, index) =>
+    anchors[index] !== null || recordedLines[index]?.length === 0 ? message : null,
   )
-  const restored = new Set<number>()
-  const given = { recorded, said, texts, lines, sought, hasOpenEnd }
-  const work: Work = { ...given, places, before: new Map(), behind: new Map(), restored }
-  let last: number | null = null
-  let from = 0
-  for (const [next, to] of anchors.entries()) {
-    if (to === null) continue
-    fill(work, { last, next, from, to })
-    if (!isVerbatim(work, next, to)) restored.add(next)
-    last = next
-    from = to + (sought[next]?.length ?? 0)
+  const restoredMessages = new Set<number>()
+  const state: AlignmentState = {
+    recorded,
+    clientMessages,
+    texts,
+    lines,
+    recordedLines,
+    hasOpenEnd,
+    replacements,
+    textBefore: new Map(),
+    textAfter: new Map(),
+    restoredMessages,
   }
-  fill(work, { last, next: null, from, to: lines.length })
-  return work
+  let previousMessage: number | null = null
+  let startLine = 0
+  for (const [nextMessage, endLine] of anchors.entries()) {
+    if (endLine === null) continue
+    alignGap(state, { previousMessage, nextMessage, startLine, endLine })
+    if (!isSameText(state, nextMessage, endLine)) restoredMessages.add(nextMessage)
+    previousMessage = nextMessage
+    startLine = endLine + (recordedLines[nextMessage]?.length ?? 0)
+  }
+  alignGap(state, { previousMessage, nextMessage: null, startLine, endLine: lines.length })
+  return state
 }
 
-interface Work extends TextAlignment {
+interface AlignmentState extends TextAlignment {
   readonly recorded: readonly Message[]
-  readonly said: readonly Message[]
+  readonly clientMessages: readonly Message[]
   readonly texts: readonly string[]
-  readonly lines: readonly Line[]
-  readonly sought: readonly (readonly string[])[]
+  readonly lines: readonly TextLine[]
+  readonly recordedLines: readonly (readonly string[])[]
   readonly hasOpenEnd: boolean
-  readonly places: (Message | null)[]
-  readonly before: Map<number, readonly ClientText[]>
-  readonly behind: Map<number, readonly ClientText[]>
+  readonly replacements: (Message | null)[]
+  readonly textBefore: Map<number, readonly ClientText[]>
+  readonly textAfter: Map<number, readonly ClientText[]>
 }
 
 /** A line with something in it; or a message that has only other parts, such as images. */
-interface Line {
+interface TextLine {
   /** The number of the message that it is in, and its place there. */
-  readonly message: number
-  readonly from: number
-  readonly to: number
-  readonly words: string
+  readonly messageIndex: number
+  readonly start: number
+  readonly end: number
+  readonly text: string
   readonly isFirst: boolean
   readonly isLast: boolean
 }
 
 /** What lies between two messages that are where they were, and the client's lines there. */
 interface Gap {
-  readonly last: number | null
-  readonly next: number | null
-  readonly from: number
-  readonly to: number
+  readonly previousMessage: number | null
+  readonly nextMessage: number | null
+  readonly startLine: number
+  readonly endLine: number
 }
 
-function fill(work: Work, gap: Gap): void {
-  const { recorded, places, before, behind } = work
-  const { last, next, from, to } = gap
-  if (from >= to) return
-  const start = last === null ? 0 : last + 1
-  const slots = places
-    .slice(start, next ?? places.length)
-    .flatMap((place, at) =>
-      place === null ? [{ at: start + at, words: compact(recorded[start + at]) }] : [],
+function alignGap(state: AlignmentState, gap: Gap): void {
+  const { recorded, replacements, textBefore, textAfter } = state
+  const { previousMessage, nextMessage, startLine, endLine } = gap
+  if (startLine >= endLine) return
+  const firstSlot = previousMessage === null ? 0 : previousMessage + 1
+  const openSlots = replacements
+    .slice(firstSlot, nextMessage ?? replacements.length)
+    .flatMap((replacement, index) =>
+      replacement === null
+        ? [{ slotMessage: firstSlot + index, text: normalizeMessage(recorded[firstSlot + index]) }]
+        : [],
     )
-  if (slots.length === 0) {
-    if (next !== null) before.set(next, piecesOf(work, from, to))
-    else if (last === null) before.set(0, piecesOf(work, from, to))
-    else goOn(work, last, from, to)
+  if (openSlots.length === 0) {
+    if (nextMessage === null && previousMessage !== null)
+      alignContinuation(state, previousMessage, startLine, endLine)
+    else textBefore.set(nextMessage ?? 0, buildClientMessages(state, startLine, endLine))
     return
   }
   const surplus: ClientText[] = []
-  let latest = start
-  let open = 0
-  for (const piece of piecesOf(work, from, to)) {
-    const words = compact(piece.message)
-    const likely = slots
-      .slice(open, open + MOST_LOOKS)
-      .findIndex((slot) => slot.words.startsWith(words) || words.startsWith(slot.words))
-    const found = open + Math.max(likely, 0)
-    const slot = slots[found]
+  let latestSlot = firstSlot
+  let nextSlot = 0
+  for (const piece of buildClientMessages(state, startLine, endLine)) {
+    const text = normalizeMessage(piece.message)
+    const matchingOffset = openSlots
+      .slice(nextSlot, nextSlot + MAX_SKIPPED_MESSAGES)
+      .findIndex((slot) => slot.text.startsWith(text) || text.startsWith(slot.text))
+    const slotIndex = nextSlot + Math.max(matchingOffset, 0)
+    const slot = openSlots[slotIndex]
     if (slot === undefined) surplus.push(piece)
     else {
-      places[slot.at] = inPlaceOf(recorded[slot.at], piece.message)
-      open = found + 1
-      latest = slot.at
+      replacements[slot.slotMessage] = copyPhase(recorded[slot.slotMessage], piece.message)
+      nextSlot = slotIndex + 1
+      latestSlot = slot.slotMessage
     }
   }
-  behind.set(latest, surplus)
+  textAfter.set(latestSlot, surplus)
 }
 
 /** Nobody leaves out so many texts and edits the next. */
-const MOST_LOOKS = 32
+const MAX_SKIPPED_MESSAGES = 32
 
-function compact(message: Message | undefined): string {
+function normalizeMessage(message: Message | undefined): string {
   return message === undefined ? '' : removeEmptyFences(normalizeText(textOf(message.content)))
 }
 
 /** Words behind the last of all messages: it was continued, if they are in one message with it. */
-function goOn(work: Work, last: number, from: number, to: number): void {
-  const { lines, sought, recorded, places, behind, hasOpenEnd } = work
-  const start = from - (sought[last]?.length ?? 0)
-  const isOne = !hasOpenEnd && lines[start]?.message === lines[from]?.message
-  const [first, ...others] = piecesOf(work, isOne ? start : from, to)
+function alignContinuation(
+  state: AlignmentState,
+  previousMessage: number,
+  startLine: number,
+  endLine: number,
+): void {
+  const { lines, recordedLines, recorded, replacements, textAfter, hasOpenEnd } = state
+  const firstLine = startLine - (recordedLines[previousMessage]?.length ?? 0)
+  const isSameMessage =
+    !hasOpenEnd && lines[firstLine]?.messageIndex === lines[startLine]?.messageIndex
+  const [first, ...remaining] = buildClientMessages(
+    state,
+    isSameMessage ? firstLine : startLine,
+    endLine,
+  )
   if (first === undefined) return
-  if (isOne) places[last] = inPlaceOf(recorded[last], first.message)
-  behind.set(last, isOne ? others : [first, ...others])
+  if (isSameMessage)
+    replacements[previousMessage] = copyPhase(recorded[previousMessage], first.message)
+  textAfter.set(previousMessage, isSameMessage ? remaining : [first, ...remaining])
 }
 
-function inPlaceOf(recorded: Message | undefined, piece: Message): Message {
+function copyPhase(recorded: Message | undefined, piece: Message): Message {
   if (recorded?.phase === undefined || piece.phase !== undefined) return piece
   return { ...piece, phase: recorded.phase }
 }
 
 /** The lines as messages: one for each message of the client that they are from. */
-function piecesOf({ lines, said, texts }: Work, from: number, to: number): readonly ClientText[] {
-  const pieces: ClientText[] = []
-  for (let at = from; at < to;) {
-    const first = lines[at]
+function buildClientMessages(
+  { lines, clientMessages, texts }: AlignmentState,
+  startLine: number,
+  endLine: number,
+): readonly ClientText[] {
+  const messages: ClientText[] = []
+  for (let index = startLine; index < endLine;) {
+    const first = lines[index]
     let last = first
-    for (; at < to && lines[at]?.message === first?.message; at += 1) last = lines[at]
-    const message = first === undefined ? undefined : said[first.message]
+    for (; index < endLine && lines[index]?.messageIndex === first?.messageIndex; index += 1)
+      last = lines[index]
+    const message = first === undefined ? undefined : clientMessages[first.messageIndex]
     if (first === undefined || last === undefined || message === undefined) continue
     if (first.isFirst && last.isLast) {
-      pieces.push({ message: own(message), from: first.message })
+      messages.push({ message: removeRecordedFields(message), messageIndex: first.messageIndex })
       continue
     }
-    const text = texts[first.message]?.slice(first.from, last.to) ?? ''
+    const text = texts[first.messageIndex]?.slice(first.start, last.end) ?? ''
     const content = [{ type: 'output_text', text } as const]
-    pieces.push({
+    messages.push({
       message: { type: 'message', role: 'assistant', content },
-      from: first.message,
+      messageIndex: first.messageIndex,
     })
   }
-  return pieces
+  return messages
 }
 
 /** Of what else a client has with a message, nothing is known to be true of the edited one. */
-function own(message: Message): Message {
+function removeRecordedFields(message: Message): Message {
   const { id, status, native, origin, ...rest } = message
   return id === undefined && status === undefined && native === undefined && origin === undefined
     ? message
     : rest
 }
 
-function linesOf(text: string, message: number): readonly Line[] {
-  const found = borders(text).map(([from, to]) => ({
-    message,
-    from,
-    to,
-    words: lineWords(text.slice(from, to)),
+function splitIntoLines(text: string, messageIndex: number): readonly TextLine[] {
+  const allLines = findLineRanges(text).map(([start, end]) => ({
+    messageIndex,
+    start,
+    end,
+    text: cleanLine(text.slice(start, end)),
   }))
-  const lines = found.filter(({ words }) => words !== '')
+  const lines = allLines.filter(({ text }) => text !== '')
   // No text is found at a line of its own kind.
-  const spoken = lines.length > 0 ? lines : [{ message, from: 0, to: 0, words: '\n' }]
-  return spoken.map((line, at) => ({
+  const nonEmpty = lines.length > 0 ? lines : [{ messageIndex, start: 0, end: 0, text: '\n' }]
+  return nonEmpty.map((line, index) => ({
     ...line,
     // Clients trim what they send.
-    words: at === 0 && line.words !== '\n' ? line.words.trimStart() : line.words,
-    isFirst: at === 0,
-    isLast: at === spoken.length - 1,
+    text: index === 0 && line.text !== '\n' ? line.text.trimStart() : line.text,
+    isFirst: index === 0,
+    isLast: index === nonEmpty.length - 1,
   }))
 }
 
-function wordsOf({ content }: Message): string {
+function readMessageText({ content }: Message): string {
   return removeDetailsBlocks(textOf(content))
 }
 
 /** The lines as they were recorded; or those that a client has left of them, if it has them all. */
-function linesGiven(text: string, known: ReadonlySet<string>): readonly string[] {
-  const lines = wordsByLine(text)
-  if (startsWithThinkBlock(text) || lines.every((line) => known.has(line))) return lines
-  for (const unclosed of ['cut', 'kept'] as const) {
-    const left = splitAtThinkBlocks(text, unclosed)?.flatMap((piece) => wordsByLine(piece)) ?? []
-    if (left.length > 0 && left.every((line) => known.has(line))) return left
+function chooseRecordedLines(text: string, clientLines: ReadonlySet<string>): readonly string[] {
+  const lines = listNonBlankLines(text)
+  if (startsWithThinkBlock(text) || lines.every((line) => clientLines.has(line))) return lines
+  for (const unclosedRule of ['cut', 'kept'] as const) {
+    const remainingLines =
+      splitAtThinkBlocks(text, unclosedRule)?.flatMap((piece) => listNonBlankLines(piece)) ?? []
+    if (remainingLines.length > 0 && remainingLines.every((line) => clientLines.has(line)))
+      return remainingLines
   }
   return lines
 }
 
-function wordsByLine(text: string): readonly string[] {
-  return borders(text)
-    .map(([from, to]) => lineWords(text.slice(from, to)))
-    .filter((words) => words !== '')
+function listNonBlankLines(text: string): readonly string[] {
+  return findLineRanges(text)
+    .map(([start, end]) => cleanLine(text.slice(start, end)))
+    .filter((line) => line !== '')
 }
 
 /** With its indentation. Of one line nothing is known of what stands around it. */
-function lineWords(line: string): string {
+function cleanLine(line: string): string {
   return normalizeLineBreaks(removeMarkerLikeText(line)).trimEnd()
 }
 
 /** Its first line as the client has it: with the indentation, or as it is left where that is trimmed. */
-function trimmed(text: readonly string[], known: ReadonlySet<string>): readonly string[] {
-  const [first, ...others] = text
-  return first === undefined || known.has(first) ? text : [first.trimStart(), ...others]
+function trimFirstLine(
+  lines: readonly string[],
+  clientLines: ReadonlySet<string>,
+): readonly string[] {
+  const [first, ...remaining] = lines
+  return first === undefined || clientLines.has(first) ? lines : [first.trimStart(), ...remaining]
 }
 
 /** Whether nothing is lost or won where the recorded message takes the place of the client's lines. */
-function isVerbatim({ lines, texts, sought, recorded }: Work, number: number, at: number): boolean {
-  const first = lines[at]
-  const last = lines[at + (sought[number]?.length ?? 1) - 1]
-  const message = recorded[number]
+function isSameText(
+  { lines, texts, recordedLines, recorded }: AlignmentState,
+  messageIndex: number,
+  lineIndex: number,
+): boolean {
+  const first = lines[lineIndex]
+  const last = lines[lineIndex + (recordedLines[messageIndex]?.length ?? 1) - 1]
+  const message = recorded[messageIndex]
   // Where the message begins in one of the client's and ends in another, it was parted at a line.
-  if (first === undefined || message === undefined || first.message !== last?.message) return true
-  const told = texts[first.message]?.slice(first.from, last.to) ?? ''
-  return normalizeLineBreaks(told).trim() === normalizeLineBreaks(wordsOf(message)).trim()
+  if (first === undefined || message === undefined) return true
+  if (first.messageIndex !== last?.messageIndex) return true
+  const clientText = texts[first.messageIndex]?.slice(first.start, last.end) ?? ''
+  return (
+    normalizeLineBreaks(clientText).trim() === normalizeLineBreaks(readMessageText(message)).trim()
+  )
 }
 
 /** Where the lines of a text begin and end, their breaks not among them. */
-function borders(text: string): readonly (readonly [number, number])[] {
+function findLineRanges(text: string): readonly (readonly [number, number])[] {
   const lines: [number, number][] = []
-  for (let from = 0; from <= text.length;) {
-    const found = text.indexOf('\n', from)
-    const end = found < 0 ? text.length : found
-    lines.push([from, text[end - 1] === '\r' ? end - 1 : end])
-    from = end + 1
+  for (let start = 0; start <= text.length;) {
+    const lineBreak = text.indexOf('\n', start)
+    const end = lineBreak < 0 ? text.length : lineBreak
+    lines.push([start, text[end - 1] === '\r' ? end - 1 : end])
+    start = end + 1
   }
   return lines
 }

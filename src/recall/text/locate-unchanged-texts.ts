@@ -14,141 +14,150 @@ export type TextLines = readonly string[]
 
 /** How many more lines may be compared. */
 export interface ComparisonBudget {
-  left: number
+  remainingLines: number
 }
 
 /** For each text the line at which it begins, or `null`. An empty text stands nowhere. */
 export function findLineAnchors(
-  sought: readonly TextLines[],
+  texts: readonly TextLines[],
   lines: TextLines,
-  effort = createComparisonBudget(sought, lines),
+  budget = createComparisonBudget(texts, lines),
 ): readonly (number | null)[] {
-  const search = openSearch(sought, lines, effort)
-  const whole = { first: 0, end: sought.length, from: 0, to: lines.length }
-  search.parts.push(withoutEnd(search, withoutStart(search, whole)))
-  for (const at of longestFirst(sought)) {
-    const number = search.partOf[at] ?? 0
-    const part = search.parts[number]
-    if (part === undefined || at < part.first || at >= part.end) continue
-    const line = findText(search, at, part)
-    if (line !== null) split(search, number, at, line)
+  const search = createSearch(texts, lines, budget)
+  const fullRange = { firstText: 0, endText: texts.length, startLine: 0, endLine: lines.length }
+  search.ranges.push(anchorEnd(search, anchorStart(search, fullRange)))
+  for (const textIndex of sortByLength(texts)) {
+    const rangeIndex = search.rangeOfText[textIndex] ?? 0
+    const range = search.ranges[rangeIndex]
+    if (range === undefined || textIndex < range.firstText || textIndex >= range.endText) continue
+    const line = findText(search, textIndex, range)
+    if (line !== null) splitRange(search, rangeIndex, textIndex, line)
   }
   return search.anchors
 }
 
 /** Honest texts need about two looks a line. */
 export function createComparisonBudget(
-  sought: readonly TextLines[],
+  texts: readonly TextLines[],
   lines: TextLines,
 ): ComparisonBudget {
-  return { left: 16 * sought.reduce((count, text) => count + text.length, lines.length + 64) }
+  return {
+    remainingLines: 16 * texts.reduce((count, text) => count + text.length, lines.length + 64),
+  }
 }
 
-interface Search {
+interface AnchorSearch {
   /** Lines as numbers; `NOWHERE` for one that is not in the longer text. */
   readonly texts: readonly Int32Array[]
   readonly lines: Int32Array
   /** For each number of a line where it stands. */
-  readonly places: readonly (readonly number[])[]
+  readonly positions: readonly (readonly number[])[]
   readonly anchors: (number | null)[]
-  readonly parts: Part[]
+  readonly ranges: SearchRange[]
   /** For each text the number of its part. */
-  readonly partOf: Int32Array
-  readonly effort: ComparisonBudget
+  readonly rangeOfText: Int32Array
+  readonly budget: ComparisonBudget
 }
 
 /** The texts from `first` to `end` in the lines from `from` to `to`, ends not among them. */
-interface Part {
-  readonly first: number
-  readonly end: number
-  readonly from: number
-  readonly to: number
+interface SearchRange {
+  readonly firstText: number
+  readonly endText: number
+  readonly startLine: number
+  readonly endLine: number
 }
 
-const NOWHERE = -1
+const UNKNOWN_LINE = -1
 
-function openSearch(
-  sought: readonly TextLines[],
+function createSearch(
+  texts: readonly TextLines[],
   lines: TextLines,
-  effort: ComparisonBudget,
-): Search {
+  budget: ComparisonBudget,
+): AnchorSearch {
   const numbers = new Map<string, number>()
-  const places: number[][] = []
-  const numbered = Int32Array.from(lines, (line, at) => {
-    const known = numbers.get(line)
-    const number = known ?? numbers.size
-    if (known === undefined) numbers.set(line, number)
-    const there = places[number]
-    if (there === undefined) places.push([at])
-    else there.push(at)
+  const positions: number[][] = []
+  const lineNumbers = Int32Array.from(lines, (line, index) => {
+    const number = numbers.get(line) ?? numbers.size
+    numbers.set(line, number)
+    ;(positions[number] ??= []).push(index)
     return number
   })
   return {
-    texts: sought.map((text) => Int32Array.from(text, (line) => numbers.get(line) ?? NOWHERE)),
-    lines: numbered,
-    places,
-    anchors: sought.map(() => null),
-    parts: [],
-    partOf: new Int32Array(sought.length),
-    effort,
+    texts: texts.map((text) => Int32Array.from(text, (line) => numbers.get(line) ?? UNKNOWN_LINE)),
+    lines: lineNumbers,
+    positions,
+    anchors: texts.map(() => null),
+    ranges: [],
+    rangeOfText: new Int32Array(texts.length),
+    budget,
   }
 }
 
-function longestFirst(sought: readonly TextLines[]): readonly number[] {
-  const sizes = sought.map((text) => text.reduce((size, line) => size + line.length, 0))
-  return [...sought.keys()]
-    .filter((at) => sought[at]?.length !== 0)
+function sortByLength(texts: readonly TextLines[]): readonly number[] {
+  const sizes = texts.map((text) => text.reduce((size, line) => size + line.length, 0))
+  return [...texts.keys()]
+    .filter((textIndex) => texts[textIndex]?.length !== 0)
     .toSorted((one, other) => (sizes[other] ?? 0) - (sizes[one] ?? 0))
 }
 
-function withoutStart(search: Search, part: Part): Part {
-  let { first, from } = part
-  for (; first < part.end; first += 1) {
-    const length = search.texts[first]?.length ?? 0
-    if (length > part.to - from || !standsAt(search, first, from)) break
-    if (length > 0) search.anchors[first] = from
-    from += length
+function anchorStart(search: AnchorSearch, range: SearchRange): SearchRange {
+  let { firstText, startLine } = range
+  for (; firstText < range.endText; firstText += 1) {
+    const length = search.texts[firstText]?.length ?? 0
+    if (length > range.endLine - startLine || !isTextAt(search, firstText, startLine)) break
+    if (length > 0) search.anchors[firstText] = startLine
+    startLine += length
   }
-  return { ...part, first, from }
+  return { ...range, firstText, startLine }
 }
 
-function withoutEnd(search: Search, part: Part): Part {
-  let { end, to } = part
-  for (; end > part.first; end -= 1) {
-    const length = search.texts[end - 1]?.length ?? 0
-    if (length > to - part.from || !standsAt(search, end - 1, to - length)) break
-    to -= length
-    if (length > 0) search.anchors[end - 1] = to
+function anchorEnd(search: AnchorSearch, range: SearchRange): SearchRange {
+  let { endText, endLine } = range
+  for (; endText > range.firstText; endText -= 1) {
+    const length = search.texts[endText - 1]?.length ?? 0
+    if (length > endLine - range.startLine || !isTextAt(search, endText - 1, endLine - length))
+      break
+    endLine -= length
+    if (length > 0) search.anchors[endText - 1] = endLine
   }
-  return { ...part, end, to }
+  return { ...range, endText, endLine }
 }
 
 /** What was not found at a part's old border is not found there now. */
-function split(search: Search, number: number, at: number, line: number): void {
-  const { parts, partOf, texts, anchors } = search
-  const part = parts[number]
-  if (part === undefined) return
-  anchors[at] = line
-  const before = withoutEnd(search, { ...part, end: at, to: line })
-  const from = line + (texts[at]?.length ?? 0)
-  const behind = withoutStart(search, { ...part, first: at + 1, from })
-  const isFirstLess = before.end - before.first < behind.end - behind.first
-  const [less, more] = isFirstLess ? [before, behind] : [behind, before]
-  parts[number] = more
-  partOf.fill(parts.length, less.first, less.end)
-  parts.push(less)
+function splitRange(
+  search: AnchorSearch,
+  rangeIndex: number,
+  textIndex: number,
+  line: number,
+): void {
+  const { ranges, rangeOfText, texts, anchors } = search
+  const range = ranges[rangeIndex]
+  if (range === undefined) return
+  anchors[textIndex] = line
+  const before = anchorEnd(search, { ...range, endText: textIndex, endLine: line })
+  const startLine = line + (texts[textIndex]?.length ?? 0)
+  const after = anchorStart(search, { ...range, firstText: textIndex + 1, startLine })
+  const isBeforeSmaller = before.endText - before.firstText < after.endText - after.firstText
+  const [smaller, larger] = isBeforeSmaller ? [before, after] : [after, before]
+  ranges[rangeIndex] = larger
+  rangeOfText.fill(ranges.length, smaller.firstText, smaller.endText)
+  ranges.push(smaller)
 }
 
-function findText(search: Search, at: number, part: Part): number | null {
-  const text = search.texts[at] ?? NO_LINES
-  const pivot = rarestLine(text, search.places)
+function findText(search: AnchorSearch, textIndex: number, range: SearchRange): number | null {
+  const text = search.texts[textIndex] ?? NO_LINES
+  const pivot = findRarestLine(text, search.positions)
   if (pivot === null) return null
-  const places = search.places[text[pivot] ?? NOWHERE] ?? []
-  const last = part.to - text.length + pivot
-  for (let next = findLowerBound(places, part.from + pivot); next < places.length; next += 1) {
-    const place = places[next] ?? 0
-    if (place > last || search.effort.left < 0) return null
-    if (standsAt(search, at, place - pivot)) return place - pivot
+  const positions = search.positions[text[pivot] ?? UNKNOWN_LINE] ?? []
+  const last = range.endLine - text.length + pivot
+  for (
+    let next = findLowerBound(positions, range.startLine + pivot);
+    next < positions.length;
+    next += 1
+  ) {
+    const position = positions[next] ?? 0
+    if (position > last || search.budget.remainingLines < 0) return null
+    if (isTextAt(search, textIndex, position - pivot)) return position - pivot
   }
   return null
 }
@@ -156,21 +165,25 @@ function findText(search: Search, at: number, part: Part): number | null {
 const NO_LINES = new Int32Array()
 
 /** `null` if one of the lines is nowhere. */
-function rarestLine(text: Int32Array, places: Search['places']): number | null {
+function findRarestLine(text: Int32Array, positions: AnchorSearch['positions']): number | null {
   let rarest = 0
   let fewest = Infinity
-  for (const [at, line] of text.entries()) {
-    const count = places[line]?.length ?? 0
+  for (const [index, line] of text.entries()) {
+    const count = positions[line]?.length ?? 0
     if (count === 0) return null
-    if (count < fewest) [rarest, fewest] = [at, count]
+    if (count < fewest) [rarest, fewest] = [index, count]
   }
   return rarest
 }
 
-function standsAt({ texts, lines, effort }: Search, at: number, line: number): boolean {
-  const text = texts[at] ?? NO_LINES
-  let same = 0
-  while (same < text.length && lines[line + same] === text[same]) same += 1
-  effort.left -= same + 1
-  return same === text.length
+function isTextAt(
+  { texts, lines, budget }: AnchorSearch,
+  textIndex: number,
+  line: number,
+): boolean {
+  const text = texts[textIndex] ?? NO_LINES
+  let sameLines = 0
+  while (sameLines < text.length && lines[line + sameLines] === text[sameLines]) sameLines += 1
+  budget.remainingLines -= sameLines + 1
+  return sameLines === text.length
 }

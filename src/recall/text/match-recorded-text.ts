@@ -21,39 +21,46 @@ import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-
  */
 export function matchRecordedText(
   recorded: readonly Message[],
-  given: readonly Message[],
+  clientMessages: readonly Message[],
 ): ReadonlySet<number> | null {
-  const told = given.map(({ content }) => normalizeLineBreaks(textOf(content)).trim()).join('\n\n')
-  const found = findIn(told, recorded, whole)
-  if (found !== null) return found
-  const cut = sameWhenCut(told, recorded)
-  if (cut !== null) return cut
-  const unmarked = withoutRemains(told)
-  if (unmarked === told) return null
-  const isFound = findIn(unmarked, recorded, (text) => [withoutRemains(text)]) !== null
-  return isFound ? new Set(recorded.keys()) : null
+  const clientText = clientMessages
+    .map(({ content }) => normalizeLineBreaks(textOf(content)).trim())
+    .join('\n\n')
+  const match = findMessages(clientText, recorded, keepUnsplit)
+  if (match !== null) return match
+  const cutMessages = matchWithoutThinking(clientText, recorded)
+  if (cutMessages !== null) return cutMessages
+  const textWithoutMarkers = removeDamagedMarkers(clientText)
+  if (textWithoutMarkers === clientText) return null
+  const isMatch =
+    findMessages(textWithoutMarkers, recorded, (text) => [removeDamagedMarkers(text)]) !== null
+  return isMatch ? new Set(recorded.keys()) : null
 }
 
 /** The pieces of a recorded text that the client has, one behind the other. */
-type Pieces = (text: string) => readonly string[]
+type SplitText = (text: string) => readonly string[]
 
-const whole: Pieces = (text) => [text]
+const keepUnsplit: SplitText = (text) => [text]
 
-function sameWhenCut(told: string, recorded: readonly Message[]): ReadonlySet<number> | null {
-  const cut = recorded.flatMap(({ content }, at) =>
-    leftWhenCut(textOf(content), 'cut') === null ? [] : at,
+function matchWithoutThinking(
+  clientText: string,
+  recorded: readonly Message[],
+): ReadonlySet<number> | null {
+  const cutMessages = recorded.flatMap(({ content }, index) =>
+    cutThinkBlocks(textOf(content), 'cut') === null ? [] : index,
   )
-  if (cut.length === 0) return null
-  for (const unclosed of ['cut', 'kept'] as const) {
-    const found = findIn(told, recorded, (text) => leftWhenCut(text, unclosed) ?? [text])
-    if (found !== null) return new Set([...found, ...cut])
+  if (cutMessages.length === 0) return null
+  for (const unclosedRule of ['cut', 'kept'] as const) {
+    const splitText: SplitText = (text) => cutThinkBlocks(text, unclosedRule) ?? [text]
+    const match = findMessages(clientText, recorded, splitText)
+    if (match !== null) return new Set([...match, ...cutMessages])
   }
   return null
 }
 
 /** `null` if nothing would be cut, and for what begins with thinking. */
-function leftWhenCut(text: string, unclosed: UnclosedBlockRule): readonly string[] | null {
-  return startsWithThinkBlock(text) ? null : splitAtThinkBlocks(text, unclosed)
+function cutThinkBlocks(text: string, unclosedRule: UnclosedBlockRule): readonly string[] | null {
+  return startsWithThinkBlock(text) ? null : splitAtThinkBlocks(text, unclosedRule)
 }
 
 /** As it is compared: line breaks of one kind, and without what databases of clients take out. */
@@ -62,111 +69,117 @@ export function normalizeLineBreaks(text: string): string {
   return unbroken.includes('\0') ? unbroken.replaceAll('\0', '') : unbroken
 }
 
-function findIn(told: string, recorded: readonly Message[], piecesOf: Pieces): Set<number> | null {
-  const loose = new Set<number>()
-  let at = 0
-  for (const [number, { content }] of recorded.entries()) {
+function findMessages(
+  clientText: string,
+  recorded: readonly Message[],
+  splitText: SplitText,
+): Set<number> | null {
+  const restoredMessages = new Set<number>()
+  let position = 0
+  for (const [index, { content }] of recorded.entries()) {
     for (const part of content) {
-      const found = findPieces(told, at, piecesOf(spoken(part)))
-      if (found === null) {
+      const match = findPieces(clientText, position, splitText(readPartText(part)))
+      if (match === null) {
         // Some clients are not shown it.
         if (part.type === 'refusal') continue
         return null
       }
-      if (!found.isVerbatim) loose.add(number)
-      at = found.end
+      if (!match.isVerbatim) restoredMessages.add(index)
+      position = match.end
     }
   }
-  return wordsFrom(told, at) === told.length ? loose : null
+  return skipWhitespace(clientText, position) === clientText.length ? restoredMessages : null
 }
 
-function spoken(part: Part): string {
+function readPartText(part: Part): string {
   return normalizeLineBreaks(removeDetailsBlocks(extractMarkers(textOfPart(part)).text))
 }
 
-interface Found {
+interface TextMatch {
   readonly end: number
   readonly isVerbatim: boolean
 }
 
-function findPieces(told: string, from: number, pieces: readonly string[]): Found | null {
-  let end = from
+function findPieces(
+  clientText: string,
+  start: number,
+  pieces: readonly string[],
+): TextMatch | null {
+  let end = start
   let isVerbatim = true
   for (const piece of pieces) {
-    const found = findPart(told, end, piece)
-    if (found === null) return null
-    end = found.end
-    isVerbatim &&= found.isVerbatim
+    const match = findPiece(clientText, end, piece)
+    if (match === null) return null
+    end = match.end
+    isVerbatim &&= match.isVerbatim
   }
   return { end, isVerbatim }
 }
 
-function findPart(told: string, at: number, text: string): Found | null {
-  const first = wordsFrom(text, 0)
-  if (first === text.length) return { end: at, isVerbatim: true }
-  const from = wordsFrom(told, at)
-  const indent = indentIn(told.slice(at, from))
-  if (indent !== '' && indent !== indentIn(`\n${text.slice(0, first)}`)) return null
-  const words = text.slice(first).trimEnd()
+function findPiece(clientText: string, position: number, text: string): TextMatch | null {
+  const textStart = skipWhitespace(text, 0)
+  if (textStart === text.length) return { end: position, isVerbatim: true }
+  const start = skipWhitespace(clientText, position)
+  const indent = readIndent(clientText.slice(position, start))
+  if (indent !== '' && indent !== readIndent(`\n${text.slice(0, textStart)}`)) return null
+  const trimmedText = text.slice(textStart).trimEnd()
   // To compare a slice is many times quicker than `startsWith`, and nearly always it is the same.
-  const end = from + words.length
-  if (told.slice(from, end) === words) return { end, isVerbatim: true }
-  const loose = endOfLines(told, from, words)
-  return loose === null ? null : { end: loose, isVerbatim: false }
+  const end = start + trimmedText.length
+  if (clientText.slice(start, end) === trimmedText) return { end, isVerbatim: true }
+  const looseEnd = findEndLineByLine(clientText, start, trimmedText)
+  return looseEnd === null ? null : { end: looseEnd, isVerbatim: false }
 }
 
 /** Of the line that begins in these blanks; empty if none does. */
-function indentIn(blanks: string): string {
-  const lineBreak = blanks.lastIndexOf('\n')
-  return lineBreak < 0 ? '' : blanks.slice(lineBreak + 1)
+function readIndent(whitespace: string): string {
+  const lineBreak = whitespace.lastIndexOf('\n')
+  return lineBreak < 0 ? '' : whitespace.slice(lineBreak + 1)
 }
 
 /** Where the words end, if they stand there line for line; blank lines aside. */
-function endOfLines(told: string, from: number, words: string): number | null {
-  let at = from
-  for (let start = 0; start < words.length;) {
-    const lineBreak = words.indexOf('\n', start)
-    const end = lineBreak < 0 ? words.length : lineBreak
-    const line = words.slice(start, end).trimEnd()
-    if (line !== '') {
-      const next = start === 0 ? from : lineBehind(told, at)
-      if (next === null || !told.startsWith(line, next)) return null
-      at = next + line.length
-    }
-    start = end + 1
+function findEndLineByLine(clientText: string, start: number, trimmedText: string): number | null {
+  let position = start
+  for (const [index, untrimmed] of trimmedText.split('\n').entries()) {
+    const line = untrimmed.trimEnd()
+    if (line === '') continue
+    const lineStart = index === 0 ? start : findNextLine(clientText, position)
+    if (lineStart === null || !clientText.startsWith(line, lineStart)) return null
+    position = lineStart + line.length
   }
-  return at
+  return position
 }
 
 /** Where the next line with anything in it begins; `null` if this one goes on. */
-function lineBehind(told: string, at: number): number | null {
-  const lineBreak = told.slice(at, wordsFrom(told, at)).lastIndexOf('\n')
-  return lineBreak < 0 ? null : at + lineBreak + 1
+function findNextLine(clientText: string, position: number): number | null {
+  const lineBreak = clientText
+    .slice(position, skipWhitespace(clientText, position))
+    .lastIndexOf('\n')
+  return lineBreak < 0 ? null : position + lineBreak + 1
 }
 
-function wordsFrom(text: string, at: number): number {
-  BLANKS.lastIndex = at
-  BLANKS.exec(text)
-  return BLANKS.lastIndex
+function skipWhitespace(text: string, position: number): number {
+  WHITESPACE.lastIndex = position
+  WHITESPACE.exec(text)
+  return WHITESPACE.lastIndex
 }
 
-const BLANKS = /\s*/y
+const WHITESPACE = /\s*/y
 
 /** Without damaged markers, and the fences that were put around one. */
-function withoutRemains(text: string): string {
-  const unmarked = removeMarkerLikeText(text)
-  if (unmarked === text) return text
+function removeDamagedMarkers(text: string): string {
+  const textWithoutMarkers = removeMarkerLikeText(text)
+  if (textWithoutMarkers === text) return text
   const lines: string[] = []
   /** The places of those with something in them. */
-  const places: number[] = []
-  for (const line of unmarked.split('\n')) {
-    const last = places.at(-1)
-    if (last !== undefined && isFence(line) && isFence(lines[last] ?? '')) {
-      lines.length = last
-      places.pop()
+  const nonBlankLines: number[] = []
+  for (const line of textWithoutMarkers.split('\n')) {
+    const previousLine = nonBlankLines.at(-1)
+    if (previousLine !== undefined && isFence(line) && isFence(lines[previousLine] ?? '')) {
+      lines.length = previousLine
+      nonBlankLines.pop()
       continue
     }
-    if (line.trim() !== '') places.push(lines.length)
+    if (line.trim() !== '') nonBlankLines.push(lines.length)
     lines.push(line)
   }
   return lines.join('\n')

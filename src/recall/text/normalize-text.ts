@@ -23,21 +23,22 @@ export function normalizeLine(line: string): string {
 }
 
 /** Words in which a fence that was put around a marker is gone too; what is left of it is empty. */
-export function removeEmptyFences(words: string): string {
-  return words.includes('``````') || words.includes('~~~~~~')
-    ? words.replace(EMPTY_FENCE, '')
-    : words
+export function removeEmptyFences(normalized: string): string {
+  return normalized.includes('``````') || normalized.includes('~~~~~~')
+    ? normalized.replace(EMPTY_FENCE, '')
+    : normalized
 }
 
 const EMPTY_FENCE = /`{6,}|~{6,}/g
 
 /** The words of all messages of the assistant, refusals included. */
 export function normalizeAssistantText(items: readonly Item[]): string {
-  let words = ''
+  let normalized = ''
   for (const item of items) {
-    if (item.type === 'message' && item.role === 'assistant') words += normalizeParts(item.content)
+    if (item.type === 'message' && item.role === 'assistant')
+      normalized += normalizeParts(item.content)
   }
-  return words
+  return normalized
 }
 
 /** All that was said in these turns, settled. */
@@ -47,7 +48,7 @@ export function normalizeTurnText(turns: readonly RecordedTurn[]): string {
 
 /** Part by part, because a marker that ends one is not glued to the next. */
 export function normalizeParts(content: readonly Part[]): string {
-  let words = ''
-  for (const part of content) words += normalizeText(textOfPart(part))
-  return words
+  let normalized = ''
+  for (const part of content) normalized += normalizeText(textOfPart(part))
+  return normalized
 }

@@ -4,43 +4,44 @@
  */
 export function removeWhitespace(text: string): string {
   // One character takes three bytes at most.
-  const place = text.length * 3 <= PLACE.length ? PLACE : Buffer.allocUnsafe(text.length * 3)
-  if (!BEYOND_LATIN.test(text)) {
-    const length = closedUp(place, place.write(text, 'latin1'), LATIN_KEPT)
-    return place.toString('latin1', 0, length)
+  const buffer =
+    text.length * 3 <= SHARED_BUFFER.length ? SHARED_BUFFER : Buffer.allocUnsafe(text.length * 3)
+  if (!NON_LATIN1.test(text)) {
+    const length = compactBytes(buffer, buffer.write(text, 'latin1'), LATIN1_KEEP)
+    return buffer.toString('latin1', 0, length)
   }
-  const length = closedUp(place, place.write(text, 'utf8'), KEPT)
-  return place.toString('utf8', 0, length).replace(WIDE_BLANKS, '')
+  const length = compactBytes(buffer, buffer.write(text, 'utf8'), UTF8_KEEP)
+  return buffer.toString('utf8', 0, length).replace(MULTI_BYTE_BLANKS, '')
 }
 
 /** How many bytes are left of those that were written, in their order. */
-function closedUp(place: Uint8Array, written: number, kept: Uint8Array): number {
+function compactBytes(buffer: Uint8Array, byteCount: number, keepTable: Uint8Array): number {
   let length = 0
-  for (let at = 0; at < written; at += 1) {
-    const byte = place[at] as number
-    place[length] = byte
-    length += kept[byte] as number
+  for (let index = 0; index < byteCount; index += 1) {
+    const byte = buffer[index] as number
+    buffer[length] = byte
+    length += keepTable[byte] as number
   }
   return length
 }
 
 /** Of a text that has none V8 knows that without reading it, and it has it in one byte a character. */
-const BEYOND_LATIN = /[^\0-\xff]/
+const NON_LATIN1 = /[^\0-\xff]/
 
 /** Written into again and again, for there are many texts and most of them are short. */
-const PLACE = Buffer.allocUnsafeSlow(65_536)
+const SHARED_BUFFER = Buffer.allocUnsafeSlow(65_536)
 
 /** NUL is what databases of clients take out. */
-const NARROW_BLANKS = '\0\t\n\v\f\r '
+const SINGLE_BYTE_BLANKS = '\0\t\n\v\f\r '
 /** Those that are more than one byte in UTF-8. */
-const WIDE_BLANKS = /\s+/g
+const MULTI_BYTE_BLANKS = /\s+/g
 
 /** By byte how many of it are kept: one or none. */
-const KEPT = keptBut(NARROW_BLANKS)
-const LATIN_KEPT = keptBut(`${NARROW_BLANKS}\xa0`)
+const UTF8_KEEP = buildKeepTable(SINGLE_BYTE_BLANKS)
+const LATIN1_KEEP = buildKeepTable(`${SINGLE_BYTE_BLANKS}\xa0`)
 
-function keptBut(blanks: string): Uint8Array {
+function buildKeepTable(removedChars: string): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) =>
-    blanks.includes(String.fromCharCode(byte)) ? 0 : 1,
+    removedChars.includes(String.fromCharCode(byte)) ? 0 : 1,
   )
 }

@@ -60,8 +60,8 @@ describe('a turn is found', () => {
     expect(fingerprintAnswer(plan, ANSWER)).toBe(fingerprintAnswer(plan, HEARD))
     const recalled = splitIntoSegments([QUESTION, ...ANSWER, user('and?')])
     const plain = splitIntoSegments([QUESTION, ...HEARD, user('and?')])
-    expect(recalled.runs.map(({ fingerprint }) => fingerprint)).toEqual(
-      plain.runs.map(({ fingerprint }) => fingerprint),
+    expect(recalled.segments.map(({ fingerprint }) => fingerprint)).toEqual(
+      plain.segments.map(({ fingerprint }) => fingerprint),
     )
   })
 

@@ -76,9 +76,9 @@ describe('the work', () => {
 
   /** How many lines are compared, however many that is. */
   function comparedIn(sought: readonly TextLines[], lines: TextLines): number {
-    const effort = { left: Number.MAX_SAFE_INTEGER }
-    findLineAnchors(sought, lines, effort)
-    return Number.MAX_SAFE_INTEGER - effort.left
+    const budget = { remainingLines: Number.MAX_SAFE_INTEGER }
+    findLineAnchors(sought, lines, budget)
+    return Number.MAX_SAFE_INTEGER - budget.remainingLines
   }
 
   test.each<[string, (size: number) => [readonly TextLines[], TextLines]]>([
@@ -113,11 +113,13 @@ describe('the work', () => {
     const many = (count: number) => Array.from({ length: count }, () => pattern).flat()
     const sought = [[...many(200), 'b', 'x']]
     const lines = ['c', ...many(800), 'b', 'x', 'c']
-    const effort = createComparisonBudget(sought, lines)
-    const [given] = [effort.left]
-    expect(findLineAnchors(sought, lines, { left: Number.MAX_SAFE_INTEGER })).toEqual([6001])
-    expect(findLineAnchors(sought, lines, effort)).toEqual([null])
+    const budget = createComparisonBudget(sought, lines)
+    const initialLines = budget.remainingLines
+    expect(findLineAnchors(sought, lines, { remainingLines: Number.MAX_SAFE_INTEGER })).toEqual([
+      6001,
+    ])
+    expect(findLineAnchors(sought, lines, budget)).toEqual([null])
     // The one comparison during which it ends is made to its end.
-    expect(given - effort.left).toBeLessThan(given + 3000)
+    expect(initialLines - budget.remainingLines).toBeLessThan(initialLines + 3000)
   })
 })

@@ -53,9 +53,9 @@ test('a text without a tag is the very same, and so is one of which nothing woul
 test('beside an edit, what was cut comes back', () => {
   const [first, second] = [said('See <think>x</think>\nand y.'), said('It is 4 degrees.')]
   const aligned = alignEditedText([first, second], [said('See \nand y.'), said('It is 5 degrees.')])
-  expect(aligned.places[0]).toBe(first)
-  expect(aligned.places[1]).toEqual(said('It is 5 degrees.'))
-  expect([...aligned.restored]).toEqual([0])
+  expect(aligned.replacements[0]).toBe(first)
+  expect(aligned.replacements[1]).toEqual(said('It is 5 degrees.'))
+  expect([...aligned.restoredMessages]).toEqual([0])
 })
 
 test('a long text full of tags is read to its end', () => {
