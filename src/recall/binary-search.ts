@@ -1,4 +1,7 @@
-/** The index of the first of these places, which rise, that is not before this one. */
+/**
+ * Returns the index of the first number that is at least `minimum`; the array's length if all are
+ * smaller, e.g. `([2, 5, 9], 4)` → 1. The numbers must be ascending.
+ */
 export function findLowerBound(ascending: readonly number[], minimum: number): number {
   let [low, high] = [0, ascending.length]
   while (low < high) {

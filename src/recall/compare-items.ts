@@ -1,11 +1,11 @@
 /**
- * Whether what was recorded and what a client sends are the same thing said. Ids, states and
- * origins are not: most clients forget them.
+ * Compares recorded items with items that a client sends. Ids, statuses and origins are ignored,
+ * because most clients do not return them.
  */
 import type { Item, Part } from '../core/item.ts'
 import { isObject, tryParseJson } from '../core/json/json.ts'
 
-/** Whether nothing is lost if the client's item is sent instead of the recorded one. */
+/** True if nothing is lost when the client's item is sent instead of the recorded one. */
 export function hasSameContent(recorded: Item, clientItem: Item): boolean {
   if (recorded === clientItem) return true
   const recordedFields = readClientVisibleFields(recorded)
@@ -31,14 +31,19 @@ export function hasSameContent(recorded: Item, clientItem: Item): boolean {
   return isEqual(removeMetadata(recorded), removeMetadata(clientItem))
 }
 
-/** What is said to the gateway alone is not said in the conversation. */
+/**
+ * Returns the provider-specific fields without `backstory`, which only the gateway reads; `null` if
+ * none remain.
+ */
 function readClientVisibleFields({ native }: Item): object | null {
   if (native === undefined) return null
   const { backstory: _backstory, ...rest } = native
   return Object.keys(rest).length === 0 ? null : rest
 }
 
-/** Whether two calls under one id are one call. Clients write the arguments anew. */
+/**
+ * True if two calls with one id are the same call. Clients may reformat the JSON of the arguments.
+ */
 export function isSameCall(recorded: Item, clientItem: Item): boolean {
   if (recorded.type === 'function_call') {
     return (
@@ -62,8 +67,8 @@ export function isSameCall(recorded: Item, clientItem: Item): boolean {
 }
 
 /**
- * The names by which the item of a hosted tool is known; two that have one in common are the same
- * item. A client need not bring it back as it was, nor with its id.
+ * Lists the keys of a hosted tool's item; two items that share a key are the same item. Clients may
+ * return such an item with changed fields or without its id.
  */
 export function listHostedItemKeys(item: Item): readonly string[] {
   if (item.type !== 'opaque') return []
@@ -72,7 +77,7 @@ export function listHostedItemKeys(item: Item): readonly string[] {
   return typeof id === 'string' ? [`id ${serializeCanonically(type)} ${id}`, content] : [content]
 }
 
-/** The same for reasoning: by its id, or sealed by its maker. */
+/** Lists the keys of a reasoning item: its id and its encrypted content. */
 export function listReasoningKeys(item: Item): readonly string[] {
   if (item.type !== 'reasoning') return []
   const encrypted = item.encrypted_content ?? ''
@@ -84,7 +89,7 @@ export function listReasoningKeys(item: Item): readonly string[] {
 
 function isSameJson(first: string, second: string): boolean {
   if (first === second) return true
-  // No arguments are written in two ways.
+  // Clients write empty arguments as `''` or as `'{}'`.
   const [value, otherValue] = [tryParseJson(first || '{}'), tryParseJson(second || '{}')]
   return value !== null && isEqual(value, otherValue)
 }
@@ -107,7 +112,10 @@ interface ItemMetadata {
   readonly native?: unknown
 }
 
-/** Without the lists that one wire always writes and another only when there is something in them. */
+/**
+ * Drops empty `annotations` and `logprobs`: the Responses API always writes both lists, Chat
+ * Completions only non-empty ones.
+ */
 function removeEmptyLists(part: Part): Part {
   if (part.type !== 'output_text' && part.type !== 'input_text') return part
   const { annotations, logprobs, ...rest } = part
@@ -118,7 +126,10 @@ function removeEmptyLists(part: Part): Part {
   }
 }
 
-/** Equal as JSON, whatever order the fields come in; a field without a value is not there. */
+/**
+ * True if both values are equal as JSON: the order of fields does not count, and an undefined field
+ * equals a missing one.
+ */
 function isEqual(first: unknown, second: unknown): boolean {
   if (first === second) return true
   if (Array.isArray(first)) {
@@ -137,7 +148,9 @@ function isEqual(first: unknown, second: unknown): boolean {
   )
 }
 
-/** As JSON that is the same wherever `isEqual` is true. */
+/**
+ * Serializes JSON with sorted fields, so that two values that `isEqual` accepts give the same text.
+ */
 function serializeCanonically(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(serializeCanonically).join()}]`
   if (!isObject(value)) return JSON.stringify(value) ?? 'null'

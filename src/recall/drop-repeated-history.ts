@@ -1,9 +1,9 @@
 /**
- * Leaves out what a client repeats of a history that it also names: some send the answer that they
- * go on from once more, in front of the outputs of its calls.
+ * Drops the items that a client sends again although it also names their history by id. For
+ * example, some clients send the previous answer once more before the outputs of its calls.
  *
- * What the client repeats ends where the history ends. What stands behind that is new, even under
- * an id that occurred before.
+ * The repeated part ends with the last item of the history. Every later item is new, even with an
+ * id that occurred before.
  */
 import { textOf, type Item } from '../core/item.ts'
 import type { Note } from '../core/note.ts'
@@ -34,7 +34,10 @@ export function dropRepeatedHistory(
   return { items: remaining, notes }
 }
 
-/** From the end back: what is found last in the history is the last that is repeated. */
+/**
+ * Searches backward from the item that matches closest to the end of the history, so that repeated
+ * items keep their order.
+ */
 function findRepeatedItems(tail: readonly Item[], repeated: readonly Item[]): ReadonlySet<number> {
   const repeatedIndexes = new Set<number>()
   if (repeated.length === 0 || tail.length === 0) return repeatedIndexes
@@ -55,9 +58,9 @@ function findRepeatedItems(tail: readonly Item[], repeated: readonly Item[]): Re
 }
 
 interface ItemKeys {
-  /** Two items that have one in common are the same thing said. */
+  /** Two items that share a key have the same content. */
   readonly keys: readonly string[]
-  /** `null` for what is no message, or one that says nothing. */
+  /** Normalized text of a message; `null` for other items and for messages without text. */
   readonly text: string | null
 }
 
@@ -79,13 +82,13 @@ function listItemKeys(item: Item): ItemKeys {
   }
 }
 
-/** The items that say it, without those behind them. */
+/** Items from `start` up to, but not including, `end`. */
 interface ItemRange {
   readonly start: number
   readonly end: number
 }
 
-/** Where it is said for the last time in front of `end`. */
+/** Returns a search for the last range before `end` that has one of the keys or the text. */
 function indexHistoryTail(tail: readonly Item[]) {
   const itemKeys = tail.map((item) =>
     item.type === 'message' && !isAssistantMessage(item) ? NO_KEYS : listItemKeys(item),
@@ -119,13 +122,16 @@ function indexHistoryTail(tail: readonly Item[]) {
       const found = keys.map((key) => findLastBefore(positions.get(key) ?? [], searchEnd))
       const start = Math.max(-1, ...found)
       if (start >= 0) return { start, end: start + 1 }
-      // Some clients make one message of all that was said between two calls.
+      // Some clients join all text between two calls into one message.
       return text === null ? null : findJoined(text, searchEnd)
     },
   }
 }
 
-/** Where a client joins messages there are a few. Beyond this, what it repeats counts as new. */
+/**
+ * Limits the search for joined messages, which is quadratic. Beyond the limit, a repeated message
+ * counts as new.
+ */
 const MAX_COMPARISONS = 100_000
 const CHARS_PER_COMPARISON = 100
 
@@ -133,7 +139,7 @@ function isAssistantMessage(item: Item): boolean {
   return item.type === 'message' && item.role === 'assistant'
 }
 
-/** -1 if there is none. */
+/** Returns -1 if no position is smaller than `end`. */
 function findLastBefore(positions: readonly number[], end: number): number {
   return positions[findLowerBound(positions, end) - 1] ?? -1
 }

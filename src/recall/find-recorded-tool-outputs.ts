@@ -1,7 +1,7 @@
 /**
- * Which output belongs to a call that was recorded: what a turn was given before it answered are the
- * outputs of the calls of the turn that it goes on from. Ids repeat, so it is asked for the call of
- * a certain turn and not for an id.
+ * Finds the recorded output of a recorded tool call. The input of a turn contains the outputs of
+ * its parent's calls. Call ids repeat in a conversation, so the search takes the turn and the call,
+ * not only an id.
  */
 import type { Item } from '../core/item.ts'
 import { callEndOf, isCallOutput, type ToolCallEnd } from '../core/items/tool-call-pairs.ts'
@@ -11,24 +11,27 @@ import { appendToGroup } from './append-to-group.ts'
 
 export interface RecordedOutput {
   readonly output: Item
-  /** The turn that was given it, and its place in what that turn was given. */
+  /** The turn whose input contains the output, and the output's index there. */
   readonly turn: RecordedTurn
   readonly inputIndex: number
 }
 
-/** The output of the turn's call number `nth` under this key, counted from 0. */
+/** Returns the output of the turn's call number `nth` (from 0) with this key. */
 export type FindRecordedOutput = (
   turn: RecordedTurn,
   key: string,
   nth: number,
 ) => RecordedOutput | null
 
-/** `attached` are the turns of a list, in their order. Those known to lie between are asked, too. */
+/**
+ * Takes the matched turns in the order of the client's list; the known turns between them are
+ * searched as well.
+ */
 export function indexRecordedOutputs(
   matchedTurns: readonly RecordedTurn[],
   ancestry: TurnAncestry,
 ): FindRecordedOutput {
-  // Most turns were given none, and nothing is to be found out about them.
+  // Shortcut for conversations without tool outputs.
   if (!ancestry.allTurns.some(({ input }) => input.some(isCallOutput))) return () => null
   const matchedTurnSet = new Set(matchedTurns)
   const outputsByTurn = matchOutputsToCallers(matchedTurns, ancestry)
@@ -52,7 +55,10 @@ export function indexRecordedOutputs(
   return (turn, key, nth) => outputsByCaller.get(turn)?.get(`${nth} ${key}`) ?? null
 }
 
-/** `null` for what is not that end of a call. */
+/**
+ * Returns e.g. `function call_1`; `null` if the item is not this side (`call` or `output`) of a
+ * tool call.
+ */
 export function toolCallKey(item: Item, side: ToolCallEnd['side']): string | null {
   const callEnd = callEndOf(item)
   return callEnd?.side === side && callEnd.callId !== ''
@@ -67,8 +73,9 @@ interface MatchedOutput {
 }
 
 /**
- * For each turn the outputs it was given, with the nearest turn before it that has made the call. All
- * ways from the first turns down are gone once, with the calls that were made on the way.
+ * Returns for each turn the outputs in its input, each with the nearest ancestor that made the
+ * call. Walks the tree of turns depth-first and keeps the calls of the current path, so each turn
+ * is visited once.
  */
 function matchOutputsToCallers(
   matchedTurns: readonly RecordedTurn[],
@@ -96,7 +103,7 @@ function matchOutputsToCallers(
   return outputsByTurn
 }
 
-/** To a turn, or back from it, when its calls are no longer on the way. */
+/** Enters a turn (`callsToLeave` is `null`), or leaves it and removes its calls from the path. */
 interface WalkStep {
   readonly turn: RecordedTurn
   readonly callsToLeave: readonly string[] | null
@@ -114,7 +121,10 @@ function matchTurnOutputs(
   })
 }
 
-/** Each end of a call under its key, and which one of that key it is. */
+/**
+ * Lists the calls or the outputs with their number per key: the second one of `call_0` is named `1
+ * function call_0`.
+ */
 function numberCallEnds(items: readonly Item[], side: ToolCallEnd['side']) {
   const counts = new Map<string, number>()
   return items.flatMap((item, inputIndex) => {
@@ -126,7 +136,10 @@ function numberCallEnds(items: readonly Item[], side: ToolCallEnd['side']) {
   })
 }
 
-/** These turns and all before them. Links that lead in a circle lead to no first turn. */
+/**
+ * Builds the tree of these turns and their ancestors. Turns whose links form a circle have no root
+ * and are left out.
+ */
 function buildTurnTree(turns: readonly RecordedTurn[], ancestry: TurnAncestry) {
   const roots: RecordedTurn[] = []
   const children = new Map<RecordedTurn, RecordedTurn[]>()

@@ -1,8 +1,8 @@
 /**
- * Gives a client's list its backstory again: the turns that the memory has found take the places of
- * what the client has kept of them. What cannot be known for sure is left as the client sent it.
+ * Restores in a client's list the items that the client omits, from the recorded turns that were
+ * found. Segments without a certain turn stay as the client sent them.
  *
- * A list in which nothing is to be changed is returned as the very same list.
+ * A list without changes is returned as the same object.
  */
 import type { Item } from '../core/item.ts'
 import type { RecordedTurn } from '../core/items/recorded-turn.ts'
@@ -28,47 +28,52 @@ import { buildTurnAncestry } from './turn-ancestry.ts'
 import { appendToGroup } from './append-to-group.ts'
 
 export interface RestoreOptions {
-  /** Whether calls and results that the client has forgotten are told again. */
+  /** True if tool calls and outputs that the client omits are added again. */
   readonly replaysTools: boolean
 }
 
 export interface RestoredHistory {
-  /** The very same list if nothing is changed. */
+  /** The same object as the client's list if nothing changed. */
   readonly items: readonly Item[]
-  /** `at` is a place in the new list: of what is gone, where it would stand. */
+  /** `at` is an index in the new list; for a dropped item, the index where it would be. */
   readonly notes: readonly Note[]
-  /** The turn that the newest run belongs to: what the next answer goes on from. */
+  /** The turn of the last segment, which the next answer continues. */
   readonly parent: RecordedTurn | null
-  /** The first turn that answers the newest question, if one is attached. */
+  /** The first turn that answers the latest question, if one was matched. */
   readonly firstTurnOfAnswer: RecordedTurn | null
-  /** Where in the client's list what is new since the last run begins. */
+  /** Index in the client's list of the first item after the last segment. */
   readonly newItemsStart: number
-  /** Every turn that was attached, in the order of the list. */
+  /** All matched turns in the order of the list. */
   readonly usedTurns: readonly RecordedTurn[]
 }
 
-/** `plan` is that of `items`; `beyond` are turns that are not there because they are too many. */
+/**
+ * `chat` holds the segments of `items`; `omittedTurnIds` are stored turns that were not loaded
+ * because there are too many.
+ */
 export function restoreForgottenItems(
   items: readonly Item[],
-  segmentedHistory: SegmentedHistory,
+  chat: SegmentedHistory,
   turns: readonly RecordedTurn[],
   policy: RestoreOptions,
   omittedTurnIds: ReadonlySet<string> = NO_TURN_IDS,
 ): RestoredHistory {
   const ancestry = buildTurnAncestry(turns)
-  const explainRemovedMarker: ExplainRemovedMarker = (turnId) => {
+  const explainMarker: ExplainRemovedMarker = (turnId) => {
     if (ancestry.findTurn(turnId) !== null) return 'marker-removed'
     return omittedTurnIds.has(turnId) ? 'beyond-memory' : 'marker-unknown'
   }
-  const matches = matchTurnsToSegments(items, segmentedHistory, ancestry)
+  const matches = matchTurnsToSegments(items, chat, ancestry)
   const matchedTurns = matches.turnsBySegment.flat()
-  // What a turn itself has of the answer that it continued is no turn of its own.
+  // Excludes continued answers that were extracted from another turn's input: they are not stored
+  // as turns.
   const usedTurns = matchedTurns.filter((turn) => ancestry.findTurn(turn.id) === turn)
   const findOutput = indexRecordedOutputs(matchedTurns, ancestry)
   const pairIndexes = usedTurns.length === 0 ? null : findToolCallPairs(items)
   const matchedTurnIds = new Set(matchedTurns.map(({ id }) => id))
   const untrustedTurnIds = new Set([...matches.untrustedTurns].map(({ id }) => id))
-  // Where other turns stand for the words, nobody has asked whether to believe a marker.
+  // If other turns were matched with a segment, its markers were never checked, so they count as
+  // untrusted.
   const hasUntrustedMarker = ({ markerTurnIds }: Segment, hasTurns: boolean): boolean =>
     markerTurnIds.some(
       (id) =>
@@ -76,20 +81,20 @@ export function restoreForgottenItems(
         (untrustedTurnIds.has(id) || (hasTurns && ancestry.findTurn(id) !== null)),
     )
   const builder = createItemListBuilder(items)
-  for (const [segmentIndex, segment] of segmentedHistory.segments.entries()) {
-    const segmentTurns = matches.turnsBySegment[segmentIndex] ?? []
+  for (const [index, segment] of chat.segments.entries()) {
+    const segmentTurns = matches.turnsBySegment[index] ?? []
     builder.copyUntil(segment.start)
-    if (matches.ambiguousSegments.has(segmentIndex))
+    if (matches.ambiguousSegments.has(index))
       builder.addNote({ did: 'dropped', why: 'turn-ambiguous' })
     else if (hasUntrustedMarker(segment, segmentTurns.length > 0)) {
       builder.addNote({ did: 'dropped', why: 'marker-doubted' })
     }
     if (segmentTurns.length === 0 || pairIndexes === null) {
       if (segment.markerTurnIds.length > 0)
-        builder.replace(removeSegmentMarkers(items, segment, explainRemovedMarker), segment.end)
+        builder.replace(removeSegmentMarkers(items, segment, explainMarker), segment.end)
       continue
     }
-    const gapEnd = segmentedHistory.segments[segmentIndex + 1]?.start ?? items.length
+    const gapEnd = chat.segments[index + 1]?.start ?? items.length
     const { pieces, missingOutputs } = restoreSegment({
       segment,
       clientItems: items.slice(segment.start, segment.end),
@@ -99,7 +104,7 @@ export function restoreForgottenItems(
       ...findClientOutputs(items, segment, gapEnd, pairIndexes),
     })
     if (pieces !== null)
-      builder.replace(addMarkerNotes(pieces, segment, explainRemovedMarker), segment.end)
+      builder.replace(addMarkerNotes(pieces, segment, explainMarker), segment.end)
     builder.addMissingOutputs(missingOutputs, segment.end, gapEnd)
   }
   builder.copyUntil(items.length)
@@ -108,17 +113,17 @@ export function restoreForgottenItems(
     parent: matches.turnsBySegment.at(-1)?.at(-1) ?? null,
     firstTurnOfAnswer: findFirstTurnAfter(
       items.findLastIndex(isUserMessage),
-      segmentedHistory,
+      chat,
       matches.turnsBySegment,
     ),
-    newItemsStart: segmentedHistory.segments.at(-1)?.end ?? 0,
+    newItemsStart: chat.segments.at(-1)?.end ?? 0,
     usedTurns,
   }
 }
 
 const NO_TURN_IDS: ReadonlySet<string> = new Set()
 
-/** Why a marker is taken out and nothing stands for it. */
+/** Returns the note's reason for a marker that is removed without a restored turn. */
 type ExplainRemovedMarker = (
   turnId: string,
 ) => 'marker-removed' | 'marker-unknown' | 'beyond-memory'
@@ -132,7 +137,10 @@ function findFirstTurnAfter(
   return index < 0 ? null : (turns.slice(index).flat()[0] ?? null)
 }
 
-/** What of the calls of a run the client answers itself, behind the run. */
+/**
+ * Finds which calls of a segment the client has an output for, and which outputs after it lack a
+ * call.
+ */
 function findClientOutputs(
   items: readonly Item[],
   segment: Segment,
@@ -154,52 +162,55 @@ function findClientOutputs(
   return { answeredCalls, unpairedOutputKeys }
 }
 
-/** The client's own items, but for the markers. A message that was nothing else is left out. */
+/** Returns the client's items without markers. A message with nothing but markers is dropped. */
 function removeSegmentMarkers(
   items: readonly Item[],
   segment: Segment,
-  explainRemovedMarker: ExplainRemovedMarker,
+  explainMarker: ExplainRemovedMarker,
 ): readonly RestoredPiece[] {
   return items.slice(segment.start, segment.end).map((item) => {
     if (item.type !== 'message') return { item, note: null }
-    const cleanedMessage = removeMessageMarkers(item)
-    if (cleanedMessage === item) return { item, note: null }
-    const reasons = listMarkerTurnIds(item).map(explainRemovedMarker)
+    const cleaned = removeMessageMarkers(item)
+    if (cleaned === item) return { item, note: null }
+    const reasons = listMarkerTurnIds(item).map(explainMarker)
     const why = reasons.find((reason) => reason !== 'marker-removed') ?? 'marker-removed'
-    const isEmpty = isEmptyAssistantMessage(cleanedMessage)
+    const isEmpty = isEmptyAssistantMessage(cleaned)
     return {
-      item: isEmpty ? null : cleanedMessage,
+      item: isEmpty ? null : cleaned,
       note: { did: isEmpty ? 'dropped' : 'changed', why },
     }
   })
 }
 
-/** Markers are noted where nothing else is: at the first words that are passed on. */
+/**
+ * Adds a `marker-removed` note to the first message that has no other note, or notes for markers
+ * whose turns were not found.
+ */
 function addMarkerNotes(
-  restoredPieces: readonly RestoredPiece[],
+  pieces: readonly RestoredPiece[],
   { markerTurnIds }: Segment,
-  explainRemovedMarker: ExplainRemovedMarker,
+  explainMarker: ExplainRemovedMarker,
 ): readonly RestoredPiece[] {
-  if (markerTurnIds.length === 0) return restoredPieces
+  if (markerTurnIds.length === 0) return pieces
   const did = 'changed'
   const missingReasons = [...new Set(markerTurnIds)]
-    .map(explainRemovedMarker)
+    .map(explainMarker)
     .filter((why) => why !== 'marker-removed')
   if (missingReasons.length > 0) {
     return [
       ...missingReasons.map((why): RestoredPiece => ({ item: null, note: { did, why } })),
-      ...restoredPieces,
+      ...pieces,
     ]
   }
   const note = { did, why: 'marker-removed' } as const
-  const index = restoredPieces.findIndex(({ item }) => item?.type === 'message')
-  if (index < 0) return [{ item: null, note }, ...restoredPieces]
-  return restoredPieces.map((piece, other) =>
+  const index = pieces.findIndex(({ item }) => item?.type === 'message')
+  if (index < 0) return [{ item: null, note }, ...pieces]
+  return pieces.map((piece, other) =>
     other === index && piece.note === null ? { ...piece, note } : piece,
   )
 }
 
-/** The list as it is being made, beside the client's, which it goes along. */
+/** Builds the restored list while it reads the client's list from start to end. */
 function createItemListBuilder(items: readonly Item[]) {
   const restoredItems: Item[] = []
   const notes: Note[] = []
@@ -213,9 +224,9 @@ function createItemListBuilder(items: readonly Item[]) {
       if (item !== undefined) restoredItems.push(item)
     }
   }
-  const replace = (restoredPieces: readonly RestoredPiece[], end: number): void => {
+  const replace = (pieces: readonly RestoredPiece[], end: number): void => {
     isChanged = true
-    for (const { item, note: entry } of restoredPieces) {
+    for (const { item, note: entry } of pieces) {
       if (entry !== null) addNote(entry)
       if (item !== null) restoredItems.push(item)
     }
@@ -223,11 +234,11 @@ function createItemListBuilder(items: readonly Item[]) {
   }
   return {
     addNote,
-    /** The client's items up to this place, as they are. */
+    /** Copies the client's items up to this index. */
     copyUntil,
-    /** These instead of the client's items up to this place. */
+    /** Writes pieces instead of the client's items up to this index. */
     replace,
-    /** Outputs that the client forgot, among those that it has in this gap. */
+    /** Inserts outputs that the client omits between the outputs that it sends in this gap. */
     addMissingOutputs(missingOutputs: readonly RecordedOutput[], start: number, end: number): void {
       copyUntil(start)
       if (missingOutputs.length === 0) return
@@ -244,7 +255,10 @@ function createItemListBuilder(items: readonly Item[]) {
   }
 }
 
-/** Each behind the output that was recorded before it, if the client has that one. */
+/**
+ * Groups missing outputs by the index at which they are inserted: after the output that was
+ * recorded before them, if the client has it, else at `start`.
+ */
 function groupByInsertIndex(
   missingOutputs: readonly RecordedOutput[],
   items: readonly Item[],
@@ -267,7 +281,10 @@ function groupByInsertIndex(
   return [...outputsByIndex].toSorted(([a], [b]) => a - b)
 }
 
-/** Where the nearest output in front of each ends, if the client has one of those. */
+/**
+ * Returns for each missing output the end index of the nearest earlier recorded output that the
+ * client has.
+ */
 function findNeighborEnds(
   sorted: readonly RecordedOutput[],
   outputEnds: ReadonlyMap<string, number>,

@@ -1,12 +1,11 @@
 /**
- * Cuts a client's list into runs: what a model has made in one go, as far as the client still has
- * it. Says by which keys the memory can be asked for the turns behind them, and what name the next
- * answer will have.
+ * Splits a client's list into segments of consecutive model-made items, collects the keys for the
+ * lookup of their turns, and computes the fingerprint of the next answer.
  *
- * A fingerprint names a run by its words and calls and by all runs before it, so that the same
- * words in another branch have another name. Of what the user said only the question counts, the
- * last line of the first message: clients put text in front of it, and suggestions behind it, for
- * one turn only. Instructions do not count.
+ * A fingerprint covers the segment's text and calls and all earlier segments, so the same text in
+ * another branch has another fingerprint. Of the user's text it covers only the question: the last
+ * line of the round's first message. Clients add text before it and suggestions after it for one
+ * request only. Instructions are not covered.
  */
 import { isGatewayToolItem } from '../core/items/gateway-tool-items.ts'
 import { isText, textOfPart, type Item, type Message, type Part } from '../core/item.ts'
@@ -29,38 +28,40 @@ export interface SegmentedHistory {
     readonly callIds: readonly string[]
     readonly fingerprints: readonly string[]
   }
-  /** What the next answer goes on from: the run at the end of the list, or a new one. */
+  /**
+   * The source of the next answer's fingerprint: the segment at the end of the list, or a new one.
+   */
   readonly next: FingerprintSource
 }
 
-/** The items from `start` up to, and without, `end`. */
+/** Items from `start` up to, but not including, `end`. */
 export interface Segment {
   readonly start: number
   readonly end: number
-  /** What the round was about that it is in, as far as a fingerprint says it; empty if unknown. */
+  /** The question of the segment's round as the fingerprint covers it; `''` if unknown. */
   readonly questionLine: string
-  /** What a user said since the last run that says anything, before the round or in its beginning. */
+  /** The user messages since the last segment with text or calls. */
   readonly userMessages: readonly Item[]
-  /** The last that a user said in front of it. */
+  /** The last user message before the segment. */
   readonly lastUserMessage: Item | null
-  /** The first that a user says behind it. */
+  /** The first user message after the segment. */
   readonly nextUserMessage: Item | null
-  /** The results of calls that stand in front of it. */
+  /** The tool outputs directly before the segment. */
   readonly toolOutputs: readonly Item[]
-  /** As `normalizeText` leaves them. */
+  /** The text as `normalizeText` returns it. */
   readonly normalizedText: string
-  /** The turns that its text names, in the order of their markers; a turn may be named twice. */
+  /** The turns that markers in the text name, in order; a turn may occur twice. */
   readonly markerTurnIds: readonly string[]
   readonly callIds: readonly string[]
-  /** `null` for a run that says nothing and calls nothing: some clients do not bring it back. */
+  /** `null` for a segment without text and calls: some clients do not send it back. */
   readonly fingerprint: string | null
 }
 
-/** All that a fingerprint is made of. */
+/** Everything that a fingerprint covers. */
 export interface FingerprintSource {
-  /** The fingerprint of the run before. */
+  /** The fingerprint of the previous segment, `''` for the first. */
   readonly previousFingerprint: string
-  /** Empty but at the first run of a round. */
+  /** Empty except in the first segment of a round. */
   readonly questionLine: string
   readonly normalizedText: string
   readonly callIds: readonly string[]
@@ -121,7 +122,7 @@ export function splitIntoSegments(items: readonly Item[]): SegmentedHistory {
     isTextSeen = false
     if (isRoundAnswered) roundQuestion = findLastLine(item)
     isRoundAnswered = false
-    // A run that is silent need not come back: its question is still to be answered.
+    // The question stays open after a segment without text, because clients may omit that segment.
     newQuestion ??= roundQuestion
   }
   const next = openSegment ?? createOpenSegment(items.length, previousFingerprint, newQuestion)
@@ -129,7 +130,7 @@ export function splitIntoSegments(items: readonly Item[]): SegmentedHistory {
   return { segments, keys: collectLookupKeys(segments), next }
 }
 
-/** The name of the next answer, whose items are given as the client will send them back. */
+/** Computes the fingerprint of the next answer from its items as the client will send them back. */
 export function fingerprintAnswer(
   { next }: Pick<SegmentedHistory, 'next'>,
   answerItems: readonly Item[],
@@ -141,7 +142,7 @@ export function fingerprintAnswer(
   })
 }
 
-/** What these items ask, as `Segment` has it of a run behind them. */
+/** Returns the question of these items, equal to `questionLine` of a segment after them. */
 export function findQuestionLine(items: readonly Item[]): string {
   let questionLine = ''
   let isRoundAnswered = true
@@ -154,7 +155,7 @@ export function findQuestionLine(items: readonly Item[]): string {
   return questionLine
 }
 
-/** What a client keeps of an answer that failed: a message with nothing in it. */
+/** True for an empty message, which clients keep of a failed answer. */
 export function isEmptyAssistantMessage(item: Item): boolean {
   return item.type === 'message' && item.role === 'assistant' && item.content.every(isBlank)
 }
@@ -197,21 +198,21 @@ function addItemToSegment(segment: OpenSegment, item: Item, index: number): void
   segment.markerTurnIds.push(...listMarkerTurnIds(item))
 }
 
-/** The turns that its text names. */
+/** Lists the turns that markers in the message name. */
 export function listMarkerTurnIds({ content }: Message): readonly string[] {
   return content.flatMap((part) =>
     part.type === 'output_text' ? extractMarkers(part.text).marks.map(({ turnId }) => turnId) : [],
   )
 }
 
-/** Of those calls that its client knows. */
+/** Returns the item's call id, or nothing for gateway tools, which the client does not see. */
 function listCallIds(item: Item): readonly string[] {
   if (isGatewayToolItem(item)) return []
   const callEnd = callEndOf(item)
   return callEnd?.side === 'call' && callEnd.callId !== '' ? [callEnd.callId] : []
 }
 
-/** The call whose result this is. */
+/** Returns the id of the call that this output belongs to; empty for other items. */
 export function listOutputCallIds(item: Item): readonly string[] {
   const callEnd = callEndOf(item)
   return callEnd?.side === 'output' && callEnd.callId !== '' ? [callEnd.callId] : []
@@ -228,7 +229,7 @@ function computeFingerprint({
   )
 }
 
-/** The last line with anything in it. */
+/** Returns the last non-blank line, normalized. */
 function findLastLine(item: Item): string {
   if (item.type !== 'message') return ''
   for (const part of item.content.toReversed()) {

@@ -1,6 +1,6 @@
 /**
- * What speaks against a turn where its marker stands and its words do not quite: that it was not asked
- * there, that what it has said cannot be what is there, or that another turn is likelier.
+ * Finds reasons not to trust a marker whose turn has other text than the segment: the turn has
+ * another question, its text cannot have become the segment's text, or another turn fits better.
  */
 import { isModelItem } from '../../core/items/is-model-item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -12,19 +12,22 @@ import {
   QUESTION_RANK,
   isQuestionAt,
   rankTurnAt,
-  type MarkerScoringContext,
+  type MarkerContext,
 } from './marker-score-inputs.ts'
 import { CONTAINED_MATCH } from './text-match-score.ts'
 
-/** Where the words are not quite those of the turn, and may be what has become of them (`isTextAbsentAt`). */
+/**
+ * True if a marker must not be trusted although `isTextAbsentAt` is false, i.e. the segment's text
+ * may be an edit of the turn's text.
+ */
 export function hasCounterEvidence(
-  context: MarkerScoringContext,
+  context: MarkerContext,
   turn: RecordedTurn,
   index: number,
 ): boolean {
   const [textScore, rank] = [context.scoreText(turn, index), rankTurnAt(context, turn, index)]
   const containsText = textScore >= CONTAINED_MATCH
-  // Without words of its own it has but the question.
+  // A turn without text is recognized by its question only.
   if (context.textMatcher.getTurnText(turn) === '' && !hasQuestionOnlyAt(context, turn, index))
     return true
   if (!containsText && isInOtherBranch(context, turn, index)) return true
@@ -40,15 +43,18 @@ export function hasCounterEvidence(
   })
 }
 
-/** Whether a turn that may be here instead, and not with it, is such a one. */
+/**
+ * True if another turn that `isRival` accepts may belong to the segment instead of this turn. Turns
+ * of the same answer are no rivals.
+ */
 function hasRivalTurn(
-  context: MarkerScoringContext,
+  context: MarkerContext,
   turn: RecordedTurn,
   index: number,
   isRival: (other: RecordedTurn) => boolean,
 ): boolean {
   const { ancestry, allAttachedTurns } = context
-  // What speaks against both speaks for neither.
+  // If both turns are in another branch, that does not decide between them.
   const isTurnInOtherBranch = isInOtherBranch(context, turn, index)
   return ancestry.allTurns.some(
     (other) =>
@@ -61,12 +67,8 @@ function hasRivalTurn(
   )
 }
 
-/** Whether it has words, and nothing that is said there can be what has become of them. */
-export function isTextAbsentAt(
-  context: MarkerScoringContext,
-  turn: RecordedTurn,
-  index: number,
-): boolean {
+/** True if the turn has text, and no part of the segment's text can be an edit of it. */
+export function isTextAbsentAt(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
   const { textMatcher, unexplainedChars } = context
   if (textMatcher.getTurnText(turn) === '' || context.scoreText(turn, index) >= CONTAINED_MATCH)
     return false
@@ -85,12 +87,11 @@ export function isTextAbsentAt(
   )
 }
 
-/** Of edited words only its question, or what its tools have said, can tell whose they are. */
-function lacksQuestionAt(
-  context: MarkerScoringContext,
-  turn: RecordedTurn,
-  index: number,
-): boolean {
+/**
+ * True if neither the question nor the tool outputs connect the turn with the segment. Edited text
+ * cannot be recognized by itself.
+ */
+function lacksQuestionAt(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
   const { questionLocator } = context
   if (isQuestionAt(context, turn, index)) return false
   const isQuestionKnown = questionLocator.findTurnQuestion(turn) !== ''
@@ -101,13 +102,10 @@ function lacksQuestionAt(
   )
 }
 
-function hasQuestionOnlyAt(
-  context: MarkerScoringContext,
-  turn: RecordedTurn,
-  index: number,
-): boolean {
+function hasQuestionOnlyAt(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
   if (lacksQuestionAt(context, turn, index)) return false
-  // Who asks again was given nothing that he could see: that stands in front of what he asked then.
+  // A turn without text is invisible, so the user may have asked again: then the segment's last
+  // user message is not in the turn's input.
   const lastUserMessage = context.segments[index]?.lastUserMessage ?? null
   if (lastUserMessage !== null && !includesLastQuestion(turn.input, lastUserMessage)) return false
   return !context.segments.some(
@@ -115,12 +113,10 @@ function hasQuestionOnlyAt(
   )
 }
 
-/** Whether what is sure to stand before it, or behind it, is of another branch. */
-function isInOtherBranch(
-  context: MarkerScoringContext,
-  turn: RecordedTurn,
-  index: number,
-): boolean {
+/**
+ * True if the nearest certain turn before or after the segment is in another branch than this turn.
+ */
+function isInOtherBranch(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
   const { ancestry } = context
   const [certainBefore, certainAfter] = [
     context.certainBefore[index] ?? null,
@@ -130,7 +126,7 @@ function isInOtherBranch(
   return certainAfter !== null && isUnrelatedTurn(ancestry, certainAfter.turn, turn)
 }
 
-/** Whether a turn goes on from another without having been asked anything new. */
+/** True if `turn` descends from `other` without a user message between them. */
 function continuesTurn(ancestry: TurnAncestry, turn: RecordedTurn, other: RecordedTurn): boolean {
   if (turn.input.some(isUserMessage)) return false
   for (const ancestor of ancestry.listAncestors(turn)) {
@@ -154,7 +150,7 @@ export function isUnrelatedTurn(
   return oldestKnown.parent === null
 }
 
-/** Whether it was told anything that the other has made. */
+/** True if the input of the first turn contains an item of the second turn's output. */
 function hasOutputInInput({ input }: RecordedTurn, { output }: RecordedTurn): boolean {
   const modelItems = input.filter(isModelItem)
   return (

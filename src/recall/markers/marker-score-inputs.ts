@@ -1,6 +1,6 @@
 /**
- * All that is known of a list whose markers are to be judged: what its runs say, what was asked where,
- * and which turns are sure to be where they are.
+ * Collects what the scoring of markers needs: the text and the question of each segment, and the
+ * turns whose segments are certain.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { createQuestionLocator, type QuestionLocator } from '../matching/locate-turn-question.ts'
@@ -18,32 +18,38 @@ import {
 export interface MarkedSegments {
   readonly segments: readonly Segment[]
   readonly ancestry: TurnAncestry
-  /** For each run the turns that are known to be its own. */
+  /** Per segment, the turns that are already assigned to it. */
   readonly attachedTurns: readonly (readonly RecordedTurn[])[]
-  /** For each run of which that is not known the turns that its markers name, each once. */
+  /** Per segment without assigned turns, the turns that its markers name, each once. */
   readonly namedTurns: readonly (readonly RecordedTurn[])[]
-  /** Whether a marker is known to stand in a wrong place. */
+  /** True if at least one marker is known to be in a wrong segment. */
   readonly hasMovedMarker: boolean
 }
 
-export interface MarkerScoringContext extends MarkedSegments {
+export interface MarkerContext extends MarkedSegments {
   readonly textMatcher: TextMatcher
   readonly questionLocator: QuestionLocator
   readonly scoreText: (turn: RecordedTurn, index: number) => TextMatchScore
-  /** For each run the turns that are there, or whose markers are. */
+  /** Per segment, its assigned turns and the turns that its markers name. */
   readonly turnsOrMarkersAt: readonly ReadonlySet<RecordedTurn>[]
-  /** The turns that are known to be somewhere. */
+  /** All turns that are assigned to any segment. */
   readonly allAttachedTurns: ReadonlySet<RecordedTurn>
-  /** The turns whose words are not where their marker is. */
+  /** Turns whose text is not contained in the segment with their marker. */
   readonly turnsWithoutText: ReadonlySet<RecordedTurn>
-  /** How much of what is said in a run none of its turns has said; 0 where all are known. */
+  /**
+   * Per segment, the number of characters that none of its turns contains; 0 if the turns are
+   * assigned.
+   */
   readonly unexplainedChars: readonly number[]
-  /** The runs with something left. */
+  /** Indexes of the segments with `unexplainedChars` above 0. */
   readonly unexplainedSegments: readonly number[]
-  /** The nearest turn before a run, and behind it, of which the words or more are sure. */
+  /**
+   * Per segment, the nearest earlier and later segment whose turn is assigned or has exactly the
+   * segment's text.
+   */
   readonly certainBefore: readonly (CertainTurn | null)[]
   readonly certainAfter: readonly (CertainTurn | null)[]
-  /** How many turns may still be looked for in the whole list. */
+  /** The number of turns that may still be searched in all segments; starts at 200. */
   remainingSearches: number
 }
 
@@ -52,7 +58,7 @@ interface CertainTurn {
   readonly segmentIndex: number
 }
 
-export function createMarkerScoringContext(input: MarkedSegments): MarkerScoringContext {
+export function createMarkerContext(input: MarkedSegments): MarkerContext {
   const { segments, ancestry, attachedTurns, namedTurns } = input
   const textMatcher = createTextMatcher(segments)
   const containedTurns = segments.map((_, index) =>
@@ -69,7 +75,7 @@ export function createMarkerScoringContext(input: MarkedSegments): MarkerScoring
       ) ?? 0
     return Math.max(0, textMatcher.getSegmentText(index).length - explainedChars)
   })
-  // Several turns that a client has made one text of.
+  // True if the client joined the texts of several turns into exactly the segment's text.
   const isExplainedTogether = segments.map((_, index) => {
     const contained = containedTurns[index] ?? []
     return (
@@ -115,10 +121,12 @@ export function createMarkerScoringContext(input: MarkedSegments): MarkerScoring
   }
 }
 
-/** Each look goes through all words of a list. Nobody edits so many answers. */
+/**
+ * Limits the cost: each search reads the text of all segments. Users do not edit that many answers.
+ */
 export const MAX_MARKER_SEARCHES = 200
 
-/** For each place the last one before it. */
+/** Returns for each index the last turn before it. */
 function findNearestBefore(
   turns: readonly (CertainTurn | null)[],
 ): readonly (CertainTurn | null)[] {
@@ -130,17 +138,16 @@ function findNearestBefore(
   })
 }
 
-export function rankTurnAt(
-  context: MarkerScoringContext,
-  turn: RecordedTurn,
-  index: number,
-): number {
+export function rankTurnAt(context: MarkerContext, turn: RecordedTurn, index: number): number {
   return (isQuestionAt(context, turn, index) ? QUESTION_RANK : 0) + context.scoreText(turn, index)
 }
 
-/** Whether it was asked there, or went on, with nothing new, with one that is there and was. */
+/**
+ * True if the segment answers the question of the turn, or of an earlier turn of the same answer
+ * that is in the segment, too.
+ */
 export function isQuestionAt(
-  { questionLocator, ancestry, turnsOrMarkersAt }: MarkerScoringContext,
+  { questionLocator, ancestry, turnsOrMarkersAt }: MarkerContext,
   turn: RecordedTurn,
   index: number,
 ): boolean {
@@ -152,5 +159,5 @@ export function isQuestionAt(
   return false
 }
 
-/** More than the best fit of words. */
+/** Higher than the highest text score (3), so that the question outweighs the text. */
 export const QUESTION_RANK = 4

@@ -1,15 +1,15 @@
 /**
- * What speaks for each marker of a list, and what against it: how well its turn fits the run where it
- * stands, and how well any other run. A question that is the same says more than words, because words
- * are edited more often.
+ * Scores each marker of a client's list: how well the turn fits the segment with its marker, and
+ * how well it fits other segments. The question counts more than the text, because users edit text
+ * more often.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import {
   isQuestionAt,
   MAX_MARKER_SEARCHES,
-  createMarkerScoringContext,
+  createMarkerContext,
   rankTurnAt,
-  type MarkerScoringContext,
+  type MarkerContext,
   type MarkedSegments,
 } from './marker-score-inputs.ts'
 import { isTextAbsentAt, hasCounterEvidence } from './find-counter-evidence.ts'
@@ -18,25 +18,28 @@ import { appendToGroup } from '../append-to-group.ts'
 
 export interface MarkerScore {
   readonly turn: RecordedTurn
-  /** Of the runs that carry its marker the one that it fits best. */
+  /** The segment that the turn fits best, of those that contain its marker. */
   readonly segmentIndex: number
   readonly hasSameQuestion: boolean
   readonly textScore: TextMatchScore
-  /** Question and words together: the higher, the better it fits. */
+  /** Sum of the question (0 or 4) and the text score (0 to 3). */
   readonly rank: number
-  /** The highest rank at a run that nothing explains, and that has no marker. */
+  /**
+   * The highest rank in a segment that has no marker and text that no turn explains; -1 if there is
+   * none.
+   */
   readonly unmarkedSegmentRank: number
-  /** At any other run. */
+  /** The highest rank in any other segment; -1 if there is none. */
   readonly otherSegmentRank: number
-  /** Whether it fits another run better, or two runs that carry its marker. */
+  /** True if the turn fits another segment better, or two segments with its marker equally well. */
   readonly isDisplaced: boolean
-  /** Whether nothing at all speaks for it here, or more for another turn. */
+  /** True if the turn does not fit the segment at all, or another turn fits it better. */
   readonly isRejected: boolean
-  /** Whether it has words, and nothing that is said here can be what has become of them. */
+  /** True if the turn has text, and no part of the segment's text can be an edit of it. */
   readonly isTextAbsent: boolean
 }
 
-/** `isMoved`, too, if the claims show it. */
+/** `hasMovedMarker` is also true if a score shows that a marker was moved or copied. */
 export function scoreMarkers(input: MarkedSegments): {
   readonly scores: readonly MarkerScore[]
   readonly hasMovedMarker: boolean
@@ -47,7 +50,7 @@ export function scoreMarkers(input: MarkedSegments): {
       appendToGroup(segmentsByTurn, turn, index)
     }
   }
-  const context = createMarkerScoringContext(input)
+  const context = createMarkerContext(input)
   const scores = [...segmentsByTurn].map(([turn, ownSegments]) =>
     scoreMarker(context, turn, ownSegments),
   )
@@ -60,7 +63,7 @@ export function scoreMarkers(input: MarkedSegments): {
 }
 
 function scoreMarker(
-  context: MarkerScoringContext,
+  context: MarkerContext,
   turn: RecordedTurn,
   ownSegments: readonly number[],
 ): MarkerScore {
@@ -92,7 +95,7 @@ function scoreMarker(
   )
   const isMissingHere = textScore < CONTAINED_MATCH && hasTextElsewhere
   const isDisplaced = fitsSeveralSegments || isMissingHere || unexplainedRank > rank
-  // What is refused for want of looks is not looked at any more.
+  // A marker is rejected without further checks once the searches are used up.
   const isTextAbsent = rivalSegments === null || isTextAbsentAt(context, turn, index)
   const isRejected =
     rivalSegments === null ||
@@ -111,9 +114,9 @@ function scoreMarker(
   }
 }
 
-/** The other runs that may be the turn's; `null` if it is not worth to look for them. */
+/** Lists the other segments that the turn may belong to; `null` if the searches are used up. */
 function findRivalSegments(
-  context: MarkerScoringContext,
+  context: MarkerContext,
   turn: RecordedTurn,
   index: number,
 ): readonly number[] | null {
@@ -135,9 +138,9 @@ function findRivalSegments(
   ]
 }
 
-/** No turn stands before one that it goes on from, nor behind one that goes on from it. */
+/** Limits the search: a turn comes after its ancestors and before its descendants. */
 function findPossibleRange(
-  context: MarkerScoringContext,
+  context: MarkerContext,
   turn: RecordedTurn,
   index: number,
 ): readonly [number, number] {

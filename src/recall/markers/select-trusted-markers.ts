@@ -1,9 +1,14 @@
 /**
- * Which markers of a client's text are to be believed, where no fingerprint knows better. Markers are
- * moved, copied and pasted. So a turn is attached only where its question and its words fit at least
- * as well as at any other run that nothing else explains; and words that were edited are a turn's
- * only if nothing else is known to be what they were. Where one marker was moved, others were, too:
- * then each has to fit its place better than any other. A turn that is doubted is nowhere.
+ * Decides which markers in a client's text are trusted, for segments that no fingerprint
+ * identifies. Users move, copy and paste text together with its markers, so a marker counts only if
+ * these rules hold:
+ *
+ * - The turn's question and text fit the segment at least as well as any other segment that no turn
+ *   explains.
+ * - Edited text counts only if no other turn can be its origin.
+ * - If one marker was moved, every other turn must fit its segment better than any other segment.
+ *
+ * A turn whose marker is not trusted is assigned to no segment.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
@@ -14,9 +19,9 @@ import { scoreMarkers, type MarkerScore } from './score-markers.ts'
 import { EXACT_MATCH, CONTAINED_MATCH } from './text-match-score.ts'
 
 export interface TrustedMarkers {
-  /** For each run those of its turns that are really its own. No turn is in two of them. */
+  /** Per segment, the turns whose markers are trusted. Each turn is in one segment at most. */
   readonly turnsBySegment: readonly (readonly RecordedTurn[])[]
-  /** The others that markers name. */
+  /** The other turns that markers name. */
   readonly untrustedTurns: ReadonlySet<RecordedTurn>
 }
 
@@ -38,7 +43,7 @@ export function selectTrustedMarkers(input: MarkedSegments): TrustedMarkers {
     scores,
     hasMovedMarker || misplacedTurns.size > 0 ? isBestAnywhere : isBestUnmarked,
   )
-  // Out of order only words count, and the whole of them.
+  // If turns are out of order, only complete text counts, not the question.
   for (const { turn, textScore } of scores) {
     const isUntrusted = misplacedTurns.has(turn)
       ? textScore < EXACT_MATCH
@@ -61,7 +66,7 @@ function mapTurnsToSegments(
   return new Map(scores.filter(isAccepted).map(({ turn, segmentIndex }) => [turn, segmentIndex]))
 }
 
-/** As long as no marker is known to have been moved. */
+/** The rule as long as no marker is known to be moved. */
 function isBestUnmarked(score: MarkerScore): boolean {
   const { rank, textScore, unmarkedSegmentRank } = score
   if (!isNotRejected(score)) return false
@@ -79,8 +84,8 @@ function isNotRejected({ isDisplaced, isRejected }: MarkerScore): boolean {
 }
 
 /**
- * A turn whose words do not tell, because it has none or they may have been edited, is where the marker
- * is if the turn that went on from it there, or from which it went on, is there.
+ * Trusts a marker of a turn without recognizable text (empty or edited) if the turn's parent or
+ * child is in the same segment.
  */
 function addRelatedTurns(
   { ancestry }: MarkedSegments,
@@ -101,7 +106,7 @@ function addRelatedTurns(
     const parent = ancestry.findParent(turn)
     const parentScore = parent === null ? undefined : scoreByTurn.get(parent)
     if (parentScore?.segmentIndex !== segmentIndex || turn.input.some(isUserMessage)) return
-    // With nothing new it may have gone on from an answer that was not kept.
+    // A turn without new input may continue an answer that was not stored.
     if (turn.input.length === 0 && !parentScore.hasSameQuestion) return
     if (trustsParent) trustBecauseOf(parentScore, score)
     else trustBecauseOf(score, parentScore)
@@ -110,7 +115,10 @@ function addRelatedTurns(
   for (const score of scores) compareWithParent(score, false)
 }
 
-/** `places` tells the run of each turn. */
+/**
+ * Returns the turns that contradict the order of the segments, e.g. a turn before its own ancestor.
+ * `trustedPlaces` maps turns to segment indexes.
+ */
 export function findMisplacedTurns(
   trustedPlaces: ReadonlyMap<RecordedTurn, number>,
   ancestry: TurnAncestry,

@@ -1,8 +1,8 @@
-/** A message as the client's words are without the markers in them; the same one if there are none. */
+/** Removes the markers from a message; returns the same object if the message has none. */
 import type { Message, Part } from '../../core/item.ts'
 import { extractMarkers } from '../../core/markers/extract-turn-markers.ts'
 
-/** `edit` is what else is done with each text. */
+/** Applies `edit` to each text after its markers are removed. */
 export function removeMessageMarkers(
   message: Message,
   edit: (text: string) => string = (text) => text,

@@ -1,6 +1,6 @@
 /**
- * How well what a turn said fits what a client has of a run. Whitespace, markers and the like do not
- * count, see `recall/text/normalize-text.ts`.
+ * Scores how well the text of a turn fits the text of a segment. Both are normalized first
+ * (`recall/text/normalize-text.ts`), so whitespace and markers do not count.
  */
 import { textOf } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -9,7 +9,10 @@ import type { Segment } from '../split-and-fingerprint-segments.ts'
 import { removeThinkBlocks } from '../text/remove-think-blocks.ts'
 import { appendToGroup } from '../append-to-group.ts'
 
-/** Nothing in common, a part of the words, all of them and more, these words and no others. */
+/**
+ * 0: nothing in common; 1: a part of the turn's text; 2: the segment contains all of it; 3: both
+ * texts are equal.
+ */
 export type TextMatchScore = 0 | 1 | 2 | 3
 
 export const EXACT_MATCH: TextMatchScore = 3
@@ -19,7 +22,7 @@ export interface TextMatcher {
   readonly scoreText: (turn: RecordedTurn, index: number) => TextMatchScore
   readonly getTurnText: (turn: RecordedTurn) => string
   readonly getSegmentText: (index: number) => string
-  /** The runs that say exactly this. */
+  /** Returns the segments whose text equals `text`. */
   readonly findSegmentsWithText: (text: string) => readonly number[]
 }
 
@@ -39,11 +42,11 @@ export function createTextMatcher(segments: readonly Segment[]): TextMatcher {
     scoreText(turn, index) {
       const text = getTurnText(turn)
       const segmentText = getSegmentText(index)
-      // That neither says anything speaks for nobody by itself.
+      // Two empty texts are equal, but that is weak evidence.
       if (segmentText === text) return text === '' ? 1 : EXACT_MATCH
       if (text === '' || segmentText === '') return 0
       if (segmentText.includes(text)) return CONTAINED_MATCH
-      // Of an answer that was stopped there may be the beginning only.
+      // The client may have only the beginning of an answer that the user stopped.
       if (text.startsWith(segmentText)) return 1
       const line = getLongestLine(turn)
       return line !== '' && segmentText.includes(line) ? 1 : 0
@@ -51,7 +54,10 @@ export function createTextMatcher(segments: readonly Segment[]): TextMatcher {
   }
 }
 
-/** The longest line: if that was not edited, it says whose the words are. Short ones are anybody's. */
+/**
+ * Returns the longest line, which identifies the turn if the user did not edit that line; `''` if
+ * it has fewer than 12 characters.
+ */
 function findLongestLine({ output }: RecordedTurn): string {
   let longest = ''
   for (const item of output) {

@@ -1,7 +1,8 @@
 /**
- * Whether a turn was asked what a client's chat asks at a run. A fingerprint knows but the last line of
- * a question, because what is retrieved for it is put in front of it, for one request only. Here all of
- * it counts: of the words of both, the ones must be among the others, and their pictures the same.
+ * Compares the user messages before a segment with the user messages in the input of a recorded
+ * turn. A fingerprint covers only the last line of a question, because clients put retrieved
+ * documents before it for one request. This comparison covers the complete text: one text must
+ * contain the other, and both must have the same media.
  */
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
 import { fingerprintMedia } from '../../core/media/media-fingerprint.ts'
@@ -11,16 +12,17 @@ import { isModelItem } from '../../core/items/is-model-item.ts'
 import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
 
 /**
- * `input` is what was new before the turn; `asked` what a user said in front of the run. An answer that
- * says nothing need not come back, and what was asked before it may stand with what was asked then.
+ * True if the turn's first new user message is among the user messages since the last segment with
+ * text. `input` holds the items that were new before the turn.
  */
 export function isSameQuestion(input: readonly Item[], userMessages: readonly Item[]): boolean {
   const first = listNewUserMessages(input)[0]
-  // What went on with results of tools, or with nothing new, was asked by what went before it.
+  // A turn without a user message continues an earlier one, e.g. with tool outputs, and has its
+  // question.
   return first === undefined || userMessages.some((message) => isSameMessage(first, message))
 }
 
-/** Whether what was asked last was asked of the turn, too. */
+/** True if the last user message before a segment is among the turn's new user messages. */
 export function includesLastQuestion(input: readonly Item[], lastUserMessage: Item): boolean {
   const turnMessages = listNewUserMessages(input)
   return (
@@ -29,7 +31,10 @@ export function includesLastQuestion(input: readonly Item[], lastUserMessage: It
   )
 }
 
-/** Whether it was asked that as well, behind what was asked last, so that it had not been asked all of it yet. */
+/**
+ * True if the turn's input also contains the user message after the segment: the turn answers both
+ * messages and belongs after the second one.
+ */
 export function includesNextQuestion(
   input: readonly Item[],
   {
@@ -39,9 +44,9 @@ export function includesNextQuestion(
   }: Pick<Segment, 'userMessages' | 'lastUserMessage' | 'nextUserMessage'>,
 ): boolean {
   const turnMessages = listNewUserMessages(input)
-  // Nearly always it is one question.
+  // Shortcut: most turns have one user message.
   if (turnMessages.length < 2 || lastUserMessage === null || nextUserMessage === null) return false
-  // Who asks the same again and again has asked it as often as it was.
+  // If the user sends the same message several times, the count decides.
   if (userMessages.indexOf(lastUserMessage) + 1 >= turnMessages.length) return false
   const index = turnMessages.findIndex((message) => isSameMessage(message, lastUserMessage))
   return (
@@ -59,7 +64,7 @@ function isSameMessage(recorded: Item, sent: Item): boolean {
   return fingerprintAllMedia(recorded) === fingerprintAllMedia(sent)
 }
 
-/** As nearly every question comes back: that is told without taking its words apart. */
+/** Shortcut for unchanged messages, the usual case: normalizing the text is slower. */
 function hasIdenticalText(recorded: readonly Part[], sent: readonly Part[]): boolean {
   return (
     recorded.length === sent.length &&

@@ -1,12 +1,15 @@
 /**
- * What a turn was told of the answer that it continued. Where it is stored with all that it was told, that
- * is there, as it was then, though nothing says whose it had been.
+ * Extracts from a turn's input the answer that the turn continues. An input that was stored with
+ * its complete history ends with that answer, but does not name the turn that made it.
  */
 import { isModelItem } from '../../core/items/is-model-item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { hasSameContent } from '../compare-items.ts'
 
-/** As a turn; `null` if it was not recorded. */
+/**
+ * Returns the continued answer in the form of a turn; `null` if its items were not recorded by the
+ * gateway.
+ */
 export function extractContinuedAnswer(turn: RecordedTurn): RecordedTurn | null {
   const { input } = turn
   const answerStart = input.findLastIndex((item) => !isModelItem(item)) + 1
@@ -21,7 +24,7 @@ export function extractContinuedAnswer(turn: RecordedTurn): RecordedTurn | null 
   }
 }
 
-/** Whether what the other made is the last of it. */
+/** True if the continued answer ends with the other turn's output. */
 export function endsWithAnswer(continuedAnswer: RecordedTurn, { output }: RecordedTurn): boolean {
   if (output.length === 0 || output.length > continuedAnswer.output.length) return false
   const lastItems = continuedAnswer.output.slice(-output.length)

@@ -1,6 +1,7 @@
 /**
- * Which turns may have made a call that a client brings. Some providers count their calls from 0 in
- * every answer: such an id says little, and the call must be the same in all else.
+ * Finds the recorded turns that may have made a tool call of the client's list. Some providers
+ * count call ids from 0 in every answer (`call_0`), so the name and the arguments must be equal,
+ * too.
  */
 import type { Item } from '../../core/item.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
@@ -11,7 +12,7 @@ import type { Segment } from '../split-and-fingerprint-segments.ts'
 import { isSameCall } from '../compare-items.ts'
 import { appendToGroup } from '../append-to-group.ts'
 
-/** `call` is any item of the run. */
+/** Takes any item of the segment; items other than tool calls have no calling turn. */
 export type FindCallingTurns = (call: Item, segment: Segment) => readonly RecordedTurn[]
 
 export function indexCallingTurns(turns: readonly RecordedTurn[]): FindCallingTurns {
@@ -34,7 +35,10 @@ function groupTurnsByCallKey(turns: readonly RecordedTurn[]): ReadonlyMap<string
   return turnsByCallKey
 }
 
-/** An id that somebody may have counted up to needs words that do not contradict it. */
+/**
+ * True if the turn made this call. For a predictable id, the text of turn and segment must not
+ * contradict each other.
+ */
 function isLikelyCaller(turn: RecordedTurn, call: Item, segment: Segment): boolean {
   const key = toolCallKey(call, 'call')
   const recordedCall = turn.output.find(
@@ -49,7 +53,10 @@ function isLikelyCaller(turn: RecordedTurn, call: Item, segment: Segment): boole
   return turnText === segmentText || (turnText !== '' && segmentText.includes(turnText))
 }
 
-/** `call_0`, `functions.weather:3`, or the name of the function itself. */
+/**
+ * True for ids without a long random part, e.g. `call_0`, `functions.weather:3`, or the name of the
+ * function.
+ */
 function hasPredictableId(call: Item): boolean {
   const id = callEndOf(call)?.callId ?? ''
   const idWithoutName = 'name' in call ? id.replace(call.name, '') : id

@@ -1,12 +1,12 @@
 /**
- * Turns of one answer that have the same name: each goes on from another with nothing new, and says
- * nothing more.
+ * Selects the first or the last of several turns that share a fingerprint because each continues
+ * the previous one without new input or new text.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
 import { endsWithAnswer, extractContinuedAnswer } from './extract-continued-answer.ts'
 
-/** The one that goes on from all others; `null` if they are not of one answer. */
+/** Returns the turn that continues all others; `null` if they are not of one answer. */
 export function findLastContinuation(
   turns: readonly RecordedTurn[],
   ancestry: TurnAncestry,
@@ -16,7 +16,7 @@ export function findLastContinuation(
   return turns.find(isLast) ?? null
 }
 
-/** The one that all others go on from. */
+/** Returns the turn that all others continue. */
 export function findFirstContinuation(
   turns: readonly RecordedTurn[],
   ancestry: TurnAncestry,

@@ -1,7 +1,8 @@
 /**
- * The turns that the first one of a run continued: it was asked nothing new, and the words of them
- * all are there. If what it really continued was not kept, its parent is of another run. What it was told
- * tells what it continued, as that was then, and the marker of that is believed, whatever there is of words.
+ * Finds the earlier turns of an answer that a segment's first turn continues without new input. A
+ * parent counts only if the segment contains its text, because the stored parent is of another
+ * segment if the continued turn was not stored. A continued answer that the turn's input contains
+ * counts without its text if a marker names it.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
@@ -9,7 +10,10 @@ import type { TurnAncestry } from '../turn-ancestry.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
 import { endsWithAnswer, extractContinuedAnswer } from './extract-continued-answer.ts'
 
-/** `own` are the turns of the run, `taken` those of any run, `doubted` those whose markers lie. */
+/**
+ * Takes the turns of the segment, the turns that are assigned to any segment, and the turns whose
+ * markers are not trusted. Returns the continued turns, oldest first.
+ */
 export function findContinuedTurns(
   segmentTurns: readonly RecordedTurn[],
   { normalizedText, markerTurnIds }: Segment,
@@ -39,7 +43,7 @@ export function findContinuedTurns(
       break
     continuedTurns.unshift(previousTurn)
   }
-  // As nearly always, and what a whole run has said is not told for nothing.
+  // Shortcut for the usual case, because normalizing all text of a segment is slow.
   if (continuedTurns.length === 0) return continuedTurns
   const hasTrustedMarker = (turn: RecordedTurn) =>
     markerTurnIds.includes(turn.id) && !untrustedTurns.has(turn)

@@ -1,7 +1,8 @@
 /**
- * Where a turn was asked, told by the question of its round, and by the results of tools that it was
- * given: where the client still has these, there and nowhere else. Questions repeat, and people edit
- * them; ids of calls repeat as well, and then what the tools have said tells them apart.
+ * Locates the segments that may answer the question of a recorded turn. Questions repeat and users
+ * edit them, so tool outputs decide first: if the client still has the outputs of the turn's input,
+ * the turn is at the segment after them. Call ids repeat, too, so outputs with equal text are
+ * preferred.
  */
 import { isToolOutput, textOf, type Item } from '../../core/item.ts'
 import { isModelItem } from '../../core/items/is-model-item.ts'
@@ -15,10 +16,10 @@ import {
 import { includesNextQuestion } from './compare-questions.ts'
 
 export interface QuestionLocator {
-  /** Empty if nobody knows. */
+  /** Returns `''` if the question is unknown. */
   readonly findTurnQuestion: (turn: RecordedTurn) => string
   readonly isAskedAt: (turn: RecordedTurn, index: number) => boolean
-  /** Whether results that it was given stand in front of the run. */
+  /** True if tool outputs of the turn's input come directly before the segment. */
   readonly hasOutputsAt: (turn: RecordedTurn, index: number) => boolean
 }
 
@@ -32,8 +33,8 @@ export function createQuestionLocator(
     if (cached !== undefined) return cached
     let question = findQuestionLine(turn.input)
     let { input } = turn
-    // With the results of tools it went on from its parent. What went on with nothing new may have
-    // done so from an answer that was not kept.
+    // A turn with tool outputs has its parent's question. An empty input says nothing: the turn may
+    // continue an answer that was not stored.
     for (const ancestor of ancestry.listAncestors(turn)) {
       if (question !== '' || input.length === 0) break
       question = cachedQuestions.get(ancestor) ?? findQuestionLine(ancestor.input)
@@ -44,7 +45,7 @@ export function createQuestionLocator(
   }
   const outputPositions = indexOutputPositions(segments)
   const cachedSegments = new Map<RecordedTurn, ReadonlySet<number>>()
-  /** The runs of its round in front of which its results stand. */
+  /** Returns the segments of the turn's round that come after its tool outputs. */
   const findOwnSegments = (turn: RecordedTurn): ReadonlySet<number> => {
     const cached = cachedSegments.get(turn)
     if (cached !== undefined) return cached
@@ -71,7 +72,7 @@ export function createQuestionLocator(
   }
 }
 
-/** Under the id of a call the runs that its result stands in front of, and that result. */
+/** By call id, the segments that come after an output of the call, with that output. */
 type OutputPositions = ReadonlyMap<string, ReadonlyMap<number, Item>>
 
 function indexOutputPositions(segments: readonly Segment[]): OutputPositions {
@@ -88,7 +89,10 @@ function indexOutputPositions(segments: readonly Segment[]): OutputPositions {
   return outputPositions
 }
 
-/** Those with the very results, if there are any, or else all with results of these ids. */
+/**
+ * Returns the segments after outputs with equal text, or, if there are none, all segments after
+ * outputs with these call ids.
+ */
 function findSegmentsAfterOutputs(
   turn: RecordedTurn,
   outputPositions: OutputPositions,
@@ -107,7 +111,10 @@ function findSegmentsAfterOutputs(
   return (identical.length > 0 ? identical : matches).map(({ index }) => index)
 }
 
-/** Whether it was given results, and these very ones stand in front of the run. */
+/**
+ * True if the turn has tool outputs in its input, and all of them come directly before the segment
+ * with equal text.
+ */
 export function hasIdenticalToolOutputs(turn: RecordedTurn, { toolOutputs }: Segment): boolean {
   const newOutputs = listNewOutputs(turn)
   const clientOutputs = new Set(toolOutputs.map(serializeOutput))
@@ -121,7 +128,10 @@ function serializeOutput(output: Item): string {
   return JSON.stringify([listOutputCallIds(output), readOutputText(output)])
 }
 
-/** The results that were new to it. Some turns are stored with all that was said before. */
+/**
+ * Lists the outputs that were new before the turn. The stored input of some turns starts with the
+ * complete history.
+ */
 function listNewOutputs({ input }: RecordedTurn): readonly Item[] {
   const end = input.findLastIndex((item) => !isModelItem(item)) + 1
   const inputOfTurn = input.slice(0, end)

@@ -1,11 +1,17 @@
 /**
- * Which recorded turns a client's runs are. A turn is attached once in a list, and rather not at all
- * than to the words of a sibling, another chat or another answer.
+ * Matches the segments of a client's list with recorded turns. A turn is assigned to one segment at
+ * most. A segment stays without a turn rather than get a sibling, a turn of another chat or another
+ * answer.
  *
- * What is believed, in this order: a fingerprint, which stands for everything said up to there; a
- * marker that no fingerprint gainsays, and no words (`recall/markers/select-trusted-markers.ts`); the id of a call, if it can
- * mean one turn only, for some providers count their calls from 0 in every answer. Who
- * was whose parent decides between turns that are equally likely.
+ * Evidence in order of trust:
+ *
+ * - a fingerprint, which covers everything up to the segment;
+ * - a marker that contradicts neither a fingerprint nor the text
+ *   (`recall/markers/select-trusted-markers.ts`);
+ * - the id of a tool call, if only one turn can have made the call (some providers count ids from 0
+ *   in every answer).
+ *
+ * The links between turns decide between equally likely ones.
  */
 import type { Item } from '../../core/item.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
@@ -23,11 +29,11 @@ import { findFirstContinuation, findLastContinuation } from './find-first-and-la
 import { isSameQuestion } from './compare-questions.ts'
 
 export interface TurnMatches {
-  /** For each run its turns, in their order; none where nothing was found. */
+  /** Per segment, its turns in order; empty if none was found. */
   readonly turnsBySegment: readonly (readonly RecordedTurn[])[]
-  /** The runs that could be several turns. */
+  /** Indexes of the segments that several turns fit equally well. */
   readonly ambiguousSegments: ReadonlySet<number>
-  /** The turns whose markers were not believed. */
+  /** Turns whose markers were not trusted. */
   readonly untrustedTurns: ReadonlySet<RecordedTurn>
 }
 
@@ -54,7 +60,7 @@ export function matchTurnsToSegments(
     assignByMarkers(state)
     assignByCallIds(state)
     assignEmptyTurns(state)
-    // What was found since may be the parent of one of several.
+    // Runs again: a turn that was assigned since may be the parent of one of several candidates.
     assignDescendants(state)
     for (const index of segments.keys()) addContinuedTurns(state, index)
   }
@@ -66,14 +72,13 @@ interface MatchState extends TurnMatches {
   readonly segments: readonly Segment[]
   readonly ancestry: TurnAncestry
   readonly turnsBySegment: RecordedTurn[][]
-  /** For each run the turns of its fingerprint. */
+  /** Per segment, the turns with its fingerprint. */
   readonly candidatesBySegment: RecordedTurn[][]
   readonly assignedTurns: Set<RecordedTurn>
   readonly ambiguousSegments: Set<number>
   readonly untrustedTurns: Set<RecordedTurn>
-  /** Every turn that a marker names. */
+  /** Ids of all turns that any marker names. */
   readonly markerTurnIds: ReadonlySet<string>
-  /** Which run has this fingerprint. */
   readonly segmentByFingerprint: ReadonlyMap<string | null, number>
 }
 
@@ -86,7 +91,9 @@ function assignTurn(
   assignedTurns.add(turn)
 }
 
-/** From the newest run back, because a turn knows its parent and not its children. */
+/**
+ * Goes from the last segment to the first, because a turn names its parent and not its children.
+ */
 function assignByFingerprint(state: MatchState): void {
   const { segments, ancestry, candidatesBySegment } = state
   for (const turn of ancestry.allTurns) {
@@ -107,7 +114,7 @@ function assignByFingerprint(state: MatchState): void {
       ancestry.findNearestAncestor(laterTurn, candidates) ??
       getSingleTurn(markedTurns) ??
       getSingleTurn(candidates.filter(({ id }) => state.markerTurnIds.has(id))) ??
-      // Of what has no marker it is only known that it began.
+      // Without a marker, only the start of the answer is certain to be in the segment.
       (markedTurns.length > 0
         ? findLastContinuation(markedTurns, ancestry)
         : findFirstContinuation(candidates, ancestry))
@@ -121,7 +128,10 @@ function assignByFingerprint(state: MatchState): void {
   assignDescendants(state)
 }
 
-/** Of several turns, the one that goes on from what was found before it. */
+/**
+ * Assigns, in an ambiguous segment, the only candidate that descends from an earlier segment's
+ * turn.
+ */
 function assignDescendants(state: MatchState): void {
   const { ancestry, turnsBySegment, assignedTurns, ambiguousSegments, candidatesBySegment } = state
   let earlierTurn: RecordedTurn | null = null
@@ -138,9 +148,10 @@ function assignDescendants(state: MatchState): void {
 }
 
 /**
- * A client that makes one text of several turns may come to the words of a single one, which another
- * chat has. Its markers know better, if theirs are exactly these words and all the calls; unless the
- * turn is of the same chat, for then they were moved.
+ * Drops turns that have the segment's fingerprint by coincidence. A client that joins the texts of
+ * several turns may produce the text of a single turn of another chat. The segment's markers decide
+ * if their turns have exactly this text and all calls, unless the turns are of the same chat: then
+ * the markers were moved.
  */
 function dropCoincidentalMatches(
   state: MatchState,
@@ -211,7 +222,7 @@ function assignByMarkers(state: MatchState): void {
   for (const turn of trusted.untrustedTurns) state.untrustedTurns.add(turn)
 }
 
-/** Whether the fingerprint of a turn says that it is another run of this very list. */
+/** True if the turn's fingerprint identifies another segment of this list. */
 function hasFingerprintOfOtherSegment(
   { segmentByFingerprint }: MatchState,
   turn: RecordedTurn,
@@ -221,7 +232,7 @@ function hasFingerprintOfOtherSegment(
   return (segmentByFingerprint.get(turn.fingerprint) ?? index) !== index
 }
 
-/** From the newest run back, for the same reason as above. */
+/** Goes from the last segment to the first, as `assignByFingerprint` does. */
 function assignByCallIds(state: MatchState): void {
   const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
   const isUnassigned = (segment: Segment, index: number) =>
@@ -260,8 +271,8 @@ function assignByCallIds(state: MatchState): void {
 }
 
 /**
- * What says nothing behind the results of tools can be told by its marker alone, and is believed behind the
- * very results that it was given, where the turn that it went on from stands right before it.
+ * Assigns turns without text after tool outputs. Only a marker identifies such a turn; it is
+ * trusted if the outputs are those of the turn's input and the parent is in the previous segment.
  */
 function assignEmptyTurns(state: MatchState): void {
   const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
@@ -297,9 +308,8 @@ function isEmptyContinuation(
 }
 
 /**
- * An answer that was continued has the turn that it continues within the same run, and so have all
- * turns that are known to lie between two of a run, unless something else was asked there, or they said
- * what the run does not.
+ * Adds to a segment the turns that its turns continue, and the turns between two of its turns.
+ * Turns with a question of their own, or with text that the segment lacks, are not added.
  */
 function addContinuedTurns(
   { segments, ancestry, turnsBySegment, assignedTurns, untrustedTurns }: MatchState,

@@ -1,4 +1,4 @@
-/** Whether a turn went on from words of a model, and was asked nothing new. */
+/** True if a turn continues model output without a new question or tool output. */
 import { isModelItem } from '../../core/items/is-model-item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Turns that a client may have made one text of: none of them was asked anything new since the one
- * before it. What stands behind results of tools, such as a picture that one has made, asks nothing.
+ * Recognizes turns that a client may join into one text: no turn after the first has a new
+ * question. User messages after tool outputs, e.g. an image that a tool made, are no question.
  */
 import { isModelItem } from '../../core/items/is-model-item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -8,7 +8,10 @@ import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
 import { listOutputCallIds } from '../split-and-fingerprint-segments.ts'
 
-/** `turns` in the order in which they are told. Of what is not known nothing is said against them. */
+/**
+ * Takes the turns in the order of their markers. Turns with an unknown question do not count
+ * against the others.
+ */
 export function answerSameQuestion(
   turns: readonly RecordedTurn[],
   ancestry: TurnAncestry,
@@ -17,7 +20,7 @@ export function answerSameQuestion(
   return askedTurns.every((askedTurn) => askedTurn === askedTurns[0])
 }
 
-/** The turn that was asked what this one, too, answers; `null` if that is not known. */
+/** Returns the turn with the question that this turn answers; `null` if it is unknown. */
 function findAskedTurn(turn: RecordedTurn, ancestry: TurnAncestry): RecordedTurn | null {
   if (asksNewQuestion(turn)) return turn
   for (const ancestor of ancestry.listAncestors(turn))

@@ -1,6 +1,7 @@
 /**
- * The words that a client has of a run, without markers. They are cut where a marker names a turn that
- * says nothing itself: what is in front of it was said before that turn, what is behind it afterwards.
+ * Extracts a client's text of a segment, without markers. The text is cut at markers of turns
+ * without text: the part before such a marker was written before that turn, the part after it
+ * later.
  */
 import type { Item, Message, Part } from '../../core/item.ts'
 import { extractMarkers } from '../../core/markers/extract-turn-markers.ts'
@@ -10,11 +11,14 @@ import { removeMessageMarkers } from '../markers/split-message-and-markers.ts'
 
 export interface ClientSegmentText {
   readonly messages: readonly Message[]
-  /** For each the place of the latest silent turn whose marker is in front of it, -1 if there is none. */
+  /**
+   * Per message, the index of the last silent turn whose marker comes before it; -1 if there is
+   * none.
+   */
   readonly silentTurnBefore: readonly number[]
 }
 
-/** `silent` has the places of the turns that say nothing, by their ids. */
+/** `silentTurns` maps the ids of turns without text to their indexes in the segment. */
 export function extractClientText(
   clientItems: readonly Item[],
   silentTurns: ReadonlyMap<string, number>,
@@ -38,7 +42,7 @@ export function extractClientText(
 
 interface MessageCut {
   readonly content: readonly Part[]
-  /** The place of the turn at whose marker it begins. */
+  /** Index of the turn whose marker starts this cut. */
   readonly turnIndex: number | null
 }
 

@@ -1,7 +1,7 @@
 /**
- * Turns that end in what their client is not shown: a thought, a search or a tool of the house. Words
- * that only the client has may stand behind all of such a turn. They were cut off before they were
- * recorded, or are of an answer that went on from there and was not worth keeping.
+ * Recognizes turns that end with items which the client does not see: reasoning, a hosted search or
+ * a gateway tool. Text that only the client has may come after such a turn: the gateway was cut off
+ * before it recorded that text, or did not store the answer that continued the turn.
  */
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
@@ -10,8 +10,9 @@ import { toolCallKey } from '../find-recorded-tool-outputs.ts'
 import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
 
 /**
- * The turn behind which the last words of a run stand, if they are not recorded. `given` is what the
- * client sends of the run. `null` if its last words are more of a recorded text, or in front of everything.
+ * Returns the turn after which the client's last text of a segment comes, if that text is not
+ * recorded. Returns `null` if the text belongs to a recorded message or precedes all recorded
+ * items.
  */
 export function findInvisibleTail(
   turns: readonly RecordedTurn[],
@@ -19,14 +20,14 @@ export function findInvisibleTail(
 ): RecordedTurn | null {
   const turn = turns.findLast(({ output }) => output.some(isMessage) || endsInvisibly(output))
   if (turn === undefined || !endsInvisibly(turn.output)) return null
-  // A client that brings a search along says itself on which side of it the words are.
+  // A client that sends the search itself shows on which side of it the text is.
   const lastItem = clientItems.findLast((item) => isMessage(item) || isHostedItem(item))
   return lastItem === undefined || isMessage(lastItem) ? turn : null
 }
 
 /**
- * Whether it went on from words and says nothing itself, so that all of it stands where its marker does:
- * what is in front of that is what it went on from.
+ * True if the turn continues text and has none itself. Its position is then known from its marker
+ * only: text before the marker is the continued text.
  */
 export function isInvisibleTurn(turn: RecordedTurn): boolean {
   const { output } = turn
@@ -45,7 +46,7 @@ function isMessage({ type }: Item): boolean {
   return type === 'message'
 }
 
-/** Or whatever else a service has made by itself. A call is its client's to know. */
+/** True for items of hosted tools. Calls that the client executes are visible to it. */
 function isHostedItem(item: Item): boolean {
   return item.type === 'opaque' && toolCallKey(item, 'call') === null
 }

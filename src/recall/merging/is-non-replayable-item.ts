@@ -1,9 +1,9 @@
 /**
- * Hosted items that no service takes back, or that stand for something that was true only then.
+ * Recognizes hosted items that providers reject in a prompt, or that describe only a past state.
  *
- * OpenAI's searches, on the web and in files, are none of them: it takes them back, and refuses
- * reasoning without the search that it led to, as well as a search without its reasoning. Leaving out
- * both would be lawful, too, and would have the model search again.
+ * OpenAI's web and file searches are not among them: OpenAI accepts them, and rejects reasoning
+ * without its search as well as a search without its reasoning. Dropping both would be valid, but
+ * the model would search again.
  */
 import type { Item } from '../../core/item.ts'
 

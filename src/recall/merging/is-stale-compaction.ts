@@ -1,7 +1,7 @@
 /**
- * Whether a recorded compaction stands for words that are no longer those of the client. It was made of
- * what was said up to there, and a turn whose fingerprint is another than that of its run was found by
- * its marker or its calls: something in front of it was edited, or is gone.
+ * True for a recorded compaction that replaces text which the client has since edited. A compaction
+ * covers everything before it. If no turn of the segment has the segment's fingerprint, the turns
+ * were found by markers or calls, so something earlier was edited or removed.
  */
 import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'

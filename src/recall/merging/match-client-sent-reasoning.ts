@@ -1,8 +1,11 @@
-/** Which recorded reasoning a client has brought along itself: the very object, its id, or sealed the same. */
+/**
+ * Finds recorded reasoning that the client sends itself: the same object, the same id, or the same
+ * encrypted content.
+ */
 import type { Item } from '../../core/item.ts'
 import { listReasoningKeys } from '../compare-items.ts'
 
-/** Finds one of the thoughts; the first, if several are the same. */
+/** Returns a function that finds the first equal reasoning item of the list. */
 export function createReasoningFinder(
   reasoningItems: readonly Item[],
 ): (item: Item) => Item | null {

@@ -1,6 +1,7 @@
 /**
- * Whether the words of a run are those that were recorded, as `matchRecordedText` tells; or those that the
- * client was shown, which need not be the recorded ones, but whose fingerprint the turn has.
+ * Checks whether a client's text of a segment is unedited: equal to the recorded text
+ * (`matchRecordedText`), or equal to the text that the client was shown, which the fingerprint of
+ * the turn proves.
  */
 import type { Message } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -9,7 +10,10 @@ import type { Segment } from '../split-and-fingerprint-segments.ts'
 import { matchRecordedText } from '../text/match-recorded-text.ts'
 import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
 
-/** `recorded` are the messages of the turns, `given` those of the run. */
+/**
+ * Takes the messages of the turns (`recorded`) and those of the segment. Returns the indexes of
+ * recorded messages that differ in whitespace or markers; `null` if the text was edited.
+ */
 export function matchUneditedText(
   segment: Segment,
   turns: readonly RecordedTurn[],
@@ -19,13 +23,14 @@ export function matchUneditedText(
   const match = matchRecordedText(recorded, clientMessages)
   if (match !== null) return match
   if (!hasFingerprintOfSegment(segment, turns)) return null
-  // Words that differ only in what does not count for a fingerprint are the client's edit.
+  // If only whitespace or indentation differs, which a fingerprint ignores, the client edited the
+  // text.
   return normalizeTurnText(turns) === removeEmptyFences(segment.normalizedText)
     ? null
     : new Set(recorded.keys())
 }
 
-/** The fingerprint of an answer that went on says nothing of what it went on from. */
+/** The fingerprint of a turn that continues an answer does not cover the continued text. */
 function hasFingerprintOfSegment(
   { fingerprint }: Segment,
   [first, ...others]: readonly RecordedTurn[],

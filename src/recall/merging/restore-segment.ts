@@ -1,9 +1,9 @@
 /**
- * What a run of a client's list becomes when its turns are known: the recorded items in their
- * recorded order, the very objects, with what the client has edited.
+ * Restores a segment of a client's list from its recorded turns: the recorded item objects in their
+ * recorded order, with the client's edits applied.
  *
- * Whatever is left out takes along the reasoning that led to nothing else, because reasoning is
- * refused without what followed it.
+ * If an item is dropped, its reasoning is dropped with it, because providers reject reasoning
+ * without the item that followed it.
  */
 import type { Item, Message } from '../../core/item.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
@@ -45,22 +45,22 @@ import {
 
 export interface MatchedSegment {
   readonly segment: Segment
-  /** What the client sends of it. */
+  /** The client's items of the segment. */
   readonly clientItems: readonly Item[]
-  /** At least one. */
+  /** The recorded turns of the segment; at least one. */
   readonly turns: readonly RecordedTurn[]
   readonly replaysTools: boolean
   readonly findOutput: FindRecordedOutput
-  /** The client's calls of which it sends the output, too. */
+  /** Calls of the client for which it also sends the output. */
   readonly answeredCalls: ReadonlySet<Item>
-  /** The outputs behind the run for which the client has no call, by the key of the call. */
+  /** Call keys of the outputs after the segment for which the client has no call. */
   readonly unpairedOutputKeys: ReadonlySet<string>
 }
 
 export interface RestoredSegment {
-  /** `null` if the client's own items say all there is to say. */
+  /** `null` if the client's items are complete. */
   readonly pieces: readonly RestoredPiece[] | null
-  /** Outputs that the client forgot, and that belong behind the run. */
+  /** Recorded outputs that the client omits; they are inserted after the segment. */
   readonly missingOutputs: readonly RecordedOutput[]
 }
 
@@ -109,7 +109,8 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
   const isUnchanged =
     items.length === nonEmptyItems.length &&
     items.every((item, index) => hasSameContent(item, nonEmptyItems[index] ?? item))
-  // Where an upstream has refused what is before it, its place has to be known.
+  // If an upstream rejected earlier reasoning, the pieces are needed to know where the rejection
+  // applies.
   const hasRejectedReasoning = turns.some(({ reasoningRefusedBy }) => reasoningRefusedBy !== null)
   return {
     pieces: isUnchanged && !hasRejectedReasoning ? null : state.pieces,
@@ -120,28 +121,31 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
 const NO_MESSAGES: ReadonlySet<number> = new Set()
 
 interface RestoreState extends MatchedSegment {
-  /** `null` if the words are as they were. */
+  /** `null` if the text is unedited. */
   readonly alignment: TextAlignment | null
-  /** The recorded messages that the client does not have quite as they were. */
+  /**
+   * Indexes of recorded messages that replace a client's text with other whitespace or damaged
+   * markers.
+   */
   readonly restoredMessages: ReadonlySet<number>
-  /** The turn behind which words stand that only the client has. */
+  /** The turn after which text comes that only the client has. */
   readonly invisibleTail: RecordedTurn | null
   readonly messageCount: number
-  /** The client's words that are not of a recorded message. */
+  /** Client text that belongs to no recorded message. */
   readonly unmatchedText: UnmatchedClientText
-  /** The places of the turns that went on and say nothing, and whose markers are in the run. */
+  /** Indexes, by turn id, of the continuing turns without text whose markers are in the segment. */
   readonly silentTurns: ReadonlyMap<string, number>
-  /** What of the client's is not in its place yet, messages aside. */
+  /** Client items, except messages, that are not matched with a recorded item yet. */
   readonly unmatchedItems: UnmatchedClientItems
-  /** The client's own of a thought. */
+  /** Returns the client's copy of a recorded reasoning item. */
   readonly findClientReasoning: (reasoning: Item) => Item | null
   readonly pieces: RestoredPiece[]
-  /** Reasoning that waits for what it led to, and whether something of that was left out. */
+  /** Reasoning whose following item is not added yet, and whether an item after it was dropped. */
   pendingReasoning: RestoredPiece[]
   isFollowerDropped: boolean
-  /** How many recorded messages there were so far. */
+  /** Index of the next recorded message. */
   nextMessage: number
-  /** By the turn that was given them. */
+  /** Missing outputs by the turn whose input contains them. */
   readonly missingOutputs: Map<RecordedTurn, RecordedOutput[]>
 }
 
@@ -158,7 +162,10 @@ function indexSilentTurns({ segment, turns }: MatchedSegment): ReadonlyMap<strin
   )
 }
 
-/** Clients merge reasoning and move it, so that of a run it is all the client's or all recorded. */
+/**
+ * Uses either the client's or the recorded reasoning for the complete segment, because clients
+ * merge and move reasoning items.
+ */
 function replaceReasoning(
   { turns, unmatchedItems, pieces }: RestoreState,
   clientReasoning: readonly Item[],
@@ -182,7 +189,7 @@ function isReasoning(item: Item): boolean {
 function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number): void {
   if (state.silentTurns.has(turn.id))
     addClientText(state, state.unmatchedText.takeBeforeTurn(turnIndex, state.nextMessage))
-  // What it went on from is in front of all of it.
+  // The continued text comes before the turn's items.
   else if (turnLacksNewInput(turn) && turn.output.some(isMessage)) {
     addClientText(state, state.unmatchedText.takeBeforeMessage(state.nextMessage))
   }
@@ -198,7 +205,7 @@ function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number):
       state.pendingReasoning.push(createReasoningPiece(state, item, turn))
     } else if (isMessage(item)) replayMessage(state, item, turnIndex)
     else if (isGatewayToolItem(item)) {
-      // Its client has nothing of it, and both ends of the call are here.
+      // The client never sees gateway tools; the turn contains both the call and its output.
       addPiece(state, state.replaysTools ? createRecalledPiece(item, turn) : OMITTED_CALL_PIECE)
     } else {
       const callKey = toolCallKey(item, 'call')
@@ -234,7 +241,10 @@ function dropPendingReasoning(state: RestoreState): void {
   state.isFollowerDropped = false
 }
 
-/** In front of the reasoning that led to what comes next, and not in between. */
+/**
+ * Inserts the text before pending reasoning, so that the reasoning stays directly before its
+ * following item.
+ */
 function addClientText({ pieces }: RestoreState, clientText: readonly Message[]): void {
   pieces.push(...clientText.map(createEditedPiece))
 }
@@ -310,7 +320,7 @@ function addMissingOutput({ missingOutputs }: RestoreState, output: RecordedOutp
   else outputsOfTurn.push(output)
 }
 
-/** A tool that brings its own result. */
+/** True for hosted tools, whose call item contains the result. */
 function isHostedCall(item: Item): boolean {
   if (item.type !== 'opaque' || callEndOf(item) !== null) return false
   const { type } = item.raw

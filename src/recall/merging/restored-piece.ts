@@ -3,7 +3,7 @@ import type { Item, Message } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import type { Note } from '../../core/note.ts'
 
-/** An item, or the place of one that is left out, and what is to be noted of it. */
+/** An item, or `null` for a dropped one, and the note that explains the change. */
 export interface RestoredPiece {
   readonly item: Item | null
   readonly note: Omit<Note, 'at'> | null
@@ -39,7 +39,7 @@ export function createUnchangedPiece(item: Item): RestoredPiece {
   return { item, note: null }
 }
 
-/** What the client did not send. */
+/** Creates the piece for a recorded item that the client did not send. */
 export function createRecalledPiece(item: Item, turn: RecordedTurn): RestoredPiece {
   return { item, note: { did: 'added', why: 'recalled', detail: `Recorded in turn ${turn.id}.` } }
 }

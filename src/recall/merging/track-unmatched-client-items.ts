@@ -1,6 +1,6 @@
 /**
- * What of a client's items has not found its place yet. Each is found by its names, however many there
- * are, and the first of several of one name comes first.
+ * Tracks which items of a client are not matched with recorded items yet. Each lookup by key takes
+ * constant time; of several items with one key, the first is taken first.
  */
 import type { Item } from '../../core/item.ts'
 import { toolCallKey } from '../find-recorded-tool-outputs.ts'
@@ -9,7 +9,7 @@ import { appendToGroup } from '../append-to-group.ts'
 
 export interface UnmatchedClientItems {
   readonly remove: (item: Item) => void
-  /** `null` if there is none. */
+  /** Removes and returns the first unmatched call with this key; `null` if there is none. */
   readonly takeCall: (key: string) => Item | null
   readonly takeHosted: (item: Item) => Item | null
   readonly listRemaining: () => Iterable<Item>
@@ -42,7 +42,7 @@ export function trackUnmatchedClientItems(items: readonly Item[]): UnmatchedClie
   }
 }
 
-/** The last one first. */
+/** Items by key in reverse order, so that `pop` returns the first one. */
 type ItemsByKey = ReadonlyMap<string, Item[]>
 
 function groupByKey(

@@ -1,22 +1,26 @@
 /**
- * The words of a client that are not those of a recorded message, and when they are told while the turns
- * of their run are: each once, in the order that the client has them in. Between two recorded messages there
- * may be turns that say nothing; a word stands on that side of such a turn on which it is of its marker.
+ * Tracks the client text that belongs to no recorded message, and decides when it is inserted while
+ * turns are replayed: each text once, in the client's order. Turns without text may lie between two
+ * recorded messages; text stays on the side of such a turn on which it is relative to the turn's
+ * marker.
  */
 import type { Message } from '../../core/item.ts'
 import type { TextAlignment } from '../text/align-edited-text.ts'
 
 export interface UnmatchedClientText {
-  /** What the client has in front of the marker of this turn, when so many messages have been told. */
+  /** Takes the text before this turn's marker, after `messageCount` recorded messages. */
   readonly takeBeforeTurn: (turn: number, messageCount: number) => readonly Message[]
   readonly takeBeforeMessage: (messageIndex: number) => readonly Message[]
-  /** `turn` is that of the message. What stands behind a later turn is not told yet. */
+  /** Takes the text after a message of this turn; text after a later turn's marker stays. */
   readonly takeAfterMessage: (messageIndex: number, turn: number) => readonly Message[]
-  /** All that is behind the last message. */
+  /** Takes all text after the last message. */
   readonly takeRemaining: () => readonly Message[]
 }
 
-/** `messages` are so many as were recorded, `behind` is that of `ClientSegmentText`. */
+/**
+ * `messageCount` is the number of recorded messages; `silentTurnBefore` comes from
+ * `ClientSegmentText`.
+ */
 export function trackUnmatchedClientText(
   alignment: Pick<TextAlignment, 'textBefore' | 'textAfter'> | null,
   messageCount: number,
@@ -24,7 +28,10 @@ export function trackUnmatchedClientText(
 ): UnmatchedClientText {
   if (alignment === null) return NO_UNMATCHED_TEXT
   const { textBefore, textAfter } = alignment
-  /** For each message what is left of the words in front of it, and at the end those behind the last. */
+  /**
+   * Per recorded message, the remaining text before it; the last entry holds the text after the
+   * last message.
+   */
   const gaps = Array.from({ length: messageCount + 1 }, (_, index) => [
     ...(textAfter.get(index - 1) ?? []).map((clientText) => ({
       ...clientText,

@@ -1,7 +1,7 @@
 /**
- * Sets what a client says against what was recorded. A recorded text that the client still has,
- * line for line, keeps its place; the words in between are the client's, and take the place of what
- * they were written over.
+ * Aligns a client's edited text with the recorded messages. A recorded message whose lines the
+ * client still has keeps its position; client text between two such messages replaces the recorded
+ * messages between them.
  */
 import { textOf, type Message } from '../../core/item.ts'
 import { removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
@@ -12,24 +12,30 @@ import { startsWithThinkBlock, splitAtThinkBlocks } from './remove-think-blocks.
 import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
 
 export interface TextAlignment {
-  /** For each recorded message what stands in its place: itself, the client's words, or nothing. */
+  /**
+   * Per recorded message: the message itself, the client's text for it, or `null` if it was
+   * removed.
+   */
   readonly replacements: readonly (Message | null)[]
-  /** The client's words in front of a recorded message, by its number; 0 if there is none. */
+  /**
+   * Client text before a recorded message, by the message's index; index 0 if nothing was recorded.
+   */
   readonly textBefore: ReadonlyMap<number, readonly ClientText[]>
   readonly textAfter: ReadonlyMap<number, readonly ClientText[]>
-  /** The messages in their place that the client has with other blanks that say nothing. */
+  /** Indexes of unedited messages that the client has with other whitespace. */
   readonly restoredMessages: ReadonlySet<number>
 }
 
 export interface ClientText {
   readonly message: Message
-  /** The number of the client's message that they are from. */
+  /** Index of the client's message that contains the text. */
   readonly messageIndex: number
 }
 
 /**
- * `said` is without markers, and without messages that say nothing. Where the end is open, something
- * that the client is not shown was recorded behind the last message: words behind it are no more of it.
+ * `clientMessages` have no markers, and none is empty. `hasOpenEnd` is true if items that the
+ * client does not see were recorded after the last message: client text after it is then a new
+ * message.
  */
 export function alignEditedText(
   recorded: readonly Message[],
@@ -87,9 +93,9 @@ interface AlignmentState extends TextAlignment {
   readonly textAfter: Map<number, readonly ClientText[]>
 }
 
-/** A line with something in it; or a message that has only other parts, such as images. */
+/** A non-blank line, or a message without text, e.g. an image. */
 interface TextLine {
-  /** The number of the message that it is in, and its place there. */
+  /** Index of the line's message, and the line's offsets in the message's text. */
   readonly messageIndex: number
   readonly start: number
   readonly end: number
@@ -98,7 +104,7 @@ interface TextLine {
   readonly isLast: boolean
 }
 
-/** What lies between two messages that are where they were, and the client's lines there. */
+/** The client's lines between two unedited recorded messages. */
 interface Gap {
   readonly previousMessage: number | null
   readonly nextMessage: number | null
@@ -144,14 +150,19 @@ function alignGap(state: AlignmentState, gap: Gap): void {
   textAfter.set(latestSlot, surplus)
 }
 
-/** Nobody leaves out so many texts and edits the next. */
+/**
+ * Limits the search: a client does not drop more than 32 messages in a row and edit the next one.
+ */
 const MAX_SKIPPED_MESSAGES = 32
 
 function normalizeMessage(message: Message | undefined): string {
   return message === undefined ? '' : removeEmptyFences(normalizeText(textOf(message.content)))
 }
 
-/** Words behind the last of all messages: it was continued, if they are in one message with it. */
+/**
+ * Handles client text after the last recorded message: in the same client message, it continues the
+ * recorded one.
+ */
 function alignContinuation(
   state: AlignmentState,
   previousMessage: number,
@@ -178,7 +189,7 @@ function copyPhase(recorded: Message | undefined, piece: Message): Message {
   return { ...piece, phase: recorded.phase }
 }
 
-/** The lines as messages: one for each message of the client that they are from. */
+/** Builds messages from a range of lines, one per client message. */
 function buildClientMessages(
   { lines, clientMessages, texts }: AlignmentState,
   startLine: number,
@@ -206,7 +217,7 @@ function buildClientMessages(
   return messages
 }
 
-/** Of what else a client has with a message, nothing is known to be true of the edited one. */
+/** Removes the fields that describe the recorded message and may be wrong for an edited one. */
 function removeRecordedFields(message: Message): Message {
   const { id, status, native, origin, ...rest } = message
   return id === undefined && status === undefined && native === undefined && origin === undefined
@@ -222,11 +233,11 @@ function splitIntoLines(text: string, messageIndex: number): readonly TextLine[]
     text: cleanLine(text.slice(start, end)),
   }))
   const lines = allLines.filter(({ text }) => text !== '')
-  // No text is found at a line of its own kind.
+  // `'\n'` never occurs as a line, so it matches no recorded text.
   const nonEmpty = lines.length > 0 ? lines : [{ messageIndex, start: 0, end: 0, text: '\n' }]
   return nonEmpty.map((line, index) => ({
     ...line,
-    // Clients trim what they send.
+    // Clients trim the start of a message.
     text: index === 0 && line.text !== '\n' ? line.text.trimStart() : line.text,
     isFirst: index === 0,
     isLast: index === nonEmpty.length - 1,
@@ -237,7 +248,10 @@ function readMessageText({ content }: Message): string {
   return removeDetailsBlocks(textOf(content))
 }
 
-/** The lines as they were recorded; or those that a client has left of them, if it has them all. */
+/**
+ * Returns the recorded lines, or, if the client has all of them, the lines that remain without
+ * think blocks.
+ */
 function chooseRecordedLines(text: string, clientLines: ReadonlySet<string>): readonly string[] {
   const lines = listNonBlankLines(text)
   if (startsWithThinkBlock(text) || lines.every((line) => clientLines.has(line))) return lines
@@ -256,12 +270,15 @@ function listNonBlankLines(text: string): readonly string[] {
     .filter((line) => line !== '')
 }
 
-/** With its indentation. Of one line nothing is known of what stands around it. */
+/**
+ * Cleans a single line and keeps its indentation. Details and think blocks span lines, so they
+ * cannot be removed here.
+ */
 function cleanLine(line: string): string {
   return normalizeLineBreaks(removeMarkerLikeText(line)).trimEnd()
 }
 
-/** Its first line as the client has it: with the indentation, or as it is left where that is trimmed. */
+/** Trims the first line's indentation if the client has only the trimmed line. */
 function trimFirstLine(
   lines: readonly string[],
   clientLines: ReadonlySet<string>,
@@ -270,7 +287,7 @@ function trimFirstLine(
   return first === undefined || clientLines.has(first) ? lines : [first.trimStart(), ...remaining]
 }
 
-/** Whether nothing is lost or won where the recorded message takes the place of the client's lines. */
+/** True if the client's lines equal the recorded message, blank lines and line ends included. */
 function isSameText(
   { lines, texts, recordedLines, recorded }: AlignmentState,
   messageIndex: number,
@@ -279,7 +296,7 @@ function isSameText(
   const first = lines[lineIndex]
   const last = lines[lineIndex + (recordedLines[messageIndex]?.length ?? 1) - 1]
   const message = recorded[messageIndex]
-  // Where the message begins in one of the client's and ends in another, it was parted at a line.
+  // The client split the recorded message at a line break into two messages, which is no edit.
   if (first === undefined || message === undefined) return true
   if (first.messageIndex !== last?.messageIndex) return true
   const clientText = texts[first.messageIndex]?.slice(first.start, last.end) ?? ''
@@ -288,7 +305,7 @@ function isSameText(
   )
 }
 
-/** Where the lines of a text begin and end, their breaks not among them. */
+/** Returns the start and end offsets of all lines, without their line breaks. */
 function findLineRanges(text: string): readonly (readonly [number, number])[] {
   const lines: [number, number][] = []
   for (let start = 0; start <= text.length;) {

@@ -1,23 +1,25 @@
 /**
- * Where each of several texts stands, unchanged and in order, in a longer one. All are given as
- * lines, and a text is found as whole lines only: within a line it has been edited.
+ * Locates several texts, unchanged and in order, in a longer text. All texts are lists of lines; a
+ * text with one changed line counts as edited.
  *
- * A repeated "OK." is known by its neighbours: first comes what is unchanged at either end, then the
- * longest text in between, and so on in each of the two parts.
+ * A repeated text such as "OK." is recognized by its neighbors: unchanged texts at both ends are
+ * located first, then the longest text in between, and so on in both halves.
  *
- * A text is looked for where its rarest line is. Where there is so much of the same that it would
- * cost much more than reading it all, a text counts as edited.
+ * The search for a text starts at its rarest line. If repeated lines make the search much slower
+ * than reading all lines once, the text counts as edited.
  */
 import { findLowerBound } from '../binary-search.ts'
 
 export type TextLines = readonly string[]
 
-/** How many more lines may be compared. */
+/** The number of line comparisons that remain. */
 export interface ComparisonBudget {
   remainingLines: number
 }
 
-/** For each text the line at which it begins, or `null`. An empty text stands nowhere. */
+/**
+ * Returns for each text the line at which it begins, or `null`; always `null` for an empty text.
+ */
 export function findLineAnchors(
   texts: readonly TextLines[],
   lines: TextLines,
@@ -36,7 +38,7 @@ export function findLineAnchors(
   return search.anchors
 }
 
-/** Honest texts need about two looks a line. */
+/** Ordinary texts need about 2 comparisons per line; the budget is 16. */
 export function createComparisonBudget(
   texts: readonly TextLines[],
   lines: TextLines,
@@ -47,19 +49,22 @@ export function createComparisonBudget(
 }
 
 interface AnchorSearch {
-  /** Lines as numbers; `NOWHERE` for one that is not in the longer text. */
+  /** Lines as numbers; `UNKNOWN_LINE` for a line that the longer text does not contain. */
   readonly texts: readonly Int32Array[]
   readonly lines: Int32Array
-  /** For each number of a line where it stands. */
+  /** By line number, the positions of the line in the longer text. */
   readonly positions: readonly (readonly number[])[]
   readonly anchors: (number | null)[]
   readonly ranges: SearchRange[]
-  /** For each text the number of its part. */
+  /** By text, the index of its range. */
   readonly rangeOfText: Int32Array
   readonly budget: ComparisonBudget
 }
 
-/** The texts from `first` to `end` in the lines from `from` to `to`, ends not among them. */
+/**
+ * Texts from `firstText` that are searched in the lines from `startLine`; `endText` and `endLine`
+ * are exclusive.
+ */
 interface SearchRange {
   readonly firstText: number
   readonly endText: number
@@ -123,7 +128,7 @@ function anchorEnd(search: AnchorSearch, range: SearchRange): SearchRange {
   return { ...range, endText, endLine }
 }
 
-/** What was not found at a part's old border is not found there now. */
+/** Only the new ends are checked for unchanged texts: the outer ends were checked before. */
 function splitRange(
   search: AnchorSearch,
   rangeIndex: number,
@@ -164,7 +169,7 @@ function findText(search: AnchorSearch, textIndex: number, range: SearchRange): 
 
 const NO_LINES = new Int32Array()
 
-/** `null` if one of the lines is nowhere. */
+/** Returns `null` if the longer text lacks one of the lines. */
 function findRarestLine(text: Int32Array, positions: AnchorSearch['positions']): number | null {
   let rarest = 0
   let fewest = Infinity

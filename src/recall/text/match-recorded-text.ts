@@ -1,8 +1,8 @@
 /**
- * Whether a client still has what was recorded, word for word. What clients do to a text without
- * editing it does not count: they join messages by two line breaks, by one or by nothing, trim them,
- * end lines in their own way, put markers into code, and take out what looks to them like thinking.
- * Everything else is an edit, also where only the indentation is another.
+ * Checks whether a client's text equals the recorded text. Changes that clients make without
+ * editing do not count: they join messages with two, one or no line breaks, trim them, change line
+ * ends, put markers into code, and cut think blocks. Every other difference is an edit, even if
+ * only the indentation differs.
  */
 import { textOf, textOfPart, type Message, type Part } from '../../core/item.ts'
 import { extractMarkers, removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
@@ -14,10 +14,9 @@ import {
 import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
 
 /**
- * `null` if something was edited. Else the numbers of the recorded messages that the client has with
- * other blank lines, other blanks at the ends of lines, damaged markers, or without what it cut.
- *
- * `given` is without markers, as far as they can be read.
+ * Returns `null` if the text was edited, else the indexes of the recorded messages that the client
+ * has with other blank lines, other trailing whitespace, damaged markers, or without think blocks.
+ * `clientMessages` are without readable markers.
  */
 export function matchRecordedText(
   recorded: readonly Message[],
@@ -37,7 +36,7 @@ export function matchRecordedText(
   return isMatch ? new Set(recorded.keys()) : null
 }
 
-/** The pieces of a recorded text that the client has, one behind the other. */
+/** Splits a recorded text into the pieces that the client has, in order. */
 type SplitText = (text: string) => readonly string[]
 
 const keepUnsplit: SplitText = (text) => [text]
@@ -58,12 +57,12 @@ function matchWithoutThinking(
   return null
 }
 
-/** `null` if nothing would be cut, and for what begins with thinking. */
+/** Returns `null` if nothing would be cut, and for text that starts with a think block. */
 function cutThinkBlocks(text: string, unclosedRule: UnclosedBlockRule): readonly string[] | null {
   return startsWithThinkBlock(text) ? null : splitAtThinkBlocks(text, unclosedRule)
 }
 
-/** As it is compared: line breaks of one kind, and without what databases of clients take out. */
+/** Replaces CRLF by LF and removes NUL characters, which clients' databases remove, too. */
 export function normalizeLineBreaks(text: string): string {
   const unbroken = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
   return unbroken.includes('\0') ? unbroken.replaceAll('\0', '') : unbroken
@@ -80,7 +79,7 @@ function findMessages(
     for (const part of content) {
       const match = findPieces(clientText, position, splitText(readPartText(part)))
       if (match === null) {
-        // Some clients are not shown it.
+        // Some clients do not show refusals.
         if (part.type === 'refusal') continue
         return null
       }
@@ -123,20 +122,23 @@ function findPiece(clientText: string, position: number, text: string): TextMatc
   const indent = readIndent(clientText.slice(position, start))
   if (indent !== '' && indent !== readIndent(`\n${text.slice(0, textStart)}`)) return null
   const trimmedText = text.slice(textStart).trimEnd()
-  // To compare a slice is many times quicker than `startsWith`, and nearly always it is the same.
+  // Comparing a slice is many times faster than `startsWith`, and usually both are equal.
   const end = start + trimmedText.length
   if (clientText.slice(start, end) === trimmedText) return { end, isVerbatim: true }
   const looseEnd = findEndLineByLine(clientText, start, trimmedText)
   return looseEnd === null ? null : { end: looseEnd, isVerbatim: false }
 }
 
-/** Of the line that begins in these blanks; empty if none does. */
+/** Returns the indentation after the last line break; `''` if there is no line break. */
 function readIndent(whitespace: string): string {
   const lineBreak = whitespace.lastIndexOf('\n')
   return lineBreak < 0 ? '' : whitespace.slice(lineBreak + 1)
 }
 
-/** Where the words end, if they stand there line for line; blank lines aside. */
+/**
+ * Returns the end of the text if the client has all its lines, ignoring blank lines and trailing
+ * whitespace.
+ */
 function findEndLineByLine(clientText: string, start: number, trimmedText: string): number | null {
   let position = start
   for (const [index, untrimmed] of trimmedText.split('\n').entries()) {
@@ -149,7 +151,7 @@ function findEndLineByLine(clientText: string, start: number, trimmedText: strin
   return position
 }
 
-/** Where the next line with anything in it begins; `null` if this one goes on. */
+/** Returns the start of the next non-blank line; `null` if the current line has more text. */
 function findNextLine(clientText: string, position: number): number | null {
   const lineBreak = clientText
     .slice(position, skipWhitespace(clientText, position))
@@ -165,12 +167,12 @@ function skipWhitespace(text: string, position: number): number {
 
 const WHITESPACE = /\s*/y
 
-/** Without damaged markers, and the fences that were put around one. */
+/** Removes damaged markers and the code fences around them. */
 function removeDamagedMarkers(text: string): string {
   const textWithoutMarkers = removeMarkerLikeText(text)
   if (textWithoutMarkers === text) return text
   const lines: string[] = []
-  /** The places of those with something in them. */
+  /** Indexes of the non-blank lines. */
   const nonBlankLines: number[] = []
   for (const line of textWithoutMarkers.split('\n')) {
     const previousLine = nonBlankLines.at(-1)

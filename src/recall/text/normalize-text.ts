@@ -1,8 +1,7 @@
 /**
- * Words as they are compared: what clients and editors do to a text without saying anything else is
- * not in them. Markers of ours are out, the boxes in which some clients show reasoning and tools, what
- * some take for thinking, and all whitespace: whether messages are joined by a line break, by two or by nothing makes no
- * difference.
+ * Normalizes text for comparison: removes markers, `<details>` boxes that some clients show for
+ * reasoning and tools, think blocks, and all whitespace. For example, messages compare equal
+ * whether a client joins them with a line break, with two or with none.
  */
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
 import { removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
@@ -17,12 +16,14 @@ export function normalizeText(text: string): string {
     : removeWhitespace(removeDetailsBlocks(removeThinkBlocks(removeMarkerLikeText(text))))
 }
 
-/** Of one line, in which nothing is known of what stands around it. */
+/** Normalizes a single line; blocks that span lines are not removed. */
 export function normalizeLine(line: string): string {
   return removeWhitespace(removeMarkerLikeText(line))
 }
 
-/** Words in which a fence that was put around a marker is gone too; what is left of it is empty. */
+/**
+ * Removes code fences that contained only a marker, e.g. six backticks in a row after normalizing.
+ */
 export function removeEmptyFences(normalized: string): string {
   return normalized.includes('``````') || normalized.includes('~~~~~~')
     ? normalized.replace(EMPTY_FENCE, '')
@@ -31,7 +32,7 @@ export function removeEmptyFences(normalized: string): string {
 
 const EMPTY_FENCE = /`{6,}|~{6,}/g
 
-/** The words of all messages of the assistant, refusals included. */
+/** Returns the normalized text of all assistant messages, refusals included. */
 export function normalizeAssistantText(items: readonly Item[]): string {
   let normalized = ''
   for (const item of items) {
@@ -41,12 +42,12 @@ export function normalizeAssistantText(items: readonly Item[]): string {
   return normalized
 }
 
-/** All that was said in these turns, settled. */
+/** Returns the normalized text of all turns, without empty fences. */
 export function normalizeTurnText(turns: readonly RecordedTurn[]): string {
   return removeEmptyFences(turns.map(({ output }) => normalizeAssistantText(output)).join(''))
 }
 
-/** Part by part, because a marker that ends one is not glued to the next. */
+/** Normalizes part by part, so that a marker at the end of one part does not join the next. */
 export function normalizeParts(content: readonly Part[]): string {
   let normalized = ''
   for (const part of content) normalized += normalizeText(textOfPart(part))

@@ -1,15 +1,15 @@
 /**
- * What is left of a text where its client takes thinking out of it. Open WebUI does so wherever it finds
- * one of these tags, in code as well, whether a model thinks there or speaks of the tag. What stood
- * around a block is then parted by blanks.
+ * Removes think blocks as Open WebUI does: wherever one of the tags occurs, also in code and where
+ * the model only mentions the tag. The texts before and after a block are then separated by
+ * whitespace.
  */
 
-/** The texts that are left; `null` if nothing would be cut. */
+/** Returns the texts around the blocks; `null` if nothing would be cut. */
 export function splitAtThinkBlocks(
   text: string,
   unclosedRule: UnclosedBlockRule,
 ): readonly string[] | null {
-  // A look that nearly every text passes.
+  // Cheap check that rules out most texts.
   if (!text.includes('<') && !text.includes('◁')) return null
   const firstOpening = FIRST_OPENING_TAG.exec(text)
   if (firstOpening === null) return null
@@ -27,16 +27,16 @@ export function splitAtThinkBlocks(
   return [...pieces, text.slice(pieceStart)].filter((piece) => piece.trim() !== '')
 }
 
-/** Of a block that is not closed the client may have nothing, or all. */
+/** Clients either cut a block without an end tag, or keep it. */
 export type UnclosedBlockRule = 'cut' | 'kept'
 
-/** The text as such a client has it at the least; as it is where nothing would be left of it. */
+/** Returns the text without blocks; unchanged if nothing would remain. */
 export function removeThinkBlocks(text: string): string {
   const pieces = splitAtThinkBlocks(text, 'cut')
   return pieces === null || pieces.length === 0 ? text : pieces.join('\n')
 }
 
-/** What a model has thought before it spoke: that its client has taken it out is right. */
+/** True for text that starts with the model's reasoning: clients rightly cut that. */
 export function startsWithThinkBlock(text: string): boolean {
   return FIRST_OPENING_TAG.exec(text.trimStart())?.index === 0
 }
