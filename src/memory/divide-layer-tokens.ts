@@ -1,10 +1,11 @@
 /**
- * How many tokens each layer may have of those that all have together: first what each cannot do
- * without, in the order given; where that is too much already, each gets its part of it. What is left
- * goes to those that have a use for more, by how much more.
+ * Divides a token limit among memory layers: first the minimum of each layer; if the minimums
+ * exceed the limit, each gets a proportional share. The remaining tokens go to the layers in
+ * proportion to the difference between maximum and minimum.
  *
- * What comes out depends on these numbers alone, and so is the same from turn to turn. Together it is
- * never more than there is, and none gets more than it has a use for.
+ * The result depends only on these numbers, so it is the same in every turn. The sum never exceeds
+ * the limit, and no layer gets more than its maximum. For example, a limit of 1000 for two layers
+ * with 200 to 400 and 200 to 1000 tokens gives 320 and 680.
  */
 export interface TokenClaim {
   readonly minTokens: number
@@ -22,7 +23,7 @@ export function divideTokens(total: number, claims: readonly TokenClaim[]): read
   return least.map((tokens, at) => tokens + (more[at] ?? 0))
 }
 
-/** All of it, in whole tokens, by weight; what rounding leaves goes to the first. */
+/** Divides `total` by weight into integers; the tokens lost by rounding go to the first layers. */
 function shared(total: number, weights: readonly number[]): readonly number[] {
   const all = sum(weights)
   if (all === 0) return weights.map(() => 0)

@@ -1,12 +1,14 @@
 /**
- * Tells the blocks of layers, each as a developer's message of its own, in its tag: the stable ones
- * behind the head, what of them changed in front of the question of its round, the volatile ones in
- * front of the newest question. There they keep their place for as long as the turn runs, the user's
- * words stay last, and what is behind the question of the turn before is all that is not cached. Only
- * the stable ones may a wire lift to its head.
+ * Inserts the text of memory layers into the prompt, each as a developer message in a tag. Stable
+ * blocks come after the leading instructions, their changes before the question of the round,
+ * volatile blocks before the latest question.
  *
- * They are of the request that is made: they are not kept, and are no part of what is cut or summed
- * up. Rounds are counted in the whole conversation, however much of it is left.
+ * At these positions a block does not move during a turn, the user's text stays last, and only the
+ * part after the previous question is missing from the provider's cache. A provider may move only
+ * stable blocks into its system prompt.
+ *
+ * Layer messages exist in this request only: they are not stored, cut or summarized. Rounds are
+ * counted in the complete conversation, even if the prompt contains only a part.
  */
 import { INSERTED_INSTRUCTION_FIELD } from '../core/items/leading-instructions.ts'
 import type { Item, Message } from '../core/item.ts'
@@ -21,12 +23,12 @@ import type { LayerBand, LayerChange } from './memory-layer-interface.ts'
 export interface RenderedBlock {
   readonly name: string
   readonly band: LayerBand
-  /** `''` where there are changes only. */
+  /** `''` if there are only changes. */
   readonly text: string
   readonly changes: readonly LayerChange[]
 }
 
-/** `conversation` is the whole of it, if a part is all that the transform is given. */
+/** `conversation` is the complete list, if the transform gets only a part of it. */
 export function insertLayerBlocks(
   blocks: readonly RenderedBlock[],
   conversation: readonly Item[] | null = null,
@@ -58,13 +60,19 @@ export function insertLayerBlocks(
 
 export const LAYER_TRANSFORM_NAME = 'place-layers'
 
-/** The layer that an item is told for. A client cannot say this of one, so it is ours. */
+/**
+ * Returns the layer that made a message. Clients cannot set this field, so the message is
+ * gateway-generated.
+ */
 export function readItemLayer(item: Item): string | null {
   const name = readGatewayField(item)?.['layer']
   return typeof name === 'string' ? name : null
 }
 
-/** As it is told. What would end the tag in the middle of it does not. */
+/**
+ * Renders a block as a developer message. `</` in the text is escaped, so the text cannot close the
+ * tag.
+ */
 export function renderLayerMessage(
   { name, band }: Pick<RenderedBlock, 'name' | 'band'>,
   text: string,
@@ -86,7 +94,7 @@ export function renderLayerMessage(
 const CHANGED = '_changed'
 
 interface Told {
-  /** The round that it is told in front of; `head` and `newest` are no number of one. */
+  /** A number means: before the question of this round (from 1). */
   readonly place: 'head' | 'newest' | number
   readonly message: Message
 }
@@ -128,10 +136,10 @@ function inOrder(
   const placeOf = (place: Told['place']): number | null => {
     if (place === 'head') return head
     const wanted = place === 'newest' ? newest : startOf(place)
-    // Of a beginning of the conversation: that was not known then.
+    // The prompt lacks this round, e.g. in a transform of the conversation's first part.
     if (wanted === undefined) return null
     let at = Math.max(head, wanted)
-    // It parts nothing that belongs together.
+    // Moves to the next insertion point, so that a call and its output stay together.
     while (at < items.length && borders[at] !== true) at += 1
     return at
   }
@@ -155,7 +163,7 @@ function startsIn(conversation: readonly Item[] | null): readonly number[] | nul
   return conversation === null ? null : findRoundStarts(conversation)
 }
 
-/** Where the first item stands that was at this place of the conversation, or behind it. */
+/** Returns the index of the first item whose original position is at least `start`. */
 function firstFrom(start: number | undefined, places: OriginalPositions): number | undefined {
   if (start === undefined) return undefined
   const at = places.findIndex((place) => place !== null && place >= start)

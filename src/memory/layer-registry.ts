@@ -1,4 +1,4 @@
-/** Every layer there is. */
+/** Lists all memory layers. */
 import { coreFactsLayer, matchingFactsLayer } from './facts/core-and-relevant-facts.ts'
 import type { MemoryLayer } from './memory-layer-interface.ts'
 import { observationLayer } from './versioned-layers/observation-layer.ts'

@@ -1,6 +1,6 @@
 /**
- * Asks all layers that are wanted, at once, and each for no longer than its patience. One that fails,
- * is late, or has too much to say is left out, with a note: it costs the answer nothing but itself.
+ * Loads the blocks of all enabled layers in parallel, each with its own timeout. A layer that
+ * fails, is late or is too long is left out with a note; the answer does not fail.
  */
 import type { Note } from '../core/note.ts'
 import type { LayerRules } from '../core/context-policy.ts'
@@ -20,14 +20,14 @@ import { renderLayerMessage, type RenderedBlock } from './insert-layer-blocks.ts
 export interface LayerResults {
   readonly blocks: readonly RenderedBlock[]
   readonly notes: readonly Note[]
-  /** By which they were asked. */
+  /** The rules with which the layers were loaded. */
   readonly rules: LayerRules
 }
 
-/** What is asked, but for what each layer may tell. */
+/** The context that all layers share; each layer gets its own token limit. */
 export type SharedLayerContext = Omit<LayerContext, 'tokens'>
 
-/** A layer with its part of the tokens. */
+/** A layer with its share of the tokens. */
 export interface BudgetedLayer {
   readonly layer: MemoryLayer
   readonly tokens: number
@@ -48,7 +48,7 @@ export async function loadLayerBlocks(
   }
 }
 
-/** In the order in which they are told. */
+/** Returns the enabled layers in the order of their blocks. */
 export function budgetRequestedLayers(
   layers: readonly MemoryLayer[],
   rules: LayerRules,
@@ -67,7 +67,7 @@ async function toldBy(
 ): Promise<RenderedBlock | Note | null> {
   const { name } = layer
   try {
-    // The tag is told, too.
+    // The tag around the block counts, too.
     const room =
       tokens - estimateItemTokens(renderLayerMessage({ name, band: layer.band(context) }, ''))
     if (room <= 0) return leftOut('layer-too-long', name)
@@ -82,7 +82,7 @@ async function toldBy(
 
 const MOST_PATIENCE_MS = 5000
 
-/** `shortened` counts text, and here is counted what is sent. */
+/** Checks the size of the complete message, because `shortenTo` counts only the text. */
 function fitted(
   { text, changes = [], shortenTo }: LayerBlock,
   { layer, tokens }: BudgetedLayer,

@@ -1,10 +1,11 @@
 /**
- * A layer is a memory beside the conversation, of which a model is told a block: what it has noted
- * itself, what was observed over time, what fits the question. The port of all layers; to have another
- * one is a file with a `MemoryLayer`, a line in `layer-registry.ts`, and a field in `LayerRules` that switches it on.
+ * Defines the interface of memory layers. A layer is a memory beside the conversation that adds a
+ * block of text to the prompt, e.g. the model's working memory, observations, or facts that match
+ * the question. To add a layer, add a file with a `MemoryLayer`, a line in `layer-registry.ts`, and
+ * a field in `LayerRules` that enables it.
  *
- * Layers are asked at once, each with its own patience. One that fails or is slow is left out, and
- * costs the answer nothing else.
+ * All layers load in parallel, each with its own timeout. A layer that fails or is late is left
+ * out, and the answer does not fail.
  */
 import type { Item } from '../core/item.ts'
 import type { Outcome } from '../core/fold-answer-outcome.ts'
@@ -15,55 +16,69 @@ import type { FactStore } from '../store/facts/fact-store-interface.ts'
 import type { LayerStore } from '../store/memory-layers/memory-layer-store-interface.ts'
 
 export interface MemoryLayer {
-  /** Also the tag that its block is told in. */
+  /** Also the tag around the layer's block. */
   readonly name: string
-  /** The lower one is told first, and goes first where tokens are short. */
+  /** Blocks are sorted by this number, lowest first; the lowest also gets its tokens first. */
   readonly slot: number
   readonly isEnabled: (rules: LayerRules) => boolean
   /**
-   * `stable`: told in front of the history, in the same words for as long as an epoch lasts; what has
-   * changed since is told behind it. `volatile`: told as a whole behind the history.
+   * `stable`: before the history, with the same text for a complete epoch, and later changes after
+   * it. `volatile`: the complete text after the history.
    */
   readonly band: (context: Pick<LayerContext, 'owner' | 'rules'>) => LayerBand
-  /** What it cannot do with less of, and what it has no use for more of. */
+  /** The range of tokens that the layer can use. */
   readonly minTokens: number
   readonly maxTokens: number
-  /** At most five seconds. */
+  /** At most 5,000. */
   readonly timeoutMs: number
-  /** `null` where there is nothing to tell. May throw. Nothing in it may change without a cause. */
+  /**
+   * Resolves to `null` if there is nothing to send. May throw. The text must not change without new
+   * data, because every change costs provider cache.
+   */
   readonly recall: (context: LayerContext, after: RunInBackground) => Promise<LayerBlock | null>
-  /** Behind an answer that was finished, in the background. May throw. */
+  /** Runs in the background after a completed answer. May throw. */
   readonly update?: (context: LayerContext, answered: LayerAnswer) => Promise<void>
 }
 
 export type LayerBand = 'stable' | 'volatile'
 
-/** Is handed what the answer does not wait for: there are hosts that end what nobody waits for. */
+/**
+ * Takes work that the answer does not wait for. Some hosts, e.g. Workers, stop pending work unless
+ * it is registered.
+ */
 export type RunInBackground = (work: Promise<unknown>) => void
 
 export interface LayerContext {
   readonly owner: Caller
-  /** What memories of this conversation are kept under; `null` where it is not known yet, or not kept. */
+  /** Key of this conversation's memories; `null` if it is not known yet, or nothing is stored. */
   readonly thread: string | null
-  /** A turn before this one that is kept, if there is one: what is forgotten meanwhile goes with it. */
+  /**
+   * A stored turn before this one, if any; when it is deleted, data derived from it is deleted,
+   * too.
+   */
   readonly parent: string | null
   readonly isTemporary: boolean
-  /** What is forgotten after that takes along what is kept of it. */
+  /**
+   * Start of the request: a deletion after this time also removes the data that the request writes.
+   */
   readonly begunAtMs: number
-  /** Everything that was said before the answer, in its own words. */
+  /** All original items before the answer, uncut. */
   readonly items: readonly Item[]
-  /** The number of the newest question, counted from 1: an absolute one, the same on every replica. */
+  /**
+   * Number of the latest question, counted from 1 in the complete conversation, the same on every
+   * replica.
+   */
   readonly round: number
-  /** The text of the newest question. */
+  /** The text of the latest question. */
   readonly question: string
   readonly model: string
   readonly rules: LayerRules
-  /** What this layer may tell, by estimate: the same in every request of a policy. */
+  /** Estimated token limit of this layer, the same in every request with this policy. */
   readonly tokens: number
   readonly ports: LayerPorts
 }
 
-/** What a layer reaches outside of its values. */
+/** The stores and functions that a layer may call. */
 export interface LayerPorts {
   readonly facts: FactStore
   readonly layers: LayerStore
@@ -72,15 +87,18 @@ export interface LayerPorts {
   readonly newTurnId: () => string
 }
 
-/** What one layer has to tell: text without its tag, which is put around it. */
+/** The text of one layer, without its tag. */
 export interface LayerBlock {
-  /** Of a stable layer: as it was when the epoch began; `''` if there was nothing then. */
+  /** In a stable layer, the state when the epoch began; `''` if it was empty then. */
   readonly text: string
-  /** Of a stable layer: what has changed since, each told in front of the question of its round, for good. */
+  /**
+   * In a stable layer, the later changes. Each comes before the question of its round and stays
+   * there.
+   */
   readonly changes?: readonly LayerChange[]
   /**
-   * The text in at most so many tokens by `estimateTokens`; `null` if it makes no sense that short.
-   * Without it, a block that is too long is left out.
+   * Returns the text in at most this many tokens (by `estimateTokens`), or `null` if it is useless
+   * that short. A block without this function is left out if it is too long.
    */
   readonly shortenTo?: (tokens: number) => string | null
 }
@@ -92,7 +110,10 @@ export interface LayerChange {
 
 export interface LayerAnswer {
   readonly outcome: Outcome
-  /** Asks the model of the request, or the one that the policy names. Throws where it gives no whole answer. */
+  /**
+   * Sends a request to the model of the answer, or to the model that the policy names. Throws if
+   * the answer is incomplete.
+   */
   readonly askModel: (question: LayerQuestion) => Promise<string>
 }
 

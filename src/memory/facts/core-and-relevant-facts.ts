@@ -1,11 +1,12 @@
 /**
- * Facts that fit the question, and those that are told whatever is asked, of a user or of one
- * conversation. They come from the model, by its tool, from the API, and from summaries.
+ * Defines two memory layers of facts: core facts, which are always sent, and facts that match the
+ * latest question. Facts belong to a user or to one conversation; the model, the API and summaries
+ * write them.
  *
- * What is told whatever is asked is stable: a conversation is told what there was when it began, in
- * front of its history, until one of these is corrected or forgotten. What came later is told with
- * what fits the question, behind the history. Nothing but whose they are and when they were last
- * told otherwise decides where a fact stands, so that every replica tells the same.
+ * Core facts are stable: a conversation gets the facts that existed when it began, before its
+ * history, until one of them is corrected or deleted. Later core facts are sent with the matching
+ * facts, after the history. Only the owner and the time of a fact's last change decide its
+ * position, so every replica sends the same.
  */
 import { readIdTimeMs } from '../../core/turn-derived-ids.ts'
 import { extractSearchTerms } from '../../core/text/search-terms.ts'
@@ -60,7 +61,7 @@ const MOST_FITTING = 12
 const MOST_CANDIDATES = 64
 const MOST_WORDS = 64
 
-/** Of a conversation, and where that is wanted of whatever its user has. */
+/** Lists the scopes to search: the conversation, and with `layers.scope: "user"` the user, too. */
 export function listFactScopes({
   rules,
   thread,
@@ -70,7 +71,7 @@ export function listFactScopes({
 }
 
 interface Core {
-  /** There when the conversation began; all of them, while it has not. */
+  /** Core facts from before the conversation; all core facts if the conversation has no id yet. */
   readonly stable: readonly StoredFact[]
   readonly later: readonly StoredFact[]
 }
@@ -80,7 +81,8 @@ async function coreOf(context: LayerContext): Promise<Core> {
   const search = { scopes: listFactScopes(context), nowMs: ports.nowMs(), limit: 2 * CORE.most }
   const core = await ports.facts.coreFacts(owner, search)
   const began = thread === null ? null : readIdTimeMs(thread)
-  // What runs out some day would change what stands in front.
+  // A fact with an end date is never stable: when it ends, the text before the history would
+  // change.
   const isStable = ({ changedAtMs, validUntilMs }: StoredFact): boolean =>
     validUntilMs === null && (began === null || changedAtMs <= began)
   return {
@@ -103,12 +105,15 @@ async function fittingIn(context: LayerContext): Promise<Ranked> {
   }
 }
 
-/** What was taken from a part of this conversation stands in its summary, or is there word for word. */
+/**
+ * True for facts from a summary of this conversation: the prompt contains either the summary or the
+ * original text.
+ */
 function isSummedUp({ source }: StoredFact, thread: string | null): boolean {
   return thread !== null && source?.thread === thread && source.items !== null
 }
 
-/** Of a very long question the words of its beginning and of its end. */
+/** Shortens a long question to its first and last 1,000 characters. */
 function bothEnds(text: string): string {
   if (text.length <= 2 * END_CHARS) return text
   return `${text.slice(0, END_CHARS)} ${text.slice(-END_CHARS)}`

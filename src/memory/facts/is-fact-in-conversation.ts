@@ -1,9 +1,10 @@
 /**
- * Whether a fact stands in what is sent anyway: nearly all of its words in one of the newest items, so
- * that it is known as it is (C57).
+ * Checks whether the prompt contains a fact anyway: at least 85 % of its search terms occur in one
+ * recent item (C57).
  *
- * While a turn runs nothing of this changes, or what stands in front of its question would change with
- * it: what is said behind the question does not count, and what was kept behind it counts as said.
+ * The result stays the same during a turn, because another result would change the prompt before
+ * the question. So items after the latest question are ignored, except facts that the model saved
+ * there: they count as part of the conversation.
  */
 import { textOf, type Item } from '../../core/item.ts'
 import { tryParseJsonObject } from '../../core/json/json.ts'
@@ -26,7 +27,7 @@ export function createFactInConversationTest(items: readonly Item[]): (text: str
       '',
     )
     return texts.some((said) => {
-      // Looked for before a long text is taken apart.
+      // Checks the longest term first, which is cheaper than splitting a long text into terms.
       if (!said.toLowerCase().includes(longest)) return false
       const all = wordsIn(said)
       return words.filter((word) => all.has(word)).length >= NEARLY_ALL * words.length
@@ -36,7 +37,7 @@ export function createFactInConversationTest(items: readonly Item[]): (text: str
 
 const NEARLY_ALL = 0.85
 
-/** The tool by which a model keeps facts. */
+/** Name of the gateway tool with which a model saves facts. */
 export const REMEMBER_TOOL_NAME = 'remember'
 
 function newestTexts(items: readonly Item[]): readonly string[] {
@@ -51,7 +52,7 @@ function newestTexts(items: readonly Item[]): readonly string[] {
   return texts
 }
 
-/** What is further back may have been left out. */
+/** Older text is ignored, because the context policy may drop it. */
 const LOOKED_AT_CHARS = 40_000
 
 function behindQuestion(items: readonly Item[]): number {

@@ -1,7 +1,7 @@
 /**
- * Of the facts that share words with a question those that fit it best: by the words, the rarer ones
- * counting for more, by how important a fact is, and by how long ago somebody needed it. What says
- * much the same as a better one goes behind what says something else.
+ * Ranks the facts that share search terms with a question. The score combines relevance (rare terms
+ * count more), importance and the time of the last use. A fact that resembles a better one is
+ * ranked lower.
  */
 import { compareTerms, extractSearchTerms } from '../../core/text/search-terms.ts'
 import {
@@ -24,7 +24,7 @@ export function rankFacts(found: FoundFacts, ranking: FactRankingOptions): reado
   return diverse(fitting, ranking.most)
 }
 
-/** By so much a question is about a fact at least: not by a word that stands everywhere. */
+/** Minimum relevance; a single frequent term is not enough. */
 const LEAST_RELEVANCE = 0.12
 
 const WEIGHTS = { relevance: 0.6, importance: 0.2, recency: 0.2 }
@@ -52,8 +52,8 @@ function scored(
 }
 
 /**
- * BM25, of words that a fact has or has not, as a share of what a fact would have that has all of the
- * words of the question.
+ * Computes BM25 relevance from 0 to about 1: the score of the shared terms, divided by the score of
+ * a fact with all terms of the question. Repeated terms in a fact do not count.
  */
 function relevanceOf(
   words: readonly string[],
@@ -74,26 +74,26 @@ function relevanceOf(
   return (shared / wanted) * ((SATURATION + 1) / (1 + SATURATION * length))
 }
 
-/** Of what nobody has ever noted nothing is known, but that the question is about that as well. */
+/** A term that no fact contains gets the weight 1, so it lowers the relevance of all facts. */
 function rarityOf(count: number, all: number): number {
   return count === 0 ? 1 : Math.log(1 + (all - count + 0.5) / (count + 0.5))
 }
 
-/** Of a few facts nothing is to be told of how rare a word is. */
+/** With fewer than 10 facts, the frequency of a term says little, so at least 10 are assumed. */
 const LEAST_TOTAL = 10
 
 const SATURATION = 1.2
 const LENGTH = 0.4
 const USUAL_WORDS = 12
 
-/** In most languages the words that say little are short. A number is no such word. */
+/** Latin words of 1 to 3 letters are mostly function words, e.g. "the". Numbers are not. */
 function weightOf(word: string): number {
   return SHORT.test(word) ? 0.2 : 1
 }
 
 const SHORT = /^\p{Script=Latin}{1,3}$/u
 
-/** Half of it is gone after 60 days. It does not fade what must not be forgotten. */
+/** Halves every 60 days after the last use; always 1 for core facts. */
 export function scoreRecency(
   { importance, usedAtMs }: Pick<StoredFact, 'importance' | 'usedAtMs'>,
   nowMs: number,
@@ -104,7 +104,10 @@ export function scoreRecency(
 
 const HALF_LIFE_MS = 60 * 24 * 60 * 60 * 1000
 
-/** Each next one is the best that is left, less what is known of it already. */
+/**
+ * Selects repeatedly the best remaining fact; similarity to a selected fact lowers the score of the
+ * others.
+ */
 function diverse(fitting: readonly Scored[], most: number): readonly StoredFact[] {
   const left = fitting.slice(0, MOST_COMPARED).map((each) => ({ ...each, known: 0 }))
   const chosen: StoredFact[] = []

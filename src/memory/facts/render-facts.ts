@@ -1,6 +1,6 @@
 /**
- * Facts in words, a line each, from the oldest. They are what users and models have said some time:
- * in front of them stands that they are notes, and what looks like a tag in them is none.
+ * Renders facts as text, one per line, oldest first. Facts are text by users and models, so the
+ * heading marks them as notes, and `<` at the start of a tag is replaced by `‹`.
  */
 import { escapeFakeNotices } from '../../core/text/gateway-notice.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
@@ -12,7 +12,7 @@ export interface FactListOptions {
   readonly most: number
 }
 
-/** `''` if there are none, or none fits. */
+/** Returns `''` if there are no facts, or none fits the token limit. */
 export function renderFacts(facts: readonly StoredFact[], telling: FactListOptions): string {
   const told = selectFittingFacts(facts, telling)
   if (told.length === 0) return ''
@@ -20,7 +20,7 @@ export function renderFacts(facts: readonly StoredFact[], telling: FactListOptio
   return [telling.heading, ...lines].join('\n')
 }
 
-/** As many as there is room for, those that come first before others. */
+/** Selects as many facts as fit the token limit, in order of rank. */
 export function selectFittingFacts(
   facts: readonly StoredFact[],
   { heading, tokens, most }: FactListOptions,
@@ -34,7 +34,7 @@ export function selectFittingFacts(
   })
 }
 
-/** By these characters of its id the model names a fact. */
+/** The model refers to a fact by the last 8 characters of its id. */
 export const FACT_HANDLE_CHARS = 8
 
 export function formatFactHandle({ id }: Pick<StoredFact, 'id'>): string {

@@ -1,6 +1,7 @@
 /**
- * Keeps a fact. What says nearly the same as one that is there takes its place, under its name; what
- * says the same in other words of the same kind only renews it, so that it is told as before.
+ * Saves a fact. If a stored fact has nearly the same terms, the new text replaces it under the same
+ * id. If all terms are equal, the stored text stays and only its time of use changes, so the
+ * rendered prompt stays the same.
  */
 import { compareTerms, extractSearchTerms } from '../../core/text/search-terms.ts'
 import {
@@ -14,7 +15,7 @@ import type { Caller } from '../../core/client/caller.ts'
 import type { DerivedDataOrigin } from '../../store/deletion/derived-data-origin.ts'
 import type { LayerPorts } from '../memory-layer-interface.ts'
 
-/** What is said of a fact; `null` for what is not said. */
+/** The fields of a fact to save; `null` keeps the stored value or uses the default. */
 export interface FactInput {
   readonly text: string
   readonly scope: string
@@ -29,7 +30,7 @@ export type FactSaveDependencies = Pick<LayerPorts, 'facts' | 'nowMs' | 'newTurn
 export const FACT_CHAR_LIMITS = { least: 10, most: 500 }
 export const MAX_AREA_CHARS = 64
 
-/** Without a word there is nothing to find it by. */
+/** True if a search can find the text, i.e. if it contains at least one term. */
 export function hasSearchTerms(text: string): boolean {
   return extractSearchTerms(text, 1).length > 0
 }
@@ -50,16 +51,17 @@ export async function saveFact(
       return renewed
     }
     const fact = newFact(said, owner, ports)
-    // Somebody may keep the same at the same moment.
+    // Returns false if another request saved the same fact at the same moment; the next attempt
+    // finds it.
     if (await ports.facts.saveFact(fact, work)) return fact
   }
-  // Nobody has kept it, and yet it could not be had.
+  // The store refuses facts of a conversation that was deleted meanwhile.
   throw new Error('What it belongs to has been forgotten.')
 }
 
 const ATTEMPTS = 3
 
-/** Two texts of which so many words are the same say the same. */
+/** Two texts with this share of common terms count as the same fact. */
 const ALIKE = 0.85
 
 async function knownAs(
@@ -68,7 +70,7 @@ async function knownAs(
   owner: Caller,
   facts: FactStore,
 ): Promise<StoredFact | null> {
-  // What has run out is there as well, until it is removed.
+  // `nowMs: 0` also finds expired facts, which are stored until they are removed.
   const search = { scopes: [scope], words, nowMs: 0, limit: CANDIDATES }
   const found = await facts.searchFacts(owner, search)
   let [closest, most]: [StoredFact | null, number] = [null, ALIKE]
@@ -108,7 +110,9 @@ function newFact(
 
 const USUAL_IMPORTANCE = 0.5
 
-/** What is not said anew stays; who says it again wants it to last. */
+/**
+ * Merges the input into a stored fact. An expired fact without a new end date becomes permanent.
+ */
 function renewedBy(said: FactInput, known: StoredFact, now: number): StoredFact {
   const isSame = compareTerms(extractSearchTerms(known.text), extractSearchTerms(said.text)) === 1
   const ranOut = known.validUntilMs !== null && known.validUntilMs <= now
@@ -125,7 +129,9 @@ function renewedBy(said: FactInput, known: StoredFact, now: number): StoredFact 
   return isToldAlike ? renewed : { ...renewed, changedAtMs: now }
 }
 
-/** Of a conversation where that is wanted, or nobody is known whose it could be otherwise. */
+/**
+ * Returns the user's scope if it is requested and a user is known, else the conversation's scope.
+ */
 export function resolveFactScope(
   { user }: Caller,
   wanted: 'conversation' | 'user',

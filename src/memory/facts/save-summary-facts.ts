@@ -1,8 +1,8 @@
 /**
- * Takes over what a summary keeps word for word as facts, where facts are wanted: they outlive the
- * conversation that is summed up. In that conversation itself the summary tells them.
+ * Saves the facts of a summary, if facts are enabled, because they outlive the summarized
+ * conversation. In that conversation, the summary itself contains them.
  *
- * A fact that cannot be kept costs nothing but itself.
+ * A failure is logged and does not affect the answer.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -21,13 +21,13 @@ export interface SummaryFacts {
   readonly scope: 'conversation' | 'user'
   readonly thread: string | null
   readonly begunAtMs: number
-  /** The answer behind which it was summed up, if that is kept. */
+  /** The stored answer after which the summary was made, if any. */
   readonly response: string | null
-  /** How many items it stands for. */
+  /** The number of items that the summary replaces. */
   readonly items: number
 }
 
-/** Never rejects. Resolves to how many were kept or renewed. */
+/** Never rejects. Resolves to the number of saved and renewed facts. */
 export async function saveSummaryFacts(
   { owner, facts, scope: wanted, thread, begunAtMs, response, items }: SummaryFacts,
   ports: FactSaveDependencies & Pick<LayerPorts, 'log'>,
@@ -51,7 +51,7 @@ export async function saveSummaryFacts(
   return kept
 }
 
-/** A summary repeats those of the one before it; the newest come last. */
+/** A summary repeats the facts of the previous summary, with the latest facts last. */
 const MOST_FACTS = 8
 
 function isFact(text: string): boolean {

@@ -1,7 +1,10 @@
-/** Holds a working memory to its schema. What does that is loaded only where there is one. */
+/**
+ * Validates a working memory against its JSON Schema. The validator is loaded only if there is a
+ * schema.
+ */
 import type { JsonObject } from '../../core/json/json.ts'
 
-/** What is wrong with a memory, in words for whoever wrote it; `null` if it is as it should be. */
+/** Returns a description of the errors for the author of the value; `null` if it is valid. */
 export type WorkingMemoryCheck = (memory: JsonObject) => string | null
 
 export async function createWorkingMemoryCheck(schema: JsonObject): Promise<WorkingMemoryCheck> {
@@ -10,7 +13,7 @@ export async function createWorkingMemoryCheck(schema: JsonObject): Promise<Work
   return (memory) => {
     const { valid, errors } = validator.validate(memory)
     if (valid) return null
-    // These only say that there is something wrong further down.
+    // Errors of these keywords only repeat that a nested value is wrong.
     const faults = errors
       .filter(({ keyword }) => !POINTING.has(keyword))
       .map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`)

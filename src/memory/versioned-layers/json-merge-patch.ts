@@ -1,11 +1,12 @@
 /**
- * A JSON object with changes put into it: objects are merged at every depth, arrays and all else are
- * replaced, `null` deletes (RFC 7396). Names by which code could be reached through an object are left
- * out at every depth. `createMergePatch` is the way back: what has to be put into one to get the other.
+ * Applies and creates JSON Merge Patches (RFC 7396): objects merge at every depth, other values
+ * replace, `null` deletes. For example, `{"a":1,"b":2}` with the patch `{"b":null}` gives
+ * `{"a":1}`. Field names that could change an object's prototype, e.g. `__proto__`, are dropped at
+ * every depth.
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
-/** `null` for what is nested deeper than `MAX_PATCH_DEPTH`. */
+/** Returns `null` if the patch or the result is nested deeper than 32 levels. */
 export function applyMergePatch(before: JsonObject, changes: JsonObject): JsonObject | null {
   if (!isWithin(changes, MAX_PATCH_DEPTH)) return null
   const merged = put(before, changes)
@@ -14,12 +15,12 @@ export function applyMergePatch(before: JsonObject, changes: JsonObject): JsonOb
 
 export const MAX_PATCH_DEPTH = 32
 
-/** A copy without names that are no data. `null` for what is nested too deep. */
+/** Copies an object without unsafe field names; `null` if it is nested too deep. */
 export function copySafeFields(object: JsonObject): JsonObject | null {
   return isWithin(object, MAX_PATCH_DEPTH) ? (copied(object) as JsonObject) : null
 }
 
-/** `null` stands for what is gone. */
+/** Returns the patch that turns `before` into `after`; removed fields are `null`. */
 export function createMergePatch(before: JsonObject, after: JsonObject): JsonObject {
   const gone = Object.keys(before).filter((name) => !Object.hasOwn(after, name))
   const changed = Object.entries(after).flatMap(([name, value]): [string, Json][] => {
@@ -57,7 +58,7 @@ function copied(value: Json): Json {
   return Object.fromEntries(own)
 }
 
-/** Without going deeper than that itself. */
+/** Stops at the limit, so that deep values cannot overflow the stack. */
 function isWithin(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   return depth > 0 && Object.values(value).every((of) => isWithin(of, depth - 1))

@@ -1,7 +1,7 @@
 /**
- * What the layers that keep a log of versions have in common. Of a conversation such a memory is
- * stable: there are rounds that everybody counts alike. Of a user it is volatile, because every
- * conversation counts its own. Who asks without a user has conversations only.
+ * Contains what the layers with a log of versions share. A conversation's memory is stable, because
+ * all its requests count rounds alike. A user's memory is volatile, because each conversation
+ * counts its own rounds. A caller without a user has conversation memories only.
  */
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -12,13 +12,13 @@ import type {
 import { splitSnapshotAndChanges } from './split-snapshot-and-changes.ts'
 import type { LayerBand, LayerBlock, LayerContext } from '../memory-layer-interface.ts'
 
-/** How a state is read from what is stored, and told. */
+/** Reads a layer's state from the stored JSON, and renders it. */
 export interface StateRenderer<State> {
   readonly layer: string
   readonly read: (body: JsonObject) => State
-  /** In at most so many tokens; `''` if there is nothing to tell. */
+  /** Renders at most this many tokens; `''` if there is nothing to send. */
   readonly tell: (state: State, tokens: number) => string
-  /** In words that stand by themselves; `''` if there is nothing to tell. */
+  /** Renders a text that is understood without the state; `''` if nothing changed. */
   readonly tellChange: (before: State | null, after: State) => string
 }
 
@@ -28,7 +28,7 @@ export function resolveVersionedBand(context: Scoped): LayerBand {
   return isOfUser(context) ? 'volatile' : 'stable'
 }
 
-/** `null` where there is nowhere to keep anything. */
+/** Returns `null` if there is neither a user nor a stored conversation. */
 export function resolveVersionLocation(
   layer: string,
   context: Scoped & Pick<LayerContext, 'thread'>,
@@ -76,13 +76,13 @@ function stableBlock<State>(
   }
 }
 
-/** When there is more to tell of changes than so many tokens, all is told anew. */
+/** If the changes exceed this limit, a new snapshot replaces them. */
 const MOST_CHANGES = 256
 
-/** About what a message with its tag weighs beside its text. */
+/** Approximate tokens of a message's tag and envelope. */
 const TAG_TOKENS = 40
 
-/** That they are needed is said once a day. */
+/** Updates the time of use at most once a day; unused versions expire. */
 export async function touchVersions(
   place: LayerKey,
   versions: readonly StoredLayerVersion[],

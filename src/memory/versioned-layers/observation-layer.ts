@@ -1,6 +1,6 @@
 /**
- * Observations: when a conversation has grown by so much, a model is asked in the background for what
- * is worth remembering of it. Only what it says is kept; where it fails, nothing is.
+ * Defines the observations layer. When a conversation has grown by 2,000 tokens, a background
+ * request asks a model which points are worth remembering. If the request fails, nothing is stored.
  */
 import { isModelItem } from '../../core/items/is-model-item.ts'
 import type { Item } from '../../core/item.ts'
@@ -35,7 +35,7 @@ export const observationLayer: MemoryLayer = {
   update: observe,
 }
 
-/** After so many new tokens it is time to observe again. */
+/** New tokens after which the conversation is observed again. */
 const GROWN_TOKENS = 2000
 const MOST_POINTS = 50
 const MOST_NEW_POINTS = 8
@@ -44,9 +44,9 @@ const MOST_INPUT_CHARS = 24_000
 const MOST_CONVERSATIONS = 32
 
 interface Observed {
-  /** From the oldest. */
+  /** Oldest first. */
   readonly points: readonly string[]
-  /** Up to how many tokens each conversation has been observed; the one that was last is last. */
+  /** Per conversation, the number of tokens that were observed; the latest conversation is last. */
   readonly seen: readonly (readonly [conversation: string, tokens: number])[]
 }
 
@@ -61,7 +61,7 @@ const WORDS: StateRenderer<Observed> = {
   },
 }
 
-/** The newest first, and as many of them as there is room for. */
+/** Lists the latest points first, as many as fit. */
 export function renderObservations(points: readonly string[], tokens: number): string {
   const told: string[] = []
   let left = tokens
@@ -107,7 +107,7 @@ async function observe(context: LayerContext, { outcome, askModel }: LayerAnswer
     await saveNextVersion(
       { ...context, place },
       (newest) => {
-        // Somebody else has observed it meanwhile.
+        // Another request has observed the conversation meanwhile.
         if ((newest?.number ?? 0) !== asked) return null
         return {
           points: [...before.points, ...points].slice(-MOST_POINTS),
@@ -122,7 +122,7 @@ async function observe(context: LayerContext, { outcome, askModel }: LayerAnswer
   }
 }
 
-/** One that is not kept under anything is known by how it begins. */
+/** Identifies a conversation that is not stored by a hash of its first user message. */
 function nameOf({ thread, items }: LayerContext): string {
   if (thread !== null) return thread
   const first = items.find((item) => item.type === 'message' && item.role === 'user')
@@ -139,7 +139,10 @@ function seenBy({ seen }: Observed, conversation: string, tokens: number): JsonO
   return Object.fromEntries<number>(newest)
 }
 
-/** What is behind so many tokens, if that is enough, and how many there are in all. */
+/**
+ * Returns the total number of tokens, and the items after the observed tokens if these items are at
+ * least 2,000 tokens.
+ */
 function grownIn(
   items: readonly Item[],
   seen: number,
@@ -154,7 +157,7 @@ function grownIn(
   return { grown: isGrown ? items.slice(from).filter(isSaid) : [], tokens }
 }
 
-/** Instructions are nothing that was observed, and thoughts are the model's own. */
+/** True for messages, calls and outputs; instructions and reasoning are not observed. */
 function isSaid(item: Item): boolean {
   if (item.type === 'message') return item.role === 'user' || isModelItem(item)
   return item.type !== 'reasoning'
@@ -174,7 +177,7 @@ const INSTRUCTIONS = `You keep a list of observations about the user of an assis
 
 Write down what will still matter later: who the user is, what they want and prefer, decisions, names, dates and facts. At most five points, each one line that begins with "- " and stands by itself. Write nothing that is not in the conversation, and nothing that is known already. If there is nothing of the kind, write NONE. Write in the language of the conversation.`
 
-/** Only what was written as a point is one. */
+/** Reads the lines that begin with `-`, `*` or `•`, and ignores all other text. */
 export function parseObservations(text: string, known: readonly string[]): readonly string[] {
   const there = new Set(known)
   const points = text.split('\n').flatMap((line) => {
@@ -186,7 +189,9 @@ export function parseObservations(text: string, known: readonly string[]): reado
   return points.slice(0, MOST_NEW_POINTS).map((point) => point.toWellFormed())
 }
 
-/** One at a time of each. */
+/**
+ * Starts a task unless one with this name is running, or 16 are; returns a function that ends it.
+ */
 function begin(layers: object, name: string): (() => void) | null {
   const running = RUNNING.get(layers) ?? new Set()
   RUNNING.set(layers, running)

@@ -1,6 +1,6 @@
 /**
- * Writes a new version of a memory: whoever comes second of two that write at once begins again with
- * what the first has written, so that nothing of either is lost.
+ * Saves a new version of a memory. If two requests write at once, the second one repeats its change
+ * on the version of the first, so that no change is lost.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type {
@@ -12,13 +12,15 @@ import type { LayerPorts } from '../memory-layer-interface.ts'
 
 export interface VersionWrite extends DerivedDataOrigin {
   readonly place: LayerKey
-  /** The newest question, counted from 1. */
+  /** Round of the latest question, counted from 1. */
   readonly round: number
   readonly parent: string | null
   readonly isTemporary: boolean
 }
 
-/** `change` returns what to keep, or `null` to leave all as it is. Resolves to what is kept, or `null`. */
+/**
+ * `change` returns the new value, or `null` for no change. Resolves to the saved value, or `null`.
+ */
 export async function saveNextVersion(
   { place, round, parent, isTemporary, ...work }: VersionWrite,
   change: (before: StoredLayerVersion | null) => JsonObject | null,
@@ -28,7 +30,8 @@ export async function saveNextVersion(
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
     const before = (await ports.layers.loadVersions(place)).at(-1) ?? null
     const number = (before?.number ?? 0) + 1
-    // Nobody has taken the number, and yet it could not be had.
+    // No other request took the number, so the store refused the version: its conversation was
+    // deleted.
     if (number === tried) throw new Error('What it belongs to has been forgotten.')
     tried = number
     const body = change(before)
@@ -38,7 +41,7 @@ export async function saveNextVersion(
       id: `lay_${ports.newTurnId()}`,
       place,
       number,
-      // In another branch there may be fewer by now: time goes on all the same.
+      // A branch may have fewer rounds, but the rounds of versions never decrease.
       round: Math.max(round, before?.round ?? 0),
       body,
       createdAtMs: now,

@@ -1,29 +1,30 @@
 /**
- * Of a memory that changes, what a model is told in front of the history, and what has changed since.
+ * Splits the versions of a memory into a snapshot, which is sent before the history, and later
+ * changes.
  *
- * In front stands the memory as it was when an epoch began, for as long as that lasts. What changed
- * later is told in front of the question that it was first known at, and stays there. So nothing that
- * was sent is ever sent otherwise, until the next epoch: every `SNAPSHOT_EPOCH_ROUNDS` rounds, or when the
- * changes have grown too long. Both are told from the log of versions alone: replicas agree, and
- * nobody remembers when an epoch began.
+ * The snapshot is the state at the start of an epoch and stays the same until the next one. Each
+ * change is sent before the question at which it was first known, and stays there. So no sent text
+ * changes within an epoch, which keeps the provider's cache valid. A new epoch starts every 20
+ * rounds, or when the changes exceed their token limit. Both parts derive from the log of versions
+ * only, so all replicas compute the same.
  *
- * A version is told from the round behind the one that it was written in: within its own round the
- * model has seen itself write it.
+ * A version is sent from the round after the one that wrote it: within its own round, the model has
+ * seen the tool call.
  */
 export interface StateVersion<State> {
-  /** The round that it was written in, counted from 1. */
+  /** The round that wrote the version, counted from 1. */
   readonly round: number
   readonly state: State
 }
 
 export interface SnapshotAndChanges<State> {
-  /** `null` if there was nothing yet. */
+  /** `null` if the memory was empty. */
   readonly base: State | null
   readonly changes: readonly ChangedState<State>[]
 }
 
 export interface ChangedState<State> {
-  /** The round in front of whose question it is told. */
+  /** The change is sent before the question of this round. */
   readonly round: number
   readonly before: State | null
   readonly after: State
@@ -31,7 +32,7 @@ export interface ChangedState<State> {
 
 export const SNAPSHOT_EPOCH_ROUNDS = 20
 
-/** `versions` from the oldest; `weigh` says how many tokens it takes to tell a change. */
+/** `versions` are oldest first; `weigh` returns the tokens of a rendered change. */
 export function splitSnapshotAndChanges<State>(
   versions: readonly StateVersion<State>[],
   round: number,
@@ -60,7 +61,10 @@ export function splitSnapshotAndChanges<State>(
   return { base, changes }
 }
 
-/** Rounds never go back: a version that was written in another branch comes when the newest does. */
+/**
+ * Returns the last version of each round. A version from another branch with a lower round counts
+ * for the latest round, because rounds never decrease.
+ */
 function lastOfRounds<State>(
   versions: readonly StateVersion<State>[],
 ): readonly StateVersion<State>[] {

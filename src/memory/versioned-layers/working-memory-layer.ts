@@ -1,6 +1,6 @@
 /**
- * Working memory: a JSON object that the model keeps for itself, by a tool of the house. It is told as
- * JSON, and what of it changed as what has to be put into it.
+ * Defines the working memory layer: a JSON object that the model updates with a gateway tool. The
+ * prompt contains it as JSON, and later changes as a JSON Merge Patch.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
@@ -16,7 +16,10 @@ import {
 
 export const WORKING_MEMORY = 'working_memory'
 
-/** As JSON. So much is always told as a whole, where the layers may have what they usually have. */
+/**
+ * Limit for the serialized JSON. A value of this size fits completely into the default token limit
+ * of the layers.
+ */
 export const MAX_WORKING_MEMORY_CHARS = 4000
 
 export const workingMemoryLayer: MemoryLayer = {
@@ -51,7 +54,10 @@ const WORDS: StateRenderer<JsonObject> = {
   },
 }
 
-/** What is too long is left out field by field, in their order, and named. */
+/**
+ * Renders the memory as JSON. If it is too long, fields that do not fit are omitted in order, and a
+ * sentence says so.
+ */
 export function renderWorkingMemory(memory: JsonObject, tokens: number): string {
   if (Object.keys(memory).length === 0) return ''
   const whole = JSON.stringify(memory)
