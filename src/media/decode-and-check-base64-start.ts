@@ -1,26 +1,31 @@
-/** What can be told of data from the beginning of its base64. */
+/** Decodes and checks the start of base64 data. */
 import { SNIFF_LENGTH_BYTES } from './sniff-media-type.ts'
 
-/** What it begins with; nothing, if that is not base64. It may have blanks in it, or the letters of URLs. */
+/**
+ * Decodes the first 48 bytes; returns none if the text is not base64. Whitespace and the URL-safe
+ * alphabet (`-`, `_`) are accepted.
+ */
 export function decodeFirstBytes(base64: string): Uint8Array {
-  const written = base64.slice(0, LOOKED_AT).replace(/\s+/g, '')
-  const letters = written.replaceAll('-', '+').replaceAll('_', '/')
+  const base64Start = base64.slice(0, CHECKED_CHARS).replace(/\s+/g, '')
+  const standardBase64 = base64Start.replaceAll('-', '+').replaceAll('_', '/')
   try {
-    // One letter alone is no byte.
-    const text = atob(letters.length % 4 === 1 ? letters.slice(0, -1) : letters)
+    // A single trailing character encodes no complete byte.
+    const text = atob(
+      standardBase64.length % 4 === 1 ? standardBase64.slice(0, -1) : standardBase64,
+    )
     const bytes = new Uint8Array(text.length)
-    for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at)
+    for (let index = 0; index < text.length; index += 1) bytes[index] = text.charCodeAt(index)
     return bytes
   } catch {
-    return NOTHING
+    return NO_BYTES
   }
 }
 
-const NOTHING = new Uint8Array()
+const NO_BYTES = new Uint8Array()
 
-/** Whether nothing can be in it: it is empty, or begins with what base64 has no letters for. */
+/** True if the data is empty or starts with characters that are not base64. */
 export function isEmptyOrInvalidBase64(base64: string): boolean {
-  return !/^\s*[\w+/-][\w+/=\s-]*$/.test(base64.slice(0, LOOKED_AT))
+  return !/^\s*[\w+/-][\w+/=\s-]*$/.test(base64.slice(0, CHECKED_CHARS))
 }
 
-const LOOKED_AT = (SNIFF_LENGTH_BYTES / 3) * 4
+const CHECKED_CHARS = (SNIFF_LENGTH_BYTES / 3) * 4

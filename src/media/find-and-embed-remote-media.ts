@@ -1,4 +1,4 @@
-/** A part that names its medium by an address, and the same part with the medium in it. */
+/** Finds content parts that refer to media by URL, and embeds loaded media into them. */
 import type { OpaquePart, Part } from '../core/item.ts'
 import { isObject } from '../core/json/json.ts'
 import { buildDataUrl } from '../core/media/data-url.ts'
@@ -10,15 +10,15 @@ export interface RemoteMedia {
 
 export type RemoteMediaKind = 'image' | 'file' | 'video'
 
-/** `null` for a part that holds its medium, or has none. */
+/** Returns `null` for a part with embedded media or without media. */
 export function findRemoteMedia(part: Part): RemoteMedia | null {
   switch (part.type) {
     case 'input_image':
-      return remote('image', part.image_url)
+      return createRemoteMedia('image', part.image_url)
     case 'input_file':
-      return part.file_data === undefined ? remote('file', part.file_url) : null
+      return part.file_data === undefined ? createRemoteMedia('file', part.file_url) : null
     case 'opaque':
-      return remote('video', readVideoUrl(part))
+      return createRemoteMedia('video', readVideoUrl(part))
     case 'input_text':
     case 'output_text':
     case 'refusal':
@@ -27,7 +27,7 @@ export function findRemoteMedia(part: Part): RemoteMedia | null {
   }
 }
 
-/** `null` for what is no video. */
+/** Returns `null` if the part is not a video. */
 export function readVideoUrl({ raw }: OpaquePart): string | null {
   const { type, video_url: video } = raw
   if (type !== 'video_url' && type !== 'input_video') return null
@@ -35,7 +35,7 @@ export function readVideoUrl({ raw }: OpaquePart): string | null {
   return typeof url === 'string' ? url : null
 }
 
-function remote(kind: RemoteMediaKind, url: unknown): RemoteMedia | null {
+function createRemoteMedia(kind: RemoteMediaKind, url: unknown): RemoteMedia | null {
   return typeof url === 'string' && /^https?:\/\//i.test(url) ? { kind, url } : null
 }
 
@@ -51,13 +51,13 @@ export function embedMedia(part: Part, { type, base64 }: InlineMedia): Part {
       return { ...part, image_url: url }
     case 'input_file': {
       const { file_url = '', ...rest } = part
-      const filename = part.filename ?? nameIn(file_url)
+      const filename = part.filename ?? readFileName(file_url)
       return { ...rest, ...(filename === null ? {} : { filename }), file_data: url }
     }
     case 'opaque': {
       const { video_url: video } = part.raw
-      const at = isObject(video) ? { ...video, url } : url
-      return { ...part, raw: { ...part.raw, video_url: at } }
+      const newVideo = isObject(video) ? { ...video, url } : url
+      return { ...part, raw: { ...part.raw, video_url: newVideo } }
     }
     case 'input_text':
     case 'output_text':
@@ -67,7 +67,7 @@ export function embedMedia(part: Part, { type, base64 }: InlineMedia): Part {
   }
 }
 
-function nameIn(url: string): string | null {
+function readFileName(url: string): string | null {
   const path = URL.parse(url)?.pathname ?? ''
   const name = path.slice(path.lastIndexOf('/') + 1)
   return name === '' ? null : name

@@ -1,4 +1,7 @@
-/** What stands for a medium that a model is not shown. It says nothing that changes from turn to turn. */
+/**
+ * Creates the notice that replaces media which a model is not sent. The text is the same in every
+ * turn, so that the provider's cache stays valid.
+ */
 import { createNoticePart, type NoticePart } from '../core/text/gateway-notice.ts'
 
 export function createHiddenMediaNotice(what: string, why: string): NoticePart {

@@ -1,40 +1,40 @@
 /**
- * What an upstream takes of media: which addresses it loads by itself, and how many bytes. What is
- * not known to be refused is sent.
+ * Resolves which media URLs an upstream loads itself, and its size limits. Unknown limits do not
+ * apply.
  */
 import type { Part } from '../core/item.ts'
 import type { Account } from '../providers/provider-interface.ts'
 import { PROVIDERS } from '../providers/registry.ts'
 
 export interface UpstreamMediaSupport {
-  /** Whether it loads the medium that this part names by an address. */
+  /** True if the upstream loads the URL of this part itself. */
   readonly loadsUrl: (part: Part, url: string) => boolean
-  /** What its addresses may begin with, beside those of the web. */
+  /** Accepted URL schemes besides `http` and `https`, e.g. `gs`. */
   readonly schemes: readonly string[]
-  /** How much base64 one image may be; `null` if nobody knows of a limit. */
+  /** Maximum base64 characters of one image; `null` if there is no known limit. */
   readonly maxImageChars: number | null
-  /** How much base64 a request may hold. */
+  /** Maximum base64 characters of all media in a request. */
   readonly maxRequestChars: number | null
 }
 
 export function resolveMediaSupport(account: Account): UpstreamMediaSupport {
   const { wire, quirks } = account
-  const taken = PROVIDERS[wire].getMediaSupport?.(account) ?? {}
+  const support = PROVIDERS[wire].getMediaSupport?.(account) ?? {}
   const {
     loadsUrl = () => true,
     schemes = [],
     maxImageChars = null,
     maxRequestChars = null,
-  } = taken
+  } = support
   const loadsAny = (quirks['mediaUrls'] ?? true) === true
   return {
     loadsUrl: (part, url) => loadsAny && loadsUrl(part, url),
     schemes,
-    maxImageChars: numberOr(quirks['imageLimitBytes'], maxImageChars),
-    maxRequestChars: numberOr(quirks['mediaLimitBytes'], maxRequestChars),
+    maxImageChars: getNumberOr(quirks['imageLimitBytes'], maxImageChars),
+    maxRequestChars: getNumberOr(quirks['mediaLimitBytes'], maxRequestChars),
   }
 }
 
-function numberOr<Other>(value: unknown, other: Other): number | Other {
-  return typeof value === 'number' ? value : other
+function getNumberOr<Other>(value: unknown, defaultValue: Other): number | Other {
+  return typeof value === 'number' ? value : defaultValue
 }

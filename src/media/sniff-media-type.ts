@@ -1,23 +1,23 @@
 /**
- * What a medium is by its first bytes, which do not lie as names and headers do. `null` for what is
- * none of the kinds that models are shown, or cannot be told by its beginning.
+ * Detects the media type from the first bytes, because names and headers are often wrong. Returns
+ * `null` for types that models do not accept or that the first bytes do not reveal.
  */
 export function sniffMediaType(bytes: Uint8Array): string | null {
-  for (const [type, at, magic] of MAGIC) {
-    if (holds(bytes, at, magic)) return type
+  for (const [type, offset, magic] of MAGIC_BYTES) {
+    if (hasBytesAt(bytes, offset, magic)) return type
   }
-  if (holds(bytes, 0, 'RIFF')) return inRiff(bytes)
-  if (holds(bytes, 4, 'ftyp')) return inIsoMedia(bytes)
+  if (hasBytesAt(bytes, 0, 'RIFF')) return detectRiffType(bytes)
+  if (hasBytesAt(bytes, 4, 'ftyp')) return detectIsoMediaType(bytes)
   return isMp3Frame(bytes) ? 'audio/mpeg' : null
 }
 
-/** So many bytes are enough. */
+/** The number of bytes that all checks need. */
 export const SNIFF_LENGTH_BYTES = 48
 
-type Magic = readonly [type: string, at: number, magic: string]
+type MagicBytes = readonly [type: string, offset: number, magic: string]
 
-/** Each character stands for one byte. */
-const MAGIC: readonly Magic[] = [
+/** Each character is one byte. */
+const MAGIC_BYTES: readonly MagicBytes[] = [
   ['image/png', 0, '\x89PNG\r\n\x1a\n'],
   ['image/jpeg', 0, '\xff\xd8\xff'],
   ['image/gif', 0, 'GIF87a'],
@@ -31,17 +31,17 @@ const MAGIC: readonly Magic[] = [
   ['audio/flac', 0, 'fLaC'],
   ['audio/mpeg', 0, 'ID3'],
   ['video/webm', 0, '\x1a\x45\xdf\xa3'],
-  // Two letters are little; behind the size of the file the format has four zeros.
+  // The two letters `BM` alone are too weak; bytes 6 to 9 are reserved and always zero.
   ['image/bmp', 6, '\0\0\0\0'],
 ]
 
-/** Whether an image that is said to be of this type is told by its beginning. */
+/** True if `sniffMediaType` recognizes every image of this type. */
 export function isSniffableType(type: string): boolean {
-  return SNIFFED.has(type)
+  return SNIFFABLE_TYPES.has(type)
 }
 
-const SNIFFED: ReadonlySet<string> = new Set([
-  ...MAGIC.flatMap(([type]) => (type.startsWith('image/') ? [type] : [])),
+const SNIFFABLE_TYPES: ReadonlySet<string> = new Set([
+  ...MAGIC_BYTES.flatMap(([type]) => (type.startsWith('image/') ? [type] : [])),
   'image/jpg',
   'image/webp',
   'image/avif',
@@ -49,23 +49,23 @@ const SNIFFED: ReadonlySet<string> = new Set([
   'image/heif',
 ])
 
-function holds(bytes: Uint8Array, at: number, magic: string): boolean {
-  if (at === 6 && !(bytes[0] === 0x42 && bytes[1] === 0x4d)) return false
-  if (bytes.length < at + magic.length) return false
+function hasBytesAt(bytes: Uint8Array, offset: number, magic: string): boolean {
+  if (offset === 6 && !(bytes[0] === 0x42 && bytes[1] === 0x4d)) return false
+  if (bytes.length < offset + magic.length) return false
   for (let index = 0; index < magic.length; index++) {
-    if (bytes[at + index] !== magic.charCodeAt(index)) return false
+    if (bytes[offset + index] !== magic.charCodeAt(index)) return false
   }
   return true
 }
 
-function inRiff(bytes: Uint8Array): string | null {
-  if (holds(bytes, 8, 'WEBP')) return 'image/webp'
-  if (holds(bytes, 8, 'WAVE')) return 'audio/wav'
-  return holds(bytes, 8, 'AVI ') ? 'video/x-msvideo' : null
+function detectRiffType(bytes: Uint8Array): string | null {
+  if (hasBytesAt(bytes, 8, 'WEBP')) return 'image/webp'
+  if (hasBytesAt(bytes, 8, 'WAVE')) return 'audio/wav'
+  return hasBytesAt(bytes, 8, 'AVI ') ? 'video/x-msvideo' : null
 }
 
-/** The brand tells which of the many that are built alike. */
-function inIsoMedia(bytes: Uint8Array): string {
+/** The brand in bytes 8 to 11 distinguishes the formats that share the ISO container. */
+function detectIsoMediaType(bytes: Uint8Array): string {
   const brand = String.fromCharCode(...bytes.subarray(8, 12))
   if (brand === 'avif' || brand === 'avis') return 'image/avif'
   if (brand === 'heic' || brand === 'heix' || brand === 'hevc') return 'image/heic'
@@ -74,18 +74,18 @@ function inIsoMedia(bytes: Uint8Array): string {
   return brand === 'qt  ' ? 'video/quicktime' : 'video/mp4'
 }
 
-/** Sync bits and a layer: without the layer it is AAC. */
+/** Checks the sync bits and the layer bits; AAC has the sync bits without a layer. */
 function isMp3Frame([first, second = 0]: Uint8Array): boolean {
   return first === 0xff && (second & 0xe0) === 0xe0 && (second & 0x06) !== 0
 }
 
-/** Whether it begins as HTML, XML or SVG do. */
+/** True for the start of HTML, XML or SVG. */
 export function looksLikeMarkup(bytes: Uint8Array): boolean {
   const text = new TextDecoder().decode(bytes.subarray(0, SNIFF_LENGTH_BYTES))
   return /^\s*<[!?a-z]/i.test(text)
 }
 
-/** Markup, or nothing but printable ASCII: an error that was saved as a picture. */
+/** True for markup and for printable ASCII, e.g. an error message that was saved as an image. */
 export function looksLikeText(bytes: Uint8Array): boolean {
   if (looksLikeMarkup(bytes)) return true
   return bytes.length > 0 && bytes.every((byte) => (byte >= 9 && byte <= 13) || isPrintable(byte))

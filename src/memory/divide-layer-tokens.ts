@@ -7,31 +7,31 @@
  * the limit, and no layer gets more than its maximum. For example, a limit of 1000 for two layers
  * with 200 to 400 and 200 to 1000 tokens gives 320 and 680.
  */
-export interface TokenClaim {
+export interface TokenRange {
   readonly minTokens: number
   readonly maxTokens: number
 }
 
-export function divideTokens(total: number, claims: readonly TokenClaim[]): readonly number[] {
+export function divideTokens(total: number, ranges: readonly TokenRange[]): readonly number[] {
   const available = Math.max(0, Math.floor(total))
-  const least = claims.map(({ minTokens, maxTokens }) => Math.min(minTokens, maxTokens))
-  const headroom = claims.map(({ maxTokens }, at) => maxTokens - (least[at] ?? 0))
-  const needed = sum(least)
-  if (needed >= available) return shared(available, least)
-  const pool = Math.min(available - needed, sum(headroom))
-  const more = shared(pool, headroom)
-  return least.map((tokens, at) => tokens + (more[at] ?? 0))
+  const minimums = ranges.map(({ minTokens, maxTokens }) => Math.min(minTokens, maxTokens))
+  const headroom = ranges.map(({ maxTokens }, index) => maxTokens - (minimums[index] ?? 0))
+  const minimumSum = sum(minimums)
+  if (minimumSum >= available) return divideByWeight(available, minimums)
+  const pool = Math.min(available - minimumSum, sum(headroom))
+  const extraTokens = divideByWeight(pool, headroom)
+  return minimums.map((tokens, index) => tokens + (extraTokens[index] ?? 0))
 }
 
 /** Divides `total` by weight into integers; the tokens lost by rounding go to the first layers. */
-function shared(total: number, weights: readonly number[]): readonly number[] {
-  const all = sum(weights)
-  if (all === 0) return weights.map(() => 0)
-  const shares = weights.map((weight) => Math.min(weight, Math.floor((total * weight) / all)))
-  let rest = Math.min(total, all) - sum(shares)
-  return shares.map((share, at) => {
-    const extra = Math.min(rest, (weights[at] ?? 0) - share, 1)
-    rest -= extra
+function divideByWeight(total: number, weights: readonly number[]): readonly number[] {
+  const weightSum = sum(weights)
+  if (weightSum === 0) return weights.map(() => 0)
+  const shares = weights.map((weight) => Math.min(weight, Math.floor((total * weight) / weightSum)))
+  let remainder = Math.min(total, weightSum) - sum(shares)
+  return shares.map((share, index) => {
+    const extra = Math.min(remainder, (weights[index] ?? 0) - share, 1)
+    remainder -= extra
     return share + extra
   })
 }

@@ -33,27 +33,38 @@ export function insertLayerBlocks(
   blocks: readonly RenderedBlock[],
   conversation: readonly Item[] | null = null,
 ): Transform {
-  const told = messagesFor(blocks)
+  const messages = renderBlocks(blocks)
   return {
     name: LAYER_TRANSFORM_NAME,
     prefixStability: 'lasting',
-    run(items, places) {
-      const others = items.some(isOfLayer) ? items.filter((item) => !isOfLayer(item)) : items
-      const starts = others === items && places !== undefined ? startsIn(conversation) : null
-      const placed = inOrder(told, others, (round) =>
-        starts === null || places === undefined
-          ? findRoundStarts(others)[round - 1]
-          : firstFrom(starts[round - 1], places),
+    run(items, originalPositions) {
+      const otherItems = items.some(isLayerMessage)
+        ? items.filter((item) => !isLayerMessage(item))
+        : items
+      const conversationRounds =
+        otherItems === items && originalPositions !== undefined
+          ? findConversationRounds(conversation)
+          : null
+      const messagesByIndex = groupByIndex(messages, otherItems, (round) =>
+        conversationRounds === null || originalPositions === undefined
+          ? findRoundStarts(otherItems)[round - 1]
+          : findFirstIndexFrom(conversationRounds[round - 1], originalPositions),
       )
-      const all = others.flatMap((item, at) => [...(placed.get(at) ?? []), item])
-      const result = all.concat(placed.get(others.length) ?? [])
-      if (result.length === items.length && result.every((item, at) => item === items[at])) {
+      const withBlocks = otherItems.flatMap((item, index) => [
+        ...(messagesByIndex.get(index) ?? []),
+        item,
+      ])
+      const result = withBlocks.concat(messagesByIndex.get(otherItems.length) ?? [])
+      if (result.length === items.length && result.every((item, index) => item === items[index])) {
         return { items, notes: [] }
       }
-      const gone = items.flatMap((item, at): readonly Note[] =>
-        isOfLayer(item) ? [{ did: 'dropped', at, why: 'layer-told-anew' }] : [],
+      const dropNotes = items.flatMap((item, index): readonly Note[] =>
+        isLayerMessage(item) ? [{ did: 'dropped', at: index, why: 'layer-told-anew' }] : [],
       )
-      return { items: result, notes: [...gone, ...result.filter(isOfLayer).map(noteOf)] }
+      return {
+        items: result,
+        notes: [...dropNotes, ...result.filter(isLayerMessage).map(createNote)],
+      }
     },
   }
 }
@@ -91,81 +102,86 @@ export function renderLayerMessage(
   }
 }
 
-const CHANGED = '_changed'
+const CHANGED_SUFFIX = '_changed'
 
-interface Told {
+interface PositionedMessage {
   /** A number means: before the question of this round (from 1). */
-  readonly place: 'head' | 'newest' | number
+  readonly position: 'head' | 'newest' | number
   readonly message: Message
 }
 
-function messagesFor(blocks: readonly RenderedBlock[]): readonly Told[] {
-  return blocks.flatMap(({ name, band, text, changes }): readonly Told[] => [
+function renderBlocks(blocks: readonly RenderedBlock[]): readonly PositionedMessage[] {
+  return blocks.flatMap(({ name, band, text, changes }): readonly PositionedMessage[] => [
     ...(text === ''
       ? []
       : [
           {
-            place: band === 'stable' ? ('head' as const) : ('newest' as const),
+            position: band === 'stable' ? ('head' as const) : ('newest' as const),
             message: renderLayerMessage({ name, band }, text),
           },
         ]),
     ...changes.map((change) => ({
-      place: change.round,
-      message: renderLayerMessage({ name, band: 'volatile' }, change.text, CHANGED),
+      position: change.round,
+      message: renderLayerMessage({ name, band: 'volatile' }, change.text, CHANGED_SUFFIX),
     })),
   ])
 }
 
-function isOfLayer(item: Item): boolean {
+function isLayerMessage(item: Item): boolean {
   return readItemLayer(item) !== null
 }
 
-function noteOf(item: Item): Note {
+function createNote(item: Item): Note {
   const detail = `The memory ${readItemLayer(item) ?? ''} is told, in about ${estimateItemTokens(item)} tokens.`
   return { did: 'added', why: 'layer-told', detail }
 }
 
-function inOrder(
-  told: readonly Told[],
+function groupByIndex(
+  messages: readonly PositionedMessage[],
   items: readonly Item[],
-  startOf: (round: number) => number | undefined,
+  findRoundStart: (round: number) => number | undefined,
 ): ReadonlyMap<number, readonly Item[]> {
   const head = countHeadItems(items)
-  const borders = findInsertionPoints(items)
-  const newest = findRoundStarts(items).at(-1) ?? items.length
-  const placeOf = (place: Told['place']): number | null => {
-    if (place === 'head') return head
-    const wanted = place === 'newest' ? newest : startOf(place)
+  const insertionPoints = findInsertionPoints(items)
+  const latestRoundStart = findRoundStarts(items).at(-1) ?? items.length
+  const findIndex = (position: PositionedMessage['position']): number | null => {
+    if (position === 'head') return head
+    const start = position === 'newest' ? latestRoundStart : findRoundStart(position)
     // The prompt lacks this round, e.g. in a transform of the conversation's first part.
-    if (wanted === undefined) return null
-    let at = Math.max(head, wanted)
+    if (start === undefined) return null
+    let index = Math.max(head, start)
     // Moves to the next insertion point, so that a call and its output stay together.
-    while (at < items.length && borders[at] !== true) at += 1
-    return at
+    while (index < items.length && insertionPoints[index] !== true) index += 1
+    return index
   }
-  const placed = new Map<number, Item[]>()
-  for (const { place, message } of told.toSorted((a, b) => orderOf(a.place) - orderOf(b.place))) {
-    const at = placeOf(place)
-    if (at === null) continue
-    const there = placed.get(at)
-    if (there === undefined) placed.set(at, [message])
-    else there.push(message)
+  const messagesByIndex = new Map<number, Item[]>()
+  for (const { position, message } of messages.toSorted(
+    (a, b) => getSortKey(a.position) - getSortKey(b.position),
+  )) {
+    const index = findIndex(position)
+    if (index === null) continue
+    const messagesAtIndex = messagesByIndex.get(index)
+    if (messagesAtIndex === undefined) messagesByIndex.set(index, [message])
+    else messagesAtIndex.push(message)
   }
-  return placed
+  return messagesByIndex
 }
 
-function orderOf(place: Told['place']): number {
-  if (place === 'head') return 0
-  return place === 'newest' ? Infinity : place
+function getSortKey(position: PositionedMessage['position']): number {
+  if (position === 'head') return 0
+  return position === 'newest' ? Infinity : position
 }
 
-function startsIn(conversation: readonly Item[] | null): readonly number[] | null {
+function findConversationRounds(conversation: readonly Item[] | null): readonly number[] | null {
   return conversation === null ? null : findRoundStarts(conversation)
 }
 
 /** Returns the index of the first item whose original position is at least `start`. */
-function firstFrom(start: number | undefined, places: OriginalPositions): number | undefined {
+function findFirstIndexFrom(
+  start: number | undefined,
+  originalPositions: OriginalPositions,
+): number | undefined {
   if (start === undefined) return undefined
-  const at = places.findIndex((place) => place !== null && place >= start)
-  return at < 0 ? undefined : at
+  const index = originalPositions.findIndex((position) => position !== null && position >= start)
+  return index < 0 ? undefined : index
 }

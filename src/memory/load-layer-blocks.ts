@@ -39,7 +39,9 @@ export async function loadLayerBlocks(
   after: RunInBackground,
 ): Promise<LayerResults> {
   const results = await Promise.all(
-    budgetRequestedLayers(layers, context.rules).map((wanted) => toldBy(wanted, context, after)),
+    budgetRequestedLayers(layers, context.rules).map((enabled) =>
+      loadLayerBlock(enabled, context, after),
+    ),
   )
   return {
     blocks: results.flatMap((result) => (isNote(result) ? [] : (result ?? []))),
@@ -53,14 +55,14 @@ export function budgetRequestedLayers(
   layers: readonly MemoryLayer[],
   rules: LayerRules,
 ): readonly BudgetedLayer[] {
-  const wanted = layers
+  const enabled = layers
     .filter((layer) => layer.isEnabled(rules))
-    .toSorted((a, b) => a.slot - b.slot)
-  const shares = divideTokens(rules.tokens, wanted)
-  return wanted.map((layer, at) => ({ layer, tokens: shares[at] ?? 0 }))
+    .toSorted((a, b) => a.order - b.order)
+  const shares = divideTokens(rules.tokens, enabled)
+  return enabled.map((layer, index) => ({ layer, tokens: shares[index] ?? 0 }))
 }
 
-async function toldBy(
+async function loadLayerBlock(
   { layer, tokens }: BudgetedLayer,
   context: SharedLayerContext,
   after: RunInBackground,
@@ -68,42 +70,50 @@ async function toldBy(
   const { name } = layer
   try {
     // The tag around the block counts, too.
-    const room =
+    const textTokens =
       tokens - estimateItemTokens(renderLayerMessage({ name, band: layer.band(context) }, ''))
-    if (room <= 0) return leftOut('layer-too-long', name)
-    const asked = layer.recall({ ...context, tokens: room }, after)
-    const block = await waitWithTimeout(asked, Math.min(layer.timeoutMs, MOST_PATIENCE_MS))
-    if (block === TIMED_OUT) return failed(name, 'layer-late', 'It took too long.', context)
-    return block === null ? null : fitted(block, { layer, tokens }, context)
+    if (textTokens <= 0) return createOmissionNote('layer-too-long', name)
+    const loading = layer.loadBlock({ ...context, tokens: textTokens }, after)
+    const block = await waitWithTimeout(loading, Math.min(layer.timeoutMs, MAX_TIMEOUT_MS))
+    if (block === TIMED_OUT)
+      return createFailureNote(name, 'layer-late', 'It took too long.', context)
+    return block === null ? null : fitBlock(block, { layer, tokens }, context)
   } catch (error) {
-    return failed(name, 'layer-failed', errorMessage(error), context)
+    return createFailureNote(name, 'layer-failed', errorMessage(error), context)
   }
 }
 
-const MOST_PATIENCE_MS = 5000
+const MAX_TIMEOUT_MS = 5000
 
 /** Checks the size of the complete message, because `shortenTo` counts only the text. */
-function fitted(
+function fitBlock(
   { text, changes = [], shortenTo }: LayerBlock,
   { layer, tokens }: BudgetedLayer,
   context: SharedLayerContext,
 ): RenderedBlock | Note | null {
   const { name } = layer
-  const told = { name, band: layer.band(context), changes }
-  const fits = (words: string): boolean =>
-    estimateItemTokens(renderLayerMessage(told, words)) <= tokens
+  const block = { name, band: layer.band(context), changes }
+  const fits = (layerText: string): boolean =>
+    estimateItemTokens(renderLayerMessage(block, layerText)) <= tokens
   if (text === '' && changes.length === 0) return null
-  if (text === '' || fits(text)) return { ...told, text }
-  const short = shortenTo?.(tokens - estimateItemTokens(renderLayerMessage(told, ''))) ?? null
-  return short === null || !fits(short) ? leftOut('layer-too-long', name) : { ...told, text: short }
+  if (text === '' || fits(text)) return { ...block, text }
+  const shortened = shortenTo?.(tokens - estimateItemTokens(renderLayerMessage(block, ''))) ?? null
+  return shortened === null || !fits(shortened)
+    ? createOmissionNote('layer-too-long', name)
+    : { ...block, text: shortened }
 }
 
-function failed(name: string, why: string, message: string, { ports }: SharedLayerContext): Note {
+function createFailureNote(
+  name: string,
+  why: string,
+  message: string,
+  { ports }: SharedLayerContext,
+): Note {
   ports.log('warn', why, { layer: name, why: message })
-  return leftOut(why, name)
+  return createOmissionNote(why, name)
 }
 
-function leftOut(why: string, name: string): Note {
+function createOmissionNote(why: string, name: string): Note {
   const detail = `${(NOTE_DESCRIPTIONS[why] ?? '').replace(/\.$/, '')} (${name}).`
   return { did: 'dropped', field: 'layers', why, by: 'layers', detail }
 }

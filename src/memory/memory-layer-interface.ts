@@ -19,7 +19,7 @@ export interface MemoryLayer {
   /** Also the tag around the layer's block. */
   readonly name: string
   /** Blocks are sorted by this number, lowest first; the lowest also gets its tokens first. */
-  readonly slot: number
+  readonly order: number
   readonly isEnabled: (rules: LayerRules) => boolean
   /**
    * `stable`: before the history, with the same text for a complete epoch, and later changes after
@@ -35,7 +35,7 @@ export interface MemoryLayer {
    * Resolves to `null` if there is nothing to send. May throw. The text must not change without new
    * data, because every change costs provider cache.
    */
-  readonly recall: (context: LayerContext, after: RunInBackground) => Promise<LayerBlock | null>
+  readonly loadBlock: (context: LayerContext, after: RunInBackground) => Promise<LayerBlock | null>
   /** Runs in the background after a completed answer. May throw. */
   readonly update?: (context: LayerContext, answered: LayerAnswer) => Promise<void>
 }

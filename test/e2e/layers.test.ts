@@ -143,9 +143,9 @@ describe.each(WAYS)('%s', (_, converse) => {
   test('C37: a failing layer and a hanging layer cost the answer nothing', async () => {
     const never = () => new Promise<null>(() => undefined)
     withLayers([
-      made('broken', { recall: async () => Promise.reject(new Error('no such table')) }),
-      made('hanging', { recall: never, update: never as never, timeoutMs: 60 }),
-      made('fine', { recall: async () => Promise.resolve({ text: 'All is well.' }) }),
+      made('broken', { loadBlock: async () => Promise.reject(new Error('no such table')) }),
+      made('hanging', { loadBlock: never, update: never as never, timeoutMs: 60 }),
+      made('fine', { loadBlock: async () => Promise.resolve({ text: 'All is well.' }) }),
     ])
     const answer = await converse('chat-model')('Hello?')
     expect(answer).toContain('You said')
@@ -160,7 +160,7 @@ describe.each(WAYS)('%s', (_, converse) => {
 
   test('without the policy field no layer is called, no tool offered and no block sent', async () => {
     const asked: string[] = []
-    withLayers([made('off', { recall: async () => Promise.resolve((asked.push('off'), null)) })])
+    withLayers([made('off', { loadBlock: async () => Promise.resolve((asked.push('off'), null)) })])
     await converse('chat-model', {})(note)
     expect(sent()).not.toMatch(/working_memory"|<working_memory/)
     expect(asked).toEqual([])
@@ -173,11 +173,11 @@ function messagesSent(): readonly unknown[] {
 
 function made(
   name: string,
-  fields: Pick<MemoryLayer, 'recall'> & Partial<MemoryLayer>,
+  fields: Pick<MemoryLayer, 'loadBlock'> & Partial<MemoryLayer>,
 ): MemoryLayer {
   return {
     name,
-    slot: 100,
+    order: 100,
     isEnabled: ({ workingMemory }) => workingMemory,
     band: () => 'volatile',
     minTokens: 0,
@@ -190,9 +190,9 @@ function made(
 describe('explain (C45)', () => {
   test('shows the share of each layer in a request', async () => {
     withLayers([
-      made('one', { recall: async () => Promise.resolve({ text: 'x'.repeat(400) }) }),
-      made('two', { slot: 5, recall: async () => Promise.resolve({ text: 'y' }) }),
-      made('late', { timeoutMs: 10, recall: () => new Promise(() => undefined) }),
+      made('one', { loadBlock: async () => Promise.resolve({ text: 'x'.repeat(400) }) }),
+      made('two', { order: 5, loadBlock: async () => Promise.resolve({ text: 'y' }) }),
+      made('late', { timeoutMs: 10, loadBlock: () => new Promise(() => undefined) }),
     ])
     const body = { model: 'chat-model', input: 'Hello?', backstory: NOTED }
     const told = JSON.parse(await post('/v1/context/explain', body)) as {

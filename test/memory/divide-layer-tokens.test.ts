@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { divideTokens, type TokenClaim } from '../../src/memory/divide-layer-tokens.ts'
+import { divideTokens, type TokenRange } from '../../src/memory/divide-layer-tokens.ts'
 
-const claim = (minTokens: number, maxTokens: number): TokenClaim => ({ minTokens, maxTokens })
+const claim = (minTokens: number, maxTokens: number): TokenRange => ({ minTokens, maxTokens })
 const someClaims = fc.array(fc.record({ minTokens: fc.nat(3000), maxTokens: fc.nat(5000) }), {
   maxLength: 6,
 })

@@ -30,21 +30,21 @@ const CONTEXT: SharedLayerContext = {
 function layer(name: string, fields: Partial<MemoryLayer> = {}): MemoryLayer {
   return {
     name,
-    slot: 100,
+    order: 100,
     isEnabled: ({ workingMemory }) => workingMemory,
     band: () => 'volatile',
     minTokens: 0,
     maxTokens: 500,
     timeoutMs: 50,
-    recall: async () => Promise.resolve({ text: name }),
+    loadBlock: async () => Promise.resolve({ text: name }),
     ...fields,
   }
 }
 
-const hang = layer('hang', { recall: async () => new Promise(() => undefined) })
-const broken = layer('broken', { recall: async () => Promise.reject(new Error('no table')) })
+const hang = layer('hang', { loadBlock: async () => new Promise(() => undefined) })
+const broken = layer('broken', { loadBlock: async () => Promise.reject(new Error('no table')) })
 const rash = layer('rash', {
-  recall() {
+  loadBlock() {
     throw new Error('at once')
   },
 })
@@ -53,7 +53,7 @@ describe('layers are asked at once (C37)', () => {
   test('and told in the order of their slots', async () => {
     const { blocks } = await loadLayerBlocks(
       CONTEXT,
-      [layer('b', { slot: 2 }), layer('a', { slot: 1 })],
+      [layer('b', { order: 2 }), layer('a', { order: 1 })],
       NOBODY,
     )
     expect(blocks.map(({ name }) => name)).toEqual(['a', 'b'])
@@ -82,7 +82,7 @@ describe('layers are asked at once (C37)', () => {
     const asked: string[] = []
     const off = layer('off', {
       isEnabled: ({ facts }) => facts,
-      recall: async () => Promise.resolve((asked.push('off'), null)),
+      loadBlock: async () => Promise.resolve((asked.push('off'), null)),
     })
     expect((await loadLayerBlocks(CONTEXT, [off], NOBODY)).blocks).toEqual([])
     expect(asked).toEqual([])
@@ -94,16 +94,16 @@ describe('one that has too much to say (C39)', () => {
 
   test('is shortened by itself, or left out alone', async () => {
     const short = layer('short', {
-      recall: async () =>
+      loadBlock: async () =>
         Promise.resolve({
           text: LONG,
           shortenTo: (tokens: number) => LONG.slice(0, tokens * 4 - 20),
         }),
     })
-    const long = layer('long', { slot: 1, recall: async () => Promise.resolve({ text: LONG }) })
+    const long = layer('long', { order: 1, loadBlock: async () => Promise.resolve({ text: LONG }) })
     const { blocks, notes } = await loadLayerBlocks(
       CONTEXT,
-      [long, short, layer('small', { slot: 300 })],
+      [long, short, layer('small', { order: 300 })],
       NOBODY,
     )
     expect(blocks.map(({ name }) => name)).toEqual(['short', 'small'])
@@ -113,7 +113,7 @@ describe('one that has too much to say (C39)', () => {
   test('is told its part, and all of them stay within what they may have together', async () => {
     const filling = (name: string) =>
       layer(name, {
-        recall: async ({ tokens }) => Promise.resolve({ text: 'abcd'.repeat(tokens - 10) }),
+        loadBlock: async ({ tokens }) => Promise.resolve({ text: 'abcd'.repeat(tokens - 10) }),
       })
     const { blocks } = await loadLayerBlocks(CONTEXT, ['a', 'b', 'c'].map(filling), NOBODY)
     const told = blocks.map((block) => estimateItemTokens(renderLayerMessage(block, block.text)))

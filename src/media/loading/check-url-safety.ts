@@ -1,56 +1,61 @@
 /**
- * What may be asked for over the network on behalf of a client, as far as its address tells: no
- * credentials, no ports of other services, no names and no numbers of this network. What a name
- * stands for is looked at again when it is connected to.
+ * Decides from the URL alone whether the gateway may load it for a client: no credentials, no port
+ * except the scheme's default, no internal names or private IP addresses. The IP addresses of a name are
+ * checked again on connect.
  */
 import { classifyIpLiteral } from './is-public-ip-address.ts'
 
-/** A host that may be asked whatever it is: `port` of `null` for those of its scheme. */
+/**
+ * A host that the operator allows; a `port` of `null` means the scheme's default port, `*` any
+ * port.
+ */
 export interface AllowedHost {
   readonly host: string
   readonly port: string | null
 }
 
-/** Whether a text names something by an address of any kind. */
+/** True for text that starts with a URL scheme, e.g. `https:` or `data:`. */
 export function hasUrlScheme(text: string): boolean {
   return /^\s*[a-z][a-z\d+.-]*:/i.test(text)
 }
 
 /**
- * Whether an upstream may be told to load it: one that stands in this network would ask for it from
- * within. Ports are its own affair; what parsers read in several ways is not passed on.
+ * True if the URL may be sent to an upstream. An upstream in the private network could load
+ * internal URLs. Every port is allowed; URLs that parsers read differently are not.
  */
 export function isPublicUrl(text: string, allowed: readonly AllowedHost[]): boolean {
-  const url = AMBIGUOUS.test(text) ? null : webUrl(text)
+  const url = AMBIGUOUS_CHARS.test(text) ? null : parseWebUrl(text)
   return url !== null && (isAllowedHost(url, allowed) || isPublicHost(url.hostname))
 }
 
-/** Some see a host in front of a backslash and some behind it; some leave out what is not printed. */
+/** Parsers disagree on the host of a URL with a backslash, and some drop control characters. */
 // oxlint-disable-next-line no-control-regex
-const AMBIGUOUS = /[\\\u0000-\u001f\u007f]/
+const AMBIGUOUS_CHARS = /[\\\u0000-\u001f\u007f]/
 
-/** `null` if it must not be asked for. */
+/** Returns `null` if the gateway must not load the URL. */
 export function parseFetchableUrl(text: string, allowed: readonly AllowedHost[]): URL | null {
-  const url = webUrl(text)
+  const url = parseWebUrl(text)
   if (url === null || isAllowedHost(url, allowed)) return url
-  // The parser leaves out a port that is the scheme's own.
+  // The parser sets `port` to `''` for the scheme's default port.
   return url.port === '' && isPublicHost(url.hostname) ? url : null
 }
 
-/** Without credentials. */
-function webUrl(text: string): URL | null {
-  const url = text.length > MAX_CHARS ? null : URL.parse(text)
+/** Parses an HTTP or HTTPS URL; `null` for other schemes and for URLs with credentials. */
+function parseWebUrl(text: string): URL | null {
+  const url = text.length > MAX_URL_CHARS ? null : URL.parse(text)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null
   return url.username === '' && url.password === '' ? url : null
 }
 
-/** No server takes longer ones, and some of them are remembered. */
-const MAX_CHARS = 8192
+/** Servers reject longer URLs, and some URLs are stored. */
+const MAX_URL_CHARS = 8192
 
-/** Whether the operator has named it, so that its addresses need not be public. */
+/** True if the operator allows the host (`MEDIA_FETCH_ALLOW`), even with private IP addresses. */
 export function isAllowedHost({ hostname, port }: URL, allowed: readonly AllowedHost[]): boolean {
   return allowed.some(
-    (one) => one.host === hostname && (one.port === '*' || (one.port ?? '') === port),
+    (allowedHost) =>
+      allowedHost.host === hostname &&
+      (allowedHost.port === '*' || (allowedHost.port ?? '') === port),
   )
 }
 
@@ -59,14 +64,17 @@ function isPublicHost(hostname: string): boolean {
   return literal === null ? !isInternalName(hostname) : literal === 'public'
 }
 
-/** Names that are of one network only: single words, and endings that the world has none of. */
+/**
+ * True for names that exist only in a private network: names without a dot, and reserved top-level
+ * domains, e.g. `nas.local`.
+ */
 function isInternalName(hostname: string): boolean {
   const name = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname
   const ending = name.slice(name.lastIndexOf('.') + 1)
-  return ending === name || INTERNAL.has(ending) || name.endsWith('.home.arpa')
+  return ending === name || INTERNAL_DOMAINS.has(ending) || name.endsWith('.home.arpa')
 }
 
-const INTERNAL = new Set([
+const INTERNAL_DOMAINS = new Set([
   'localhost',
   'local',
   'localdomain',

@@ -1,4 +1,7 @@
-/** How media get here from the network: the port, whichever runtime is behind it. */
+/**
+ * Defines the interface for loading media over the network, which Node and Workers implement, and
+ * follows redirects for both.
+ */
 import type { LoadFault } from './load-result-types.ts'
 import { parseFetchableUrl, type AllowedHost } from './check-url-safety.ts'
 
@@ -6,40 +9,42 @@ import { parseFetchableUrl, type AllowedHost } from './check-url-safety.ts'
 export type FetchMedia = (url: string, limits: FetchLimits) => Promise<FetchedMedia | LoadFault>
 
 export interface FetchLimits {
-  /** Ends it, wherever it is. */
+  /** Aborts the request and its redirects. */
   readonly signal: AbortSignal
-  /** Asked before bytes are kept: `null`, or why there must be no more. */
-  readonly refuse: (bytes: number) => LoadFault | null
+  /**
+   * Called before bytes are stored in memory; returns a fault if they exceed a limit, else `null`.
+   */
+  readonly checkBytes: (bytes: number) => LoadFault | null
 }
 
 export interface FetchedMedia {
   readonly bytes: Uint8Array
-  /** As its server calls it. */
+  /** The `content-type` header. */
   readonly type: string | null
 }
 
-/** What one address answers: a medium, why there is none, or where to ask instead. */
+/** The result of one request: media, a fault, or the target of a redirect. */
 export type FetchHop = FetchedMedia | LoadFault | { readonly to: string }
 
-/** Asks an address, and those that it refers to; each of them is looked at as the first one is. */
+/** Loads a URL and follows up to 3 redirects; each target is checked like the first URL. */
 export async function followMediaRedirects(
   first: string,
   allowed: readonly AllowedHost[],
-  ask: (url: URL) => Promise<FetchHop>,
+  requestUrl: (url: URL) => Promise<FetchHop>,
 ): Promise<FetchedMedia | LoadFault> {
   let address = first
   for (let hop = 0; hop < MAX_HOPS; hop++) {
     const url = parseFetchableUrl(address, allowed)
-    if (url === null) return BLOCKED
-    const answer = await ask(url)
-    if (!('to' in answer)) return answer
-    address = answer.to
+    if (url === null) return BLOCKED_FAULT
+    const result = await requestUrl(url)
+    if (!('to' in result)) return result
+    address = result.to
   }
-  return BLOCKED
+  return BLOCKED_FAULT
 }
 
 const MAX_HOPS = 4
-const BLOCKED: LoadFault = { fault: 'media-blocked' }
+const BLOCKED_FAULT: LoadFault = { fault: 'media-blocked' }
 
 export const MEDIA_FETCH_HEADERS = {
   accept: 'image/*, application/pdf, audio/*, video/*, */*;q=0.5',
@@ -51,10 +56,13 @@ export function faultForStatus(status: number): LoadFault | null {
   return { fault: status >= 500 || status === 429 ? 'media-unreachable' : 'media-gone' }
 }
 
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Where an answer refers to; `null` if it is one by itself. */
+/**
+ * Returns the target of a redirect, `''` if it is no valid URL; `null` if the response is not a
+ * redirect.
+ */
 export function readRedirectUrl(status: number, location: string | null, from: URL): string | null {
-  if (!REDIRECTS.has(status) || location === null) return null
+  if (!REDIRECT_STATUSES.has(status) || location === null) return null
   return URL.parse(location, from.href)?.href ?? ''
 }

@@ -1,4 +1,6 @@
-/** Which media have to be loaded before an upstream can be asked, the newest first. */
+/**
+ * Lists the media URLs that the gateway has to load because the upstream does not, latest first.
+ */
 import type { Item } from '../../core/item.ts'
 import { listContentParts } from '../../core/media/media-handles.ts'
 import type { UpstreamMediaSupport } from '../resolve-upstream-media-support.ts'
@@ -10,17 +12,17 @@ export function listMediaUrlsToLoad(
   items: readonly Item[],
   { loadsUrl }: UpstreamMediaSupport,
 ): MediaUrlsToLoad {
-  const plan = new Map<string, RemoteMediaKind>()
+  const urlsToLoad = new Map<string, RemoteMediaKind>()
   for (const item of items.toReversed()) {
     for (const part of listContentParts(item).toReversed()) {
       const medium = findRemoteMedia(part)
-      if (medium !== null && !loadsUrl(part, medium.url)) plan.set(medium.url, medium.kind)
+      if (medium !== null && !loadsUrl(part, medium.url)) urlsToLoad.set(medium.url, medium.kind)
     }
   }
-  return plan
+  return urlsToLoad
 }
 
-/** Whether there is any medium that is named by an address. */
+/** True if any part refers to media by URL. */
 export function hasRemoteMedia(items: readonly Item[]): boolean {
   return items.some((item) => listContentParts(item).some((part) => findRemoteMedia(part) !== null))
 }

@@ -1,9 +1,9 @@
-/** What came of the media that a request names by address, by that address. */
+/** Defines the results of loading a request's media, by URL. */
 import type { InlineMedia } from '../find-and-embed-remote-media.ts'
 
 export type LoadedMedia = ReadonlyMap<string, InlineMedia | LoadFault>
 
-/** Why a medium could not be loaded. */
+/** The reason why a URL was not loaded. */
 export interface LoadFault {
   readonly fault: LoadFaultCode
 }

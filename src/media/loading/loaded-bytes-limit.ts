@@ -1,36 +1,36 @@
 /**
- * How many bytes of loaded media this process holds at once. Who finds it full goes without and is
- * not kept waiting; with each request that is over there is room again.
+ * Limits the bytes of loaded media that this process holds in memory. A request that exceeds the
+ * limit does not wait; its media is left out. Each finished request releases its bytes.
  */
 export interface LoadedBytesLimit {
-  readonly lease: () => LoadedBytesLease
-  readonly bytesHeld: () => number
+  readonly createLease: () => LoadedBytesLease
+  readonly countHeldBytes: () => number
 }
 
 export interface LoadedBytesLease {
-  /** Whether there is room for so many bytes more. */
-  readonly take: (bytes: number) => boolean
-  /** Gives back so many bytes; all of them, if it is not said. */
-  readonly letGo: (bytes?: number) => void
+  /** Reserves the bytes; returns false if they exceed the limit. */
+  readonly reserve: (bytes: number) => boolean
+  /** Releases this many bytes, or all bytes of the lease by default. */
+  readonly release: (bytes?: number) => void
 }
 
 export function createLoadedBytesLimit(maxBytes: number): LoadedBytesLimit {
-  let held = 0
+  let heldBytes = 0
   return {
-    bytesHeld: () => held,
-    lease() {
-      let own = 0
+    countHeldBytes: () => heldBytes,
+    createLease() {
+      let leasedBytes = 0
       return {
-        take(bytes) {
-          if (held + bytes > maxBytes) return false
-          held += bytes
-          own += bytes
+        reserve(bytes) {
+          if (heldBytes + bytes > maxBytes) return false
+          heldBytes += bytes
+          leasedBytes += bytes
           return true
         },
-        letGo(bytes = own) {
-          const back = Math.min(bytes, own)
-          held -= back
-          own -= back
+        release(bytes = leasedBytes) {
+          const releasedBytes = Math.min(bytes, leasedBytes)
+          heldBytes -= releasedBytes
+          leasedBytes -= releasedBytes
         },
       }
     },

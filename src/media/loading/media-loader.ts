@@ -1,7 +1,6 @@
 /**
- * Loads media from where they are kept or, if need be, from the network: several at once, within a
- * time for all of them, and never more bytes than there is room for. It always comes to an end, and
- * for each there is a medium or a reason.
+ * Loads media from the store or from the network: 6 at once, with one timeout for all, and within
+ * the memory limit. The call always ends, with media or a fault for each URL.
  */
 import type { FetchMedia } from './follow-media-redirects.ts'
 import type { LoadFaultCode, LoadedMedia, LoadFault } from './load-result-types.ts'
@@ -10,80 +9,83 @@ import { verifyFetchedMedia } from './verify-fetched-media.ts'
 import type { MediaUrlsToLoad } from './list-urls-to-load.ts'
 import type { InlineMedia, RemoteMediaKind } from '../find-and-embed-remote-media.ts'
 
-/** What was loaded before, of one tenant, by address. Never rejects. */
+/** Media of one tenant that was loaded before, by URL. Never rejects. */
 export interface LoadedMediaCache {
-  /** `null` for one that there was no room for. */
+  /** Resolves to `null` for stored media that exceeds the memory limit. */
   readonly find: (
     urls: readonly string[],
     hasRoom: (chars: number) => boolean,
   ) => Promise<ReadonlyMap<string, InlineMedia | null>>
-  readonly keep: (url: string, medium: InlineMedia) => void
+  readonly save: (url: string, result: InlineMedia) => void
 }
 
 export interface MediaLoader {
-  readonly load: (plan: MediaUrlsToLoad, kept: LoadedMediaCache) => Promise<MediaLoad>
+  readonly load: (urlsToLoad: MediaUrlsToLoad, cache: LoadedMediaCache) => Promise<MediaLoad>
 }
 
 export interface MediaLoad {
   readonly loaded: LoadedMedia
-  /** The request is over that needed them. */
-  readonly letGo: () => void
+  /** Releases the memory after the request. */
+  readonly release: () => void
 }
 
 export interface MediaLoaderOptions {
   readonly fetchMedia: FetchMedia
   readonly memory: LoadedBytesLimit
-  /** Of one medium. */
+  /** Limit per URL. */
   readonly maxBytes: number
-  /** For all media of a request. */
+  /** Limit for all URLs of a request together. */
   readonly timeoutMs: number
   readonly nowMs: () => number
   readonly onFault: (fault: LoadFaultCode) => void
 }
 
-const AT_ONCE = 6
+const PARALLEL_LOADS = 6
 const MAX_MEDIA = 32
-const STEP = 8
+const DROP_STEP = 8
 
-/** The oldest go several at a time, so that most turns send what the turn before has sent. */
-function mostOf(count: number): number {
-  return count - Math.max(0, Math.ceil((count - MAX_MEDIA) / STEP)) * STEP
+/**
+ * Returns how many URLs to load: at most 32, and the oldest are dropped 8 at a time, so that most
+ * turns send the same media as the turn before. For example, 33 to 40 URLs give 25 to 32.
+ */
+function limitUrlCount(count: number): number {
+  return count - Math.max(0, Math.ceil((count - MAX_MEDIA) / DROP_STEP)) * DROP_STEP
 }
 
-export function createMediaLoader(parts: MediaLoaderOptions): MediaLoader {
-  const failed = recentFaults(parts.nowMs)
+export function createMediaLoader(options: MediaLoaderOptions): MediaLoader {
+  const faultCache = createFaultCache(options.nowMs)
   return {
-    async load(plan, kept) {
-      const lease = parts.memory.lease()
+    async load(urlsToLoad, cache) {
+      const lease = options.memory.createLease()
       const loaded = new Map<string, InlineMedia | LoadFault>()
-      const urls = [...plan.keys()]
-      for (const url of urls.splice(mostOf(urls.length))) {
+      const urls = [...urlsToLoad.keys()]
+      for (const url of urls.splice(limitUrlCount(urls.length))) {
         loaded.set(url, { fault: 'media-too-many' })
       }
-      for (const [url, medium] of await kept.find(urls, lease.take)) {
-        loaded.set(url, medium ?? { fault: 'media-memory' })
+      for (const [url, result] of await cache.find(urls, lease.reserve)) {
+        loaded.set(url, result ?? { fault: 'media-memory' })
       }
       const missing = urls.filter((url) => !loaded.has(url))
-      const signal = AbortSignal.timeout(parts.timeoutMs)
+      const signal = AbortSignal.timeout(options.timeoutMs)
       const loadNext = async (): Promise<void> => {
         for (let url = missing.shift(); url !== undefined; url = missing.shift()) {
-          const kind = plan.get(url) ?? 'file'
-          const medium = failed.find(url) ?? (await loadOne(url, kind, lease, signal, parts))
-          loaded.set(url, medium)
-          if ('base64' in medium) kept.keep(url, medium)
-          else failed.add(url, medium)
+          const kind = urlsToLoad.get(url) ?? 'file'
+          const result = faultCache.find(url) ?? (await loadUrl(url, kind, lease, signal, options))
+          loaded.set(url, result)
+          if ('base64' in result) cache.save(url, result)
+          else faultCache.add(url, result)
         }
       }
-      await Promise.all(Array.from({ length: AT_ONCE }, loadNext))
-      for (const medium of loaded.values()) {
-        if ('fault' in medium) parts.onFault(medium.fault)
+      await Promise.all(Array.from({ length: PARALLEL_LOADS }, loadNext))
+      for (const result of loaded.values()) {
+        if ('fault' in result) options.onFault(result.fault)
       }
-      return { loaded, letGo: () => lease.letGo() }
+      return { loaded, release: () => lease.release() }
     },
   }
 }
 
-async function loadOne(
+async function loadUrl(
   url: string,
   kind: RemoteMediaKind,
   lease: LoadedBytesLease,
@@ -92,42 +94,42 @@ async function loadOne(
 ): Promise<InlineMedia | LoadFault> {
   if (signal.aborted) return { fault: 'media-late' }
   let size = 0
-  const refuse = (bytes: number): LoadFault | null => {
+  const checkBytes = (bytes: number): LoadFault | null => {
     if (size + bytes > maxBytes) return { fault: 'media-oversized' }
-    if (!lease.take(bytes)) return { fault: 'media-memory' }
+    if (!lease.reserve(bytes)) return { fault: 'media-memory' }
     size += bytes
     return null
   }
-  const fetched = await fetchMedia(url, { signal, refuse })
-  const medium = 'fault' in fetched ? fetched : verifyFetchedMedia(kind, url, fetched)
-  if ('fault' in medium) lease.letGo(size)
-  return medium
+  const fetched = await fetchMedia(url, { signal, checkBytes })
+  const result = 'fault' in fetched ? fetched : verifyFetchedMedia(kind, url, fetched)
+  if ('fault' in result) lease.release(size)
+  return result
 }
 
 /**
- * What has just failed is not tried again with every turn: a chat would wait for it each time, and
- * its model be told now this and now that.
+ * Remembers failed URLs for 5 minutes. Otherwise each turn of a chat would wait for them again, and
+ * the prompt could change between turns.
  */
-function recentFaults(nowMs: () => number) {
+function createFaultCache(nowMs: () => number) {
   const faults = new Map<string, { readonly fault: LoadFault; readonly untilMs: number }>()
   return {
     find(url: string): LoadFault | null {
-      const found = faults.get(url)
-      if (found === undefined) return null
-      if (found.untilMs > nowMs()) return found.fault
+      const entry = faults.get(url)
+      if (entry === undefined) return null
+      if (entry.untilMs > nowMs()) return entry.fault
       faults.delete(url)
       return null
     },
     add(url: string, fault: LoadFault): void {
-      // Those say something of this process, not of what is at the address.
+      // These faults depend on this process, not on the URL.
       if (fault.fault === 'media-memory' || fault.fault === 'media-too-many') return
-      if (faults.has(url) || url.length > MAX_CHARS) return
+      if (faults.has(url) || url.length > MAX_URL_CHARS) return
       if (faults.size >= MAX_FAULTS) faults.delete(faults.keys().next().value ?? '')
-      faults.set(url, { fault, untilMs: nowMs() + REMEMBERED_MS })
+      faults.set(url, { fault, untilMs: nowMs() + FAULT_CACHE_MS })
     },
   }
 }
 
 const MAX_FAULTS = 1000
-const MAX_CHARS = 1000
-const REMEMBERED_MS = 5 * 60 * 1000
+const MAX_URL_CHARS = 1000
+const FAULT_CACHE_MS = 5 * 60 * 1000

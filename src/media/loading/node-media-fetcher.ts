@@ -1,7 +1,7 @@
 /**
- * Fetches media on Node. A name is looked up when it is connected to, and connected to is the very
- * address that was looked at: a name that means something else a moment later changes nothing. What
- * an answer refers to is looked at like what was asked for.
+ * Loads media on Node. A name is resolved when the connection is made, and the connection uses
+ * exactly the checked addresses, so a later DNS change has no effect. Redirect targets are checked
+ * like the first URL.
  */
 import { lookup as systemLookup, type LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
@@ -21,11 +21,11 @@ import type { LoadFault } from './load-result-types.ts'
 import { isAllowedHost, type AllowedHost } from './check-url-safety.ts'
 import { isPublicIpAddress } from './is-public-ip-address.ts'
 
-/** All addresses of a name, as the system's resolver gives them. */
+/** Resolves a name to all its addresses, like `dns.lookup` with `all: true`. */
 export type DnsLookup = (
   hostname: string,
   options: { readonly all: true },
-  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
 
 export interface NodeMediaFetcher {
@@ -35,70 +35,82 @@ export interface NodeMediaFetcher {
 
 export function createNodeMediaFetcher(
   { allowed, maxBytes }: { readonly allowed: readonly AllowedHost[]; readonly maxBytes: number },
-  lookUp: DnsLookup = systemLookup,
+  lookup: DnsLookup = systemLookup,
 ): NodeMediaFetcher {
-  const open = new Agent({ ...LIMITS, connect: { timeout: CONNECT_MS } })
-  const guarded = new Agent({
-    ...LIMITS,
-    connect: { timeout: CONNECT_MS, lookup: guardedLookup(lookUp) },
+  const openAgent = new Agent({ ...CONNECTION_OPTIONS, connect: { timeout: CONNECT_TIMEOUT_MS } })
+  const guardedAgent = new Agent({
+    ...CONNECTION_OPTIONS,
+    connect: { timeout: CONNECT_TIMEOUT_MS, lookup: createGuardedLookup(lookup) },
   })
   const fetchMedia: FetchMedia = (text, limits) =>
     followMediaRedirects(text, allowed, async (url) => {
-      const answer = await ask(isAllowedHost(url, allowed) ? open : guarded, url, limits)
-      if ('fault' in answer) return answer
-      const to = readRedirectUrl(answer.status, answer.headers['location'] ?? null, url)
-      return to === null ? fetchedFrom(answer, maxBytes) : { to }
+      const response = await requestUrl(
+        isAllowedHost(url, allowed) ? openAgent : guardedAgent,
+        url,
+        limits,
+      )
+      if ('fault' in response) return response
+      const to = readRedirectUrl(response.status, response.headers['location'] ?? null, url)
+      return to === null ? decompressBody(response, maxBytes) : { to }
     })
   return {
     fetchMedia,
-    close: async () => void (await Promise.all([open.destroy(), guarded.destroy()])),
+    close: async () => void (await Promise.all([openAgent.destroy(), guardedAgent.destroy()])),
   }
 }
 
-const CONNECT_MS = 10_000
+const CONNECT_TIMEOUT_MS = 10_000
 
-/** A connection is not kept for long: what was looked at holds for now. */
-const LIMITS = { pipelining: 1, keepAliveTimeout: 1000, keepAliveMaxTimeout: 1000 } as const
+/** Connections close after 1 second, because an address check must not be reused for long. */
+const CONNECTION_OPTIONS = {
+  pipelining: 1,
+  keepAliveTimeout: 1000,
+  keepAliveMaxTimeout: 1000,
+} as const
 
-/** If any of the addresses is not public, none is used. */
-function guardedLookup(lookUp: DnsLookup): LookupFunction {
-  return (hostname, options, done) => {
-    lookUp(hostname, { all: true }, (error, addresses) => {
+/** Rejects a name if any of its addresses is not public. */
+function createGuardedLookup(lookup: DnsLookup): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { all: true }, (error, addresses) => {
       const [first] = addresses ?? []
       if (error !== null || first === undefined) {
-        return done(error ?? new Error('There is no such host.'), '', 0)
+        return callback(error ?? new Error('There is no such host.'), '', 0)
       }
       if (!addresses.every(({ address }) => isPublicIpAddress(address))) {
-        return done(new BlockedError(), '', 0)
+        return callback(new PrivateAddressError(), '', 0)
       }
-      if (options.all === true) return done(null, addresses)
-      done(null, first.address, first.family)
+      if (options.all === true) return callback(null, addresses)
+      callback(null, first.address, first.family)
     })
   }
 }
 
-class BlockedError extends Error {
+class PrivateAddressError extends Error {
   readonly code = 'BLOCKED'
 }
 
-interface Answer {
+interface MediaResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Uint8Array
 }
 
-/** The body of what only refers to something else is not waited for. */
-function ask(agent: Agent, url: URL, { signal, refuse }: FetchLimits): Promise<Answer | LoadFault> {
+/** Requests one URL; the body of a redirect or an error is not read. */
+function requestUrl(
+  agent: Agent,
+  url: URL,
+  { signal, checkBytes }: FetchLimits,
+): Promise<MediaResponse | LoadFault> {
   return new Promise((resolve) => {
     let abort: (() => void) | null = null
-    const finish = (result: Answer | LoadFault): void => {
-      signal.removeEventListener('abort', late)
+    const finish = (result: MediaResponse | LoadFault): void => {
+      signal.removeEventListener('abort', timeOut)
       resolve(result)
       abort?.()
     }
-    const late = (): void => finish({ fault: 'media-late' })
-    if (signal.aborted) return late()
-    signal.addEventListener('abort', late, { once: true })
+    const timeOut = (): void => finish({ fault: 'media-late' })
+    if (signal.aborted) return timeOut()
+    signal.addEventListener('abort', timeOut, { once: true })
     const chunks: Uint8Array[] = []
     let head = { status: 0, headers: {} as Readonly<Record<string, string>> }
     agent.dispatch(
@@ -115,30 +127,30 @@ function ask(agent: Agent, url: URL, { signal, refuse }: FetchLimits): Promise<A
         },
         onResponseStart(_, status, headers) {
           if (status < 200) return
-          head = { status, headers: singleValues(headers) }
-          if (status >= 300) finish({ ...head, bytes: NOTHING })
+          head = { status, headers: keepFirstValues(headers) }
+          if (status >= 300) finish({ ...head, bytes: NO_BYTES })
         },
         onResponseData(_, chunk) {
-          const fault = refuse(chunk.length)
+          const fault = checkBytes(chunk.length)
           if (fault !== null) return finish(fault)
           chunks.push(chunk)
         },
         onResponseEnd: () => finish({ ...head, bytes: concatBytes(chunks) }),
-        onResponseError: (_, error) => finish({ fault: faultOf(error) }),
+        onResponseError: (_, error) => finish({ fault: getFaultCode(error) }),
       },
     )
   })
 }
 
-const NOTHING = new Uint8Array()
+const NO_BYTES = new Uint8Array()
 
-function faultOf(error: Error): LoadFault['fault'] {
+function getFaultCode(error: Error): LoadFault['fault'] {
   const { code } = error as { readonly code?: unknown }
   if (code === 'BLOCKED') return 'media-blocked'
   return typeof code === 'string' && code.endsWith('_TIMEOUT') ? 'media-late' : 'media-unreachable'
 }
 
-function singleValues(
+function keepFirstValues(
   headers: Record<string, string | string[] | undefined>,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -149,9 +161,11 @@ function singleValues(
   )
 }
 
-/** A server may compress though it was asked not to: so much and no more is unpacked. */
-function fetchedFrom(
-  { status, headers, bytes }: Answer,
+/**
+ * Decompresses the body up to the size limit; servers may compress although the request forbids it.
+ */
+function decompressBody(
+  { status, headers, bytes }: MediaResponse,
   maxBytes: number,
 ): FetchedMedia | LoadFault {
   const fault = faultForStatus(status)
@@ -159,19 +173,19 @@ function fetchedFrom(
   const encoding = headers['content-encoding'] ?? 'identity'
   const type = headers['content-type'] ?? null
   if (encoding === 'identity' || encoding === '') return { bytes, type }
-  const unpack = UNPACK[encoding]
-  if (unpack === undefined) return { fault: 'media-mislabelled' }
+  const decompress = DECOMPRESSORS[encoding]
+  if (decompress === undefined) return { fault: 'media-mislabelled' }
   try {
-    return { bytes: unpack(bytes, { maxOutputLength: maxBytes }), type }
+    return { bytes: decompress(bytes, { maxOutputLength: maxBytes }), type }
   } catch (error) {
     const isTooLarge = (error as { readonly code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE'
     return { fault: isTooLarge ? 'media-oversized' : 'media-mislabelled' }
   }
 }
 
-type Unpack = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array
+type Decompress = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array
 
-const UNPACK: Readonly<Partial<Record<string, Unpack>>> = {
+const DECOMPRESSORS: Readonly<Partial<Record<string, Decompress>>> = {
   gzip: gunzipSync,
   'x-gzip': gunzipSync,
   deflate: inflateSync,

@@ -1,4 +1,4 @@
-/** What was fetched, as the medium that it was asked for as. */
+/** Checks that fetched bytes are media of the expected kind, and determines their type. */
 import type { FetchedMedia } from './follow-media-redirects.ts'
 import type { LoadFault } from './load-result-types.ts'
 import type { RemoteMediaKind, InlineMedia } from '../find-and-embed-remote-media.ts'
@@ -11,7 +11,7 @@ export function verifyFetchedMedia(
 ): InlineMedia | LoadFault {
   const { bytes } = fetched
   if (bytes.length === 0) return { fault: 'media-gone' }
-  const type = typeOf(kind, url, fetched)
+  const type = detectMediaType(kind, url, fetched)
   if (type === null) return { fault: 'media-mislabelled' }
   return {
     type,
@@ -19,25 +19,32 @@ export function verifyFetchedMedia(
   }
 }
 
-/** `null` if it is none of its kind. Its bytes go before what its server says. */
-function typeOf(kind: RemoteMediaKind, url: string, { bytes, type }: FetchedMedia): string | null {
-  const sniffed = sniffMediaType(bytes)
-  const said = (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+/**
+ * Returns `null` if the bytes are of another kind. The bytes take precedence over the
+ * `content-type` header.
+ */
+function detectMediaType(
+  kind: RemoteMediaKind,
+  url: string,
+  { bytes, type }: FetchedMedia,
+): string | null {
+  const sniffedType = sniffMediaType(bytes)
+  const declaredType = (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
   switch (kind) {
     case 'image':
-      return sniffed?.startsWith('image/') === true ? sniffed : null
+      return sniffedType?.startsWith('image/') === true ? sniffedType : null
     case 'video':
-      if (sniffed?.startsWith('video/') === true) return sniffed
-      return said.startsWith('video/') && !looksLikeMarkup(bytes) ? said : null
+      if (sniffedType?.startsWith('video/') === true) return sniffedType
+      return declaredType.startsWith('video/') && !looksLikeMarkup(bytes) ? declaredType : null
     case 'file':
-      if (sniffed !== null) return sniffed
-      // A page that says that the file is not there is not the file.
-      if (said.startsWith('text/html') && !isPage(url)) return null
-      return said === '' ? 'application/octet-stream' : said
+      if (sniffedType !== null) return sniffedType
+      // An HTML page for another file name is an error page.
+      if (declaredType.startsWith('text/html') && !isPageUrl(url)) return null
+      return declaredType === '' ? 'application/octet-stream' : declaredType
   }
 }
 
-function isPage(url: string): boolean {
+function isPageUrl(url: string): boolean {
   const path = URL.parse(url)?.pathname ?? ''
   const name = path.slice(path.lastIndexOf('/') + 1)
   return !name.includes('.') || /\.(x?html?|php|aspx?)$/i.test(name)

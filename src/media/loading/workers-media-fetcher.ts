@@ -1,6 +1,6 @@
 /**
- * Fetches media where there is only `fetch`. Addresses are looked at as they are written; that a name
- * leads into no private network is the platform's to see to, which on Workers has none.
+ * Loads media with `fetch` alone, e.g. on Workers. Only the URL is checked, not the resolved
+ * addresses: Workers have no private network.
  */
 import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import {
@@ -19,14 +19,14 @@ import type { AllowedHost } from './check-url-safety.ts'
 export function createWorkersMediaFetcher(allowed: readonly AllowedHost[]): FetchMedia {
   return async (text, limits) => {
     try {
-      return await followMediaRedirects(text, allowed, (url) => ask(url, limits))
+      return await followMediaRedirects(text, allowed, (url) => requestUrl(url, limits))
     } catch {
       return { fault: limits.signal.aborted ? 'media-late' : 'media-unreachable' }
     }
   }
 }
 
-async function ask(url: URL, limits: FetchLimits): Promise<FetchHop> {
+async function requestUrl(url: URL, limits: FetchLimits): Promise<FetchHop> {
   const response = await fetch(url, {
     headers: MEDIA_FETCH_HEADERS,
     redirect: 'manual',
@@ -35,15 +35,15 @@ async function ask(url: URL, limits: FetchLimits): Promise<FetchHop> {
   })
   const { status, headers } = response
   const to = readRedirectUrl(status, headers.get('location'), url)
-  if (to === null) return bodyOf(response, limits)
+  if (to === null) return readBody(response, limits)
   await response.body?.cancel()
   return { to }
 }
 
-/** As it is unpacked: that is what is counted. */
-async function bodyOf(
+/** Reads the decompressed body; the size limit counts decompressed bytes. */
+async function readBody(
   response: Response,
-  { refuse }: FetchLimits,
+  { checkBytes }: FetchLimits,
 ): Promise<FetchedMedia | LoadFault> {
   const fault = faultForStatus(response.status)
   const reader = response.body?.getReader()
@@ -55,10 +55,10 @@ async function bodyOf(
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return { bytes: concatBytes(chunks), type: response.headers.get('content-type') }
-    const refused = refuse(value.length)
-    if (refused !== null) {
+    const limitFault = checkBytes(value.length)
+    if (limitFault !== null) {
       await reader.cancel()
-      return refused
+      return limitFault
     }
     chunks.push(value)
   }

@@ -1,6 +1,6 @@
 /**
- * Addresses that no upstream is to be told: those of this network, for a server that stands in it would
- * load what only it can see, and those that are none of the web. They become a notice, whoever is asked.
+ * Replaces URLs that no upstream may get by a notice: private URLs, which an upstream in this
+ * network could load, and URLs that are not on the web, e.g. `file:`.
  */
 import { isDataUrl } from '../../core/media/data-url.ts'
 import type { Part } from '../../core/item.ts'
@@ -18,72 +18,75 @@ export function blockPrivateUrls(
   { schemes }: Pick<UpstreamMediaSupport, 'schemes'>,
   allowed: readonly AllowedHost[],
 ): Transform {
-  const isFine = (url: string): boolean =>
+  const isAllowed = (url: string): boolean =>
     isDataUrl(url) || schemes.some((scheme) => url.startsWith(scheme)) || isPublicUrl(url, allowed)
   return {
     name: 'media',
     needs: ITEM_TRAITS.media,
     prefixStability: 'none',
     run: (items) =>
-      mapParts(items, (part, _, beside) => {
-        const all = isObject(beside)
-          ? [...addressesOf(part), ...addressesIn(beside)]
-          : addressesOf(part)
-        const refused = all.find(({ url }) => !isFine(url))
-        return refused === undefined ? null : notAsked(refused.kind)
+      mapParts(items, (part, _, extraFields) => {
+        const urls = isObject(extraFields)
+          ? [...listPartUrls(part), ...listRawUrls(extraFields)]
+          : listPartUrls(part)
+        const blocked = urls.find(({ url }) => !isAllowed(url))
+        return blocked === undefined ? null : createBlockedChange(blocked.kind)
       }),
   }
 }
 
-interface Address {
+interface MediaUrl {
   readonly kind: MediaKind
   readonly url: string
 }
 
-function addressesOf(part: Part): readonly Address[] {
+function listPartUrls(part: Part): readonly MediaUrl[] {
   switch (part.type) {
     case 'input_image': {
       const { image_url: url, file_id: id } = part
       return typeof url === 'string' && (url !== '' || typeof id !== 'string')
         ? [{ kind: 'image', url }]
-        : NONE
+        : NO_URLS
     }
     case 'input_file': {
       const { file_url: url, file_data, file_id: id } = part
-      const isSaid = url !== undefined && (url !== '' || typeof id !== 'string')
-      const urls = [...(isSaid ? [url] : []), ...schemed(file_data)]
+      const isUrlGiven = url !== undefined && (url !== '' || typeof id !== 'string')
+      const urls = [...(isUrlGiven ? [url] : []), ...listIfUrl(file_data)]
       return urls.map((url) => ({ kind: 'file', url }))
     }
     case 'input_audio':
-      return schemed(part.input_audio.data).map((url) => ({ kind: 'audio', url }))
+      return listIfUrl(part.input_audio.data).map((url) => ({ kind: 'audio', url }))
     case 'opaque':
-      return addressesIn(part.raw)
+      return listRawUrls(part.raw)
     case 'input_text':
     case 'output_text':
     case 'refusal':
-      return NONE
+      return NO_URLS
   }
 }
 
-const NONE: readonly Address[] = []
+const NO_URLS: readonly MediaUrl[] = []
 
-/** Where base64 belongs, some services take an address. */
-function schemed(data: string | undefined): readonly string[] {
+/** Some services accept a URL in a base64 field. */
+function listIfUrl(data: string | undefined): readonly string[] {
   return data !== undefined && hasUrlScheme(data) ? [data] : []
 }
 
-/** As several services write it: `{ type: 'video_url', video_url: { url } }`, or `{ file: { file_url } }`. */
-function addressesIn(raw: JsonObject): readonly Address[] {
-  return NAMED.flatMap(([field, kind]) => {
-    const said = raw[field]
-    const texts = isObject(said) ? [said['url'], said[`${kind}_url`]] : [said]
+/**
+ * Reads the formats of several services: `{ type: 'video_url', video_url: { url } }` and `{ file: {
+ * file_url } }`.
+ */
+function listRawUrls(raw: JsonObject): readonly MediaUrl[] {
+  return URL_FIELDS.flatMap(([field, kind]) => {
+    const value = raw[field]
+    const texts = isObject(value) ? [value['url'], value[`${kind}_url`]] : [value]
     return texts.flatMap((url) =>
       typeof url === 'string' && hasUrlScheme(url) ? [{ kind, url }] : [],
     )
   })
 }
 
-const NAMED: readonly (readonly [field: string, kind: MediaKind])[] = [
+const URL_FIELDS: readonly (readonly [field: string, kind: MediaKind])[] = [
   ['video_url', 'video'],
   ['audio_url', 'audio'],
   ['image_url', 'image'],
@@ -94,7 +97,7 @@ const NAMED: readonly (readonly [field: string, kind: MediaKind])[] = [
   ['file', 'file'],
 ]
 
-function notAsked(kind: MediaKind): PartChange {
+function createBlockedChange(kind: MediaKind): PartChange {
   const why = LOAD_FAULT_REASONS['media-blocked']
   const detail = `The ${kind} is not passed on: ${why}. A notice stands in its place.`
   return { part: createHiddenMediaNotice(kind, why), why: 'media-blocked', detail }

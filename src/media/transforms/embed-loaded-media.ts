@@ -1,6 +1,6 @@
 /**
- * Puts the media that were loaded in the place of their addresses, for an upstream that does not load
- * them itself. What could not be loaded becomes a notice, so that the model knows of it.
+ * Replaces URLs by the loaded media, for upstreams that do not load URLs. Media that could not be
+ * loaded becomes a notice, so the model knows about it.
  */
 import { ITEM_TRAITS } from '../../context/scan-items.ts'
 import type { Transform } from '../../context/transform-interface.ts'
@@ -21,16 +21,16 @@ export function embedLoadedMedia(
     run: (items) =>
       mapParts(items, (part) => {
         const medium = findRemoteMedia(part)
-        const found = medium === null ? undefined : loaded.get(medium.url)
-        if (medium === null || found === undefined || loadsUrl(part, medium.url)) return null
+        const result = medium === null ? undefined : loaded.get(medium.url)
+        if (medium === null || result === undefined || loadsUrl(part, medium.url)) return null
         const { kind } = medium
-        if ('base64' in found) {
+        if ('base64' in result) {
           const detail = `The ${kind} was loaded from its address, which the upstream does not do.`
-          return { part: embedMedia(part, found), why: 'media-loaded', detail }
+          return { part: embedMedia(part, result), why: 'media-loaded', detail }
         }
-        const why = LOAD_FAULT_REASONS[found.fault]
+        const why = LOAD_FAULT_REASONS[result.fault]
         const detail = `The ${kind} was not loaded: ${why}. A notice stands in its place.`
-        return { part: createHiddenMediaNotice(kind, why), why: found.fault, detail }
+        return { part: createHiddenMediaNotice(kind, why), why: result.fault, detail }
       }),
   }
 }

@@ -1,4 +1,4 @@
-/** Puts other parts in the place of some, with a note on each. The very same list, if all are fine. */
+/** Replaces content parts and adds a note for each; returns the same list if nothing changed. */
 import { readChatOnlyFields } from '../../core/items/chat-only-fields.ts'
 import type { Item, Part } from '../../core/item.ts'
 import type { Json } from '../../core/json/json.ts'
@@ -14,33 +14,35 @@ export interface PartChange {
 }
 
 /**
- * `change` gives `null` for a part that is to stay, as nearly all do. `beside` is what else the client has
- * written into it, if chat has brought it.
+ * `change` returns `null` for a part that stays. `extraFields` holds the unknown fields that a Chat
+ * Completions client wrote into the part.
  */
 export function mapParts(
   items: readonly Item[],
-  change: (part: Part, at: number, beside: Json) => PartChange | null,
+  change: (part: Part, index: number, extraFields: Json) => PartChange | null,
 ): TransformResult {
   const notes: Note[] = []
-  let rebuilt: Item[] | null = null
-  // Counted, because all that a client sends goes by here, and nearly none of it is anything but text.
-  for (let at = 0; at < items.length; at += 1) {
-    const item = items[at] as Item
-    const before = listContentParts(item)
-    const said = readChatOnlyFields(item).$parts
-    // What was kept before such names were refused may hold anything.
-    const extras: readonly Json[] = Array.isArray(said) ? said : []
+  let changedItems: Item[] | null = null
+  // Index loops are faster here: this code reads all items of every request, and most are text
+  // only.
+  for (let index = 0; index < items.length; index += 1) {
+    const item = items[index] as Item
+    const contentParts = listContentParts(item)
+    const clientParts = readChatOnlyFields(item).$parts
+    // Items that were stored before the gateway rejected client fields of this name may hold any
+    // value.
+    const extras: readonly Json[] = Array.isArray(clientParts) ? clientParts : []
     let parts: Part[] | null = null
-    for (let place = 0; place < before.length; place += 1) {
-      const changed = change(before[place] as Part, at, extras[place] ?? null)
+    for (let partIndex = 0; partIndex < contentParts.length; partIndex += 1) {
+      const changed = change(contentParts[partIndex] as Part, index, extras[partIndex] ?? null)
       if (changed === null) continue
-      parts ??= [...before]
-      parts[place] = changed.part
-      notes.push({ did: 'changed', at, why: changed.why, detail: changed.detail })
+      parts ??= [...contentParts]
+      parts[partIndex] = changed.part
+      notes.push({ did: 'changed', at: index, why: changed.why, detail: changed.detail })
     }
     if (parts === null) continue
-    rebuilt ??= [...items]
-    rebuilt[at] = replaceContentParts(item, parts)
+    changedItems ??= [...items]
+    changedItems[index] = replaceContentParts(item, parts)
   }
-  return { items: rebuilt ?? items, notes }
+  return { items: changedItems ?? items, notes }
 }

@@ -13,59 +13,59 @@ import { extractSearchTerms } from '../../core/text/search-terms.ts'
 
 export function createFactInConversationTest(items: readonly Item[]): (text: string) => boolean {
   let texts: readonly string[] | null = null
-  const known = new Map<string, ReadonlySet<string>>()
-  const wordsIn = (text: string): ReadonlySet<string> => {
-    const words = known.get(text) ?? new Set(extractSearchTerms(text))
-    known.set(text, words)
-    return words
+  const termsByText = new Map<string, ReadonlySet<string>>()
+  const getTerms = (text: string): ReadonlySet<string> => {
+    const terms = termsByText.get(text) ?? new Set(extractSearchTerms(text))
+    termsByText.set(text, terms)
+    return terms
   }
   return (fact) => {
-    texts ??= newestTexts(items)
-    const words = extractSearchTerms(fact)
-    const longest = words.reduce(
-      (longer, word) => (word.length > longer.length ? word : longer),
+    texts ??= listRecentTexts(items)
+    const terms = extractSearchTerms(fact)
+    const longest = terms.reduce(
+      (longer, term) => (term.length > longer.length ? term : longer),
       '',
     )
-    return texts.some((said) => {
+    return texts.some((text) => {
       // Checks the longest term first, which is cheaper than splitting a long text into terms.
-      if (!said.toLowerCase().includes(longest)) return false
-      const all = wordsIn(said)
-      return words.filter((word) => all.has(word)).length >= NEARLY_ALL * words.length
+      if (!text.toLowerCase().includes(longest)) return false
+      const textTerms = getTerms(text)
+      return terms.filter((term) => textTerms.has(term)).length >= MIN_SHARED_TERMS * terms.length
     })
   }
 }
 
-const NEARLY_ALL = 0.85
+const MIN_SHARED_TERMS = 0.85
 
 /** Name of the gateway tool with which a model saves facts. */
 export const REMEMBER_TOOL_NAME = 'remember'
 
-function newestTexts(items: readonly Item[]): readonly string[] {
-  const asked = behindQuestion(items)
-  const texts = items.slice(asked).flatMap(keptIn)
-  let left = LOOKED_AT_CHARS
-  for (let at = asked - 1; at >= 0 && left > 0; at -= 1) {
-    const text = textIn(items[at]).slice(0, left)
-    left -= text.length
+function listRecentTexts(items: readonly Item[]): readonly string[] {
+  const questionEnd = findLatestQuestionEnd(items)
+  const texts = items.slice(questionEnd).flatMap(listSavedFacts)
+  let remainingChars = MAX_RECENT_CHARS
+  for (let index = questionEnd - 1; index >= 0 && remainingChars > 0; index -= 1) {
+    const text = readItemText(items[index]).slice(0, remainingChars)
+    remainingChars -= text.length
     if (text !== '') texts.push(text)
   }
   return texts
 }
 
 /** Older text is ignored, because the context policy may drop it. */
-const LOOKED_AT_CHARS = 40_000
+const MAX_RECENT_CHARS = 40_000
 
-function behindQuestion(items: readonly Item[]): number {
+function findLatestQuestionEnd(items: readonly Item[]): number {
   const start = findRoundStarts(items).at(-1)
   return start === undefined ? items.length : findQuestionEnd(items, start)
 }
 
-function textIn(item: Item | undefined): string {
+function readItemText(item: Item | undefined): string {
   if (item?.type === 'message') return textOf(item.content)
-  return item === undefined ? '' : (keptIn(item)[0] ?? '')
+  return item === undefined ? '' : (listSavedFacts(item)[0] ?? '')
 }
 
-function keptIn(item: Item): readonly string[] {
+function listSavedFacts(item: Item): readonly string[] {
   if (item.type !== 'function_call' || item.name !== REMEMBER_TOOL_NAME) return []
   const text = tryParseJsonObject(item.arguments)?.['text']
   return typeof text === 'string' ? [text] : []

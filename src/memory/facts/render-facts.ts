@@ -9,27 +9,27 @@ import type { StoredFact } from '../../store/facts/fact-store-interface.ts'
 export interface FactListOptions {
   readonly heading: string
   readonly tokens: number
-  readonly most: number
+  readonly maxFacts: number
 }
 
 /** Returns `''` if there are no facts, or none fits the token limit. */
-export function renderFacts(facts: readonly StoredFact[], telling: FactListOptions): string {
-  const told = selectFittingFacts(facts, telling)
-  if (told.length === 0) return ''
-  const lines = told.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(lineOf)
-  return [telling.heading, ...lines].join('\n')
+export function renderFacts(facts: readonly StoredFact[], options: FactListOptions): string {
+  const selected = selectFittingFacts(facts, options)
+  if (selected.length === 0) return ''
+  const lines = selected.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(renderFact)
+  return [options.heading, ...lines].join('\n')
 }
 
 /** Selects as many facts as fit the token limit, in order of rank. */
 export function selectFittingFacts(
   facts: readonly StoredFact[],
-  { heading, tokens, most }: FactListOptions,
+  { heading, tokens, maxFacts }: FactListOptions,
 ): readonly StoredFact[] {
-  let left = tokens - estimateTokens(`${heading}\n`)
-  return facts.slice(0, most).filter((fact) => {
-    const weight = estimateTokens(`${lineOf(fact)}\n`)
-    if (weight > left) return false
-    left -= weight
+  let remainingTokens = tokens - estimateTokens(`${heading}\n`)
+  return facts.slice(0, maxFacts).filter((fact) => {
+    const weight = estimateTokens(`${renderFact(fact)}\n`)
+    if (weight > remainingTokens) return false
+    remainingTokens -= weight
     return true
   })
 }
@@ -41,10 +41,10 @@ export function formatFactHandle({ id }: Pick<StoredFact, 'id'>): string {
   return id.slice(-FACT_HANDLE_CHARS)
 }
 
-function lineOf(fact: StoredFact): string {
-  return `- [${formatFactHandle(fact)}] ${plain(fact.text)}`
+function renderFact(fact: StoredFact): string {
+  return `- [${formatFactHandle(fact)}] ${cleanText(fact.text)}`
 }
 
-function plain(text: string): string {
+function cleanText(text: string): string {
   return escapeFakeNotices(text.replace(/\s+/g, ' ').replace(/<(?=[/!?\p{L}])/gu, '‹'))
 }

@@ -36,57 +36,57 @@ export function hasSearchTerms(text: string): boolean {
 }
 
 export async function saveFact(
-  said: FactInput,
+  input: FactInput,
   { tenant, user }: Caller,
   ports: FactSaveDependencies,
-  work?: DerivedDataOrigin,
+  origin?: DerivedDataOrigin,
 ): Promise<StoredFact> {
   const owner = { tenant, user }
-  const words = extractSearchTerms(said.text)
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const known = await knownAs(words, said.scope, owner, ports.facts)
-    if (known !== null) {
-      const renewed = renewedBy(said, known, ports.nowMs())
+  const terms = extractSearchTerms(input.text)
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const stored = await findSimilarFact(terms, input.scope, owner, ports.facts)
+    if (stored !== null) {
+      const renewed = mergeFact(input, stored, ports.nowMs())
       await ports.facts.replaceFact(renewed)
       return renewed
     }
-    const fact = newFact(said, owner, ports)
+    const fact = createFact(input, owner, ports)
     // Returns false if another request saved the same fact at the same moment; the next attempt
     // finds it.
-    if (await ports.facts.saveFact(fact, work)) return fact
+    if (await ports.facts.saveFact(fact, origin)) return fact
   }
   // The store refuses facts of a conversation that was deleted meanwhile.
   throw new Error('What it belongs to has been forgotten.')
 }
 
-const ATTEMPTS = 3
+const MAX_ATTEMPTS = 3
 
 /** Two texts with this share of common terms count as the same fact. */
-const ALIKE = 0.85
+const MIN_SIMILARITY = 0.85
 
-async function knownAs(
-  words: readonly string[],
+async function findSimilarFact(
+  terms: readonly string[],
   scope: string,
   owner: Caller,
   facts: FactStore,
 ): Promise<StoredFact | null> {
   // `nowMs: 0` also finds expired facts, which are stored until they are removed.
-  const search = { scopes: [scope], words, nowMs: 0, limit: CANDIDATES }
+  const search = { scopes: [scope], words: terms, nowMs: 0, limit: MAX_CANDIDATES }
   const found = await facts.searchFacts(owner, search)
-  let [closest, most]: [StoredFact | null, number] = [null, ALIKE]
+  let [closest, highest]: [StoredFact | null, number] = [null, MIN_SIMILARITY]
   for (const fact of found.facts) {
-    const alike = compareTerms(extractSearchTerms(fact.text), words)
-    if (alike < most || (closest !== null && alike === most)) continue
+    const similarity = compareTerms(extractSearchTerms(fact.text), terms)
+    if (similarity < highest || (closest !== null && similarity === highest)) continue
     closest = fact
-    most = alike
+    highest = similarity
   }
   return closest
 }
 
-const CANDIDATES = 24
+const MAX_CANDIDATES = 24
 
-function newFact(
-  said: FactInput,
+function createFact(
+  input: FactInput,
   { tenant, user }: Caller,
   ports: FactSaveDependencies,
 ): StoredFact {
@@ -95,38 +95,38 @@ function newFact(
     id: `fact_${ports.newTurnId()}`,
     tenant,
     user,
-    scope: said.scope,
-    area: said.area ?? 'general',
-    text: said.text,
-    importance: said.importance ?? USUAL_IMPORTANCE,
-    validUntilMs: said.validUntilMs,
+    scope: input.scope,
+    area: input.area ?? 'general',
+    text: input.text,
+    importance: input.importance ?? DEFAULT_IMPORTANCE,
+    validUntilMs: input.validUntilMs,
     createdAtMs: now,
     changedAtMs: now,
     usedAtMs: now,
     useCount: 0,
-    source: said.source,
+    source: input.source,
   }
 }
 
-const USUAL_IMPORTANCE = 0.5
+const DEFAULT_IMPORTANCE = 0.5
 
 /**
  * Merges the input into a stored fact. An expired fact without a new end date becomes permanent.
  */
-function renewedBy(said: FactInput, known: StoredFact, now: number): StoredFact {
-  const isSame = compareTerms(extractSearchTerms(known.text), extractSearchTerms(said.text)) === 1
-  const ranOut = known.validUntilMs !== null && known.validUntilMs <= now
+function mergeFact(input: FactInput, stored: StoredFact, now: number): StoredFact {
+  const isSame = compareTerms(extractSearchTerms(stored.text), extractSearchTerms(input.text)) === 1
+  const isExpired = stored.validUntilMs !== null && stored.validUntilMs <= now
   const renewed = {
-    ...known,
-    text: isSame ? known.text : said.text,
-    area: said.area ?? known.area,
-    importance: said.importance ?? known.importance,
-    validUntilMs: said.validUntilMs ?? (ranOut ? null : known.validUntilMs),
-    usedAtMs: Math.max(now, known.usedAtMs),
-    source: isSame ? known.source : said.source,
+    ...stored,
+    text: isSame ? stored.text : input.text,
+    area: input.area ?? stored.area,
+    importance: input.importance ?? stored.importance,
+    validUntilMs: input.validUntilMs ?? (isExpired ? null : stored.validUntilMs),
+    usedAtMs: Math.max(now, stored.usedAtMs),
+    source: isSame ? stored.source : input.source,
   }
-  const isToldAlike = isSame && !ranOut && isCoreFact(renewed) === isCoreFact(known)
-  return isToldAlike ? renewed : { ...renewed, changedAtMs: now }
+  const isRenderedSame = isSame && !isExpired && isCoreFact(renewed) === isCoreFact(stored)
+  return isRenderedSame ? renewed : { ...renewed, changedAtMs: now }
 }
 
 /**
@@ -134,8 +134,8 @@ function renewedBy(said: FactInput, known: StoredFact, now: number): StoredFact 
  */
 export function resolveFactScope(
   { user }: Caller,
-  wanted: 'conversation' | 'user',
+  requestedScope: 'conversation' | 'user',
   thread: string | null,
 ): string | null {
-  return wanted === 'user' && user !== null ? USER_SCOPE : thread
+  return requestedScope === 'user' && user !== null ? USER_SCOPE : thread
 }

@@ -29,30 +29,30 @@ export interface SummaryFacts {
 
 /** Never rejects. Resolves to the number of saved and renewed facts. */
 export async function saveSummaryFacts(
-  { owner, facts, scope: wanted, thread, begunAtMs, response, items }: SummaryFacts,
+  { owner, facts, scope: requestedScope, thread, begunAtMs, response, items }: SummaryFacts,
   ports: FactSaveDependencies & Pick<LayerPorts, 'log'>,
 ): Promise<number> {
-  const scope = resolveFactScope(owner, wanted, thread)
+  const scope = resolveFactScope(owner, requestedScope, thread)
   if (scope === null) return 0
   const source = { thread, response, items: [0, items] as const }
-  const said = { scope, area: null, importance: null, validUntilMs: null, source }
-  let kept = 0
+  const fields = { scope, area: null, importance: null, validUntilMs: null, source }
+  let savedCount = 0
   try {
     for (const text of facts
       .map((fact) => fact.trim())
       .filter(isFact)
-      .slice(-MOST_FACTS)) {
-      await saveFact({ ...said, text }, owner, ports, { begunAtMs, thread })
-      kept += 1
+      .slice(-MAX_FACTS)) {
+      await saveFact({ ...fields, text }, owner, ports, { begunAtMs, thread })
+      savedCount += 1
     }
   } catch (error) {
     ports.log('warn', 'facts-not-kept', { why: errorMessage(error) })
   }
-  return kept
+  return savedCount
 }
 
 /** A summary repeats the facts of the previous summary, with the latest facts last. */
-const MOST_FACTS = 8
+const MAX_FACTS = 8
 
 function isFact(text: string): boolean {
   return (

@@ -15,12 +15,17 @@ export async function createWorkingMemoryCheck(schema: JsonObject): Promise<Work
     if (valid) return null
     // Errors of these keywords only repeat that a nested value is wrong.
     const faults = errors
-      .filter(({ keyword }) => !POINTING.has(keyword))
+      .filter(({ keyword }) => !PARENT_KEYWORDS.has(keyword))
       .map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`)
-    return faults.slice(0, MOST_TOLD).join(' ').slice(0, MOST_CHARS)
+    return faults.slice(0, MAX_ERRORS).join(' ').slice(0, MAX_MESSAGE_CHARS)
   }
 }
 
-const POINTING: ReadonlySet<string> = new Set(['properties', 'items', 'prefixItems', 'allOf'])
-const MOST_TOLD = 5
-const MOST_CHARS = 1000
+const PARENT_KEYWORDS: ReadonlySet<string> = new Set([
+  'properties',
+  'items',
+  'prefixItems',
+  'allOf',
+])
+const MAX_ERRORS = 5
+const MAX_MESSAGE_CHARS = 1000

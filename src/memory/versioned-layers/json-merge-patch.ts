@@ -8,63 +8,65 @@ import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
 /** Returns `null` if the patch or the result is nested deeper than 32 levels. */
 export function applyMergePatch(before: JsonObject, changes: JsonObject): JsonObject | null {
-  if (!isWithin(changes, MAX_PATCH_DEPTH)) return null
-  const merged = put(before, changes)
-  return isWithin(merged, MAX_PATCH_DEPTH) ? merged : null
+  if (!isNestedWithin(changes, MAX_PATCH_DEPTH)) return null
+  const merged = mergeObjects(before, changes)
+  return isNestedWithin(merged, MAX_PATCH_DEPTH) ? merged : null
 }
 
 export const MAX_PATCH_DEPTH = 32
 
 /** Copies an object without unsafe field names; `null` if it is nested too deep. */
 export function copySafeFields(object: JsonObject): JsonObject | null {
-  return isWithin(object, MAX_PATCH_DEPTH) ? (copied(object) as JsonObject) : null
+  return isNestedWithin(object, MAX_PATCH_DEPTH) ? (copySafely(object) as JsonObject) : null
 }
 
 /** Returns the patch that turns `before` into `after`; removed fields are `null`. */
 export function createMergePatch(before: JsonObject, after: JsonObject): JsonObject {
-  const gone = Object.keys(before).filter((name) => !Object.hasOwn(after, name))
+  const removedNames = Object.keys(before).filter((name) => !Object.hasOwn(after, name))
   const changed = Object.entries(after).flatMap(([name, value]): [string, Json][] => {
-    const old = ownOf(before, name)
-    if (value === undefined || isEqual(old, value)) return []
-    return [[name, isObject(old) && isObject(value) ? createMergePatch(old, value) : value]]
+    const oldValue = getOwnField(before, name)
+    if (value === undefined || isEqual(oldValue, value)) return []
+    return [
+      [name, isObject(oldValue) && isObject(value) ? createMergePatch(oldValue, value) : value],
+    ]
   })
-  return Object.fromEntries([...gone.map((name) => [name, null] as const), ...changed])
+  return Object.fromEntries([...removedNames.map((name) => [name, null] as const), ...changed])
 }
 
-const NO_DATA: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+const UNSAFE_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-function put(before: JsonObject, changes: JsonObject): JsonObject {
+function mergeObjects(before: JsonObject, changes: JsonObject): JsonObject {
   const merged = new Map<string, Json>()
   for (const [name, value] of Object.entries(before)) {
     if (value !== undefined) merged.set(name, value)
   }
   for (const [name, value] of Object.entries(changes)) {
-    if (NO_DATA.has(name) || value === undefined) continue
+    if (UNSAFE_NAMES.has(name) || value === undefined) continue
     if (value === null) merged.delete(name)
     else if (isObject(value)) {
-      const old = merged.get(name)
-      merged.set(name, put(isObject(old) ? old : {}, value))
-    } else merged.set(name, copied(value))
+      const oldValue = merged.get(name)
+      merged.set(name, mergeObjects(isObject(oldValue) ? oldValue : {}, value))
+    } else merged.set(name, copySafely(value))
   }
   return Object.fromEntries(merged)
 }
 
-function copied(value: Json): Json {
-  if (Array.isArray(value)) return (value as readonly Json[]).map(copied)
+function copySafely(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(copySafely)
   if (!isObject(value)) return value
-  const own = Object.entries(value).flatMap(([name, of]): [string, Json][] =>
-    NO_DATA.has(name) || of === undefined ? [] : [[name, copied(of)]],
+  const safeEntries = Object.entries(value).flatMap(([name, nested]): [string, Json][] =>
+    UNSAFE_NAMES.has(name) || nested === undefined ? [] : [[name, copySafely(nested)]],
   )
-  return Object.fromEntries(own)
+  return Object.fromEntries(safeEntries)
 }
 
 /** Stops at the limit, so that deep values cannot overflow the stack. */
-function isWithin(value: unknown, depth: number): boolean {
+function isNestedWithin(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true
-  return depth > 0 && Object.values(value).every((of) => isWithin(of, depth - 1))
+  return depth > 0 && Object.values(value).every((nested) => isNestedWithin(nested, depth - 1))
 }
 
-function ownOf(object: JsonObject, name: string): Json | undefined {
+function getOwnField(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 

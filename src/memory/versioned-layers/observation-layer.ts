@@ -21,155 +21,161 @@ import {
   type StateRenderer,
 } from './load-and-render-versions.ts'
 
-const OBSERVATIONS = 'observations'
+const LAYER_NAME = 'observations'
 
 export const observationLayer: MemoryLayer = {
-  name: OBSERVATIONS,
-  slot: 200,
+  name: LAYER_NAME,
+  order: 200,
   isEnabled: (rules) => rules.observations,
   band: resolveVersionedBand,
   minTokens: 200,
   maxTokens: 2500,
   timeoutMs: 500,
-  recall: (context) => renderVersions(context, WORDS),
+  loadBlock: (context) => renderVersions(context, RENDERER),
   update: observe,
 }
 
 /** New tokens after which the conversation is observed again. */
-const GROWN_TOKENS = 2000
-const MOST_POINTS = 50
-const MOST_NEW_POINTS = 8
-const MOST_POINT_CHARS = 400
-const MOST_INPUT_CHARS = 24_000
-const MOST_CONVERSATIONS = 32
+const MIN_NEW_TOKENS = 2000
+const MAX_POINTS = 50
+const MAX_NEW_POINTS = 8
+const MAX_POINT_CHARS = 400
+const MAX_INPUT_CHARS = 24_000
+const MAX_CONVERSATIONS = 32
 
-interface Observed {
+interface ObservationState {
   /** Oldest first. */
   readonly points: readonly string[]
   /** Per conversation, the number of tokens that were observed; the latest conversation is last. */
-  readonly seen: readonly (readonly [conversation: string, tokens: number])[]
+  readonly seen: readonly (readonly [conversationName: string, tokens: number])[]
 }
 
-const WORDS: StateRenderer<Observed> = {
-  layer: OBSERVATIONS,
-  read: observedIn,
-  tell: ({ points }, tokens) => renderObservations(points, tokens),
-  tellChange(before, after) {
-    const known = new Set(before?.points)
-    const fresh = after.points.filter((point) => !known.has(point))
-    return fresh.length === 0 ? '' : `Observed since:\n${listed(fresh)}`
+const RENDERER: StateRenderer<ObservationState> = {
+  layer: LAYER_NAME,
+  readState: readObservations,
+  renderState: ({ points }, tokens) => renderObservations(points, tokens),
+  renderChange(state, after) {
+    const knownPoints = new Set(state?.points)
+    const newPoints = after.points.filter((point) => !knownPoints.has(point))
+    return newPoints.length === 0 ? '' : `Observed since:\n${renderList(newPoints)}`
   },
 }
 
 /** Lists the latest points first, as many as fit. */
 export function renderObservations(points: readonly string[], tokens: number): string {
-  const told: string[] = []
-  let left = tokens
+  const texts: string[] = []
+  let remainingTokens = tokens
   for (const point of points.toReversed()) {
-    left -= estimateTokens(`- ${point}\n`)
-    if (left < 0) break
-    told.push(point)
+    remainingTokens -= estimateTokens(`- ${point}\n`)
+    if (remainingTokens < 0) break
+    texts.push(point)
   }
-  return listed(told)
+  return renderList(texts)
 }
 
-function listed(points: readonly string[]): string {
+function renderList(points: readonly string[]): string {
   return points.map((point) => `- ${point}`).join('\n')
 }
 
-function observedIn({ points, seen }: JsonObject): Observed {
+function readObservations({ points, seen }: JsonObject): ObservationState {
   const texts = Array.isArray(points) ? (points as readonly unknown[]) : []
   return {
     points: texts.filter((point) => typeof point === 'string'),
     seen: isObject(seen)
-      ? Object.entries(seen).flatMap(([name, at]) => (typeof at === 'number' ? [[name, at]] : []))
+      ? Object.entries(seen).flatMap(([name, index]) =>
+          typeof index === 'number' ? [[name, index]] : [],
+        )
       : [],
   }
 }
 
 async function observe(context: LayerContext, { outcome, askModel }: LayerAnswer): Promise<void> {
   const { ports } = context
-  const place = resolveVersionLocation(OBSERVATIONS, context)
-  if (place === null) return
-  const versions = await ports.layers.loadVersions(place)
-  await touchVersions(place, versions, context)
-  const before = observedIn(versions.at(-1)?.body ?? {})
+  const location = resolveVersionLocation(LAYER_NAME, context)
+  if (location === null) return
+  const versions = await ports.layers.loadVersions(location)
+  await touchVersions(location, versions, context)
+  const state = readObservations(versions.at(-1)?.body ?? {})
   const items = [...context.items, ...outcome.items]
-  const conversation = nameOf(context)
-  const { grown, tokens } = grownIn(items, seenOf(before, conversation))
-  if (grown.length === 0) return
-  const end = begin(ports.layers, JSON.stringify(place))
-  if (end === null) return
+  const conversationName = identifyConversation(context)
+  const { grown: newItems, tokens } = findNewItems(items, getSeenTokens(state, conversationName))
+  if (newItems.length === 0) return
+  const endTask = startTask(ports.layers, JSON.stringify(location))
+  if (endTask === null) return
   try {
-    const said = await askModel(questionFor(before.points, grown))
-    const points = parseObservations(said, before.points)
-    const asked = versions.at(-1)?.number ?? 0
+    const answer = await askModel(buildQuestion(state.points, newItems))
+    const points = parseObservations(answer, state.points)
+    const versionNumber = versions.at(-1)?.number ?? 0
     await saveNextVersion(
-      { ...context, place },
-      (newest) => {
+      { ...context, place: location },
+      (latest) => {
         // Another request has observed the conversation meanwhile.
-        if ((newest?.number ?? 0) !== asked) return null
+        if ((latest?.number ?? 0) !== versionNumber) return null
         return {
-          points: [...before.points, ...points].slice(-MOST_POINTS),
-          seen: seenBy(before, conversation, tokens),
+          points: [...state.points, ...points].slice(-MAX_POINTS),
+          seen: updateSeenTokens(state, conversationName, tokens),
         }
       },
       ports,
     )
     ports.log('info', 'observed', { points: points.length })
   } finally {
-    end()
+    endTask()
   }
 }
 
 /** Identifies a conversation that is not stored by a hash of its first user message. */
-function nameOf({ thread, items }: LayerContext): string {
+function identifyConversation({ thread, items }: LayerContext): string {
   if (thread !== null) return thread
   const first = items.find((item) => item.type === 'message' && item.role === 'user')
   return digestText(first?.type === 'message' ? textOf(first.content) : '')
 }
 
-function seenOf({ seen }: Observed, conversation: string): number {
-  return seen.find(([name]) => name === conversation)?.[1] ?? 0
+function getSeenTokens({ seen }: ObservationState, conversationName: string): number {
+  return seen.find(([name]) => name === conversationName)?.[1] ?? 0
 }
 
-function seenBy({ seen }: Observed, conversation: string, tokens: number): JsonObject {
-  const others = seen.filter(([name]) => name !== conversation)
-  const newest = [...others, [conversation, tokens] as const].slice(-MOST_CONVERSATIONS)
-  return Object.fromEntries<number>(newest)
+function updateSeenTokens(
+  { seen }: ObservationState,
+  conversationName: string,
+  tokens: number,
+): JsonObject {
+  const otherEntries = seen.filter(([name]) => name !== conversationName)
+  const latest = [...otherEntries, [conversationName, tokens] as const].slice(-MAX_CONVERSATIONS)
+  return Object.fromEntries<number>(latest)
 }
 
 /**
  * Returns the total number of tokens, and the items after the observed tokens if these items are at
  * least 2,000 tokens.
  */
-function grownIn(
+function findNewItems(
   items: readonly Item[],
   seen: number,
 ): { readonly grown: readonly Item[]; readonly tokens: number } {
   let tokens = 0
-  let from = 0
-  for (const [at, item] of items.entries()) {
-    tokens += isSaid(item) ? estimateItemTokens(item) : 0
-    if (tokens <= seen) from = at + 1
+  let startIndex = 0
+  for (const [index, item] of items.entries()) {
+    tokens += isObservable(item) ? estimateItemTokens(item) : 0
+    if (tokens <= seen) startIndex = index + 1
   }
-  const isGrown = tokens - seen >= GROWN_TOKENS
-  return { grown: isGrown ? items.slice(from).filter(isSaid) : [], tokens }
+  const isGrown = tokens - seen >= MIN_NEW_TOKENS
+  return { grown: isGrown ? items.slice(startIndex).filter(isObservable) : [], tokens }
 }
 
 /** True for messages, calls and outputs; instructions and reasoning are not observed. */
-function isSaid(item: Item): boolean {
+function isObservable(item: Item): boolean {
   if (item.type === 'message') return item.role === 'user' || isModelItem(item)
   return item.type !== 'reasoning'
 }
 
-function questionFor(known: readonly string[], grown: readonly Item[]) {
-  const told = renderTranscript(grown.map(stripItemMarkers)).join('\n').slice(-MOST_INPUT_CHARS)
-  const before = known.slice(-20)
-  const earlier = before.length === 0 ? '' : `<known>\n${listed(before)}\n</known>\n\n`
+function buildQuestion(knownPoints: readonly string[], newItems: readonly Item[]) {
+  const texts = renderTranscript(newItems.map(stripItemMarkers)).join('\n').slice(-MAX_INPUT_CHARS)
+  const state = knownPoints.slice(-20)
+  const knownBlock = state.length === 0 ? '' : `<known>\n${renderList(state)}\n</known>\n\n`
   return {
     instructions: INSTRUCTIONS,
-    input: `${earlier}<conversation>\n${told}\n</conversation>`,
+    input: `${knownBlock}<conversation>\n${texts}\n</conversation>`,
   }
 }
 
@@ -178,27 +184,27 @@ const INSTRUCTIONS = `You keep a list of observations about the user of an assis
 Write down what will still matter later: who the user is, what they want and prefer, decisions, names, dates and facts. At most five points, each one line that begins with "- " and stands by itself. Write nothing that is not in the conversation, and nothing that is known already. If there is nothing of the kind, write NONE. Write in the language of the conversation.`
 
 /** Reads the lines that begin with `-`, `*` or `•`, and ignores all other text. */
-export function parseObservations(text: string, known: readonly string[]): readonly string[] {
-  const there = new Set(known)
+export function parseObservations(text: string, knownPoints: readonly string[]): readonly string[] {
+  const seenPoints = new Set(knownPoints)
   const points = text.split('\n').flatMap((line) => {
     const point = /^\s{0,8}[-*•]\s{1,4}(\S.*)$/.exec(line)?.[1]?.trim()
-    if (point === undefined || point.toUpperCase() === 'NONE' || there.has(point)) return []
-    there.add(point)
-    return [point.length > MOST_POINT_CHARS ? `${point.slice(0, MOST_POINT_CHARS)}…` : point]
+    if (point === undefined || point.toUpperCase() === 'NONE' || seenPoints.has(point)) return []
+    seenPoints.add(point)
+    return [point.length > MAX_POINT_CHARS ? `${point.slice(0, MAX_POINT_CHARS)}…` : point]
   })
-  return points.slice(0, MOST_NEW_POINTS).map((point) => point.toWellFormed())
+  return points.slice(0, MAX_NEW_POINTS).map((point) => point.toWellFormed())
 }
 
 /**
  * Starts a task unless one with this name is running, or 16 are; returns a function that ends it.
  */
-function begin(layers: object, name: string): (() => void) | null {
-  const running = RUNNING.get(layers) ?? new Set()
-  RUNNING.set(layers, running)
-  if (running.has(name) || running.size >= MOST_AT_ONCE) return null
-  running.add(name)
-  return () => void running.delete(name)
+function startTask(layers: object, name: string): (() => void) | null {
+  const runningTasks = RUNNING_TASKS.get(layers) ?? new Set()
+  RUNNING_TASKS.set(layers, runningTasks)
+  if (runningTasks.has(name) || runningTasks.size >= MAX_RUNNING) return null
+  runningTasks.add(name)
+  return () => void runningTasks.delete(name)
 }
 
-const RUNNING = new WeakMap<object, Set<string>>()
-const MOST_AT_ONCE = 16
+const RUNNING_TASKS = new WeakMap<object, Set<string>>()
+const MAX_RUNNING = 16

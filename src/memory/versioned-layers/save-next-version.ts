@@ -22,37 +22,37 @@ export interface VersionWrite extends DerivedDataOrigin {
  * `change` returns the new value, or `null` for no change. Resolves to the saved value, or `null`.
  */
 export async function saveNextVersion(
-  { place, round, parent, isTemporary, ...work }: VersionWrite,
-  change: (before: StoredLayerVersion | null) => JsonObject | null,
+  { place: location, round, parent, isTemporary, ...origin }: VersionWrite,
+  change: (latest: StoredLayerVersion | null) => JsonObject | null,
   ports: Pick<LayerPorts, 'layers' | 'newTurnId' | 'nowMs'>,
 ): Promise<JsonObject | null> {
-  let tried = 0
-  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
-    const before = (await ports.layers.loadVersions(place)).at(-1) ?? null
-    const number = (before?.number ?? 0) + 1
+  let triedNumber = 0
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const latest = (await ports.layers.loadVersions(location)).at(-1) ?? null
+    const number = (latest?.number ?? 0) + 1
     // No other request took the number, so the store refused the version: its conversation was
     // deleted.
-    if (number === tried) throw new Error('What it belongs to has been forgotten.')
-    tried = number
-    const body = change(before)
+    if (number === triedNumber) throw new Error('What it belongs to has been forgotten.')
+    triedNumber = number
+    const body = change(latest)
     if (body === null) return null
     const now = ports.nowMs()
     const version = {
       id: `lay_${ports.newTurnId()}`,
-      place,
+      place: location,
       number,
       // A branch may have fewer rounds, but the rounds of versions never decrease.
-      round: Math.max(round, before?.round ?? 0),
+      round: Math.max(round, latest?.round ?? 0),
       body,
       createdAtMs: now,
       usedAtMs: now,
       parent,
       isTemporary,
-      work: { begunAtMs: work.begunAtMs, thread: work.thread },
+      work: { begunAtMs: origin.begunAtMs, thread: origin.thread },
     }
     if (await ports.layers.saveVersion(version)) return body
   }
   throw new Error('Others were always faster.')
 }
 
-const MOST_ATTEMPTS = 16
+const MAX_ATTEMPTS = 16

@@ -39,20 +39,20 @@ export function splitSnapshotAndChanges<State>(
   weigh: (change: ChangedState<State>) => number,
   maxTokens: number,
 ): SnapshotAndChanges<State> {
-  const begin =
+  const epochStart =
     Math.floor((Math.max(1, round) - 1) / SNAPSHOT_EPOCH_ROUNDS) * SNAPSHOT_EPOCH_ROUNDS + 1
   let base: State | null = null
-  let newest: State | null = null
+  let latestState: State | null = null
   let changes: ChangedState<State>[] = []
   let tokens = 0
-  for (const version of lastOfRounds(versions)) {
+  for (const version of listLastOfRounds(versions)) {
     if (version.round >= round) break
     const { state } = version
-    const change = { round: version.round + 1, before: newest, after: state }
-    newest = state
-    const isBefore = version.round < begin
-    tokens += isBefore ? 0 : weigh(change)
-    if (isBefore || tokens > maxTokens) {
+    const change = { round: version.round + 1, before: latestState, after: state }
+    latestState = state
+    const isBeforeEpoch = version.round < epochStart
+    tokens += isBeforeEpoch ? 0 : weigh(change)
+    if (isBeforeEpoch || tokens > maxTokens) {
       base = state
       changes = []
       tokens = 0
@@ -65,16 +65,16 @@ export function splitSnapshotAndChanges<State>(
  * Returns the last version of each round. A version from another branch with a lower round counts
  * for the latest round, because rounds never decrease.
  */
-function lastOfRounds<State>(
+function listLastOfRounds<State>(
   versions: readonly StateVersion<State>[],
 ): readonly StateVersion<State>[] {
-  const last: StateVersion<State>[] = []
+  const versionsByRound: StateVersion<State>[] = []
   let round = 0
   for (const version of versions) {
-    const isSame = last.length > 0 && version.round <= round
+    const isSameRound = versionsByRound.length > 0 && version.round <= round
     round = Math.max(round, version.round)
-    if (isSame) last.pop()
-    last.push({ round, state: version.state })
+    if (isSameRound) versionsByRound.pop()
+    versionsByRound.push({ round, state: version.state })
   }
-  return last
+  return versionsByRound
 }

@@ -24,17 +24,17 @@ export const MAX_WORKING_MEMORY_CHARS = 4000
 
 export const workingMemoryLayer: MemoryLayer = {
   name: WORKING_MEMORY,
-  slot: 100,
+  order: 100,
   isEnabled: (rules) => rules.workingMemory,
   band: resolveVersionedBand,
   minTokens: 200,
   maxTokens: 1500,
   timeoutMs: 500,
-  recall: (context) => renderVersions(context, WORDS),
+  loadBlock: (context) => renderVersions(context, RENDERER),
   async update(context) {
-    const place = resolveVersionLocation(WORKING_MEMORY, context)
-    if (place === null) return
-    await touchVersions(place, await context.ports.layers.loadVersions(place), context)
+    const location = resolveVersionLocation(WORKING_MEMORY, context)
+    if (location === null) return
+    await touchVersions(location, await context.ports.layers.loadVersions(location), context)
   },
 }
 
@@ -43,11 +43,11 @@ export function readWorkingMemory(body: JsonObject): JsonObject {
   return isObject(memory) ? memory : {}
 }
 
-const WORDS: StateRenderer<JsonObject> = {
+const RENDERER: StateRenderer<JsonObject> = {
   layer: WORKING_MEMORY,
-  read: readWorkingMemory,
-  tell: renderWorkingMemory,
-  tellChange(before, after) {
+  readState: readWorkingMemory,
+  renderState: renderWorkingMemory,
+  renderChange(before, after) {
     const changes = createMergePatch(before ?? {}, after)
     if (Object.keys(changes).length === 0) return ''
     return `These fields have changed since; null means removed:\n${JSON.stringify(changes)}`
@@ -60,17 +60,19 @@ const WORDS: StateRenderer<JsonObject> = {
  */
 export function renderWorkingMemory(memory: JsonObject, tokens: number): string {
   if (Object.keys(memory).length === 0) return ''
-  const whole = JSON.stringify(memory)
-  if (estimateTokens(whole) <= tokens) return whole
-  const kept: Record<string, JsonObject[string]> = {}
-  let left = tokens - estimateTokens(LEFT_OUT)
+  const json = JSON.stringify(memory)
+  if (estimateTokens(json) <= tokens) return json
+  const fittingFields: Record<string, JsonObject[string]> = {}
+  let remainingTokens = tokens - estimateTokens(OMISSION_NOTICE)
   for (const [name, value] of Object.entries(memory)) {
     const size = estimateTokens(JSON.stringify({ [name]: value }))
-    if (size > left) continue
-    kept[name] = value
-    left -= size
+    if (size > remainingTokens) continue
+    fittingFields[name] = value
+    remainingTokens -= size
   }
-  return Object.keys(kept).length === 0 ? '' : `${JSON.stringify(kept)}${LEFT_OUT}`
+  return Object.keys(fittingFields).length === 0
+    ? ''
+    : `${JSON.stringify(fittingFields)}${OMISSION_NOTICE}`
 }
 
-const LEFT_OUT = '\n(Not all of it is shown: it is too long.)'
+const OMISSION_NOTICE = '\n(Not all of it is shown: it is too long.)'

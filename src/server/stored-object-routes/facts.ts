@@ -143,7 +143,10 @@ async function searchFacts(
   const nowMs = ports.nowMs()
   const search = { scopes: [scope], words: terms, nowMs, limit: MAX_CANDIDATES }
   const found = await queryStoreOrThrow(() => ports.facts.searchFacts(request.caller, search))
-  return renderList(rankFacts(found, { words: terms, nowMs, most: limit }).map(renderFact), false)
+  return renderList(
+    rankFacts(found, { searchTerms: terms, nowMs, maxFacts: limit }).map(renderFact),
+    false,
+  )
 }
 
 const MAX_SEARCH_TERMS = 64

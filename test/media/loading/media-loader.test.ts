@@ -20,8 +20,8 @@ const png: FetchedMedia = { bytes: fileOf('image/png', 100), type: 'image/png' }
 /** Asks for the whole of it at once, as a fetch does piece by piece. */
 const giving =
   (fetched: FetchedMedia): FetchMedia =>
-  async (_, { refuse }) =>
-    refuse(fetched.bytes.length) ?? fetched
+  async (_, { checkBytes }) =>
+    checkBytes(fetched.bytes.length) ?? fetched
 
 function loaderWith(parts: Partial<MediaLoaderOptions>): MediaLoader {
   return createMediaLoader({
@@ -39,7 +39,7 @@ function planOf(...urls: readonly string[]): ReadonlyMap<string, RemoteMediaKind
   return new Map(urls.map((url) => [url, 'image']))
 }
 
-const NOTHING_KEPT: LoadedMediaCache = { find: async () => new Map(), keep: () => undefined }
+const NOTHING_KEPT: LoadedMediaCache = { find: async () => new Map(), save: () => undefined }
 
 function faultsIn(loaded: LoadedMedia): readonly string[] {
   return [...loaded.values()].map((one) => ('fault' in one ? one.fault : 'loaded'))
@@ -107,7 +107,7 @@ describe('loading', () => {
     const memory: LoadedMediaCache = {
       find: async () =>
         new Map<string, InlineMedia>([['a', { type: 'image/png', base64: 'AAAA' }]]),
-      keep: (url) => void kept.push(url),
+      save: (url) => void kept.push(url),
     }
     const fetchMedia: FetchMedia = async (url) => (asked.push(url), png)
     const { loaded } = await loaderWith({ fetchMedia }).load(planOf('a', 'b'), memory)
@@ -146,12 +146,12 @@ describe('C83 when memory is short', () => {
     const loader = loaderWith({ memory })
     const first = await loader.load(planOf('a', 'b'), NOTHING_KEPT)
     expect(faultsIn(first.loaded)).toEqual(['loaded', 'loaded'])
-    expect(memory.bytesHeld()).toBe(200)
+    expect(memory.countHeldBytes()).toBe(200)
     const second = await loader.load(planOf('c'), NOTHING_KEPT)
     expect(faultsIn(second.loaded)).toEqual(['media-memory'])
-    first.letGo()
-    first.letGo()
-    expect(memory.bytesHeld()).toBe(0)
+    first.release()
+    first.release()
+    expect(memory.countHeldBytes()).toBe(0)
     const third = await loader.load(planOf('c'), NOTHING_KEPT)
     expect(faultsIn(third.loaded)).toEqual(['loaded'])
   })
@@ -164,14 +164,14 @@ describe('C83 when memory is short', () => {
       NOTHING_KEPT,
     )
     expect(faultsIn(loaded)).toEqual(['media-mislabelled'])
-    expect(memory.bytesHeld()).toBe(0)
+    expect(memory.countHeldBytes()).toBe(0)
   })
 
   test('one that is larger than any may be takes nothing from the others', async () => {
     const memory = createLoadedBytesLimit(1000)
     const { loaded } = await loaderWith({ memory, maxBytes: 50 }).load(planOf('a'), NOTHING_KEPT)
     expect(faultsIn(loaded)).toEqual(['media-oversized'])
-    expect(memory.bytesHeld()).toBe(0)
+    expect(memory.countHeldBytes()).toBe(0)
   })
 })
 

@@ -60,7 +60,7 @@ async function get(fetchMedia: FetchMedia, path: string, ms = 2000) {
   const url = path.startsWith('/') ? server.url + path : path
   const got = await fetchMedia(url, {
     signal: AbortSignal.timeout(ms),
-    refuse: (more) => {
+    checkBytes: (more) => {
       bytes += more
       return bytes > MAX_BYTES ? { fault: 'media-oversized' } : null
     },

@@ -66,7 +66,7 @@ function asked(question: string, fields: Partial<LayerContext> = {}): LayerConte
   }
 }
 const told = async (layer: typeof matching, ...of: Parameters<typeof asked>) =>
-  (await layer.recall(asked(...of), (work) => void behind.push(work)))?.text ?? ''
+  (await layer.loadBlock(asked(...of), (work) => void behind.push(work)))?.text ?? ''
 
 describe('facts that fit the question (C59)', () => {
   test('are told as notes that are no instructions', async () => {

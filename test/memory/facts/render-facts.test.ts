@@ -5,7 +5,7 @@ import { renderFacts } from '../../../src/memory/facts/render-facts.ts'
 import { newFact } from '../../store/contract-facts.ts'
 
 const fact = (text: string, id = 'fact_0000000000000000000A') => newFact({ id, text })
-const TELLING = { heading: 'Notes:', tokens: 500, most: 50 }
+const TELLING = { heading: 'Notes:', tokens: 500, maxFacts: 50 }
 
 test('facts are told a line each, from the oldest, with the name by which they are forgotten', () => {
   const facts = [
@@ -31,7 +31,7 @@ test('C59: they never take more tokens, nor are more, than they may', () => {
   fc.assert(
     fc.property(texts, fc.nat(600), fc.nat(60), (all, tokens, most) => {
       const facts = all.map((text, at) => fact(text, `fact_${`${at}`.padStart(20, '0')}`))
-      const told = renderFacts(facts, { heading: 'Notes:', tokens, most })
+      const told = renderFacts(facts, { heading: 'Notes:', tokens, maxFacts: most })
       expect(told === '' || estimateTokens(told) <= tokens).toBe(true)
       expect(told.split('\n').length - 1).toBeLessThanOrEqual(most)
     }),

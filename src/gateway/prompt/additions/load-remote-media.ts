@@ -54,8 +54,8 @@ export async function loadRemoteMedia(
     mayKeep(clientRequest, history),
     waitUntil,
   )
-  const { loaded, letGo } = await mediaLoader.load(plan, addMediaLookupTimeout(kept, ports.log))
-  return { history: { ...history, media: loaded }, releaseMedia: letGo }
+  const { loaded, release } = await mediaLoader.load(plan, addMediaLookupTimeout(kept, ports.log))
+  return { history: { ...history, media: loaded }, releaseMedia: release }
 }
 
 function mayNameMedia(clientRequest: ClientRequest, { items }: LoadedHistory): boolean {

@@ -16,7 +16,7 @@ export function createLoadedMediaCache(
   mayKeep: boolean,
   after: (work: Promise<unknown>) => void,
 ): LoadedMediaCache {
-  if (!mayKeep) return { find: () => Promise.resolve(new Map()), keep: () => undefined }
+  if (!mayKeep) return { find: () => Promise.resolve(new Map()), save: () => undefined }
   const failed = (error: unknown) => log('warn', 'media-not-kept', { why: errorMessage(error) })
   return {
     async find(urls, hasRoom) {
@@ -27,6 +27,6 @@ export function createLoadedMediaCache(
         return new Map()
       }
     },
-    keep: (url, medium) => after(media.keepLoaded(loadedFor, url, medium, nowMs()).catch(failed)),
+    save: (url, medium) => after(media.keepLoaded(loadedFor, url, medium, nowMs()).catch(failed)),
   }
 }

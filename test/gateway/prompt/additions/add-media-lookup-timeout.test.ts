@@ -15,7 +15,7 @@ test('a memory that does not answer is not waited for, and takes no room afterwa
       rooms.push(hasRoom(1))
       return new Map()
     },
-    keep: () => undefined,
+    save: () => undefined,
   }
   const log = (_level: string, event: string) => void told.push(event)
   const found = addMediaLookupTimeout(slow, log).find(['https://a.example/1'], () => true)
@@ -32,7 +32,7 @@ test('what it says in time is given, with the room that it takes', async () => {
   const kept = {
     find: async (urls: readonly string[], hasRoom: (chars: number) => boolean) =>
       new Map(urls.map((url) => [url, hasRoom(4) ? medium : null])),
-    keep: () => undefined,
+    save: () => undefined,
   }
   const found = await addMediaLookupTimeout(kept, () => undefined).find(
     ['https://a.example/1'],
