@@ -3,16 +3,16 @@ import { expect, test } from 'vitest'
 import { looksLikeMarkup, sniffMediaType } from '../../src/media/sniff-media-type.ts'
 import { fileOf, KINDS } from './pictures.ts'
 
-test.each(KINDS)('C85 a %s is known by its first bytes', (kind) => {
+test.each(KINDS)('recognizes a %s by its first bytes (C85)', (kind) => {
   expect(sniffMediaType(fileOf(kind))).toBe(kind)
 })
 
-test('an MP3 without tags is known by its frames, and AAC is none', () => {
+test('recognizes an MP3 without tags by its frames, and no AAC', () => {
   expect(sniffMediaType(new Uint8Array([0xff, 0xfb, 0x90, 0x64]))).toBe('audio/mpeg')
   expect(sniffMediaType(new Uint8Array([0xff, 0xf1, 0x50, 0x80]))).toBeNull()
 })
 
-test('text is no medium, and is told from one by its markup', () => {
+test('recognizes text by its markup, not as media', () => {
   const bytes = (text: string) => new TextEncoder().encode(text)
   for (const text of [
     '<!doctype html><p>Not found',
@@ -27,7 +27,7 @@ test('text is no medium, and is told from one by its markup', () => {
   expect(looksLikeMarkup(bytes('a < b'))).toBe(false)
 })
 
-test('whatever the bytes are, it answers', () => {
+test('accepts any bytes without throwing', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       const type = sniffMediaType(bytes)

@@ -8,7 +8,7 @@ const someClaims = fc.array(fc.record({ minTokens: fc.nat(3000), maxTokens: fc.n
 })
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0)
 
-describe('the tokens of layers (C39)', () => {
+describe('the token shares of layers (C39)', () => {
   test.each([
     ['what each needs, and the rest by use', 1000, [claim(200, 600), claim(300, 700)], [450, 550]],
     ['no more than there is a use for', 5000, [claim(200, 600), claim(0, 100)], [600, 100]],
@@ -25,7 +25,7 @@ describe('the tokens of layers (C39)', () => {
     expect(divideTokens(total, claims)).toEqual(shares)
   })
 
-  test('are conserved, whole, never negative, and never more than one has a use for', () => {
+  test('add up, are integers, never negative, and never above a maximum', () => {
     fc.assert(
       fc.property(fc.nat(10_000), someClaims, (total, claims) => {
         const shares = divideTokens(total, claims)
@@ -38,7 +38,7 @@ describe('the tokens of layers (C39)', () => {
     )
   })
 
-  test('are never less than what each needs, if there is enough', () => {
+  test('are never below a minimum if the limit allows it', () => {
     fc.assert(
       fc.property(fc.nat(20_000), someClaims, (total, claims) => {
         const least = claims.map((each) => Math.min(each.minTokens, each.maxTokens))

@@ -49,8 +49,8 @@ const rash = layer('rash', {
   },
 })
 
-describe('layers are asked at once (C37)', () => {
-  test('and told in the order of their slots', async () => {
+describe('layers load in parallel (C37)', () => {
+  test('and their blocks are sorted by order', async () => {
     const { blocks } = await loadLayerBlocks(
       CONTEXT,
       [layer('b', { order: 2 }), layer('a', { order: 1 })],
@@ -59,7 +59,7 @@ describe('layers are asked at once (C37)', () => {
     expect(blocks.map(({ name }) => name)).toEqual(['a', 'b'])
   })
 
-  test('one that fails, throws at once or is slow is left out, and costs no other', async () => {
+  test('a layer that fails, throws synchronously or is slow is omitted without effect on others', async () => {
     logged.length = 0
     const { blocks, notes } = await loadLayerBlocks(
       CONTEXT,
@@ -78,7 +78,7 @@ describe('layers are asked at once (C37)', () => {
     expect(JSON.stringify(logged)).toContain('no table')
   })
 
-  test('one that is off is not asked', async () => {
+  test('a disabled layer is not loaded', async () => {
     const asked: string[] = []
     const off = layer('off', {
       isEnabled: ({ facts }) => facts,
@@ -89,10 +89,10 @@ describe('layers are asked at once (C37)', () => {
   })
 })
 
-describe('one that has too much to say (C39)', () => {
+describe('a layer above its token limit (C39)', () => {
   const LONG = 'word '.repeat(2000)
 
-  test('is shortened by itself, or left out alone', async () => {
+  test('shortens its block, or is omitted alone', async () => {
     const short = layer('short', {
       loadBlock: async () =>
         Promise.resolve({
@@ -110,7 +110,7 @@ describe('one that has too much to say (C39)', () => {
     expect(notes.map(({ why }) => why)).toEqual(['layer-too-long'])
   })
 
-  test('is told its part, and all of them stay within what they may have together', async () => {
+  test('gets its token limit, and all blocks stay within the common limit', async () => {
     const filling = (name: string) =>
       layer(name, {
         loadBlock: async ({ tokens }) => Promise.resolve({ text: 'abcd'.repeat(tokens - 10) }),

@@ -57,7 +57,7 @@ const someLog = fc
     })
   })
 
-test('C43: with one more turn the prefix is sent again to the byte, but where all is told anew', async () => {
+test('a new turn repeats the prefix byte for byte, except when a new epoch begins (C43)', async () => {
   await fc.assert(
     fc.asyncProperty(someLog, async (log) => {
       let before = await sentIn(1, log)
@@ -74,7 +74,7 @@ test('C43: with one more turn the prefix is sent again to the byte, but where al
   )
 })
 
-test('a small change is never told by telling all anew', async () => {
+test('a small change never starts a new epoch', async () => {
   const small = [2, 3, 5, 8].map((round, at): StoredLayerVersion => {
     const body = { memory: { a: at } }
     return { number: at + 1, round, body, createdAtMs: 1, usedAtMs: 1 }
@@ -90,7 +90,7 @@ test('a small change is never told by telling all anew', async () => {
   expect(next.filter((item) => readItemLayer(item) !== null)).toHaveLength(1)
 })
 
-test('C39: what is told of it is never more than the layers may have', async () => {
+test('the blocks never exceed the token limit of the layers (C39)', async () => {
   await fc.assert(
     fc.asyncProperty(someLog, fc.integer({ min: 1, max: ROUNDS }), async (log, round) => {
       const told = (await sentIn(round, log)).filter((item) => readItemLayer(item) !== null)

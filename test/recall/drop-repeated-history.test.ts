@@ -15,7 +15,7 @@ const history = talk`
   call a weather {"in":"Rome"}
 `
 
-test('leaves out the answer that the output next to it belongs to', () => {
+test('drops the repeated answer before the output of its call', () => {
   const items = talk`
     assistant: Let me look.
     call a weather {"in": "Rome"}
@@ -30,7 +30,7 @@ test('leaves out the answer that the output next to it belongs to', () => {
   ])
 })
 
-test('leaves a list alone that repeats nothing', () => {
+test('changes nothing in a list without repeated items', () => {
   for (const items of [
     talk`user: and?`,
     talk`output a 4 degrees`,
@@ -65,7 +65,7 @@ test('keeps the output of a call whose id was used before', () => {
   expect(show(dropRepeatedHistory(before, all).items)).toBe('output call_0 5 degrees')
 })
 
-test('knows calls that were made together by each other', () => {
+test('recognizes each of several parallel calls', () => {
   const before = [
     ...talk`user: hm`,
     ...talk`
@@ -82,7 +82,7 @@ test('knows calls that were made together by each other', () => {
   expect(show(dropRepeatedHistory(before, items).items)).toBe('output a 1\noutput b 2')
 })
 
-test('knows the words of several messages that a client has made one of', () => {
+test('recognizes several messages that the client joined into one', () => {
   const before = talk`
     user: hm
     assistant: One.
@@ -104,7 +104,7 @@ test('knows the words of several messages that a client has made one of', () => 
   )
 })
 
-test('knows reasoning and hosted items by their ids', () => {
+test('recognizes reasoning and hosted items by their ids', () => {
   const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'x' } as const
   const search = { type: 'opaque', raw: { type: 'web_search_call', id: 'ws_1' } } as const
   const before = [...talk`user: hm`, thought, search, ...talk`call a`]
@@ -119,7 +119,7 @@ test('knows reasoning and hosted items by their ids', () => {
   expect(show(dropRepeatedHistory(before, items).items)).toBe('output a 1')
 })
 
-test('leaves nothing of a whole round that is repeated, and all that comes after it', () => {
+test('drops a complete repeated round, and keeps all items after it', () => {
   fc.assert(
     fc.property(tidyConversation, (all) => {
       const start = all.findLastIndex((item) => item.type === 'message' && item.role === 'user')
@@ -139,7 +139,7 @@ test('leaves nothing of a whole round that is repeated, and all that comes after
   )
 })
 
-test('knows the end of what was said in several answers, made one message of', () => {
+test('recognizes the end of several answers joined into one message', () => {
   const before = talk`
     user: hm
     assistant: One.
@@ -154,7 +154,7 @@ test('knows the end of what was said in several answers, made one message of', (
   expect(dropRepeatedHistory(before, half).items).toBe(half)
 })
 
-describe('the work', () => {
+describe('the number of comparisons', () => {
   /** How often one of the items is read. */
   function readsOf(tail: readonly Item[], repeated: readonly Item[]): number {
     let reads = 0
@@ -186,7 +186,7 @@ describe('the work', () => {
     ['messages', (name) => said(name)],
     ['calls', call],
     ['what a service has made', hosted],
-  ])('grows with the lists: %s', (_name, make) => {
+  ])('grows linearly with the lists: %s', (_name, make) => {
     const shapes = [
       // Nothing, all, and only the first is repeated.
       (count: number) => [list(count, (at) => make(`a${at}`)), list(count, (at) => make(`b${at}`))],

@@ -33,7 +33,7 @@ function found(attached: readonly RecordedTurn[], all: readonly RecordedTurn[]) 
   }
 }
 
-test('an output is that of the nearest turn before it that has made the call', () => {
+test('assigns an output to the nearest earlier turn that made the call', () => {
   const first = turn(0, null, [], talk`call a`)
   const second = turn(1, 0, talk`output a 0`, talk`call a`)
   const silent = turn(2, 1, talk`user: and?`, talk`thinks: hm`)
@@ -44,7 +44,7 @@ test('an output is that of the nearest turn before it that has made the call', (
   expect(outputOf(last, 'a')).toBe(null)
 })
 
-test('the second output of one id is that of a turn that has made two such calls', () => {
+test('assigns the second output of an id to a turn that made two such calls', () => {
   const both = talk`
     call a
     call a
@@ -61,7 +61,7 @@ test('the second output of one id is that of a turn that has made two such calls
   expect(outputOf(first, 'a', 1)).toBe('1')
 })
 
-test('a turn of another branch has no part in it, and that of the list comes before others', () => {
+test('ignores turns of other branches, and prefers turns of the list', () => {
   const first = turn(0, null, [], talk`call a`)
   const sibling = turn(1, 0, talk`output a sibling`, talk`call b`)
   const own = turn(2, 0, talk`output a own`, [])
@@ -71,13 +71,13 @@ test('a turn of another branch has no part in it, and that of the list comes bef
   expect(found([sibling, own], [first, sibling, own, late])(first, 'a')).toBe('sibling')
 })
 
-test('links that lead in a circle are not followed for ever', () => {
+test('ends if the links between turns form a circle', () => {
   const one = turn(0, 1, talk`output a`, talk`call a`)
   const two = turn(1, 0, talk`output a`, talk`call a`)
   expect(found([one, two], [one, two])(one, 'a')).toBe(null)
 })
 
-test('only an end of that side has a key', () => {
+test('returns a key only for the requested side of a call', () => {
   const [call, nameless] = talk`
     call a
     thinks: hm
@@ -115,7 +115,7 @@ function stepsFor(count: number, attach: (turn: RecordedTurn) => boolean): numbe
   return steps
 }
 
-test('no way through the tree is gone twice', () => {
+test('visits each turn of the tree once', () => {
   const isLeaf = ({ id }: RecordedTurn) => Number(id) % 2 === 0
   for (const attach of [() => true, isLeaf]) {
     const steps = stepsFor(400, attach)

@@ -108,7 +108,7 @@ function allOf(stories: readonly Story[]): readonly RecordedTurn[] {
 
 const scripts = fc.array(script, { minLength: 1, maxLength: 2 })
 
-test('whatever the markers say, words that are a turn’s own have its items and no others (C131, C132)', () => {
+test('an unedited answer gets the items of its own turn, whatever its markers name (C131, C132)', () => {
   fc.assert(
     fc.property(scripts, places, fc.boolean(), (scripts, places, isUnnamed) => {
       const own = scripts.map((one, at) => withOwnWords(one, `Story ${at}`))
@@ -124,7 +124,7 @@ test('whatever the markers say, words that are a turn’s own have its items and
   )
 })
 
-test('and an edited answer has those of its own place, or none', () => {
+test('an edited answer gets the items of its own turn, or none', () => {
   fc.assert(
     fc.property(scripts, places, edits, fc.boolean(), (scripts, places, edit, isUnnamed) => {
       const own = scripts.map((one, at) => asks(withOwnWords(one, `Story ${at}`), `Story ${at}`))
@@ -148,7 +148,7 @@ test('and an edited answer has those of its own place, or none', () => {
   )
 })
 
-test('nor does anything else if all markers were moved on, and all ask the same', () => {
+test('an edited answer gets no other items if all markers were moved and all questions are equal', () => {
   fc.assert(
     fc.property(script, shift, edits, fc.boolean(), (one, by, edit, isUnnamed) => {
       const rounds = one.rounds.map((round) => ({ ...round, question: 'Go on.' }))
@@ -163,7 +163,7 @@ test('nor does anything else if all markers were moved on, and all ask the same'
   )
 })
 
-test('where many say the same, what is told was said in these words', () => {
+test('among many equal answers, restored items belong to a turn with the same text', () => {
   fc.assert(
     fc.property(scripts, places, fc.boolean(), (scripts, places, isUnnamed) => {
       const stories = scripts.map((one, at) => tell(one, String(at), HABITS))
@@ -201,7 +201,7 @@ function spoken(items: readonly Item[]): string {
     .join('')
 }
 
-describe('nothing is told with words that are not there', () => {
+describe('no items of a turn are restored if its text is missing', () => {
   const say = (...texts: string[]) => ({
     said: texts.map((text) => ({ thinks: true, text })),
     calls: 0,
@@ -228,7 +228,7 @@ describe('nothing is told with words that are not there', () => {
     return restoreForgottenItems(items, splitIntoSegments(items), turns, { replaysTools: true })
   }
 
-  test('two markers of another chat bring no step whose words are not, however its end fits', () => {
+  test('two markers of another chat restore no turn whose text is missing, even if the end fits', () => {
     const here = told('0', round(WARM, call(), say('OK.')))
     const other = told('1', round(WARM, call('Let me look.'), say('OK.')))
     for (const isUnnamed of [true, false]) {
@@ -237,13 +237,13 @@ describe('nothing is told with words that are not there', () => {
     }
   })
 
-  test('nor a step that lies between the two', () => {
+  test('two markers of another chat restore no turn between the two', () => {
     const here = told('0', round(WARM, call(), say('OK.')))
     const other = told('1', round(WARM, call('OK.'), call('Let me look.'), say('OK.')))
     expectNone([here, other], [[2, 4]], true)
   })
 
-  test('nor where the words that are there may be those of others', () => {
+  test('two markers of another chat restore nothing if the text may belong to other turns', () => {
     const here = told('0', round(WARM, call('OK.'), say('OK.')))
     const other = told('1', round(WARM, call('It is 4 degrees.'), say('OK.')))
     expectNone([here, other], [[2, 3]])
@@ -251,7 +251,7 @@ describe('nothing is told with words that are not there', () => {
     expectNone([sibling, other], [[], [4, 5]])
   })
 
-  test('nor the rounds between two steps that together say what is there', () => {
+  test('two turns that together have the text of a segment restore no rounds between them', () => {
     const look = 'Let me look.'
     const story = told(
       '0',
@@ -263,7 +263,7 @@ describe('nothing is told with words that are not there', () => {
     expectNone([story], [[], [], [], [1, 7]])
   })
 
-  test('nor a part of an answer whose other part stands in another round', () => {
+  test('a part of an answer is not restored if its other part is in another round', () => {
     const story = told(
       '0',
       round(WARM, call(), call('It is 4 degrees.'), say('OK.')),
@@ -274,7 +274,7 @@ describe('nothing is told with words that are not there', () => {
     expectNone([story], [[], [], [0, 1], [2]], true)
   })
 
-  test('nor one whose marker stands twice: with its words, and with its question', () => {
+  test('a turn is not restored if its marker is both at its text and at its question', () => {
     const story = told('0', round(WARM, say('OK.')), round('Go on.', say('Let me look.')))
     const sibling = told('0', round(WARM, say('OK.')), round('Go on.', say('OK.')))
     const [, other] = sibling.steps.map(({ turn }) => ({ ...turn, id: '9'.repeat(20) }))

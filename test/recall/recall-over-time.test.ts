@@ -298,7 +298,7 @@ test.each([
   { name: 'with markers, whatever the words', isMarked: true, ownWords: false },
   { name: 'with markers', isMarked: true, ownWords: true },
   { name: 'by its words alone', isMarked: false, ownWords: true },
-])('a model is told all of a chat as it was, $name', ({ isMarked, ownWords }) => {
+])('the model gets the complete original chat: $name', ({ isMarked, ownWords }) => {
   let all = 0
   fc.assert(
     fc.property(fc.array(action, { minLength: 1, maxLength: 14 }), (actions) => {

@@ -73,7 +73,7 @@ const scripts = fc.array(script, { minLength: 1, maxLength: 3 })
 
 const ownScripts = scripts.map((all) => all.map((one, at) => withOwnWords(one, `Story ${at}`)))
 
-test('gives back all that was said, whatever became of the markers (C131)', () => {
+test('restores all recorded items, whatever happened to the markers (C131)', () => {
   fc.assert(
     fc.property(ownScripts, habits, (scripts, habits) => {
       const world = worldOf(scripts, habits)
@@ -85,7 +85,7 @@ test('gives back all that was said, whatever became of the markers (C131)', () =
   )
 })
 
-test('tells equal words in other branches and other chats apart by the markers', () => {
+test('distinguishes equal text in other branches and chats by the markers', () => {
   fc.assert(
     fc.property(scripts, marked, (scripts, habits) => {
       const world = worldOf(scripts, habits)
@@ -95,7 +95,7 @@ test('tells equal words in other branches and other chats apart by the markers',
   )
 })
 
-test('never takes an item of another branch or another chat (C132)', () => {
+test('never restores an item of another branch or another chat (C132)', () => {
   const textOnly = fc.record({
     keepsCalls: fc.constant(false),
     marks: fc.constantFrom(...UNREADABLE),
@@ -128,7 +128,7 @@ const plain: fc.Arbitrary<Habits> = fc.record({
   joiner: fc.constantFrom('\n', '\n\n', null),
 })
 
-test('lets an edited text stand as it was edited, and all around it as it was recorded', () => {
+test('keeps edited text, and restores everything around it', () => {
   const edits = fc.constantFrom<(text: string) => string>(
     () => 'Something else.',
     (text) => `Not ${text}`,
@@ -166,7 +166,7 @@ function edited(item: Item, edit: (text: string) => string): Item {
   return { ...item, content }
 }
 
-test('lets words that were never recorded follow the thought that led to them', () => {
+test('puts text that was never recorded after the reasoning that led to it', () => {
   fc.assert(
     fc.property(ownScripts, plain, (scripts, habits) => {
       const { story, items, turns } = worldOf(scripts, habits)
@@ -189,7 +189,7 @@ test('lets words that were never recorded follow the thought that led to them', 
   )
 })
 
-test('takes any list, and any turns of it', () => {
+test('accepts any list with any of its turns', () => {
   fc.assert(
     fc.property(
       conversation,
@@ -218,7 +218,7 @@ test('takes any list, and any turns of it', () => {
   )
 })
 
-test('changes nothing of what it made', () => {
+test('changes nothing when it runs on its own result', () => {
   fc.assert(
     fc.property(scripts, habits, (scripts, habits) => {
       const world = worldOf(scripts, habits)
@@ -230,7 +230,7 @@ test('changes nothing of what it made', () => {
   )
 })
 
-test('leaves no call without its output that had one', () => {
+test('leaves no call without the output that it had', () => {
   fc.assert(
     fc.property(scripts, habits, fc.boolean(), (scripts, habits, replaysTools) => {
       const { items, turns } = worldOf(scripts, habits)
@@ -247,7 +247,7 @@ test('leaves no call without its output that had one', () => {
   )
 })
 
-test('reads what it is given and nothing else', () => {
+test('does not modify its arguments', () => {
   fc.assert(
     fc.property(scripts, habits, (scripts, habits) => {
       const world = worldOf(scripts, habits)

@@ -70,8 +70,8 @@ const found = talk`
 `
 const [output] = talk`output a 4 degrees`
 
-describe('a list in which nothing is found', () => {
-  test('is the very same list', () => {
+describe('a list without changes', () => {
+  test('is returned as the same object if no turn is found', () => {
     const items = [warm, ...heard(found), user('and?')]
     expect(recall(items, [])).toEqual({
       items,
@@ -85,7 +85,7 @@ describe('a list in which nothing is found', () => {
     expect(recall([], []).items).toEqual([])
   })
 
-  test('is the very same list if all that was recorded is what the client has', () => {
+  test('is returned as the same object if the client has all recorded items', () => {
     const { turns, answered } = memory()
     const turn = answered([warm], [{ ...said('Warm.'), id: 'msg_1', status: 'completed' }])
     const items = [warm, said('Warm.'), user('and?')]
@@ -97,7 +97,7 @@ describe('a list in which nothing is found', () => {
   })
 })
 
-test('what only a wire understands, and the phase, are not lost for the client’s own words', () => {
+test('provider-specific fields and the phase of a message are restored', () => {
   const signed: Item = { ...said('Warm.'), native: { anthropic: { signature: 'x' } } }
   const phased: Item = { ...said('Warm.'), phase: 'commentary' }
   for (const recorded of [signed, phased]) {
@@ -109,7 +109,7 @@ test('what only a wire understands, and the phase, are not lost for the client�
 })
 
 describe('without any marker', () => {
-  test('reasoning comes back by the words (C131)', () => {
+  test('reasoning is restored by the text (C131)', () => {
     const { turns, answered } = memory()
     const turn = answered([warm], found)
     const recalled = recall([warm, said('It is 4 degrees.'), user('and?')], turns)
@@ -120,7 +120,7 @@ describe('without any marker', () => {
     ])
   })
 
-  test('reasoning comes back in a loop of tools, call by call (C130)', () => {
+  test('reasoning is restored for each call of a tool loop (C130)', () => {
     const { turns, answered } = memory()
     const list: Item[] = [warm]
     for (const id of ['a', 'b', 'c']) {
@@ -147,7 +147,7 @@ describe('without any marker', () => {
     )
   })
 
-  test('a call brings its reasoning along, although the words before it were edited', () => {
+  test('a call restores its reasoning even if the text before it was edited', () => {
     const { turns, answered } = memory()
     answered([warm], found)
     const call = talk`
@@ -159,7 +159,7 @@ describe('without any marker', () => {
     expect(recall(items, turns).items).toEqual([...items.slice(0, 3), ...call])
   })
 
-  test('an id that is counted means no turn if the words say otherwise (C132)', () => {
+  test('a counted call id identifies no turn if the text differs (C132)', () => {
     const { turns, answered } = memory()
     answered(
       [user('hello')],
@@ -180,7 +180,7 @@ describe('without any marker', () => {
     expect(recall(items, turns).items).toBe(items)
   })
 
-  test('one of two turns of the same name is told by the turn that goes on from it', () => {
+  test('the child of one of two turns with one fingerprint decides between them', () => {
     const { turns, answered } = memory()
     const first = answered([warm], [...talk`thinks: one`, said('OK.')])
     answered([warm], [...talk`thinks: two`, said('OK.')])
@@ -192,7 +192,7 @@ describe('without any marker', () => {
     expect(show(recalled.items)).toContain('thinks: one')
   })
 
-  test('one of two turns of the same name is told by the turn that it goes on from', () => {
+  test('the parent of one of two turns with one fingerprint decides between them', () => {
     const { turns, answered } = memory()
     const one = answered([warm], [...talk`thinks: one`, said('OK.')])
     const two = answered([warm], [...talk`thinks: two`, said('OK.')])
@@ -206,7 +206,7 @@ describe('without any marker', () => {
   })
 })
 
-describe('two turns of the same name', () => {
+describe('two turns with one fingerprint', () => {
   const twins = () => {
     const { turns, answered } = memory()
     const one = answered([warm], [...talk`thinks: one`, said('OK.')])
@@ -214,13 +214,13 @@ describe('two turns of the same name', () => {
     return { turns, one, two }
   }
 
-  test('are told apart by the marker', () => {
+  test('are distinguished by the marker', () => {
     const { turns, one, two } = twins()
     const items = [warm, marked(one, 'OK.'), user('and?'), marked(two, 'Hm.'), user('so?')]
     expect(recall(items, turns).usedTurns).toEqual([one])
   })
 
-  test('are told apart by a marker that was moved', () => {
+  test('are distinguished by a moved marker', () => {
     const { turns, two } = twins()
     const items = [warm, said('OK.'), user('and?'), marked(two, 'Hm.'), user('so?')]
     const recalled = recall(items, turns)
@@ -228,7 +228,7 @@ describe('two turns of the same name', () => {
     expect(show(recalled.items.slice(1, 3))).toBe('thinks: two\nassistant: OK.')
   })
 
-  test('are neither taken, there nor elsewhere, if markers name them both', () => {
+  test('are assigned nowhere if markers name both', () => {
     const { turns, one, two } = twins()
     const both = marked(two, `${formatMarkerLine(one.id)}\n\nHm.`)
     const recalled = recall([warm, said('OK.'), user('and?'), both], turns)
@@ -240,7 +240,7 @@ describe('two turns of the same name', () => {
   })
 })
 
-test('a marker whose turn is not told has a note, also where another of the same words is', () => {
+test('a marker of a turn that is not restored adds a note, even if another turn has the same text', () => {
   const { turns, answered } = memory()
   answered([warm], [...talk`thinks: one`, said('Let me look.')])
   const looking = [...talk`thinks: two`, said('Let me look.'), ...talk`thinks: yes`, said('OK.')]
@@ -254,7 +254,7 @@ test('a marker whose turn is not told has a note, also where another of the same
 })
 
 describe('markers', () => {
-  test('bring back what a client forgot: calls, outputs and reasoning, in their order (C6)', () => {
+  test('restore omitted calls, outputs and reasoning in their order (C6)', () => {
     const { turns, answered } = memory()
     const one = answered([warm], looked)
     const two = answered([warm, ...heard(looked), output ?? warm], found)
@@ -272,7 +272,7 @@ describe('markers', () => {
     expect(recalled.parent).toBe(two)
   })
 
-  test('that name nothing known are removed, and nothing else happens (C7)', () => {
+  test('of unknown turns are removed, without other changes (C7)', () => {
     const unknown = said(`${formatMarkerLine('Z'.repeat(20))}\n\nIt is 4 degrees.`)
     const recalled = recall([warm, unknown, user('and?')], [])
     expect(recalled.items).toEqual([warm, said('It is 4 degrees.'), user('and?')])
@@ -282,7 +282,7 @@ describe('markers', () => {
     expect(alone.notes).toEqual([{ did: 'dropped', at: 1, why: 'marker-unknown' }])
   })
 
-  test('that name what is beyond the bounds of the memory say so', () => {
+  test('of turns beyond the load limit add a note that says so', () => {
     const [old, foreign] = ['0'.repeat(20), 'Z'.repeat(20)]
     const items = [
       warm,
@@ -305,7 +305,7 @@ describe('markers', () => {
     ])
   })
 
-  test('in the words of another turn are not believed (C132)', () => {
+  test('in the text of another turn are not trusted (C132)', () => {
     const { turns, answered } = memory()
     const one = answered([warm], found)
     const back = [warm, said('It is 4 degrees.'), user('and?')]
@@ -324,7 +324,7 @@ describe('markers', () => {
     ])
   })
 
-  test('that are copied to another answer bring the turn to its own words only', () => {
+  test('that were copied to another answer restore the turn only at its own text', () => {
     const { turns, answered } = memory()
     const one = answered([warm], found)
     const items = [
@@ -342,7 +342,7 @@ describe('markers', () => {
     hosted web_search_call
   `
 
-  test('of a turn without words are doubted where something was asked since', () => {
+  test('of a turn without text are not trusted if the user has asked again since', () => {
     const { turns, answered } = memory()
     const turn = answered([warm], searched)
     const plain = said(`Servus.\n\n${formatMarkerLine(turn.id)}`)
@@ -351,7 +351,7 @@ describe('markers', () => {
     expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
   })
 
-  test('of a turn without words stand for its calls', () => {
+  test('of a turn without text restore its calls', () => {
     const { turns, answered } = memory()
     const turn = answered([warm], searched)
     const recalled = recall([warm, said(formatMarkerLine(turn.id)), user('and?')], turns)
@@ -364,7 +364,7 @@ describe('markers', () => {
   })
 })
 
-describe('words that the client has edited', () => {
+describe('text that the client edited', () => {
   const long = [
     ...talk`
     thinks: one
@@ -387,7 +387,7 @@ describe('words that the client has edited', () => {
     }
   }
 
-  test('stand in the place of what they were written over', () => {
+  test('replaces the recorded text', () => {
     const { items, shown, notes } = edit('First.\nSecond, or not.\nThird.')
     expect(shown[3]).toBe('assistant: Second, or not.')
     expect(items.filter((_, at) => at !== 3)).toEqual(long.filter((_, at) => at !== 3))
@@ -395,7 +395,7 @@ describe('words that the client has edited', () => {
     expect(notes).toEqual(['changed 2 marker-removed', 'changed 4 text-edited'])
   })
 
-  test('that were taken away are left out, with the reasoning that led to them', () => {
+  test('that was removed is dropped with the reasoning that led to it', () => {
     const { shown, notes } = edit('First.\n\nThird.')
     expect(shown).toEqual([
       'thinks: one',
@@ -410,7 +410,7 @@ describe('words that the client has edited', () => {
     ])
   })
 
-  test('that were added stand in between, in front and behind', () => {
+  test('that was added comes between, before and after the recorded messages', () => {
     expect(edit('First.\nAnd a half.\nSecond.\nThird.').shown).toEqual([
       'thinks: one',
       'assistant: First.',
@@ -430,7 +430,7 @@ describe('words that the client has edited', () => {
     )
   })
 
-  test('of an answer that was stopped are the beginning of it', () => {
+  test('of a stopped answer is its beginning', () => {
     const { shown, notes } = edit('First.\nSecond.\nThi')
     expect(shown.at(-1)).toBe('assistant: Thi')
     expect(notes).toContain('changed 6 text-edited')
@@ -442,7 +442,7 @@ describe('words that the client has edited', () => {
     ])
   })
 
-  test('take the place of what they begin like, not of what is missing before it', () => {
+  test('replaces the message with the same beginning, not a missing one before it', () => {
     expect(edit('First.\nThird. And last.').shown).toEqual([
       'thinks: one',
       'assistant: First.',
@@ -451,7 +451,7 @@ describe('words that the client has edited', () => {
     ])
   })
 
-  test('keep their spelling: indents, blank lines, and the phase of what they replace', () => {
+  test('keeps indentation and blank lines, and gets the phase of the replaced message', () => {
     const { turns, answered } = memory()
     const turn = answered([warm], [...talk`thinks: hm`, { ...said('Code:'), phase: 'commentary' }])
     const text = 'Code!\n\n    indented  twice\n\n\nend'
@@ -461,7 +461,7 @@ describe('words that the client has edited', () => {
     })
   })
 
-  test('keep the images and sources that they came with', () => {
+  test('keeps its images and citations', () => {
     const { turns, answered } = memory()
     const turn = answered([warm], long)
     const edited: Item = {
@@ -478,7 +478,7 @@ describe('words that the client has edited', () => {
     expect(recall(items, turns).items[4]).toEqual(own)
   })
 
-  test('in several messages stand one behind the other', () => {
+  test('in several messages keeps their order', () => {
     const { turns, answered } = memory()
     const turn = answered([warm], long)
     const own = [said('Mine.'), said('Mine, too.')]
@@ -487,7 +487,7 @@ describe('words that the client has edited', () => {
     expect(recall(items, turns).items[4]).toBe(own[0])
   })
 
-  test('in a turn that had none come first', () => {
+  test('in a turn without text comes first', () => {
     const { turns, answered } = memory()
     const called = talk`
       thinks: where?
@@ -498,7 +498,7 @@ describe('words that the client has edited', () => {
     expect(recall(items, turns).items).toEqual([warm, said('Mine.'), ...called, output])
   })
 
-  test('said again elsewhere in the turn are told apart by what stands around them', () => {
+  test('that repeats in the turn is located by the text around it', () => {
     const { turns, answered } = memory()
     const same = ['one', 'two', 'three', 'four'].flatMap((text) => [
       ...talk`thinks: ${text}`,
@@ -512,7 +512,7 @@ describe('words that the client has edited', () => {
   })
 })
 
-describe('blanks', () => {
+describe('whitespace', () => {
   const code = 'for x in y:\nprint(x)\n\ndone'
   const recallOf = (text: string) => {
     const { turns, answered } = memory()
@@ -521,7 +521,7 @@ describe('blanks', () => {
     return { shown: show(items.slice(1, -1)), whys: notes.map(({ why }) => why) }
   }
 
-  test('that say something are the client’s', () => {
+  test("with a meaning is the client's edit", () => {
     const edited = code.replace('print', '    print')
     expect(recallOf(edited)).toEqual({
       shown: show([...talk`thinks: hm`, said(edited)]),
@@ -529,7 +529,7 @@ describe('blanks', () => {
     })
   })
 
-  test('that say nothing are those that were recorded, and that is told', () => {
+  test('without a meaning is restored with a note', () => {
     const recorded = show([...talk`thinks: hm`, said(code)])
     expect(recallOf(code.replace('\n\n', '\n\n\n'))).toEqual({
       shown: recorded,
@@ -541,7 +541,7 @@ describe('blanks', () => {
     })
   })
 
-  test('are told of beside an edit, too, and where a damaged marker is left out', () => {
+  test('is also restored with a note next to an edit, and where a damaged marker is removed', () => {
     const { turns, answered } = memory()
     const turn = answered([warm], [said(code), ...talk`thinks: hm`, said('So.')])
     const two = `${code.replace('\n\n', '\n\n\n')}\n\nSo!`
@@ -558,7 +558,7 @@ describe('blanks', () => {
   })
 })
 
-describe('words that were cut off before they were recorded', () => {
+describe('text that was cut off before it was recorded', () => {
   const cutOff = (recorded: readonly Item[], text: string, ...more: readonly Item[]) => {
     const { turns, answered } = memory()
     const { id } = answered([warm], recorded)
@@ -567,7 +567,7 @@ describe('words that were cut off before they were recorded', () => {
     return show(recall([warm, first, ...more, user('and?')], known).items.slice(1, -1))
   }
 
-  test('follow the thought that led to them', () => {
+  test('comes after the reasoning that led to it', () => {
     expect(cutOff(talk`thinks: one`, 'It was')).toBe('thinks: one\nassistant: It was')
     const two = [...talk`thinks: one`, said('First.'), ...talk`thinks: two`]
     expect(cutOff(two, 'First.\n\nSeco')).toBe(
@@ -578,7 +578,7 @@ describe('words that were cut off before they were recorded', () => {
     )
   })
 
-  test('follow it in a search, too, and in front of a call that was not recorded', () => {
+  test('comes after that reasoning in a search, too, and before a call that was not recorded', () => {
     const searched = talk`
       thinks: one
       hosted web_search_call
@@ -594,7 +594,7 @@ describe('words that were cut off before they were recorded', () => {
     )
   })
 
-  test('follow it behind the results of a tool', () => {
+  test('comes after that reasoning after the outputs of a tool', () => {
     const { turns, answered } = memory()
     const list = [warm, ...heard(looked), output ?? warm]
     answered([warm], looked)
@@ -604,7 +604,7 @@ describe('words that were cut off before they were recorded', () => {
     expect(show(items.slice(-3, -1))).toBe('thinks: cold\nassistant: It was')
   })
 
-  test('follow it in front of an answer that went on from them', () => {
+  test('comes after that reasoning before an answer that continues it', () => {
     const { turns, answered } = memory()
     const one = answered([warm], talk`thinks: one`)
     const known = [{ ...one, fingerprint: null }]
@@ -617,7 +617,7 @@ describe('words that were cut off before they were recorded', () => {
   })
 })
 
-describe('words behind a search that nothing was recorded behind', () => {
+describe('text after a search that is the last recorded item', () => {
   const searched = talk`
     thinks: where?
     hosted web_search_call
@@ -628,21 +628,21 @@ describe('words behind a search that nothing was recorded behind', () => {
     return show(recall([warm, marked(turn, text), ...more, user('and?')], turns).items.slice(1, -1))
   }
 
-  test('stand there, be they cut off or of an answer that went on', () => {
+  test('stays after the search, whether it was cut off or is of a continued answer', () => {
     expect(recallOf(searched, 'It is 4')).toBe(`${show(searched)}\nassistant: It is 4`)
     expect(recallOf([said('Let me look.'), ...searched], 'Let me look.\nIt is 4')).toBe(
       `assistant: Let me look.\n${show(searched)}\nassistant: It is 4`,
     )
   })
 
-  test('stand behind what the gateway has looked up by itself', () => {
+  test('stays after the items of a gateway tool', () => {
     const [call] = talk`call h recall`
     if (call === undefined) throw new Error('no call')
     const house = [markGatewayToolCall(call), createGatewayToolOutput('h', 'fog')]
     expect(recallOf(house, 'It is 4')).toBe(`${show(house)}\nassistant: It is 4`)
   })
 
-  test('stand in front of an answer that went on from them', () => {
+  test('stays before an answer that continues it', () => {
     const { turns, answered } = memory()
     const one = answered([warm], searched, [])
     const begun = markedText(one, 'It is 4')
@@ -653,7 +653,7 @@ describe('words behind a search that nothing was recorded behind', () => {
     )
   })
 
-  test('stand where the client has them, if it brings the search, too', () => {
+  test("stays at the client's position if the client sends the search, too", () => {
     const [, search] = searched
     if (search === undefined) throw new Error('no search')
     const { turns, answered } = memory()
@@ -665,7 +665,7 @@ describe('words behind a search that nothing was recorded behind', () => {
   })
 })
 
-describe('an answer that went on', () => {
+describe('a continued answer', () => {
   const begun = talk`
     thinks: hm
     assistant: It is 4 de
@@ -675,7 +675,7 @@ describe('an answer that went on', () => {
     assistant: grees.
   `
 
-  test('is both turns, although its name is that of the second', () => {
+  test('is matched with both turns, although its fingerprint is that of the second', () => {
     const { turns, answered } = memory()
     const one = answered([warm], begun)
     const two = answered([warm, said('It is 4 de')], rest)
@@ -685,7 +685,7 @@ describe('an answer that went on', () => {
     expect(recalled.parent).toBe(two)
   })
 
-  test('is both turns, although the first was edited before it went on', () => {
+  test('is matched with both turns, although the first was edited before it was continued', () => {
     const { turns, answered } = memory()
     const one = answered([warm], begun)
     const edited = `${formatMarkerLine(one.id)}\n\nIt is 5 de`
@@ -698,7 +698,7 @@ describe('an answer that went on', () => {
   })
 })
 
-test('an answer stands as a whole behind the words that it went on from, though those were not kept', () => {
+test('a continuation comes completely after the continued text, even if that was not stored', () => {
   const { turns, answered } = memory()
   const rest = talk`
     thinks: where?
@@ -716,7 +716,7 @@ test('an answer stands as a whole behind the words that it went on from, though 
   )
 })
 
-describe('an answer that went on from words and said nothing', () => {
+describe('a continuation without text', () => {
   const thought = talk`
     thinks: and so?
   `
@@ -728,7 +728,7 @@ describe('an answer that went on from words and said nothing', () => {
   const told = (items: readonly Item[], turns: readonly RecordedTurn[]) =>
     show(recall([warm, ...items, asking], turns).items.slice(1, -1))
 
-  test('stands behind the words that it went on from, also where those were not kept', () => {
+  test('comes after the continued text, even if that was not stored', () => {
     const { turns, answered } = memory()
     const turn = answered([warm, said('It is 4')], thought, [])
     expect(turn.input).toEqual([])
@@ -738,7 +738,7 @@ describe('an answer that went on from words and said nothing', () => {
     expect(told([said('It is 4'), said(alone)], turns)).toBe(shown)
   })
 
-  test('stands between the words that it went on from, and those that went on from it', () => {
+  test('comes between the text that it continues and the text that continues it', () => {
     const { turns, answered } = memory()
     const one = answered([warm], searched, [])
     const begun = markedText(one, 'It is 4')
@@ -749,7 +749,7 @@ describe('an answer that went on from words and said nothing', () => {
     expect(told([said(twice)], turns)).toBe(shown)
   })
 
-  test('stands between them where the words before all are known, too', () => {
+  test('comes between them also if all text before it is recorded', () => {
     const { turns, answered } = memory()
     const look = said('Let me look.')
     const one = answered([warm], [look, ...searched])
@@ -765,7 +765,7 @@ describe('an answer that went on from words and said nothing', () => {
   })
 })
 
-describe('an answer that went on, and is stored with all that it was told', () => {
+describe('a continuation that is stored with its complete history', () => {
   const origin = { wire: 'responses', account: 'a', model: 'm', prefixHash: null }
   const begun = talk`
     thinks: hm
@@ -781,7 +781,7 @@ describe('an answer that went on, and is stored with all that it was told', () =
     return { turns: [one, two], one, two }
   }
 
-  test('has there what it went on from', () => {
+  test('restores the continued answer from that history', () => {
     const rest = talk`assistant: grees.`
     const { turns, one, two } = goneOn(begun, rest)
     for (const list of [turns, [two]]) {
@@ -792,7 +792,7 @@ describe('an answer that went on, and is stored with all that it was told', () =
     }
   })
 
-  test('has it there though it said nothing, if its marker says so, too', () => {
+  test('restores it without text of its own if its marker is there, too', () => {
     const silent = begun.slice(0, 1)
     const called = talk`
       thinks: look
@@ -810,7 +810,7 @@ describe('an answer that went on, and is stored with all that it was told', () =
     expect(bare.items).toEqual([warm, ...called, output])
   })
 
-  test('is the later of two that have the same words, because it said nothing more', () => {
+  test('without new text is the later of two turns with the same text', () => {
     const { turns, one, two } = goneOn(begun, talk`thinks: more`)
     const alike = [one, { ...two, fingerprint: one.fingerprint }]
     expect(turns).toHaveLength(2)
@@ -820,7 +820,7 @@ describe('an answer that went on, and is stored with all that it was told', () =
     expect(recalled.usedTurns).toEqual(alike)
   })
 
-  test('has it as it was edited then', () => {
+  test('restores the continued answer as it was edited at that time', () => {
     const [thought] = begun
     const edited = said('It is 5 de')
     const { two } = goneOn(thought === undefined ? [] : [thought, edited], talk`assistant: grees.`)
@@ -828,7 +828,7 @@ describe('an answer that went on, and is stored with all that it was told', () =
     expect(show(items.slice(1, -1))).toBe('thinks: hm\nassistant: It is 5 de\nassistant: grees.')
   })
 
-  test('is known by its call, although the words and the marker are those of the first part', () => {
+  test('is recognized by its call, although text and marker are those of the first part', () => {
     const called = talk`
       thinks: look
       call a weather
@@ -838,7 +838,7 @@ describe('an answer that went on, and is stored with all that it was told', () =
     expect(recall(list, turns).items).toEqual([warm, ...begun, ...called, output])
   })
 
-  test('and knows that what it was told is no stranger where that was edited', () => {
+  test('recognizes the continued answer as its own, even if that was edited', () => {
     const { turns, answered } = memory()
     const one = answered([warm], found)
     const edited = marked(one, 'It is 5 degrees.')
@@ -858,7 +858,7 @@ describe('an answer that went on, and is stored with all that it was told', () =
 })
 
 describe('an edited answer', () => {
-  test('that went on more than once is all of its turns', () => {
+  test('that was continued several times is matched with all its turns', () => {
     const { turns, answered } = memory()
     const one = answered([warm], [...talk`thinks: one`, said('It is 4 degrees now.')])
     const first = markedText(one, 'It is 4 degrees now.')
@@ -884,7 +884,7 @@ describe('an edited answer', () => {
     )
   })
 
-  test('is where the results stand that it was given, although all ask the same', () => {
+  test('is matched at the tool outputs of its turn, although all questions are equal', () => {
     const { turns, answered } = memory()
     const list = [warm, ...heard(looked), output ?? warm]
     answered([warm], looked)
@@ -895,7 +895,7 @@ describe('an edited answer', () => {
     )
   })
 
-  test('is where the very results stand, although their calls are counted from 0', () => {
+  test('is matched at outputs with equal text, although call ids are counted from 0', () => {
     const { turns, answered } = memory()
     const [other] = talk`output a 9 degrees`
     const list = [warm, ...heard(looked), output ?? warm]
@@ -909,12 +909,12 @@ describe('an edited answer', () => {
   })
 })
 
-describe('an answer that went on from one that was not kept', () => {
+describe('a continuation of an answer that was not stored', () => {
   const more = [...talk`thinks: hm`, said('so.')]
   const items = [user('and?'), said('It is\n\nso.'), user('ok')]
   const whole = [user('and?'), said('It is'), ...more, user('ok')]
 
-  test('is the end of what the client has', () => {
+  test("is the end of the client's text", () => {
     const { turns, answered } = memory()
     answered([user('and?'), said('It is')], more)
     expect(recall(items, turns).items).toEqual(whole)
@@ -923,7 +923,7 @@ describe('an answer that went on from one that was not kept', () => {
     expect(recall(items, all).items).toEqual(whole)
   })
 
-  test('takes along no turn from somewhere else', () => {
+  test('restores no turn from elsewhere', () => {
     const { turns, answered } = memory()
     const silent = answered(
       [warm],
@@ -940,7 +940,7 @@ describe('an answer that went on from one that was not kept', () => {
   })
 })
 
-test('a turn that is known to lie between two others of a text is not forgotten', () => {
+test('a turn that lies between two other turns of a text is restored', () => {
   const { turns, answered } = memory()
   const one = answered([warm], looked)
   const two = talk`
@@ -956,7 +956,7 @@ test('a turn that is known to lie between two others of a text is not forgotten'
   expect(recall([warm, said(text), user('and?')], turns).items).toEqual(truth)
 })
 
-test('what a marker brings back tells apart what goes on from it', () => {
+test('a turn that a marker restores decides between its possible children', () => {
   const { turns, answered } = memory()
   const first = [warm, said('Hm.'), user('and?')]
   const one = answered([warm], [...talk`thinks: one`, said('Yes.')])
@@ -976,7 +976,7 @@ describe('calls', () => {
     call b weather {"in":"Bonn"}
   `
 
-  test('that mean the same are the recorded ones, others are the client’s', () => {
+  test("with the same meaning are the recorded ones, others are the client's", () => {
     const { turns, answered } = memory()
     answered([warm], twice)
     const items = [
@@ -997,7 +997,7 @@ describe('calls', () => {
     ])
   })
 
-  test('of the client alone stand behind the recorded ones', () => {
+  test('that only the client has come after the recorded ones', () => {
     const { turns, answered } = memory()
     const turn = answered([warm], looked)
     const items = [
@@ -1015,7 +1015,7 @@ describe('calls', () => {
     )
   })
 
-  test('stay forgotten without their output, and so does the reasoning that led to them', () => {
+  test('without an output are not restored, nor is the reasoning that led to them', () => {
     const { turns, answered } = memory()
     const turn = answered([warm], [...heard(looked).slice(0, 1), ...twice])
     const recalled = recall([warm, marked(turn, 'Let me look.'), user('no')], turns)
@@ -1028,7 +1028,7 @@ describe('calls', () => {
     ])
   })
 
-  test('stay forgotten if tools are not to be told again (C16)', () => {
+  test('are not restored if the setting disables it (C16)', () => {
     const { turns, answered } = memory()
     const one = answered([warm], looked)
     const two = answered(
@@ -1044,7 +1044,7 @@ describe('calls', () => {
     expect(show(recall(native, turns, false).items)).toContain('call a weather')
   })
 
-  test('get the one output back that the client has lost, in its place', () => {
+  test('get the one missing output back at its position', () => {
     const { turns, answered } = memory()
     answered([warm], twice)
     const outputs = talk`
@@ -1059,7 +1059,7 @@ describe('calls', () => {
     )
   })
 
-  test('get back the one output of the second, too', () => {
+  test('get the one missing output of the second call back, too', () => {
     const { turns, answered } = memory()
     answered([warm], twice)
     const outputs = talk`
@@ -1075,7 +1075,7 @@ describe('calls', () => {
     )
   })
 
-  test('get the output that a turn without words was given', () => {
+  test('get the output back that is in the input of a turn without text', () => {
     const { turns, answered } = memory()
     const one = answered([warm], looked)
     const two = talk`
@@ -1090,7 +1090,7 @@ describe('calls', () => {
     expect(recall(items, turns).items).toEqual([warm, ...looked, output, ...last, ...found])
   })
 
-  test('under one id get each its own output', () => {
+  test('with one id each get their own output', () => {
     const { turns, answered } = memory()
     const list: Item[] = [warm]
     const texts: string[] = []
@@ -1113,10 +1113,10 @@ describe('calls', () => {
   })
 })
 
-describe('what a service has made by itself', () => {
+describe('items of hosted tools', () => {
   // A search is of a group with the reasoning that led to it, and half a group is refused: the account
   // that made it gets both or, as of a drawing, none.
-  test('comes back, but for what is never told again: C11', () => {
+  test('are restored unless they are never replayed (C11)', () => {
     const { turns, answered } = memory()
     answered(
       [warm],
@@ -1144,7 +1144,7 @@ describe('what a service has made by itself', () => {
     ])
   })
 
-  test('stays as the client has brought it, if it is never told again', () => {
+  test('that are never replayed stay as the client sent them', () => {
     const { turns, answered } = memory()
     const raw = { type: 'image_generation_call', id: 'ig_1' }
     const drawn: Item = { type: 'opaque', raw: { ...raw, result: 'base64' } }
@@ -1155,7 +1155,7 @@ describe('what a service has made by itself', () => {
     expect(items).toHaveLength(5)
   })
 
-  test('stays if the client has brought it', () => {
+  test('stay if the client sent them', () => {
     const { turns, answered } = memory()
     const drawn = talk`
       thinks: draw
@@ -1168,7 +1168,7 @@ describe('what a service has made by itself', () => {
   })
 })
 
-describe('reasoning that the client brings', () => {
+describe('reasoning that the client sends', () => {
   const thought = (id: string, sealed: string | null): Item => ({
     type: 'reasoning',
     id,
@@ -1177,7 +1177,7 @@ describe('reasoning that the client brings', () => {
   })
   const once = [thought('rs_1', 'x'), said('One.'), thought('rs_2', 'y'), said('Two.')]
 
-  test('gives way to what was recorded, unless it is that', () => {
+  test('is replaced by the recorded reasoning unless both are the same', () => {
     const { turns, answered } = memory()
     answered([warm], once)
     const merged = { ...thought('rs_9', 'other'), summary: [] }
@@ -1192,7 +1192,7 @@ describe('reasoning that the client brings', () => {
     ])
   })
 
-  test('stays where no turn was found, and where none was recorded', () => {
+  test('stays if no turn was found or none was recorded', () => {
     const { turns, answered } = memory()
     answered([warm], [said('One.')])
     const items = [warm, thought('rs_9', 'other'), said('One.'), user('and?'), ...once]
@@ -1200,7 +1200,7 @@ describe('reasoning that the client brings', () => {
   })
 })
 
-test('a message with nothing in it does not hide where the conversation goes on', () => {
+test('an empty message does not hide the parent of the next answer', () => {
   const { turns, answered } = memory()
   const turn = answered([warm], found)
   const items = [warm, ...heard(found), user('and?'), said(''), user('hello?')]
@@ -1209,14 +1209,14 @@ test('a message with nothing in it does not hide where the conversation goes on'
   expect(recalled.items).toEqual([warm, ...found, ...items.slice(2)])
 })
 
-test('what goes on from an answer that is not known has no parent', () => {
+test('an answer after an unknown answer has no parent', () => {
   const { turns, answered } = memory()
   answered([warm], found)
   const items = [warm, ...heard(found), user('and?'), said('Never said.'), user('so?')]
   expect(recall(items, turns)).toMatchObject({ parent: null, newItemsStart: 4 })
 })
 
-describe('the work in one run', () => {
+describe('the work in one segment', () => {
   /** How often a field of an item is read. */
   function readsOf(count: number, make: (at: number) => Item, field: 'call_id' | 'raw' | 'id') {
     let reads = 0
@@ -1262,14 +1262,14 @@ describe('the work in one run', () => {
       'raw',
     ],
     ['thoughts', (at) => ({ type: 'reasoning', id: `rs_${at}`, summary: [] }), 'id'],
-  ])('grows with it: %s', (_name, make, field) => {
+  ])('grows linearly with it: %s', (_name, make, field) => {
     const reads = readsOf(300, make, field)
     expect(reads).toBeGreaterThan(300)
     expect(readsOf(600, make, field)).toBeLessThan(2.5 * reads)
   })
 })
 
-test('is linear, and done with two thousand runs', () => {
+test('is linear, and completes with two thousand segments', () => {
   const recalledOf = (items: readonly Item[]) => {
     const plan = splitIntoSegments(items)
     const named = plan.segments.map(({ start, end, fingerprint }, at): RecordedTurn => ({
@@ -1300,14 +1300,14 @@ test('is linear, and done with two thousand runs', () => {
   expectLinear(500, rounds, recalledOf)
 })
 
-describe('an answer that broke off, whose last words were never recorded', () => {
+describe('an answer that broke off before its last text was recorded', () => {
   const [where] = talk`thinks: where?`
   const [cold] = talk`thinks: cold`
   const asked = [warm]
   const look = said('Let me look.')
   const thanks = user('thanks')
 
-  test('has what was thought in front of the words that the client has', () => {
+  test("has the recorded reasoning before the client's text", () => {
     const { turns, answered } = memory()
     const turn = answered(
       asked,
@@ -1318,7 +1318,7 @@ describe('an answer that broke off, whose last words were never recorded', () =>
     expect(items).toEqual([warm, where, said('It is 4'), thanks])
   })
 
-  test('has its later thoughts behind the words that were recorded', () => {
+  test('has its later reasoning after the recorded text', () => {
     const { turns, answered } = memory()
     const turn = answered(
       asked,
@@ -1329,7 +1329,7 @@ describe('an answer that broke off, whose last words were never recorded', () =>
     expect(items).toEqual([warm, where, look, cold, said('It is 4'), thanks])
   })
 
-  test('is given no words that the client does not have', () => {
+  test('gets no text that the client does not have', () => {
     const { turns, answered } = memory()
     const turn = answered(
       asked,
@@ -1341,10 +1341,10 @@ describe('an answer that broke off, whose last words were never recorded', () =>
   })
 })
 
-describe('an answer that says nothing', () => {
+describe('an answer without text', () => {
   const silent = talk`thinks: colder`
 
-  test('is not where its marker is, if what it was asked comes later', () => {
+  test('is not matched at its marker if its question comes later', () => {
     const gateway = memory()
     const cold = user('how cold is it?')
     const asked = [warm, said(''), cold]
@@ -1358,7 +1358,7 @@ describe('an answer that says nothing', () => {
     expect(moved.notes.map(({ why }) => why)).toEqual(['marker-doubted', 'marker-removed'])
   })
 
-  test('is where its marker is, however often the same is asked', () => {
+  test('is matched at its marker, however often the question repeats', () => {
     const gateway = memory()
     const [again, third] = [user('how warm is it?'), user('how warm is it?')]
     const turn = gateway.answered([warm, said(''), again], silent, [])
@@ -1369,7 +1369,7 @@ describe('an answer that says nothing', () => {
     expect(show(moved.items)).toBe(show([warm, again, said(''), third]))
   })
 
-  test('is no place for the marker of the next, even where that was gone on with', () => {
+  test('does not take the marker of the next answer, even if that was continued', () => {
     const gateway = memory()
     const asked = [warm, said(''), user('how cold is it?')]
     const turn = gateway.answered(asked, found)
@@ -1384,7 +1384,7 @@ describe('an answer that says nothing', () => {
     )
   })
 
-  test('is not behind tools of a round before', () => {
+  test('is not matched after tool outputs of an earlier round', () => {
     const gateway = memory()
     const calling = looked.filter(({ type }) => type !== 'message')
     gateway.answered([warm], calling)
@@ -1396,7 +1396,7 @@ describe('an answer that says nothing', () => {
     expect(show(items)).toBe(show([warm, ...calling, output as Item, said(''), cold, next]))
   })
 
-  describe('behind the results of its tools, though an answer before was gone on with since', () => {
+  describe('after the outputs of its tools, although an earlier answer was continued since', () => {
     const [cold, next, text] = [user('how cold is it?'), user('and?'), said('It is 4 degrees.')]
     const calling = looked.filter(({ type }) => type !== 'message')
 
@@ -1414,18 +1414,18 @@ describe('an answer that says nothing', () => {
     }
     const before = [warm, ...found, said('Or 5.'), cold, ...calling, output as Item]
 
-    test('comes back', () => {
+    test('is restored', () => {
       const items = recalledWith(output as Item, output as Item)
       expect(show(items)).toBe(show([...before, ...silent, next]))
     })
 
-    test('but not behind other results than it was given', () => {
+    test('is not restored after other outputs than those of its input', () => {
       const failed = { ...output, output: 'It timed out.' } as Item
       expect(show(recalledWith(failed, output as Item))).toBe(show([...before, next]))
     })
   })
 
-  test('is found by its marker, but not where another had nothing to say', () => {
+  test('is found by its marker, but not in the segment of another answer without text', () => {
     const gateway = memory()
     const cold = user('how cold is it?')
     const asked = [warm, said(''), cold]
@@ -1443,7 +1443,7 @@ describe('an answer that says nothing', () => {
     )
   })
 
-  test('is no answer to those behind it, even in the fence that was put around its marker', () => {
+  test('does not answer the messages after it, even if a fence is around its marker', () => {
     const gateway = memory()
     const turn = gateway.answered([warm], silent, [])
     const fenced = said(`\`\`\`\n${formatMarkerLine(turn.id)}\n\`\`\``)
@@ -1451,7 +1451,7 @@ describe('an answer that says nothing', () => {
     expect(fingerprint).toBeNull()
   })
 
-  test('and went on from one that did has its name, and comes behind it', () => {
+  test('that continues an answer with text has the same fingerprint, and comes after it', () => {
     const gateway = memory()
     const first = gateway.answered([warm], found)
     const text = marked(first, 'It is 4 degrees.')
@@ -1469,7 +1469,7 @@ describe('an answer that says nothing', () => {
   })
 })
 
-test('an edited answer is known by its question, even if a part of another says what it said', () => {
+test('an edited answer is recognized by its question, even if another answer contains its text', () => {
   const gateway = memory()
   const cold = user('how cold is it?')
   const [wonders, wondersMore, wondersOn] = talk`
@@ -1498,7 +1498,7 @@ test('an edited answer is known by its question, even if a part of another says 
   )
 })
 
-test('a marker that is not believed leaves a note of what is not told on its account', () => {
+test('a marker that is not trusted adds a note on what is not restored', () => {
   const gateway = memory()
   const [one, two, three] = talk`
     thinks: where?

@@ -17,8 +17,8 @@ function prints(items: readonly Item[]) {
   return splitIntoSegments(items).segments.map(({ fingerprint }) => fingerprint)
 }
 
-describe('runs', () => {
-  test('are what a model makes in one go, parted by everything else', () => {
+describe('segments', () => {
+  test('are consecutive model-made items, separated by all other items', () => {
     const { segments } = splitIntoSegments(talk`
       system: be brief
       user: how warm is it?
@@ -46,7 +46,7 @@ describe('runs', () => {
     ])
   })
 
-  test('do not begin, end or part at a message with nothing in it', () => {
+  test('are not started, ended or separated by an empty message', () => {
     const plan = splitIntoSegments([
       user('one'),
       said(' \n'),
@@ -59,7 +59,7 @@ describe('runs', () => {
     expect(plan.segments.map(({ start, end }) => [start, end])).toEqual([[3, 6]])
   })
 
-  test('know the turns that their text names, and the keys to ask for', () => {
+  test('contain the turns that their markers name, and the lookup keys', () => {
     const { segments, keys } = splitIntoSegments([
       user('one'),
       said(`${formatMarkerLine(A)}\n\nyes\n\n${formatMarkerLine(B)}`),
@@ -78,7 +78,7 @@ describe('runs', () => {
     })
   })
 
-  test('that say and call nothing have no fingerprint, and change no other', () => {
+  test('without text and calls have no fingerprint and do not change others', () => {
     const before = [user('one'), said('yes'), user('two')]
     const after = [user('three'), said('no')]
     const silent = said(formatMarkerLine(A))
@@ -111,7 +111,7 @@ describe('the fingerprint', () => {
     for (const way of ways) expect(prints([...asked, ...way])).toEqual([name])
   })
 
-  test('knows neither markers nor the boxes in which tools and reasoning are shown', () => {
+  test('ignores markers and the boxes that show tools and reasoning', () => {
     const name = prints([...asked, said('It is 4 degrees.')])
     const ways = [
       `${formatMarkerLine(A)}\n\nIt is 4 degrees.`,
@@ -123,7 +123,7 @@ describe('the fingerprint', () => {
     for (const way of ways) expect(prints([...asked, said(way)])).toEqual(name)
   })
 
-  test('depends on the words, on the calls and on every run before (C131)', () => {
+  test('depends on the text, on the calls and on all earlier segments (C131)', () => {
     const all = [
       [...asked, said('yes'), user('and'), said('so')],
       [...asked, said('no'), user('and'), said('so')],
@@ -136,7 +136,7 @@ describe('the fingerprint', () => {
     expect(new Set(all).size).toBe(all.length)
   })
 
-  test('takes of the user the last line of the first message, once in a round', () => {
+  test('covers the last line of the first user message, once per round', () => {
     const loop = talk`
       call a
       output a
@@ -157,7 +157,7 @@ describe('the fingerprint', () => {
     )
   })
 
-  test('of an answer that goes on is made of the words of both', () => {
+  test('of a continued answer covers the text of both parts', () => {
     const begun = splitIntoSegments([...asked, said('It is 4 de')])
     const name = fingerprintAnswer(begun, [said('grees.')])
     for (const text of ['It is 4 degrees.', 'It is 4 de\n\ngrees.']) {
@@ -165,7 +165,7 @@ describe('the fingerprint', () => {
     }
   })
 
-  test('given to an answer is found when the client comes back', () => {
+  test('of an answer is found when the client sends the answer back', () => {
     const word = fc.constantFrom('OK.', ' ', '\n', 'a b', '```', 'ü\u2028')
     const item = fc.oneof(
       fc.array(word).map((words) => user(words.join(''))),
@@ -192,7 +192,7 @@ describe('the fingerprint', () => {
   })
 })
 
-test('is linear, and done with two thousand runs', () => {
+test('is linear, and completes with two thousand segments', () => {
   const text = `${'a long answer with many words '.repeat(30)}\n\n${formatMarkerLine(A)}`
   const rounds = (count: number) =>
     Array.from({ length: count }, (_, at) => [user(`question ${at}`), said(text)]).flat()

@@ -54,8 +54,8 @@ const written = fc
     return { value, text: ways.map((write, at) => write(groups[at] ?? 0)).join('.') }
   })
 
-describe('C84 an IPv4 address', () => {
-  test('is public if no registry says otherwise', () => {
+describe('IPv4 addresses (C84)', () => {
+  test('are public unless a registry reserves them', () => {
     fc.assert(
       fc.property(address, (value) => {
         expect(isPublicIpAddress(dotted(value))).toBe(!refused.check(dotted(value)))
@@ -64,7 +64,7 @@ describe('C84 an IPv4 address', () => {
     )
   })
 
-  test('is what it is in every way to write it: decimal, octal, hexadecimal, mixed, short', () => {
+  test('are recognized in every notation: decimal, octal, hexadecimal, mixed, short', () => {
     fc.assert(
       fc.property(written, fc.constantFrom('', '.'), ({ value, text }, dot) => {
         const isFetched = parseFetchableUrl(`http://${text}${dot}/a.png`, []) !== null
@@ -74,7 +74,7 @@ describe('C84 an IPv4 address', () => {
     )
   })
 
-  test('is no better inside of one of IPv6', () => {
+  test('stay private inside an IPv6 address', () => {
     const wraps: readonly ((value: number) => string)[] = [
       (value) => `::ffff:${dotted(value)}`,
       (value) => `0:0:0:0:0:FFFF:${dotted(value)}`,
@@ -103,7 +103,7 @@ function hex(value: number): string {
   return `${a.toString(16)}:${b.toString(16)}`
 }
 
-describe('C84 an IPv6 address', () => {
+describe('IPv6 addresses (C84)', () => {
   test.each([
     '::',
     '::1',
@@ -134,7 +134,7 @@ describe('C84 an IPv6 address', () => {
   )
 })
 
-describe('C146 an address to load from', () => {
+describe('URLs that the gateway may load (C146)', () => {
   test.each([
     'ftp://example.com/a.png',
     'file:///etc/passwd',
@@ -158,18 +158,18 @@ describe('C146 an address to load from', () => {
     'https://',
     'nonsense',
     `https://example.com/${'a'.repeat(9000)}`,
-  ])('%s is refused', (text) => {
+  ])('rejects %s', (text) => {
     expect(parseFetchableUrl(text, [])).toBeNull()
   })
 
   test.each(['https://example.com/a.png', 'http://example.com:80/a', 'https://8.8.8.8/a.png'])(
-    '%s is asked',
+    'accepts %s',
     (text) => {
       expect(parseFetchableUrl(text, [])?.href).toBe(new URL(text).href)
     },
   )
 
-  test('may be of this network, on its port, where the operator has named it', () => {
+  test('accepts a private host on the port that the operator allows', () => {
     const allowed = [
       { host: '127.0.0.1', port: '9000' },
       { host: 'files.intranet', port: null },

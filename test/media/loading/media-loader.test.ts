@@ -45,15 +45,15 @@ function faultsIn(loaded: LoadedMedia): readonly string[] {
   return [...loaded.values()].map((one) => ('fault' in one ? one.fault : 'loaded'))
 }
 
-describe('loading', () => {
-  test('gives a medium or a reason for each that is asked for', async () => {
+describe('the media loader', () => {
+  test('returns media or a fault for each URL', async () => {
     const fetchMedia: FetchMedia = async (url, limits) =>
       url === 'bad' ? { fault: 'media-gone' } : giving(png)(url, limits)
     const { loaded } = await loaderWith({ fetchMedia }).load(planOf('a', 'bad'), NOTHING_KEPT)
     expect(faultsIn(loaded).toSorted()).toEqual(['loaded', 'media-gone'])
   })
 
-  test('asks a few at once, and for no more than some', async () => {
+  test('loads a few URLs at once, and limits their number', async () => {
     let [running, most, asked] = [0, 0, 0]
     const fetchMedia: FetchMedia = async () => {
       most = Math.max(most, ++running)
@@ -68,7 +68,7 @@ describe('loading', () => {
     expect(faultsIn(loaded).filter((fault) => fault === 'media-too-many')).toHaveLength(8)
   })
 
-  test('leaves out the oldest several at a time, so that most turns send the same', async () => {
+  test('drops the oldest URLs several at a time, so that most turns send the same media', async () => {
     const left = async (count: number): Promise<number> => {
       const urls = Array.from({ length: count }, (_, at) => String(at))
       const { loaded } = await loaderWith({ memory: createLoadedBytesLimit(1e6) }).load(
@@ -84,7 +84,7 @@ describe('loading', () => {
     ])
   })
 
-  test('takes no longer than it may, however many hang', async () => {
+  test('ends at the timeout, however many requests hang', async () => {
     const waited = new Set<AbortSignal>()
     const fetchMedia: FetchMedia = (_, { signal }) => {
       // The time is that of all together, and who comes late is not asked for at all.
@@ -101,7 +101,7 @@ describe('loading', () => {
     expect(new Set(faultsIn(loaded))).toEqual(new Set(['media-late']))
   })
 
-  test('asks for what is kept already no more, and has the rest kept', async () => {
+  test('takes stored media from the cache, and saves newly loaded media', async () => {
     const kept: string[] = []
     const asked: string[] = []
     const memory: LoadedMediaCache = {
@@ -115,7 +115,7 @@ describe('loading', () => {
     expect([asked, kept]).toEqual([['b'], ['b']])
   })
 
-  test('does not ask again at once for what has failed, but a while later', async () => {
+  test('retries a failed URL only after a while', async () => {
     let [now, asked] = [0, 0]
     const fetchMedia: FetchMedia = async () => ((asked += 1), { fault: 'media-unreachable' })
     const loader = loaderWith({ fetchMedia, nowMs: () => now })
@@ -131,7 +131,7 @@ describe('loading', () => {
     }
   })
 
-  test('tells of each failure', async () => {
+  test('reports each fault', async () => {
     const told: string[] = []
     const fetchMedia: FetchMedia = async () => ({ fault: 'media-blocked' })
     const loader = loaderWith({ fetchMedia, onFault: (fault) => told.push(fault) })
@@ -140,8 +140,8 @@ describe('loading', () => {
   })
 })
 
-describe('C83 when memory is short', () => {
-  test('media are told to be missing, and are there again when others are done', async () => {
+describe('when the memory limit is reached (C83)', () => {
+  test('media is missing, and loads again after other requests release their bytes', async () => {
     const memory = createLoadedBytesLimit(250)
     const loader = loaderWith({ memory })
     const first = await loader.load(planOf('a', 'b'), NOTHING_KEPT)
@@ -156,7 +156,7 @@ describe('C83 when memory is short', () => {
     expect(faultsIn(third.loaded)).toEqual(['loaded'])
   })
 
-  test('what failed holds nothing', async () => {
+  test('a failed URL reserves no bytes', async () => {
     const memory = createLoadedBytesLimit(250)
     const html = { bytes: new TextEncoder().encode('<!doctype html>'), type: 'image/png' }
     const { loaded } = await loaderWith({ memory, fetchMedia: giving(html) }).load(
@@ -167,7 +167,7 @@ describe('C83 when memory is short', () => {
     expect(memory.countHeldBytes()).toBe(0)
   })
 
-  test('one that is larger than any may be takes nothing from the others', async () => {
+  test('media above the size limit reserves no bytes', async () => {
     const memory = createLoadedBytesLimit(1000)
     const { loaded } = await loaderWith({ memory, maxBytes: 50 }).load(planOf('a'), NOTHING_KEPT)
     expect(faultsIn(loaded)).toEqual(['media-oversized'])
@@ -175,14 +175,14 @@ describe('C83 when memory is short', () => {
   })
 })
 
-describe('C85 what was fetched', () => {
+describe('fetched media (C85)', () => {
   const text = (body: string) => new TextEncoder().encode(body)
   const typeOf = (kind: RemoteMediaKind, url: string, fetched: FetchedMedia) => {
     const medium = verifyFetchedMedia(kind, url, fetched)
     return 'fault' in medium ? medium.fault : medium.type
   }
 
-  test('is what its bytes say', () => {
+  test('has the type of its bytes', () => {
     const lying = { bytes: fileOf('image/webp'), type: 'image/png' }
     expect(typeOf('image', 'https://a.example/a.png', lying)).toBe('image/webp')
     expect(
@@ -193,7 +193,7 @@ describe('C85 what was fetched', () => {
     )
   })
 
-  test('is nothing, if it is not of its kind', () => {
+  test('is rejected if it is of another kind', () => {
     const page = { bytes: text('<html>404</html>'), type: 'text/html; charset=utf-8' }
     expect(typeOf('image', 'https://a.example/a.png', page)).toBe('media-mislabelled')
     expect(typeOf('image', 'https://a.example/a', { ...page, type: 'image/png' })).toBe(
@@ -209,7 +209,7 @@ describe('C85 what was fetched', () => {
     )
   })
 
-  test('may be a text, which has no bytes to be known by', () => {
+  test('may be text, which has no recognizable first bytes', () => {
     const csv = { bytes: text('a,b\n'), type: 'text/csv; charset=utf-8' }
     expect(typeOf('file', 'https://a.example/a.csv', csv)).toBe('text/csv')
   })

@@ -71,13 +71,13 @@ async function get(fetchMedia: FetchMedia, path: string, ms = 2000) {
 describe.each([
   ['Node', (hosts: readonly AllowedHost[]) => onNode(hosts)],
   ['Workers', (hosts: readonly AllowedHost[]) => createWorkersMediaFetcher(hosts)],
-])('C84 C146 loading media on %s', (_, open) => {
+])('loading media on %s (C84, C146)', (_, open) => {
   let fetchMedia: FetchMedia
   beforeAll(() => {
     fetchMedia = open([allowed])
   })
 
-  test('gives the bytes, and the type that the server says', async () => {
+  test('returns the bytes and the content type', async () => {
     const png = fileOf('image/png', 5000)
     server.paths.set('/a.png', serving(png, { 'content-type': 'image/png' }))
     const got = await get(fetchMedia, '/a.png')
@@ -85,7 +85,7 @@ describe.each([
     expect(Buffer.from((got as { bytes: Uint8Array }).bytes)).toEqual(png)
   })
 
-  test('sends no cookies, no credentials and nothing of the client', async () => {
+  test('sends no cookies, no credentials and no data of the client', async () => {
     server.paths.set('/plain', serving('x', { 'set-cookie': 'a=b' }))
     await get(fetchMedia, '/plain')
     await get(fetchMedia, '/plain')
@@ -95,7 +95,7 @@ describe.each([
     }
   })
 
-  test('follows three references and no more', async () => {
+  test('follows at most three redirects', async () => {
     server.paths.set('/end', serving('here'))
     for (const [at, next] of ['/end', '/r0', '/r1', '/r2'].entries()) {
       server.paths.set(`/r${at}`, referring(next, [301, 302, 307, 308][at]))
@@ -115,19 +115,19 @@ describe.each([
     'file:///etc/passwd',
     'http://user:secret@example.com/',
     'http://[',
-  ])('follows no reference to %s', async (location) => {
+  ])('follows no redirect to %s', async (location) => {
     server.paths.set('/trap', referring(location))
     expect(await get(fetchMedia, '/trap')).toBe('media-blocked')
   })
 
-  test('asks nobody of this network who was not named', async () => {
+  test('connects to no private host that the operator does not allow', async () => {
     const strict = open([])
     expect(await get(strict, '/a.png')).toBe('media-blocked')
     expect(await get(strict, server.url.replace('127.0.0.1', 'localhost'))).toBe('media-blocked')
     expect(server.asked).toEqual([])
   })
 
-  test('is late when nothing comes, or hardly anything, and lets the server go', async () => {
+  test('times out if the server sends nothing or little, and closes the connection', async () => {
     const closed = new Promise<void>((resolve) => {
       server.paths.set('/silent', (response) => response.once('close', resolve))
     })
@@ -141,7 +141,7 @@ describe.each([
     expect(await get(fetchMedia, '/dripping', 200)).toBe('media-late')
   })
 
-  test('ends a body that does not end by itself', async () => {
+  test('stops a body that exceeds the limit', async () => {
     server.paths.set('/endless', (response) => {
       response.writeHead(200)
       const pour = (): void => {
@@ -153,7 +153,7 @@ describe.each([
     expect(await get(fetchMedia, '/endless')).toBe('media-oversized')
   })
 
-  test('unpacks what is packed, and no bomb', async () => {
+  test('decompresses bodies up to the size limit', async () => {
     const packed = { 'content-encoding': 'gzip', 'content-type': 'image/png' }
     server.paths.set('/packed', serving(gzipSync(fileOf('image/png')), packed))
     server.paths.set('/bomb', serving(gzipSync(Buffer.alloc(50_000_000)), packed))
@@ -162,7 +162,7 @@ describe.each([
     expect(await get(fetchMedia, '/bomb')).toBe('media-oversized')
   })
 
-  test('says what else went wrong', async () => {
+  test('returns a fault for other failures', async () => {
     server.paths.set('/broken', (response) =>
       response.writeHead(200).write('x', () => response.destroy()),
     )
@@ -179,7 +179,7 @@ describe.each([
   })
 })
 
-describe('C84 what a name stands for', () => {
+describe('the addresses of a host name (C84)', () => {
   test.each([
     [['127.0.0.1']],
     [['10.1.2.3']],
@@ -188,13 +188,13 @@ describe('C84 what a name stands for', () => {
     [['::ffff:127.0.0.1']],
     [['64:ff9b::7f00:1']],
     [['93.184.216.34', '127.0.0.1']],
-  ])('%j is refused when it is connected to', async (addresses) => {
+  ])('that resolve to %j are rejected on connect', async (addresses) => {
     const lookUp = resolving(addresses)
     expect(await get(onNode([], lookUp), 'http://rebound.example/a.png')).toBe('media-blocked')
     expect(lookUp.asked).toBe(1)
   })
 
-  test('is asked once for a connection, so that another answer later has no effect', async () => {
+  test('are resolved once per connection, so a later DNS change has no effect', async () => {
     const lookUp = resolving(['8.8.8.8'], ['127.0.0.1'])
     const got = await get(onNode([], lookUp), 'http://rebound.example/a.png', 300)
     expect(['media-late', 'media-unreachable', 'media-gone']).toContain(got)
@@ -202,7 +202,7 @@ describe('C84 what a name stands for', () => {
     expect(server.asked).toEqual([])
   })
 
-  test('is looked at again with the next connection', async () => {
+  test('are resolved again for the next connection', async () => {
     const lookUp = resolving(['127.0.0.1'], ['169.254.169.254'])
     const fetchMedia = onNode([], lookUp)
     expect(await get(fetchMedia, 'http://rebound.example/a.png')).toBe('media-blocked')
@@ -210,7 +210,7 @@ describe('C84 what a name stands for', () => {
     expect(lookUp.asked).toBe(2)
   })
 
-  test('that stands for nothing is unreachable', async () => {
+  test('make the URL unreachable if there are none', async () => {
     expect(await get(onNode([], resolving([])), 'http://nowhere.example/')).toBe(
       'media-unreachable',
     )

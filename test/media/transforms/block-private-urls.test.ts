@@ -65,10 +65,10 @@ const FINE = [
   'https://8.8.8.8/x.png',
 ]
 
-describe.each(WIRES)('on the wire of %s', (wire) => {
+describe.each(WIRES)('for the provider API %s', (wire) => {
   const run = stepsOf(wire)
 
-  test.each(BAD)('%s is told by a notice and a note', (_, url) => {
+  test.each(BAD)('%s becomes a notice with a note', (_, url) => {
     for (const holder of [user(image(url)), output(image(url))]) {
       const { items, notes } = run([holder])
       const [part] = listContentParts(items[0] ?? holder)
@@ -81,7 +81,7 @@ describe.each(WIRES)('on the wire of %s', (wire) => {
     }
   })
 
-  test('a file, a film or a recording that is named so is, too', () => {
+  test('a private file, video or audio URL becomes a notice, too', () => {
     const url = 'http://169.254.169.254/'
     const parts: readonly Part[] = [
       { type: 'input_file', file_url: url },
@@ -102,13 +102,13 @@ describe.each(WIRES)('on the wire of %s', (wire) => {
     ['what is no base64', 'data:image/png;base64,@@@@'],
     ['what does not begin like it', 'data:image/png;base64,AAAA'],
     ['a sound', inlineOf('audio/wav', 'image/png')],
-  ])('an image that is %s is told by a notice and a note', (_, url) => {
+  ])('an image that is %s becomes a notice with a note', (_, url) => {
     const step = run([user(image(url))])
     expect(step.items).toMatchObject([{ content: [{ type: 'input_text' }] }])
     expect(step.notes).toMatchObject([{ at: 0, why: 'media-mislabelled', by: 'media' }])
   })
 
-  test('an image of another type is sent as what it is', () => {
+  test('an image with a wrong type is sent with its real type', () => {
     for (const said of ['image/png', 'application/octet-stream', '']) {
       const step = run([user(image(inlineOf('image/jpeg', said)))])
       expect(step.items).toEqual([user(image(inlineOf('image/jpeg')))])
@@ -118,7 +118,7 @@ describe.each(WIRES)('on the wire of %s', (wire) => {
     expect(run([user(image(shouted))]).items).toEqual([user(image(inlineOf('image/png')))])
   })
 
-  test('what is fine, and a list without any media, is the very same list', () => {
+  test('a list without faulty media is returned as the same object', () => {
     const words = user({ type: 'input_text', text: 'http://127.0.0.1/' })
     const shown = [...FINE, inlineOf('image/png'), inlineOf('image/webp')].map((url) =>
       user(image(url), { type: 'input_file', file_id: 'file-1', file_url: '', file_data: '' }),
@@ -126,7 +126,7 @@ describe.each(WIRES)('on the wire of %s', (wire) => {
     for (const items of [[], [words], [words, ...shown]]) expect(run(items).items).toBe(items)
   })
 
-  test('every part is left as it is, put right, or told of: once and for good', () => {
+  test('every part is unchanged, corrected or hidden, and a second run changes nothing', () => {
     const url = fc.oneof(
       fc.constantFrom(...INSIDE, ...NOT_OF_THE_WEB, ...FINE, 'data:,', 'data:image/png;base64,@'),
       fc
@@ -157,7 +157,7 @@ describe.each(WIRES)('on the wire of %s', (wire) => {
   })
 })
 
-test('hosts that the operator allows are passed on, at the port that he names', () => {
+test('hosts that the operator allows are sent with the allowed port', () => {
   const run = stepsOf('chat', [{ host: '127.0.0.1', port: '9000' }])
   const [fine, blocked] = ['http://127.0.0.1:9000/a.png', 'http://127.0.0.1:9001/a.png'].map(
     (url) => [user(image(url))],
@@ -166,7 +166,7 @@ test('hosts that the operator allows are passed on, at the port that he names', 
   expect(run(blocked ?? []).notes).toMatchObject([{ why: 'media-blocked' }])
 })
 
-test('only Gemini is told of Google’s own storage', () => {
+test('only Gemini gets URLs of Google Cloud Storage', () => {
   const items = [user(image('gs://bucket/a.png'))]
   expect(stepsOf('gemini')(items).items).toBe(items)
   for (const wire of ['chat', 'responses', 'anthropic'] as const) {
@@ -174,7 +174,7 @@ test('only Gemini is told of Google’s own storage', () => {
   }
 })
 
-test('what chat has said of a part goes with it, and what it has said of others stays', () => {
+test('Chat Completions fields of a hidden part are dropped, and those of other parts stay', () => {
   const url = 'http://169.254.169.254/x.png'
   const cache = { cache_control: { type: 'ephemeral' } }
   const item: Item = {
@@ -189,7 +189,7 @@ test.each([
   { type: 'file', file: { file_id: 'file-1', file_url: 'http://10.0.0.5/' } },
   { type: 'image', image: 'http://10.0.0.5/a.png' },
   { type: 'video', video: { url: 'http://10.0.0.5/a.mp4' } },
-])('an address is found in whatever field a chat client has written it (%j)', (part) => {
+])('finds a URL in every field that Chat Completions clients use (%j)', (part) => {
   const items = parseMessages([{ role: 'user', content: [{ type: 'text', text: 'See' }, part] }])
   const step = stepsOf('chat')(items)
   expect(step.notes).toMatchObject([{ why: 'media-blocked' }])

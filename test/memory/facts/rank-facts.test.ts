@@ -18,8 +18,8 @@ const fact = (text: string, fields: Partial<StoredFact> = {}) =>
   newFact({ text, usedAtMs: NOW, importance: 0.5, ...fields })
 const textsOf = (facts: readonly StoredFact[]) => facts.map(({ text }) => text)
 
-describe('C59: of the facts that share words with a question', () => {
-  test('first comes what it is about', () => {
+describe('ranking of the facts that share terms with a question (C59)', () => {
+  test('puts the fact that the question is about first', () => {
     const facts = [
       fact('The dog of the neighbours is loud'),
       fact('The server of the shop listens on port 8080'),
@@ -30,7 +30,7 @@ describe('C59: of the facts that share words with a question', () => {
     expect(best).not.toContain('The dog of the neighbours is loud')
   })
 
-  test('one is found among thousands, and whatever else is asked', () => {
+  test('finds one fact among thousands, even in a question with other terms', () => {
     const question = 'Somebody wonders how this might be settled before the orchid dries up'
     const best = ranked(question, [fact('The orchid needs little water')], 10, 200)
     expect(textsOf(best)).toEqual(['The orchid needs little water'])
@@ -38,18 +38,18 @@ describe('C59: of the facts that share words with a question', () => {
     expect(ranked('Will it rain in the Alps tomorrow?', [fact('The dog barks')], 10, 1)).toEqual([])
   })
 
-  test('the more important one comes before the other', () => {
+  test('prefers the more important fact', () => {
     const facts = [fact('The cat eats fish'), fact('The cat eats meat', { importance: 0.8 })]
     expect(textsOf(ranked('what does the cat eat', facts))[0]).toBe('The cat eats meat')
   })
 
-  test('the one that was needed lately comes before the other', () => {
+  test('prefers the more recently used fact', () => {
     const long = { usedAtMs: NOW - 200 * DAY_MS }
     const facts = [fact('The cat eats fish', long), fact('The cat eats meat')]
     expect(textsOf(ranked('what does the cat eat', facts))[0]).toBe('The cat eats meat')
   })
 
-  test('what says much the same comes behind what says something else', () => {
+  test('puts a near duplicate after a different fact', () => {
     const facts = [
       fact('The cat eats fish every day', { importance: 0.8 }),
       fact('The cat eats fish every morning', { importance: 0.8 }),
@@ -62,14 +62,14 @@ describe('C59: of the facts that share words with a question', () => {
   })
 })
 
-test('half of what is recent is gone after 60 days, but not of what is important', () => {
+test('halves recency after 60 days, except for important facts', () => {
   const usedAtMs = NOW - 60 * DAY_MS
   expect(scoreRecency({ importance: 0.5, usedAtMs }, NOW)).toBeCloseTo(0.5)
   expect(scoreRecency({ importance: 0.9, usedAtMs }, NOW)).toBe(1)
   expect(scoreRecency({ importance: 0.5, usedAtMs: NOW + DAY_MS }, NOW)).toBe(1)
 })
 
-test('they are some of those that were found, each once, and the same in whatever order', () => {
+test('returns each found fact once at most, independent of their order', () => {
   const texts = fc.array(fc.constantFrom('a cat', 'the dog', 'cat and dog', 'one cat more', '猫'))
   fc.assert(
     fc.property(texts, fc.nat(5), (all, most) => {

@@ -45,8 +45,8 @@ const all = () => facts.listFacts(OWNER, { after: null, order: 'asc', limit: 100
 
 const SERVER = 'The web server of the shop in Graz listens on port 8080 since it was moved there'
 
-describe('a fact is kept', () => {
-  test('C59: with an area, an importance, an end, as far as they are said', async () => {
+describe('saving a fact', () => {
+  test('stores area, importance and end date if they are specified (C59)', async () => {
     expect(await keep('The cat is called Tom')).toMatchObject({
       ...OWNER,
       text: 'The cat is called Tom',
@@ -59,7 +59,7 @@ describe('a fact is kept', () => {
     expect(await all()).toHaveLength(2)
   })
 
-  test('C59: once, if it is said again in nearly the same words', async () => {
+  test('stores a fact once if nearly the same text is saved again (C59)', async () => {
     const first = await keep(SERVER)
     now = 5_000
     const again = await keep(SERVER.replace('8080', '9090'), { importance: 0.7 })
@@ -69,7 +69,7 @@ describe('a fact is kept', () => {
     expect(await all()).toStrictEqual([again])
   })
 
-  test('as it was told, if it is said again in the same words', async () => {
+  test('keeps the rendered text if the same terms are saved again', async () => {
     const first = await keep('The cat is called Tom', { area: 'pets' })
     now = 5_000
     const again = await keep('the CAT is called: Tom!')
@@ -78,7 +78,7 @@ describe('a fact is kept', () => {
     expect(important).toMatchObject({ text: first.text, importance: 1, changedAtMs: 5_000 })
   })
 
-  test('anew, if it had run out', async () => {
+  test('renews an expired fact', async () => {
     await keep('The shop is closed', { validUntilMs: 2_000 })
     now = 5_000
     expect(await keep('The shop is closed')).toMatchObject({
@@ -88,7 +88,7 @@ describe('a fact is kept', () => {
     expect(await all()).toHaveLength(1)
   })
 
-  test('beside one that says something else, or is another’s', async () => {
+  test('stores a different fact, or the fact of another user, separately', async () => {
     await keep('The cat is called Tom')
     await keep('The dog is called Tom')
     await keep('The cat is called Tom', { scope: 'thread' })
@@ -96,7 +96,7 @@ describe('a fact is kept', () => {
     expect(await all()).toHaveLength(3)
   })
 
-  test('once by many at the same moment', async () => {
+  test('stores a fact once if many requests save it at the same moment', async () => {
     const kept = await Promise.all(Array.from({ length: 6 }, () => keep('The cat is called Tom')))
     expect(new Set(kept.map(({ id }) => id)).size).toBe(1)
     expect(await all()).toHaveLength(1)
@@ -109,11 +109,14 @@ test.each([
   ['conversation', 'alice', null, null],
   // Nobody knows how many people ask without a name.
   ['user', null, 'T', 'T'],
-] as const)('C42: of a %s of %s, in %s, it is for %s', (wanted, user, thread, scope) => {
-  expect(resolveFactScope({ tenant: 't', user }, wanted, thread)).toBe(scope)
-})
+] as const)(
+  'resolves the scope of a %s of %s, in %s, to %s (C42)',
+  (wanted, user, thread, scope) => {
+    expect(resolveFactScope({ tenant: 't', user }, wanted, thread)).toBe(scope)
+  },
+)
 
-describe('C60: from a summary', () => {
+describe('saving the facts of a summary (C60)', () => {
   const summed = {
     owner: OWNER,
     facts: ['The server listens on port 8080', 'short', '🙂'.repeat(20), 'x '.repeat(400)],
@@ -124,7 +127,7 @@ describe('C60: from a summary', () => {
     items: 12,
   }
 
-  test('what it keeps word for word is kept as facts, with the range that it was taken from', async () => {
+  test('stores each fact with the range of items that it came from', async () => {
     expect(await saveSummaryFacts(summed, world())).toBe(1)
     expect(await all()).toMatchObject([
       {
@@ -137,7 +140,7 @@ describe('C60: from a summary', () => {
     expect(await all()).toHaveLength(1)
   })
 
-  test('nothing is kept of what belongs to no conversation, or of a database that fails', async () => {
+  test('stores nothing without a conversation, or if the database fails', async () => {
     const nowhere = { ...summed, scope: 'conversation' as const, thread: null }
     expect(await saveSummaryFacts(nowhere, world())).toBe(0)
     const away = { ...facts, searchFacts: () => Promise.reject(new Error('It is away.')) }

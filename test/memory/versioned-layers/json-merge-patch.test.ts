@@ -28,7 +28,7 @@ function nested(depth: number): JsonObject {
   return object
 }
 
-describe('changes of a memory (C40)', () => {
+describe('merge patches of a memory (C40)', () => {
   test.each([
     ['{"a":{"x":1}}', '{"a":{"y":2}}', '{"a":{"x":1,"y":2}}'],
     ['{"a":[1,2]}', '{"a":[3]}', '{"a":[3]}'],
@@ -39,7 +39,7 @@ describe('changes of a memory (C40)', () => {
     expect(JSON.stringify(applyMergePatch(read(before), read(changes)))).toBe(after)
   })
 
-  test('reach no prototype, at no depth', () => {
+  test('change no prototype at any depth', () => {
     const evil = read(
       '{"__proto__":{"x":1},"a":{"constructor":{"prototype":{"x":1}},"b":[{"__proto__":{"x":1},"ok":1}]}}',
     )
@@ -49,14 +49,14 @@ describe('changes of a memory (C40)', () => {
     expect(({} as { readonly x?: number }).x).toBeUndefined()
   })
 
-  test('are refused where they are nested too deep', () => {
+  test('are rejected if they are nested too deep', () => {
     expect(applyMergePatch({}, nested(MAX_PATCH_DEPTH))).not.toBeNull()
     expect(applyMergePatch({}, nested(MAX_PATCH_DEPTH + 1))).toBeNull()
     expect(copySafeFields(nested(MAX_PATCH_DEPTH + 1))).toBeNull()
     expect(applyMergePatch({}, nested(5000))).toBeNull()
   })
 
-  test('told between two memories, make of the one the other', () => {
+  test('created from two memories turn the first into the second', () => {
     fc.assert(
       fc.property(someObject, someObject, (before, after) => {
         const [one, other] = [applyMergePatch({}, before) ?? {}, applyMergePatch({}, after) ?? {}]
@@ -65,7 +65,7 @@ describe('changes of a memory (C40)', () => {
     )
   })
 
-  test('are none between two that are the same', () => {
+  test('are empty for two equal memories', () => {
     fc.assert(
       fc.property(someObject, (memory) => {
         expect(createMergePatch(memory, structuredClone(memory))).toEqual({})

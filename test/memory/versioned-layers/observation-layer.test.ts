@@ -6,7 +6,7 @@ import {
 } from '../../../src/memory/versioned-layers/observation-layer.ts'
 
 describe('observations (C41)', () => {
-  test('are what was written as a point, and nothing else', () => {
+  test('are read from list lines only', () => {
     const text =
       'Here you are:\n- likes tea\n  * lives in Chur\n\nNONE\n- NONE\n-no point\n- likes tea'
     expect(parseObservations(text, [])).toEqual(['likes tea', 'lives in Chur'])
@@ -14,14 +14,14 @@ describe('observations (C41)', () => {
     expect(parseObservations('Processed 5 items.', [])).toEqual([])
   })
 
-  test('are few and short', () => {
+  test('are limited in number and length', () => {
     const many = Array.from({ length: 50 }, (_, at) => `- point ${at} ${'x'.repeat(1000)}`)
     const points = parseObservations(many.join('\n'), [])
     expect(points).toHaveLength(8)
     expect(Math.max(...points.map(({ length }) => length))).toBeLessThan(410)
   })
 
-  test('are told the newest first, and the oldest goes where there is no room', () => {
+  test('are rendered latest first, and the oldest are omitted if they do not fit', () => {
     const points = ['old', 'newer', 'newest']
     expect(renderObservations(points, 100)).toBe('- newest\n- newer\n- old')
     expect(renderObservations(points, estimateTokens('- newest\n') + 1)).toBe('- newest')

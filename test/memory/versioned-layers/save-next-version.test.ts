@@ -28,7 +28,7 @@ const writingTo = (thread: string, round = 1) => ({
   thread: null,
 })
 
-test('replicas that write at the same moment lose nothing of each other (C40)', async () => {
+test('replicas that write at the same moment lose no change (C40)', async () => {
   const writing = writingTo(newId())
   await Promise.all(
     Array.from({ length: 8 }, (_, at) =>
@@ -40,7 +40,7 @@ test('replicas that write at the same moment lose nothing of each other (C40)', 
   expect(Object.keys(newest?.body ?? {})).toHaveLength(8)
 })
 
-test('rounds never go back, though another branch have fewer', async () => {
+test('rounds never decrease, even if another branch has fewer', async () => {
   const thread = newId()
   await saveNextVersion(writingTo(thread, 9), () => ({ a: 1 }), replica())
   await saveNextVersion(writingTo(thread, 3), () => ({ a: 2 }), replica())
@@ -48,13 +48,13 @@ test('rounds never go back, though another branch have fewer', async () => {
   expect(versions).toMatchObject([{ number: 2, round: 9, body: { a: 2 } }])
 })
 
-test('what belongs to something forgotten is not kept', async () => {
+test('a version of a deleted conversation is not stored', async () => {
   const writing = { ...writingTo(newId()), parent: newId() }
   await expect(saveNextVersion(writing, () => ({ a: 1 }), replica())).rejects.toThrow('forgotten')
   expect(await replica().layers.loadVersions(writing.place)).toEqual([])
 })
 
-test('who changes nothing writes nothing', async () => {
+test('a change function that returns null writes nothing', async () => {
   const writing = writingTo(newId())
   expect(await saveNextVersion(writing, () => null, replica())).toBeNull()
   expect(await replica().layers.loadVersions(writing.place)).toEqual([])

@@ -10,15 +10,15 @@ const told = (versions: readonly StateVersion<string>[], round: number, most = 1
   splitSnapshotAndChanges(versions, round, () => 10, most)
 const at = (round: number, state: string): StateVersion<string> => ({ round, state })
 
-describe('what is told of a memory that changes (C43)', () => {
-  test('is told from the round behind the one in which it was written', () => {
+describe('a version of a memory (C43)', () => {
+  test('is sent from the round after the one that wrote it', () => {
     const versions = [at(2, 'a')]
     expect(told(versions, 2)).toEqual({ base: null, changes: [] })
     expect(told(versions, 3).changes).toEqual([{ round: 3, before: null, after: 'a' }])
     expect(told(versions, 9)).toEqual(told(versions, 3))
   })
 
-  test('stands in front once a new epoch begins', () => {
+  test('becomes the snapshot when a new epoch begins', () => {
     const versions = [at(2, 'a'), at(20, 'b'), at(21, 'c')]
     expect(told(versions, SNAPSHOT_EPOCH_ROUNDS).base).toBeNull()
     expect(told(versions, SNAPSHOT_EPOCH_ROUNDS + 1)).toEqual({ base: 'b', changes: [] })
@@ -28,13 +28,13 @@ describe('what is told of a memory that changes (C43)', () => {
     })
   })
 
-  test('of one round is the last of it, and never goes back', () => {
+  test('counts if it is the last of its round, and rounds never decrease', () => {
     expect(told([at(2, 'a'), at(2, 'b'), at(1, 'c')], 5).changes).toEqual([
       { round: 3, before: null, after: 'c' },
     ])
   })
 
-  test('is told anew when the changes have grown too long', () => {
+  test('becomes the snapshot when the changes exceed their token limit', () => {
     const versions = [at(1, 'a'), at(2, 'b'), at(3, 'c'), at(4, 'd')]
     expect(told(versions, 4, 20).changes).toHaveLength(0)
     expect(told(versions, 4, 20).base).toBe('c')
@@ -44,7 +44,7 @@ describe('what is told of a memory that changes (C43)', () => {
     })
   })
 
-  test('only ever grows at its end from one round to the next, but at a step', () => {
+  test('is appended to the earlier changes, except when an epoch begins', () => {
     const log = fc
       .array(fc.nat(3), { maxLength: 40 })
       .map((gaps) =>

@@ -4,12 +4,12 @@ import { renderWorkingMemory } from '../../../src/memory/versioned-layers/workin
 
 const MEMORY = { name: 'Ada', notes: 'long '.repeat(400), city: 'Chur' }
 
-test('a memory is told as JSON, and an empty one is not (C40)', () => {
+test('renders a memory as JSON, and an empty one as nothing (C40)', () => {
   expect(renderWorkingMemory({ name: 'Ada' }, 100)).toBe('{"name":"Ada"}')
   expect(renderWorkingMemory({}, 100)).toBe('')
 })
 
-test('of one that is too long the fields are told that fit, and that some do not (C39)', () => {
+test('renders the fields that fit, and says that others are missing (C39)', () => {
   const told = renderWorkingMemory(MEMORY, 100)
   expect(told).toContain('{"name":"Ada","city":"Chur"}')
   expect(told).toContain('Not all of it is shown')

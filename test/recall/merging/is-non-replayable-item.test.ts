@@ -12,18 +12,18 @@ test.each([
   'openrouter:web_search',
   'openrouter:web_fetch',
   'openrouter:datetime',
-])('what is over with its answer is not told again: %s (C11)', (type) => {
+])('does not replay an item that describes a past state: %s (C11)', (type) => {
   expect(isNonReplayableItem(hosted(type))).toBe(true)
 })
 
 test.each(['web_search_call', 'file_search_call'])(
-  'a search of OpenAI, which it refuses to be parted from its reasoning, is: %s (C11)',
+  'replays an OpenAI search, which OpenAI requires together with its reasoning: %s (C11)',
   (type) => {
     expect(isNonReplayableItem(hosted(type))).toBe(false)
   },
 )
 
-test('what is no tool of a provider is, too', () => {
+test('replays items that are not hosted tools', () => {
   const items = talk`
     user: Look.
     call a image_generation_call

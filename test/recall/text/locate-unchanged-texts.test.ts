@@ -14,20 +14,20 @@ function anchors(texts: string, lines: string) {
   )
 }
 
-describe('texts in a longer one', () => {
-  test('are found where they stand, in their order', () => {
+describe('texts within a longer text', () => {
+  test('are located in their order', () => {
     expect(anchors('ab|c|de', 'abcde')).toEqual([0, 2, 3])
     expect(anchors('ab|c|de', 'xabyyczde')).toEqual([1, 5, 7])
     expect(anchors('a|b', 'ba')).toEqual([1, null])
   })
 
-  test('are found whole or not at all', () => {
+  test('are located completely or not at all', () => {
     expect(anchors('abc|d', 'abd')).toEqual([null, 2])
     expect(anchors('abc', 'ab')).toEqual([null])
     expect(anchors('|a', 'a')).toEqual([null, 0])
   })
 
-  test('that are alike are told apart by what is around them', () => {
+  test('that are equal are distinguished by the texts around them', () => {
     expect(anchors('k|k|abc|k', 'xkabck')).toEqual([null, 1, 2, 5])
     expect(anchors('k|k|abc|k', 'kxabck')).toEqual([0, null, 2, 5])
     expect(anchors('k|k|abc|k', 'kkabcx')).toEqual([0, 1, 2, null])
@@ -35,7 +35,7 @@ describe('texts in a longer one', () => {
   })
 })
 
-test('what is found stands there, and in order', () => {
+test('are at the located positions, and in order', () => {
   const lines = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 })
   fc.assert(
     fc.property(
@@ -56,7 +56,7 @@ test('what is found stands there, and in order', () => {
   )
 })
 
-test('one text that was changed takes no other one along', () => {
+test('are still located if one of them was changed', () => {
   const texts = fc.array(fc.constantFrom('k', 'ab', 'k k', 'c'), { minLength: 1, maxLength: 9 })
   fc.assert(
     fc.property(texts, fc.nat(), (texts, pick) => {
@@ -70,7 +70,7 @@ test('one text that was changed takes no other one along', () => {
   )
 })
 
-describe('the work', () => {
+describe('the number of comparisons', () => {
   const repeated = (line: string, count: number): string[] =>
     Array.from({ length: count }, () => line)
 
@@ -102,13 +102,13 @@ describe('the work', () => {
         Array.from({ length: n }, (_, at) => (at % 2 === 0 ? 'y' : `t${at}`)),
       ],
     ],
-  ])('grows with the lines: %s', (_name, made) => {
+  ])('grows linearly with the lines: %s', (_name, made) => {
     const compared = comparedIn(...made(1000))
     expect(compared).toBeLessThan(20_000)
     expect(comparedIn(...made(2000))).toBeLessThanOrEqual(2.5 * compared + 10)
   })
 
-  test('has an end, behind which a text counts as edited', () => {
+  test('is limited, and beyond the limit a text counts as edited', () => {
     const pattern = [...repeated('a', 8), 'x', 'b']
     const many = (count: number) => Array.from({ length: count }, () => pattern).flat()
     const sought = [[...many(200), 'b', 'x']]

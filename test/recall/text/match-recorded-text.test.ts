@@ -14,26 +14,26 @@ function same(given: readonly string[], recorded = [one, two, three]) {
   return found === null ? null : [...found]
 }
 
-describe('what a client does to a text that it does not edit', () => {
-  test('is joining, with two line breaks, one or none', () => {
+describe('changes that a client makes without editing', () => {
+  test('include joining with two line breaks, one or none', () => {
     expect(same([one, two, three])).toEqual([])
     for (const joiner of ['\n\n', '\n', '', ' ', '\r\n', '\n\n\n']) {
       expect(same([[one, two, three].join(joiner)])).toEqual([])
     }
   })
 
-  test('is trimming', () => {
+  test('include trimming', () => {
     expect(same([` \n${one}`, two, `${three}\n \n`])).toEqual([])
     expect(same(['a()\nb()'], ['    a()\nb()\n'])).toEqual([])
     expect(same(['x\na()'], ['x', '    a()'])).toEqual([])
   })
 
-  test('is other line ends, and taking out what its database does not keep', () => {
+  test('include other line ends, and removing characters that its database does not store', () => {
     expect(same([[one, two, three].join('\n').replaceAll('\n', '\r\n')])).toEqual([])
     expect(same(['ab'], ['a\0b'])).toEqual([])
   })
 
-  test('is not showing a refusal', () => {
+  test('include omitting a refusal', () => {
     const refused = [
       { ...said(''), content: [{ type: 'refusal', refusal: 'No.' } as const] },
       said(two),
@@ -43,7 +43,7 @@ describe('what a client does to a text that it does not edit', () => {
   })
 })
 
-test('words with other blank lines, other blanks at line ends or a damaged marker are told of', () => {
+test('reports messages with other blank lines, other trailing whitespace or a damaged marker', () => {
   expect(same([one.replace('\n', '\n\n'), two, three])).toEqual([0])
   expect(same([one, two, 'a  \nb'], [one, two, 'a\nb'])).toEqual([2])
   const fenced = `\`\`\`\n[${'0'.repeat(20)}]: #\n\`\`\``
@@ -51,7 +51,7 @@ test('words with other blank lines, other blanks at line ends or a damaged marke
   expect(same([`${fenced}\n\nlook`], ['look'])).toEqual([0])
 })
 
-describe('what a client took for thinking', () => {
+describe('think blocks that a client cuts', () => {
   const text = 'Use the <think> tag, as <think>x</think> does.'
   test.each([
     ['a block in a line', text, 'Use the \ndoes.'],
@@ -60,25 +60,25 @@ describe('what a client took for thinking', () => {
     ['twice', 'a <thought>b</thought> c <reason x="y">d</reason> e', 'a \nc \ne'],
     ['what is not closed', 'Open it with <think> and go on.', 'Open it with'],
     ['nothing, as what is not closed is kept', 'a <think>b</think> <think> c', 'a\n<think> c'],
-  ])('is %s', (_, whole, left) => {
+  ])('are recognized: %s', (_, whole, left) => {
     expect(same([left], [whole])).toEqual([0])
     expect(same([one, left, three], [one, whole, three])).toEqual([1])
     expect(same([`${left} Oh`], [whole])).toBe(null)
     expect(same([whole], [whole])).toEqual([])
   })
 
-  test('is nothing else', () => {
+  test('do not include other tags or changes', () => {
     expect(same(['Use the does.'], ['Use the <thinks>x</thinks> does.'])).toBe(null)
     expect(same(['Use it, it does.'], [text])).toBe(null)
     expect(same(['Use the'], [text])).toBe(null)
   })
 
-  test('is right where a model has thought before it spoke', () => {
+  test('count as edited at the start of the text, where cutting them is right', () => {
     expect(same(['So.'], ['<think>x</think>\n\nSo.'])).toBe(null)
   })
 })
 
-describe('an edit is', () => {
+describe('counts as an edit:', () => {
   test.each([
     ['another indentation', [one.replace('    ', '  '), two, three]],
     ['no indentation', [one.replace('    ', ''), two, three]],

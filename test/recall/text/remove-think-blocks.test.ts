@@ -20,7 +20,7 @@ const spoken = fc
   .array(fc.constantFrom(...scraps), { maxLength: 14 })
   .map((pieces) => `So ${pieces.join('')}`)
 
-test('what Open WebUI cuts, the recorded words have still', () => {
+test('restores the recorded text after Open WebUI cut a think block', () => {
   fc.assert(
     fc.property(spoken, (text) => {
       expect(matchRecordedText([said(text)], [said(keptOf(text))])).not.toBe(null)
@@ -33,7 +33,7 @@ test('what Open WebUI cuts, the recorded words have still', () => {
   )
 })
 
-test('the words that count are those that are left, whether it was cut or not', () => {
+test('the text normalizes to the same, whether the block was cut or not', () => {
   fc.assert(
     fc.property(spoken, (text) => {
       expect(normalizeText(keptOf(text))).toBe(normalizeText(text))
@@ -44,13 +44,13 @@ test('the words that count are those that are left, whether it was cut or not', 
   )
 })
 
-test('a text without a tag is the very same, and so is one of which nothing would be left', () => {
+test('a text without a tag is unchanged, and so is one that would become empty', () => {
   for (const text of ['', 'So', '<b>think</b>', '<think>', ' <think>So</think> ']) {
     expect(removeThinkBlocks(text)).toBe(text)
   }
 })
 
-test('beside an edit, what was cut comes back', () => {
+test('a cut block is restored next to an edit', () => {
   const [first, second] = [said('See <think>x</think>\nand y.'), said('It is 4 degrees.')]
   const aligned = alignEditedText([first, second], [said('See \nand y.'), said('It is 5 degrees.')])
   expect(aligned.replacements[0]).toBe(first)
