@@ -1,4 +1,4 @@
-/** The beginnings of files of every kind, as small as they can be told by. */
+/** The shortest recognizable starts of files of every kind. */
 const BEGINNINGS = {
   'image/png': '\x89PNG\r\n\x1a\n\0\0\0\rIHDR',
   'image/jpeg': '\xff\xd8\xff\xe0\0\x10JFIF',
@@ -21,14 +21,14 @@ export type Kind = keyof typeof BEGINNINGS
 
 export const KINDS = Object.keys(BEGINNINGS) as readonly Kind[]
 
-/** A file of this kind, filled up to so many bytes. */
+/** Creates a file of this kind, padded to `bytes`. */
 export function fileOf(kind: Kind, bytes = 64): Buffer {
   const file = Buffer.alloc(bytes, 1)
   file.write(BEGINNINGS[kind], 'latin1')
   return file
 }
 
-/** The same as a data URL, said to be of another kind if need be. */
+/** Creates the file as a data URL, with another declared type if `said` is set. */
 export function inlineOf(kind: Kind, said: string = kind, bytes = 64): string {
   return `data:${said};base64,${fileOf(kind, bytes).toString('base64')}`
 }

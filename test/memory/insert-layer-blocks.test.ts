@@ -130,7 +130,7 @@ describe('invariants', () => {
     fc.assert(
       fc.property(grown, fc.array(fc.nat(8)), ([one, more], rounds) => {
         const [before, after] = [pruneOrphans().run(one).items, pruneOrphans().run(more).items]
-        // A call that waits at the end is a step of whoever drops it.
+        // A pending call at the end is dropped by another transform.
         if (before.some((item, at) => after[at] !== item)) return
         const there = findRoundStarts(before).length
         const known = rounds.filter((round) => round >= 1 && round <= there)

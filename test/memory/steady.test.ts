@@ -1,4 +1,4 @@
-/** The whole way of a memory, from its log to the list that is sent, over a long conversation. */
+/** Tests a memory over a long conversation, from its log of versions to the sent prompt. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
@@ -15,7 +15,7 @@ import { assistant, user } from '../store/turns.ts'
 const RULES = { ...PRESETS.retain.layers, workingMemory: true }
 const ROUNDS = 2 * SNAPSHOT_EPOCH_ROUNDS + 5
 
-/** The question of each round, and what was answered to those before. */
+/** The questions of all rounds with the answers to earlier ones. */
 const SAID: readonly Item[] = Array.from({ length: ROUNDS }, (_, round) => [
   user(`question ${round + 1}`),
   assistant(`answer ${round + 1}`),

@@ -39,7 +39,7 @@ test('changes nothing in a list without repeated items', () => {
       call b weather
       output b 4 degrees
     `,
-    // What was said in an earlier round is no repetition: it is said again.
+    // An item of an earlier round is not repeated: it was written again.
     talk`assistant: Hi!`,
     [],
   ]) {
@@ -155,7 +155,7 @@ test('recognizes the end of several answers joined into one message', () => {
 })
 
 describe('the number of comparisons', () => {
-  /** How often one of the items is read. */
+  /** Counts how often the items are read. */
   function readsOf(tail: readonly Item[], repeated: readonly Item[]): number {
     let reads = 0
     const counted = (item: Item): Item =>
@@ -188,7 +188,7 @@ describe('the number of comparisons', () => {
     ['what a service has made', hosted],
   ])('grows linearly with the lists: %s', (_name, make) => {
     const shapes = [
-      // Nothing, all, and only the first is repeated.
+      // Cases in which no item, every item, or only the first item is repeated.
       (count: number) => [list(count, (at) => make(`a${at}`)), list(count, (at) => make(`b${at}`))],
       (count: number) => [list(count, (at) => make(`a${at}`)), list(count, (at) => make(`a${at}`))],
       (count: number) => [list(count, (at) => make(`a${at}`)), list(count, () => make('a0'))],

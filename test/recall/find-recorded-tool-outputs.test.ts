@@ -88,12 +88,12 @@ test('returns a key only for the requested side of a call', () => {
   expect(toolCallKey(nameless, 'call')).toBe(null)
 })
 
-/** How many steps from a turn to its parent are made. */
+/** Counts the steps from a turn to its parent. */
 function stepsFor(count: number, attach: (turn: RecordedTurn) => boolean): number {
   const chain = Array.from({ length: count }, (_, at) =>
     turn(at, at === 0 ? null : at - 1, talk`output nobody`, at === 0 ? talk`call nobody x` : []),
   )
-  // The call is only on another branch, so that no way up finds it.
+  // Only another branch has the call, so no ancestor made it.
   const all = [turn(-1, null, [], talk`call other`), ...chain.slice(1)]
   const leaves = all.map((one, at) => turn(count + at, Number(one.id), talk`output other`, []))
   const kin = buildTurnAncestry([...all, ...leaves])

@@ -1,6 +1,6 @@
 /**
- * Markers of a chat that were shifted, swapped, copied, lost, or pasted from another chat: wherever
- * they are, nothing that was recorded stands with words that are not its own.
+ * Tests markers that were shifted, swapped, copied, lost, or pasted from another chat. In every
+ * case, recorded items are restored only next to the text of their own turn.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -26,10 +26,10 @@ import { runs } from '../support/runs.ts'
 
 const HABITS: Habits = { keepsCalls: false, marks: 'none', joiner: '\n' }
 
-/** Which markers an answer has: some of all that there are, by their numbers. */
+/** The markers in each of five answers, by number. */
 const places = fc.array(fc.array(fc.nat(), { maxLength: 3 }), { minLength: 5, maxLength: 5 })
 
-/** Every marker as far on; the kind of damage that moves them all. */
+/** Moves every marker by the same number of answers. */
 const shift = fc.integer({ min: 1, max: 4 })
 
 const edits = fc.array(
@@ -49,7 +49,7 @@ function asks(one: Script, name: string): Script {
   return { ...one, rounds }
 }
 
-/** For each answer the turns that were really said in it. */
+/** Per answer, the turns that really made it. */
 function roundsOf({ steps }: Story): readonly (readonly RecordedTurn[])[] {
   const rounds: RecordedTurn[][] = []
   for (const { turn, isFirstOfRound } of steps) {
@@ -63,7 +63,7 @@ interface Sent {
   readonly story: Story
   readonly ids: (round: number) => readonly string[]
   readonly edit?: readonly ((text: string) => string)[]
-  /** What was asked first was edited, so that no fingerprint holds. */
+  /** True if the first question was edited, so that no fingerprint matches. */
   readonly isUnnamed: boolean
 }
 
@@ -81,7 +81,7 @@ function sent({ story, ids, edit = [], isUnnamed }: Sent): readonly Item[] {
   return [...items, user('And now?')]
 }
 
-/** Each recorded item that the model is told, and the number of the answer that it is in. */
+/** Lists each recorded item in the restored list, with the number of its answer. */
 function told(items: readonly Item[], turns: readonly RecordedTurn[]) {
   const owners = new Map(turns.flatMap((turn) => turn.output.map((item) => [item, turn] as const)))
   const plan = splitIntoSegments(items)
@@ -137,7 +137,7 @@ test('an edited answer gets the items of its own turn, or none', () => {
       const named = new Set(edit.flatMap((_, round) => ids(round)))
       const items = sent({ story, ids, edit, isUnnamed })
       expectOwn(items, turns, story)
-      // The memory may know no others than those that are named.
+      // The store may contain only the turns that markers name.
       expectOwn(
         items,
         turns.filter(({ id }) => named.has(id)),
@@ -188,7 +188,7 @@ function expectSaidHere(
     ({ turn, round }) => words[round]?.includes(normalizeTurnText([turn])) !== true,
   )
   expect(wrong).toEqual([])
-  // No word of the client’s is lost over it.
+  // All text of the client stays.
   const recalled = restoreForgottenItems(items, splitIntoSegments(items), turns, {
     replaysTools: true,
   })
@@ -217,7 +217,7 @@ describe('no items of a turn are restored if its text is missing', () => {
     tell({ rounds, countsCalls: false }, name, HABITS)
   const WARM = 'How warm is it?'
 
-  /** `marks` are the numbers of steps among those of all stories. */
+  /** `marks` are the numbers of turns among those of all stories. */
   function expectNone(stories: readonly Story[], marks: readonly number[][], isUnnamed = false) {
     const [story] = stories
     const turns = allOf(stories)

@@ -1,7 +1,7 @@
 /**
- * A chat as it happens: asked, answered with tools and without, regenerated, edited, indented, continued,
- * stopped, cut off by a crash, failed, gone back in. The memory knows only what it has learned from the requests before;
- * what the model is given is held against what was really said.
+ * Simulates chats over time: questions, answers with and without tools, regenerated, edited,
+ * indented, continued, stopped, crashed and failed answers, and branches. The store contains only
+ * what earlier requests recorded; the restored list is compared with what was really written.
  */
 import fc, { type Arbitrary } from 'fast-check'
 import { expect, test } from 'vitest'
@@ -19,17 +19,19 @@ import {
 } from '../../src/recall/split-and-fingerprint-segments.ts'
 import { bare, said, user } from '../support/recalled-stories.ts'
 
-/** What the client keeps of one answer, and what was really said in it. */
+/** One answer as the client keeps it, and as it was really written. */
 interface Heard {
   readonly text: string
   readonly calls: readonly Item[]
   readonly outputs: readonly Item[]
   readonly truth: readonly Item[]
-  /** It is not what was recorded: where more of it changes, nobody knows which words are whose. */
+  /**
+   * True if it differs from the recorded text; with further changes its turn cannot be identified.
+   */
   readonly isOther?: boolean
 }
 
-/** A place in the tree of a chat. */
+/** A node in the tree of a chat. */
 interface Node {
   readonly before: Node | null
   readonly question: string
@@ -66,11 +68,11 @@ const action: Arbitrary<Action> = fc.oneof(
 interface Chat {
   readonly turns: RecordedTurn[]
   readonly isMarked: boolean
-  /** Told apart by what they say; else only a marker can. */
+  /** True if all answers have different text; otherwise only markers distinguish them. */
   readonly ownWords: boolean
   node: Node | null
   made: number
-  /** How many rounds were told as less than they were, all requests taken together. */
+  /** The number of rounds in all requests that were restored incompletely. */
   doubts: number
 }
 
@@ -80,7 +82,7 @@ const textOf = ({ text, calls, outputs }: Heard): readonly Item[] => [
   ...outputs,
 ]
 
-/** What a client sends for a place in the tree, and what was really said up to there. */
+/** Returns the client's list for a node, and what was really written up to it. */
 function pathOf(
   node: Node | null,
   show: (heard: Heard) => readonly Item[],
@@ -96,11 +98,11 @@ function pathOf(
 }
 
 /**
- * Question by question, all that was said to it. Where a note says that it could be either of two, less
- * is told, and nothing else: how many of these there are is given back.
+ * Compares the items of each question. Where a note says that two turns are possible, items may be
+ * missing, but none may be wrong. Returns the number of such rounds.
  */
 function expectTold({ items: told, notes }: RestoredHistory, expected: readonly Item[]): number {
-  // What is not told has the place of what comes next.
+  // A dropped item has the index of the next item.
   const questionOf = (at: number) => told.slice(0, at).filter(isUserMessage).length - 1
   const doubts = notes.filter(({ why }) => DOUBTS.has(why))
   const doubted = new Set(doubts.map(({ at = 0 }) => questionOf(at)))
@@ -115,7 +117,7 @@ function expectTold({ items: told, notes }: RestoredHistory, expected: readonly 
 
 const DOUBTS: ReadonlySet<string> = new Set(['turn-ambiguous', 'marker-doubted'])
 
-/** Each with what follows it. Nothing stands in front of the first. */
+/** Splits the list at questions. No item precedes the first question. */
 function byQuestions(items: readonly Item[]): readonly (readonly Item[])[] {
   const starts = items.flatMap((item, at) => (isUserMessage(item) ? [at] : []))
   return starts.map((start, nth) => items.slice(start, starts[nth + 1]))
@@ -135,7 +137,7 @@ function wordsIn(items: readonly Item[]): string {
   return texts.join('').replaceAll(/\s/g, '')
 }
 
-/** The gateway's part: recalls, compares, answers, records. */
+/** Does the gateway's part: restores, compares, answers and records. */
 function answer(
   chat: Chat,
   node: Node,
@@ -147,12 +149,12 @@ function answer(
   const plan = splitIntoSegments(items)
   const recalled = restoreForgottenItems(items, plan, chat.turns, { replaysTools: true })
   const expected = [...pathOf(node, ({ truth, outputs }) => [...truth, ...outputs]), ...more]
-  // What was continued was not kept.
+  // The continued answer was not stored.
   const isContinued = recalled.newItemsStart === items.length
   chat.doubts += expectTold(recalled, expected)
   const id = String(chat.made).padStart(20, '0')
   chat.made += 1
-  // What a client can bring back itself is not recorded.
+  // The gateway stores no answers that the client can send back completely.
   const plain = `Plain ${id}.`
   if (isPlain) return { text: plain, calls: [], outputs: [], truth: [said(plain)], isOther: true }
   const thought = (of: string): Item => {
@@ -205,7 +207,7 @@ function happen(chat: Chat, action: Action): void {
   const { node } = chat
   const last = node?.answers.at(-1)
   if (action.do === 'ask' || action.do === 'fail') {
-    // Where neither words nor questions tell, an edited answer is nobody’s.
+    // An edited answer cannot be identified if both its text and its question repeat.
     const question = `question ${chat.ownWords ? chat.made % 2 : chat.made}`
     const context = chat.made % 3 === 0 ? '<context>of now</context>\n' : ''
     chat.node = { before: node, question, context, answers: [] }
@@ -221,7 +223,7 @@ function happen(chat: Chat, action: Action): void {
     case 'regenerate': {
       const more = action.suggests ? [user('Make it shorter')] : []
       chat.node = { ...node, answers: [] }
-      // The loop is one of the first request only: a suggestion is not said again.
+      // Only the first request has tool rounds: a suggestion is not repeated.
       ask(chat, chat.node, action.suggests ? 0 : 1, action.texts, more)
       return
     }
@@ -244,7 +246,7 @@ function happen(chat: Chat, action: Action): void {
         !last.text.endsWith(old.text)
       )
         return
-      // With no words at all, a turn is not found where the same was asked twice.
+      // A turn without text is not found if its question repeats.
       if (action.do === 'crash' && wordsBeside(chat, message) === 0) return
       const mine = SAID_BY[action.do](old.text, chat.made)
       if (action.do === 'crash') forget(chat, message)
@@ -262,7 +264,7 @@ function happen(chat: Chat, action: Action): void {
   }
 }
 
-/** What is left of a text, or has become of it. */
+/** How a client's copy of a text may differ from the original. */
 const SAID_BY = {
   edit: (_text: string, made: number) => `Edited ${made}.`,
   indent: (text: string) => text.replaceAll(' ', '    ').replaceAll('\n', '\n    '),
@@ -275,7 +277,7 @@ function wordsBeside({ turns }: Chat, message: Item): number {
   return turn?.output.filter((item) => item !== message && item.type === 'message').length ?? 0
 }
 
-/** Only what was complete is recorded, and only a turn that has ended has a name. */
+/** The gateway records only complete items, and gives a fingerprint only to complete turns. */
 function forget({ turns }: Chat, message: Item): void {
   const at = turns.findIndex(({ output }) => output.includes(message))
   const turn = turns[at]
@@ -284,14 +286,14 @@ function forget({ turns }: Chat, message: Item): void {
   turns[at] = { ...turn, fingerprint: null, output }
 }
 
-// Among some thousand chats, one or two lose a thought for good. What is left of an answer that was stopped
-// says "OK. O", where another answer to the same question was "OK."; or all of an answer was written anew,
-// and its question was asked twice, with an answer there that nobody has kept. It could be either, and
-// rather than to guess nothing is given back, and a note says so.
+// Among several thousand chats, one or two lose reasoning for good. For example, a stopped answer
+// ends with "OK. O" while another answer to the same question was "OK."; or an answer was rewritten
+// completely, and its question repeats with an answer that was not stored. Two turns are possible
+// then, so nothing is restored, and a note says so.
 const { RECALL_RUNS, RECALL_SEED } = process.env
 const many = Number(RECALL_RUNS ?? 60)
 const seed = Number(RECALL_SEED ?? 1)
-/** For other chats than those of which nothing is lost. */
+/** The default seed generates only chats that lose nothing; other seeds may lose some. */
 const isAsked = RECALL_RUNS !== undefined || RECALL_SEED !== undefined
 
 test.each([

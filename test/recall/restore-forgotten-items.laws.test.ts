@@ -35,7 +35,7 @@ const marked: fc.Arbitrary<Habits> = fc.record({
   joiner,
 })
 
-/** Without a marker to read, a client must bring its calls along to be known. */
+/** Without readable markers, a client's answers are recognized only by their calls. */
 const unmarked: fc.Arbitrary<Habits> = fc.record({
   keepsCalls: fc.constant(true),
   marks: fc.constantFrom(...UNREADABLE),
@@ -44,7 +44,7 @@ const unmarked: fc.Arbitrary<Habits> = fc.record({
 
 const habits = fc.oneof(marked, unmarked)
 
-/** A story, and others that the memory holds, in the same few words. */
+/** A chat and other stored chats with the same few texts. */
 interface World {
   readonly story: Story
   readonly items: readonly Item[]
@@ -103,7 +103,7 @@ test('never restores an item of another branch or another chat (C132)', () => {
   })
   const worlds = fc.oneof(
     fc.tuple(scripts, habits),
-    // A text that several turns were made into may be, word for word, that of another chat.
+    // The joined text of several turns may equal the text of another chat.
     fc.tuple(ownScripts, textOnly),
   )
   fc.assert(
@@ -135,7 +135,7 @@ test('keeps edited text, and restores everything around it', () => {
     (text) => `${text} Or so.`,
     (text) => text.slice(0, -1),
     (text) => text.replace('.', ':\n\n    a()\n    b()'),
-    // To a program, and to a list, blanks say something.
+    // Indentation has a meaning in code and in lists.
     (text) => text.replaceAll('\n', '\n    '),
     (text) => text.replace('\nStory', '\n\tStory'),
     (text) => text.replaceAll(' ', '  '),
@@ -181,7 +181,7 @@ test('puts text that was never recorded after the reasoning that led to it', () 
         turn === cutOff ? { ...turn, fingerprint: null, output: turn.output.slice(0, -1) } : turn,
       )
       const recalled = recall({ items, turns: known })
-      // A turn without words is not found where the same was asked twice.
+      // A turn without text is not found if its question repeats.
       fc.pre(recalled.usedTurns.length === story.steps.length)
       expect(bare(recalled.items)).toEqual(bare([...truth(story), user('And now?')]))
     }),

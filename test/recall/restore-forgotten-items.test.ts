@@ -19,12 +19,16 @@ function recall(items: readonly Item[], turns: readonly RecordedTurn[], replaysT
   return restoreForgottenItems(items, splitIntoSegments(items), turns, { replaysTools })
 }
 
-/** A memory that learns as the gateway does: of each answer, what was new before it and its name. */
+/**
+ * Records turns as the gateway does: the new input, the output and the fingerprint of each answer.
+ */
 function memory() {
   const turns: RecordedTurn[] = []
   return {
     turns,
-    /** The client asked this, and was answered that; `echo` is what it will send back of it. */
+    /**
+     * Records an answer to the client's list; `echo` is the answer as the client will send it back.
+     */
     answered(items: readonly Item[], output: readonly Item[], echo = heard(output)): RecordedTurn {
       const { parent, newItemsStart } = recall(items, turns)
       const turn: RecordedTurn = {
@@ -312,7 +316,7 @@ describe('markers', () => {
     const two = answered(back, [...talk`thinks: no`, said('So what.')])
     const moved = [warm, marked(two, 'It is 4 degrees.'), user('and?'), marked(one, 'So what.')]
     expect(recall(moved, turns).usedTurns).toEqual([one, two])
-    // Even if the fingerprints are no help, because what was asked is another question.
+    // The fingerprint does not match, because the question was edited.
     const asked = user('how cold is it?')
     const elsewhere = recall([asked, ...moved.slice(1)], turns)
     expect(elsewhere.usedTurns).toEqual([])
@@ -772,7 +776,7 @@ describe('a continuation that is stored with its complete history', () => {
     assistant: It is 4 de
   `.map((item) => ({ ...item, origin }))
 
-  /** A client had the first part stopped, edited perhaps, and had it go on. */
+  /** The user stopped the first part, perhaps edited it, and had the answer continued. */
   const goneOn = (told: readonly Item[], output: readonly Item[]) => {
     const { answered } = memory()
     const one = answered([warm], begun)
@@ -805,7 +809,7 @@ describe('a continuation that is stored with its complete history', () => {
     const recalled = recall(list, turns)
     expect(recalled.items).toEqual([warm, ...silent, ...called, output])
     expect(recalled.notes.map(({ why }) => why)).not.toContain('marker-doubted')
-    // Without the marker it may be what was there once.
+    // Without the marker, an earlier turn may have been here.
     const bare = recall([warm, ...heard(called), output ?? warm], [mute, two])
     expect(bare.items).toEqual([warm, ...called, output])
   })
@@ -849,7 +853,7 @@ describe('a continuation that is stored with its complete history', () => {
     const { items, usedTurns } = recall([...list, said('It is 4 de'), user('so?')], turns)
     expect(usedTurns).toEqual([one, two])
     expect(show(items.slice(1, 3))).toBe('thinks: cold\nassistant: It is 5 degrees.')
-    // Of what it was not told, that is not so.
+    // This turn's input does not contain the answer.
     const other = { ...two, input: [warm, said('It is 6 degrees.'), user('and?')] }
     expect(recall([...list, said('It is 4 de'), user('so?')], [one, other]).usedTurns).toEqual([
       other,
@@ -918,7 +922,7 @@ describe('a continuation of an answer that was not stored', () => {
     const { turns, answered } = memory()
     answered([user('and?'), said('It is')], more)
     expect(recall(items, turns).items).toEqual(whole)
-    // However much is kept of what was before it.
+    // The same applies if the input contains a part of the history.
     const all = turns.map((turn) => ({ ...turn, input: [user('and?'), said('It is')] }))
     expect(recall(items, all).items).toEqual(whole)
   })
@@ -1114,8 +1118,8 @@ describe('calls', () => {
 })
 
 describe('items of hosted tools', () => {
-  // A search is of a group with the reasoning that led to it, and half a group is refused: the account
-  // that made it gets both or, as of a drawing, none.
+  // Providers reject a search without its reasoning and reasoning without its search, so both are
+  // restored or neither.
   test('are restored unless they are never replayed (C11)', () => {
     const { turns, answered } = memory()
     answered(
@@ -1217,7 +1221,7 @@ test('an answer after an unknown answer has no parent', () => {
 })
 
 describe('the work in one segment', () => {
-  /** How often a field of an item is read. */
+  /** Counts how often a field of the items is read. */
   function readsOf(count: number, make: (at: number) => Item, field: 'call_id' | 'raw' | 'id') {
     let reads = 0
     const counted = (at: number): Item => {
@@ -1243,7 +1247,7 @@ describe('the work in one segment', () => {
       input: [warm],
       output: Array.from({ length: count }, (_, at) => counted(at)),
     }
-    // The last one first, so that none is where it is looked for.
+    // Reverse order, so that no item is at the position where it is searched first.
     const own = Array.from({ length: count }, (_, at) => counted(count - 1 - at))
     const recalled = recall([warm, marked(turn, ''), ...own, user('and?')], [turn])
     expect(recalled.usedTurns).toEqual([turn])
@@ -1284,7 +1288,7 @@ test('is linear, and completes with two thousand segments', () => {
       input: items.slice(start - 1, start),
       output: [...talk`thinks: ${String(at)}`, ...items.slice(start, end)],
     }))
-    // Twins without parents make every run a riddle that its successor solves.
+    // Each segment has two possible turns; the next segment decides between them.
     const twins = named.map((turn) => ({ ...turn, id: `1${turn.id.slice(1)}`, parent: null }))
     const turns = [...named.slice(0, -1), ...twins.slice(0, -1), ...named.slice(-1)]
     return { named, recalled: restoreForgottenItems(items, plan, turns, { replaysTools: true }) }
@@ -1400,7 +1404,7 @@ describe('an answer without text', () => {
     const [cold, next, text] = [user('how cold is it?'), user('and?'), said('It is 4 degrees.')]
     const calling = looked.filter(({ type }) => type !== 'message')
 
-    /** It was `given` this; what the client has by now, with that `there`. */
+    /** `given` is the output in the turn's input, `there` the client's current one. */
     const recalledWith = (given: Item, there: Item): readonly Item[] => {
       const gateway = memory()
       const first = gateway.answered([warm], found)
@@ -1461,7 +1465,7 @@ describe('an answer without text', () => {
     expect(show(recall([warm, both, next], gateway.turns).items)).toBe(
       show([warm, ...found, ...silent, next]),
     )
-    // Where no marker says so, nobody knows whether it went on.
+    // Without a marker, the continuation is unknown.
     expect(show(recall([warm, text, next], gateway.turns).items)).toBe(show([warm, ...found, next]))
     expect(show(recall([warm, said('It is 4 degrees.'), next], gateway.turns).items)).toBe(
       show([warm, ...found, next]),

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { parseFetchableUrl } from '../../../src/media/loading/check-url-safety.ts'
 import { isPublicIpAddress } from '../../../src/media/loading/is-public-ip-address.ts'
 
-/** The same said by Node, from the registries' own lists. */
+/** Node's own check, with the ranges of the IANA registries. */
 const refused = new BlockList()
 for (const range of [
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24',
@@ -41,7 +41,7 @@ const NUMBERS: readonly ((value: number) => string)[] = [
   (value) => `0${value.toString(8)}`,
 ]
 
-/** An address in any of the ways in which it may be written in a URL. */
+/** Generates an address in any of the notations that a URL allows. */
 const way = fc.constantFrom(...NUMBERS)
 const written = fc
   .tuple(address, fc.array(way, { minLength: 1, maxLength: 4 }))

@@ -17,7 +17,7 @@ import { fileOf } from '../pictures.ts'
 
 const png: FetchedMedia = { bytes: fileOf('image/png', 100), type: 'image/png' }
 
-/** Asks for the whole of it at once, as a fetch does piece by piece. */
+/** Checks all bytes at once; a real fetcher checks each chunk. */
 const giving =
   (fetched: FetchedMedia): FetchMedia =>
   async (_, { checkBytes }) =>
@@ -75,7 +75,7 @@ describe('the media loader', () => {
         planOf(...urls),
         NOTHING_KEPT,
       )
-      // The newest come first.
+      // The latest URLs are loaded.
       expect(faultsIn(loaded).includes('media-too-many')).toBe(count > 32)
       return urls.filter((url) => 'base64' in (loaded.get(url) ?? {})).length
     }
@@ -87,7 +87,7 @@ describe('the media loader', () => {
   test('ends at the timeout, however many requests hang', async () => {
     const waited = new Set<AbortSignal>()
     const fetchMedia: FetchMedia = (_, { signal }) => {
-      // The time is that of all together, and who comes late is not asked for at all.
+      // The timeout covers all URLs together; after it, no further URL is requested.
       expect(signal.aborted).toBe(false)
       waited.add(signal)
       return new Promise((resolve) => {

@@ -39,7 +39,7 @@ function onNode(hosts: readonly AllowedHost[], lookUp?: DnsLookup): FetchMedia {
   return media.fetchMedia
 }
 
-/** What a name stands for, from one question to the next. */
+/** Resolves a name to these addresses, one list per lookup. */
 function resolving(...answers: readonly (readonly string[])[]): DnsLookup & { asked: number } {
   const lookUp = Object.assign(
     (_: string, __: unknown, done: Parameters<DnsLookup>[2]) => {

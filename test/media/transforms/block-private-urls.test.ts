@@ -1,4 +1,4 @@
-/** What becomes of media, whoever is asked: the steps of all wires, and addresses above all. */
+/** Tests the media transforms of all providers, mostly with URLs. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readNoticeMediaIdentities } from '../../../src/core/text/gateway-notice.ts'
@@ -150,7 +150,7 @@ describe.each(WIRES)('for the provider API %s', (wire) => {
         expectPure(run, list)
         expectIdempotent(run, list)
         expectHonest(list, run(list))
-        // Nothing that comes later changes it.
+        // Later items do not change the result.
         expect(run([...list, ...more]).items.slice(0, list.length)).toEqual(run(list).items)
       }),
     )

@@ -25,7 +25,7 @@ const RULES = { ...PRESETS.retain.layers, facts: true, scope: 'user' as const }
 
 let facts: FactStore
 let logged: string[]
-/** What the answer does not wait for. */
+/** Background work that the answer does not wait for. */
 let behind: Promise<unknown>[]
 beforeEach(async () => {
   const engine = await openNodeSqlite(':memory:')

@@ -107,7 +107,7 @@ test.each([
   ['user', 'alice', 'T', 'user'],
   ['conversation', 'alice', 'T', 'T'],
   ['conversation', 'alice', null, null],
-  // Nobody knows how many people ask without a name.
+  // Callers without a user share no facts: they may be different people.
   ['user', null, 'T', 'T'],
 ] as const)(
   'resolves the scope of a %s of %s, in %s, to %s (C42)',

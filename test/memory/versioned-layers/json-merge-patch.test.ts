@@ -8,7 +8,7 @@ import {
   applyMergePatch,
 } from '../../../src/memory/versioned-layers/json-merge-patch.ts'
 
-/** As a model writes it: `__proto__` is then a field like any other. */
+/** `JSON.parse` creates `__proto__` as an ordinary field, as in a model's output. */
 const read = (text: string) => JSON.parse(text) as JsonObject
 
 const { object: someObject } = fc.letrec<{ value: Json; object: JsonObject }>((tie) => ({

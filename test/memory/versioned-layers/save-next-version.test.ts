@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-/** Each with a store of its own over one database. */
+/** Each replica has its own store on one database. */
 const replica = () => ({
   layers: createLayerStore(engine),
   newTurnId: newId,

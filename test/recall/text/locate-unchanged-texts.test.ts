@@ -6,7 +6,7 @@ import {
   type TextLines,
 } from '../../../src/recall/text/locate-unchanged-texts.ts'
 
-/** Texts are parted by `|`, lines are single letters. */
+/** Separates texts with `|`; each letter is a line, e.g. `ab|c`. */
 function anchors(texts: string, lines: string) {
   return findLineAnchors(
     texts.split('|').map((text) => text.split('')),
@@ -74,7 +74,7 @@ describe('the number of comparisons', () => {
   const repeated = (line: string, count: number): string[] =>
     Array.from({ length: count }, () => line)
 
-  /** How many lines are compared, however many that is. */
+  /** Counts the compared lines without a limit. */
   function comparedIn(sought: readonly TextLines[], lines: TextLines): number {
     const budget = { remainingLines: Number.MAX_SAFE_INTEGER }
     findLineAnchors(sought, lines, budget)
@@ -119,7 +119,7 @@ describe('the number of comparisons', () => {
       6001,
     ])
     expect(findLineAnchors(sought, lines, budget)).toEqual([null])
-    // The one comparison during which it ends is made to its end.
+    // The comparison that exceeds the limit is completed.
     expect(initialLines - budget.remainingLines).toBeLessThan(initialLines + 3000)
   })
 })

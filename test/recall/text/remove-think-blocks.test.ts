@@ -1,4 +1,4 @@
-/** What Open WebUI takes for thinking is taken for that here as well, and never for an edit. */
+/** Tests that text which Open WebUI treats as reasoning does not count as an edit. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { alignEditedText } from '../../../src/recall/text/align-edited-text.ts'
@@ -59,7 +59,7 @@ test('a cut block is restored next to an edit', () => {
 })
 
 test('a long text full of tags is read to its end', () => {
-  // Who reads it over and over is not done when the time of a test is over.
+  // A quadratic implementation would exceed the test's timeout.
   for (const piece of ['<think>', '<think ', '</think>', '<thought>◁think▷']) {
     const text = piece.repeat(200_000)
     expect(removeThinkBlocks(text)).toBe(text)
