@@ -7,12 +7,10 @@ import { SNIFF_LENGTH_BYTES } from './sniff-media-type.ts'
  */
 export function decodeFirstBytes(base64: string): Uint8Array {
   const base64Start = base64.slice(0, CHECKED_CHARS).replace(/\s+/g, '')
-  const standardBase64 = base64Start.replaceAll('-', '+').replaceAll('_', '/')
+  const standard = base64Start.replaceAll('-', '+').replaceAll('_', '/')
   try {
     // A single trailing character encodes no complete byte.
-    const text = atob(
-      standardBase64.length % 4 === 1 ? standardBase64.slice(0, -1) : standardBase64,
-    )
+    const text = atob(standard.length % 4 === 1 ? standard.slice(0, -1) : standard)
     const bytes = new Uint8Array(text.length)
     for (let index = 0; index < text.length; index += 1) bytes[index] = text.charCodeAt(index)
     return bytes

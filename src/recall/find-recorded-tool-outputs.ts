@@ -17,11 +17,7 @@ export interface RecordedOutput {
 }
 
 /** Returns the output of the turn's call number `nth` (from 0) with this key. */
-export type FindRecordedOutput = (
-  turn: RecordedTurn,
-  key: string,
-  nth: number,
-) => RecordedOutput | null
+export type FindToolOutput = (turn: RecordedTurn, key: string, nth: number) => RecordedOutput | null
 
 /**
  * Takes the matched turns in the order of the client's list; the known turns between them are
@@ -30,7 +26,7 @@ export type FindRecordedOutput = (
 export function indexRecordedOutputs(
   matchedTurns: readonly RecordedTurn[],
   ancestry: TurnAncestry,
-): FindRecordedOutput {
+): FindToolOutput {
   // Shortcut for conversations without tool outputs.
   if (!ancestry.allTurns.some(({ input }) => input.some(isCallOutput))) return () => null
   const matchedTurnSet = new Set(matchedTurns)

@@ -59,7 +59,7 @@ export function restoreForgottenItems(
   omittedTurnIds: ReadonlySet<string> = NO_TURN_IDS,
 ): RestoredHistory {
   const ancestry = buildTurnAncestry(turns)
-  const explainMarker: ExplainRemovedMarker = (turnId) => {
+  const explainMarker: ExplainMarker = (turnId) => {
     if (ancestry.findTurn(turnId) !== null) return 'marker-removed'
     return omittedTurnIds.has(turnId) ? 'beyond-memory' : 'marker-unknown'
   }
@@ -108,14 +108,11 @@ export function restoreForgottenItems(
     builder.addMissingOutputs(missingOutputs, segment.end, gapEnd)
   }
   builder.copyUntil(items.length)
+  const lastQuestion = items.findLastIndex(isUserMessage)
   return {
     ...builder.finish(),
     parent: matches.turnsBySegment.at(-1)?.at(-1) ?? null,
-    firstTurnOfAnswer: findFirstTurnAfter(
-      items.findLastIndex(isUserMessage),
-      chat,
-      matches.turnsBySegment,
-    ),
+    firstTurnOfAnswer: findFirstTurnAfter(lastQuestion, chat, matches.turnsBySegment),
     newItemsStart: chat.segments.at(-1)?.end ?? 0,
     usedTurns,
   }
@@ -124,9 +121,7 @@ export function restoreForgottenItems(
 const NO_TURN_IDS: ReadonlySet<string> = new Set()
 
 /** Returns the note's reason for a marker that is removed without a restored turn. */
-type ExplainRemovedMarker = (
-  turnId: string,
-) => 'marker-removed' | 'marker-unknown' | 'beyond-memory'
+type ExplainMarker = (turnId: string) => 'marker-removed' | 'marker-unknown' | 'beyond-memory'
 
 function findFirstTurnAfter(
   questionIndex: number,
@@ -166,7 +161,7 @@ function findClientOutputs(
 function removeSegmentMarkers(
   items: readonly Item[],
   segment: Segment,
-  explainMarker: ExplainRemovedMarker,
+  explainMarker: ExplainMarker,
 ): readonly RestoredPiece[] {
   return items.slice(segment.start, segment.end).map((item) => {
     if (item.type !== 'message') return { item, note: null }
@@ -189,7 +184,7 @@ function removeSegmentMarkers(
 function addMarkerNotes(
   pieces: readonly RestoredPiece[],
   { markerTurnIds }: Segment,
-  explainMarker: ExplainRemovedMarker,
+  explainMarker: ExplainMarker,
 ): readonly RestoredPiece[] {
   if (markerTurnIds.length === 0) return pieces
   const did = 'changed'
@@ -197,10 +192,8 @@ function addMarkerNotes(
     .map(explainMarker)
     .filter((why) => why !== 'marker-removed')
   if (missingReasons.length > 0) {
-    return [
-      ...missingReasons.map((why): RestoredPiece => ({ item: null, note: { did, why } })),
-      ...pieces,
-    ]
+    const notes = missingReasons.map((why): RestoredPiece => ({ item: null, note: { did, why } }))
+    return [...notes, ...pieces]
   }
   const note = { did, why: 'marker-removed' } as const
   const index = pieces.findIndex(({ item }) => item?.type === 'message')

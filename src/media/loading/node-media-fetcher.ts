@@ -44,11 +44,8 @@ export function createNodeMediaFetcher(
   })
   const fetchMedia: FetchMedia = (text, limits) =>
     followMediaRedirects(text, allowed, async (url) => {
-      const response = await requestUrl(
-        isAllowedHost(url, allowed) ? openAgent : guardedAgent,
-        url,
-        limits,
-      )
+      const agent = isAllowedHost(url, allowed) ? openAgent : guardedAgent
+      const response = await requestUrl(agent, url, limits)
       if ('fault' in response) return response
       const to = readRedirectUrl(response.status, response.headers['location'] ?? null, url)
       return to === null ? decompressBody(response, maxBytes) : { to }
@@ -62,11 +59,7 @@ export function createNodeMediaFetcher(
 const CONNECT_TIMEOUT_MS = 10_000
 
 /** Connections close after 1 second, because an address check must not be reused for long. */
-const CONNECTION_OPTIONS = {
-  pipelining: 1,
-  keepAliveTimeout: 1000,
-  keepAliveMaxTimeout: 1000,
-} as const
+const CONNECTION_OPTIONS = { pipelining: 1, keepAliveTimeout: 1000, keepAliveMaxTimeout: 1000 }
 
 /** Rejects a name if any of its addresses is not public. */
 function createGuardedLookup(lookup: DnsLookup): LookupFunction {

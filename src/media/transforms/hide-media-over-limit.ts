@@ -15,9 +15,9 @@ import { mapParts } from './map-parts.ts'
 import { createHiddenMediaNotice } from '../hidden-media-notice.ts'
 import type { UpstreamMediaSupport } from '../resolve-upstream-media-support.ts'
 
-type MediaSizeLimits = Pick<UpstreamMediaSupport, 'maxImageChars' | 'maxRequestChars'>
+type Limits = Pick<UpstreamMediaSupport, 'maxImageChars' | 'maxRequestChars'>
 
-export function hideMediaOverLimit(limits: MediaSizeLimits): Transform {
+export function hideMediaOverLimit(limits: Limits): Transform {
   const { maxImageChars, maxRequestChars } = limits
   return {
     name: 'media',
@@ -124,10 +124,7 @@ function describeMediaKind({ type }: Part): string {
 }
 
 /** Returns an error sentence if media of the latest question exceeds a limit, else `null`. */
-export function findOversizedMedia(
-  items: readonly Item[],
-  limits: MediaSizeLimits,
-): OversizedMedia | null {
+export function findOversizedMedia(items: readonly Item[], limits: Limits): OversizedMedia | null {
   const { maxImageChars, maxRequestChars } = limits
   let totalChars = 0
   let lastIndex = -1

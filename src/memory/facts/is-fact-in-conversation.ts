@@ -22,10 +22,7 @@ export function createFactInConversationTest(items: readonly Item[]): (text: str
   return (fact) => {
     texts ??= listRecentTexts(items)
     const terms = extractSearchTerms(fact)
-    const longest = terms.reduce(
-      (longer, term) => (term.length > longer.length ? term : longer),
-      '',
-    )
+    const longest = terms.reduce((best, term) => (term.length > best.length ? term : best), '')
     return texts.some((text) => {
       // Checks the longest term first, which is cheaper than splitting a long text into terms.
       if (!text.toLowerCase().includes(longest)) return false

@@ -21,7 +21,7 @@ export function rankFacts(found: FoundFacts, ranking: FactRankingOptions): reado
     .map((fact) => scoreFact(fact, found, ranking))
     .filter(({ relevance }) => relevance >= MIN_RELEVANCE)
     .toSorted((a, b) => b.score - a.score || (a.fact.id < b.fact.id ? 1 : -1))
-  return selectDiverseFacts(relevant, ranking.maxFacts)
+  return selectDiverse(relevant, ranking.maxFacts)
 }
 
 /** Minimum relevance; a single frequent term is not enough. */
@@ -108,10 +108,7 @@ const HALF_LIFE_MS = 60 * 24 * 60 * 60 * 1000
  * Selects repeatedly the best remaining fact; similarity to a selected fact lowers the score of the
  * others.
  */
-function selectDiverseFacts(
-  relevant: readonly ScoredFact[],
-  maxFacts: number,
-): readonly StoredFact[] {
+function selectDiverse(relevant: readonly ScoredFact[], maxFacts: number): readonly StoredFact[] {
   const remaining = relevant
     .slice(0, MAX_COMPARED_FACTS)
     .map((candidate) => ({ ...candidate, known: 0 }))

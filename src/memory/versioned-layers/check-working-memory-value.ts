@@ -21,11 +21,6 @@ export async function createWorkingMemoryCheck(schema: JsonObject): Promise<Work
   }
 }
 
-const PARENT_KEYWORDS: ReadonlySet<string> = new Set([
-  'properties',
-  'items',
-  'prefixItems',
-  'allOf',
-])
+const PARENT_KEYWORDS = new Set(['properties', 'items', 'prefixItems', 'allOf'])
 const MAX_ERRORS = 5
 const MAX_MESSAGE_CHARS = 1000

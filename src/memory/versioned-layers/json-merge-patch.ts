@@ -24,11 +24,9 @@ export function copySafeFields(object: JsonObject): JsonObject | null {
 export function createMergePatch(before: JsonObject, after: JsonObject): JsonObject {
   const removedNames = Object.keys(before).filter((name) => !Object.hasOwn(after, name))
   const changed = Object.entries(after).flatMap(([name, value]): [string, Json][] => {
-    const oldValue = getOwnField(before, name)
-    if (value === undefined || isEqual(oldValue, value)) return []
-    return [
-      [name, isObject(oldValue) && isObject(value) ? createMergePatch(oldValue, value) : value],
-    ]
+    const old = getOwnField(before, name)
+    if (value === undefined || isEqual(old, value)) return []
+    return [[name, isObject(old) && isObject(value) ? createMergePatch(old, value) : value]]
   })
   return Object.fromEntries([...removedNames.map((name) => [name, null] as const), ...changed])
 }
@@ -44,8 +42,8 @@ function mergeObjects(before: JsonObject, changes: JsonObject): JsonObject {
     if (UNSAFE_NAMES.has(name) || value === undefined) continue
     if (value === null) merged.delete(name)
     else if (isObject(value)) {
-      const oldValue = merged.get(name)
-      merged.set(name, mergeObjects(isObject(oldValue) ? oldValue : {}, value))
+      const old = merged.get(name)
+      merged.set(name, mergeObjects(isObject(old) ? old : {}, value))
     } else merged.set(name, copySafely(value))
   }
   return Object.fromEntries(merged)

@@ -82,8 +82,8 @@ function readObservations({ points, seen }: JsonObject): ObservationState {
   return {
     points: texts.filter((point) => typeof point === 'string'),
     seen: isObject(seen)
-      ? Object.entries(seen).flatMap(([name, index]) =>
-          typeof index === 'number' ? [[name, index]] : [],
+      ? Object.entries(seen).flatMap(([name, tokens]) =>
+          typeof tokens === 'number' ? [[name, tokens]] : [],
         )
       : [],
   }

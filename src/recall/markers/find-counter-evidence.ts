@@ -20,11 +20,7 @@ import { CONTAINED_MATCH } from './text-match-score.ts'
  * True if a marker must not be trusted although `isTextAbsentAt` is false, i.e. the segment's text
  * may be an edit of the turn's text.
  */
-export function hasCounterEvidence(
-  context: MarkerContext,
-  turn: RecordedTurn,
-  index: number,
-): boolean {
+export function isContradicted(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
   const [textScore, rank] = [context.scoreText(turn, index), rankTurnAt(context, turn, index)]
   const containsText = textScore >= CONTAINED_MATCH
   // A turn without text is recognized by its question only.

@@ -5,7 +5,7 @@
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { createQuestionLocator, type QuestionLocator } from '../matching/locate-turn-question.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
-import { answerSameQuestion } from '../matching/turns-answer-same-question.ts'
+import { shareQuestion } from '../matching/turns-answer-same-question.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
 import {
   EXACT_MATCH,
@@ -80,7 +80,7 @@ export function createMarkerContext(input: MarkedSegments): MarkerContext {
     const contained = containedTurns[index] ?? []
     return (
       contained.map(textMatcher.getTurnText).join('') === textMatcher.getSegmentText(index) &&
-      answerSameQuestion(contained, ancestry)
+      shareQuestion(contained, ancestry)
     )
   })
   const scoreText = (turn: RecordedTurn, index: number): TextMatchScore => {
@@ -115,8 +115,8 @@ export function createMarkerContext(input: MarkedSegments): MarkerContext {
     unexplainedSegments: [...unexplainedChars.entries()].flatMap(([index, size]) =>
       size > 0 ? [index] : [],
     ),
-    certainBefore: findNearestBefore(certainTurns),
-    certainAfter: findNearestBefore(certainTurns.toReversed()).toReversed(),
+    certainBefore: findLastBefore(certainTurns),
+    certainAfter: findLastBefore(certainTurns.toReversed()).toReversed(),
     remainingSearches: MAX_MARKER_SEARCHES,
   }
 }
@@ -127,9 +127,7 @@ export function createMarkerContext(input: MarkedSegments): MarkerContext {
 export const MAX_MARKER_SEARCHES = 200
 
 /** Returns for each index the last turn before it. */
-function findNearestBefore(
-  turns: readonly (CertainTurn | null)[],
-): readonly (CertainTurn | null)[] {
+function findLastBefore(turns: readonly (CertainTurn | null)[]): readonly (CertainTurn | null)[] {
   let latest: CertainTurn | null = null
   return turns.map((turn) => {
     const previous = latest

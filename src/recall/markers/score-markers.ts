@@ -12,7 +12,7 @@ import {
   type MarkerContext,
   type MarkedSegments,
 } from './marker-score-inputs.ts'
-import { isTextAbsentAt, hasCounterEvidence } from './find-counter-evidence.ts'
+import { isTextAbsentAt, isContradicted } from './find-counter-evidence.ts'
 import { EXACT_MATCH, CONTAINED_MATCH, type TextMatchScore } from './text-match-score.ts'
 import { appendToGroup } from '../append-to-group.ts'
 
@@ -99,7 +99,7 @@ function scoreMarker(
   const isTextAbsent = rivalSegments === null || isTextAbsentAt(context, turn, index)
   const isRejected =
     rivalSegments === null ||
-    (textScore < EXACT_MATCH && (isTextAbsent || hasCounterEvidence(context, turn, index)))
+    (textScore < EXACT_MATCH && (isTextAbsent || isContradicted(context, turn, index)))
   return {
     turn,
     segmentIndex: index,

@@ -34,11 +34,8 @@ export function selectTrustedMarkers(input: MarkedSegments): TrustedMarkers {
     ),
   )
   const markerPlaces = mapTurnsToSegments(scores, () => true)
-  const misplacedTurns = findMisplacedTurns(
-    new Map([...markerPlaces, ...attachedPlaces]),
-    ancestry,
-    segments,
-  )
+  const allPlaces = new Map([...markerPlaces, ...attachedPlaces])
+  const misplacedTurns = findMisplacedTurns(allPlaces, ancestry, segments)
   const trustedPlaces = mapTurnsToSegments(
     scores,
     hasMovedMarker || misplacedTurns.size > 0 ? isBestAnywhere : isBestUnmarked,

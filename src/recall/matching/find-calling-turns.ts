@@ -46,10 +46,8 @@ function isLikelyCaller(turn: RecordedTurn, call: Item, segment: Segment): boole
   )
   if (recordedCall === undefined) return false
   if (!hasPredictableId(recordedCall) || segment.normalizedText === '') return true
-  const [segmentText, turnText] = [
-    removeEmptyFences(segment.normalizedText),
-    normalizeTurnText([turn]),
-  ]
+  const segmentText = removeEmptyFences(segment.normalizedText)
+  const turnText = normalizeTurnText([turn])
   return turnText === segmentText || (turnText !== '' && segmentText.includes(turnText))
 }
 

@@ -12,7 +12,7 @@ export function findLastContinuation(
   ancestry: TurnAncestry,
 ): RecordedTurn | null {
   const isLast = (turn: RecordedTurn): boolean =>
-    turns.every((other) => other === turn || isContinuationOf(turn, other, ancestry))
+    turns.every((other) => other === turn || continuesTurn(turn, other, ancestry))
   return turns.find(isLast) ?? null
 }
 
@@ -22,15 +22,11 @@ export function findFirstContinuation(
   ancestry: TurnAncestry,
 ): RecordedTurn | null {
   const isFirst = (turn: RecordedTurn): boolean =>
-    turns.every((other) => other === turn || isContinuationOf(other, turn, ancestry))
+    turns.every((other) => other === turn || continuesTurn(other, turn, ancestry))
   return turns.find(isFirst) ?? null
 }
 
-function isContinuationOf(
-  turn: RecordedTurn,
-  other: RecordedTurn,
-  ancestry: TurnAncestry,
-): boolean {
+function continuesTurn(turn: RecordedTurn, other: RecordedTurn, ancestry: TurnAncestry): boolean {
   for (const ancestor of ancestry.listAncestorsInAnswer(turn)) if (ancestor === other) return true
   const continuedAnswer = extractContinuedAnswer(turn)
   return continuedAnswer !== null && endsWithAnswer(continuedAnswer, other)

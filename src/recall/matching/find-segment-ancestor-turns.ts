@@ -35,12 +35,8 @@ export function findContinuedTurns(
     if (markedTurn !== undefined) provenTurns.add(markedTurn)
     const parent = turn.input.length === 0 ? ancestry.findParent(turn) : null
     const previousTurn = markedTurn ?? continuedAnswer ?? parent
-    if (
-      previousTurn === null ||
-      assignedTurns.has(previousTurn) ||
-      continuedTurns.includes(previousTurn)
-    )
-      break
+    if (previousTurn === null || assignedTurns.has(previousTurn)) break
+    if (continuedTurns.includes(previousTurn)) break
     continuedTurns.unshift(previousTurn)
   }
   // Shortcut for the usual case, because normalizing all text of a segment is slow.

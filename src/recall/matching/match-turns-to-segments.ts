@@ -82,13 +82,9 @@ interface MatchState extends TurnMatches {
   readonly segmentByFingerprint: ReadonlyMap<string | null, number>
 }
 
-function assignTurn(
-  { turnsBySegment, assignedTurns }: MatchState,
-  index: number,
-  turn: RecordedTurn,
-): void {
-  turnsBySegment[index]?.push(turn)
-  assignedTurns.add(turn)
+function assignTurn(state: MatchState, index: number, turn: RecordedTurn): void {
+  state.turnsBySegment[index]?.push(turn)
+  state.assignedTurns.add(turn)
 }
 
 /**

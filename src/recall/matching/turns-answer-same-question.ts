@@ -12,10 +12,7 @@ import { listOutputCallIds } from '../split-and-fingerprint-segments.ts'
  * Takes the turns in the order of their markers. Turns with an unknown question do not count
  * against the others.
  */
-export function answerSameQuestion(
-  turns: readonly RecordedTurn[],
-  ancestry: TurnAncestry,
-): boolean {
+export function shareQuestion(turns: readonly RecordedTurn[], ancestry: TurnAncestry): boolean {
   const askedTurns = turns.flatMap((turn) => findAskedTurn(turn, ancestry) ?? [])
   return askedTurns.every((askedTurn) => askedTurn === askedTurns[0])
 }
@@ -30,7 +27,6 @@ function findAskedTurn(turn: RecordedTurn, ancestry: TurnAncestry): RecordedTurn
 
 export function asksNewQuestion({ input }: RecordedTurn): boolean {
   const newItems = input.slice(input.findLastIndex(isModelItem) + 1)
-  return (
-    newItems.some(isUserMessage) && !newItems.some((item) => listOutputCallIds(item).length > 0)
-  )
+  const hasOutputs = newItems.some((item) => listOutputCallIds(item).length > 0)
+  return newItems.some(isUserMessage) && !hasOutputs
 }

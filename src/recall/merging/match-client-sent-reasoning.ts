@@ -6,13 +6,11 @@ import type { Item } from '../../core/item.ts'
 import { listReasoningKeys } from '../compare-items.ts'
 
 /** Returns a function that finds the first equal reasoning item of the list. */
-export function createReasoningFinder(
-  reasoningItems: readonly Item[],
-): (item: Item) => Item | null {
-  if (reasoningItems.length === 0) return () => null
-  const identicalItems = new Set(reasoningItems)
+export function createReasoningFinder(items: readonly Item[]): (item: Item) => Item | null {
+  if (items.length === 0) return () => null
+  const identicalItems = new Set(items)
   const itemByKey = new Map<string, Item>()
-  for (const item of reasoningItems) {
+  for (const item of items) {
     for (const key of listReasoningKeys(item)) if (!itemByKey.has(key)) itemByKey.set(key, item)
   }
   return (item) => {

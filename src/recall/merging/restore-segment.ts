@@ -12,7 +12,7 @@ import { callEndOf } from '../../core/items/tool-call-pairs.ts'
 import { isSameCall, hasSameContent } from '../compare-items.ts'
 import {
   toolCallKey,
-  type FindRecordedOutput,
+  type FindToolOutput,
   type RecordedOutput,
 } from '../find-recorded-tool-outputs.ts'
 import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
@@ -38,10 +38,7 @@ import {
   trackUnmatchedClientItems,
   type UnmatchedClientItems,
 } from './track-unmatched-client-items.ts'
-import {
-  trackUnmatchedClientText,
-  type UnmatchedClientText,
-} from './track-unmatched-client-text.ts'
+import { trackUnmatchedText, type UnmatchedClientText } from './track-unmatched-client-text.ts'
 
 export interface MatchedSegment {
   readonly segment: Segment
@@ -50,7 +47,7 @@ export interface MatchedSegment {
   /** The recorded turns of the segment; at least one. */
   readonly turns: readonly RecordedTurn[]
   readonly replaysTools: boolean
-  readonly findOutput: FindRecordedOutput
+  readonly findOutput: FindToolOutput
   /** Calls of the client for which it also sends the output. */
   readonly answeredCalls: ReadonlySet<Item>
   /** Call keys of the outputs after the segment for which the client has no call. */
@@ -81,11 +78,7 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
   const state: RestoreState = {
     ...input,
     alignment,
-    unmatchedText: trackUnmatchedClientText(
-      alignment,
-      messages.length,
-      clientText.silentTurnBefore,
-    ),
+    unmatchedText: trackUnmatchedText(alignment, messages.length, clientText.silentTurnBefore),
     silentTurns,
     restoredMessages: alignment?.restoredMessages ?? uneditedMessages ?? NO_MESSAGES,
     invisibleTail,

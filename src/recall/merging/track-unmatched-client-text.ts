@@ -21,7 +21,7 @@ export interface UnmatchedClientText {
  * `messageCount` is the number of recorded messages; `silentTurnBefore` comes from
  * `ClientSegmentText`.
  */
-export function trackUnmatchedClientText(
+export function trackUnmatchedText(
   alignment: Pick<TextAlignment, 'textBefore' | 'textAfter'> | null,
   messageCount: number,
   silentTurnBefore: readonly number[],

@@ -173,11 +173,8 @@ function alignContinuation(
   const firstLine = startLine - (recordedLines[previousMessage]?.length ?? 0)
   const isSameMessage =
     !hasOpenEnd && lines[firstLine]?.messageIndex === lines[startLine]?.messageIndex
-  const [first, ...remaining] = buildClientMessages(
-    state,
-    isSameMessage ? firstLine : startLine,
-    endLine,
-  )
+  const fromLine = isSameMessage ? firstLine : startLine
+  const [first, ...remaining] = buildClientMessages(state, fromLine, endLine)
   if (first === undefined) return
   if (isSameMessage)
     replacements[previousMessage] = copyPhase(recorded[previousMessage], first.message)
@@ -279,12 +276,9 @@ function cleanLine(line: string): string {
 }
 
 /** Trims the first line's indentation if the client has only the trimmed line. */
-function trimFirstLine(
-  lines: readonly string[],
-  clientLines: ReadonlySet<string>,
-): readonly string[] {
+function trimFirstLine(lines: readonly string[], known: ReadonlySet<string>): readonly string[] {
   const [first, ...remaining] = lines
-  return first === undefined || clientLines.has(first) ? lines : [first.trimStart(), ...remaining]
+  return first === undefined || known.has(first) ? lines : [first.trimStart(), ...remaining]
 }
 
 /** True if the client's lines equal the recorded message, blank lines and line ends included. */
@@ -300,9 +294,8 @@ function isSameText(
   if (first === undefined || message === undefined) return true
   if (first.messageIndex !== last?.messageIndex) return true
   const clientText = texts[first.messageIndex]?.slice(first.start, last.end) ?? ''
-  return (
-    normalizeLineBreaks(clientText).trim() === normalizeLineBreaks(readMessageText(message)).trim()
-  )
+  const recordedText = readMessageText(message)
+  return normalizeLineBreaks(clientText).trim() === normalizeLineBreaks(recordedText).trim()
 }
 
 /** Returns the start and end offsets of all lines, without their line breaks. */

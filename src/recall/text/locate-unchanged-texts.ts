@@ -23,7 +23,7 @@ export interface ComparisonBudget {
 export function findLineAnchors(
   texts: readonly TextLines[],
   lines: TextLines,
-  budget = createComparisonBudget(texts, lines),
+  budget = createBudget(texts, lines),
 ): readonly (number | null)[] {
   const search = createSearch(texts, lines, budget)
   const fullRange = { firstText: 0, endText: texts.length, startLine: 0, endLine: lines.length }
@@ -33,16 +33,13 @@ export function findLineAnchors(
     const range = search.ranges[rangeIndex]
     if (range === undefined || textIndex < range.firstText || textIndex >= range.endText) continue
     const line = findText(search, textIndex, range)
-    if (line !== null) splitRange(search, rangeIndex, textIndex, line)
+    if (line !== null) split(search, rangeIndex, textIndex, line)
   }
   return search.anchors
 }
 
 /** Ordinary texts need about 2 comparisons per line; the budget is 16. */
-export function createComparisonBudget(
-  texts: readonly TextLines[],
-  lines: TextLines,
-): ComparisonBudget {
+export function createBudget(texts: readonly TextLines[], lines: TextLines): ComparisonBudget {
   return {
     remainingLines: 16 * texts.reduce((count, text) => count + text.length, lines.length + 64),
   }
@@ -129,12 +126,7 @@ function anchorEnd(search: AnchorSearch, range: SearchRange): SearchRange {
 }
 
 /** Only the new ends are checked for unchanged texts: the outer ends were checked before. */
-function splitRange(
-  search: AnchorSearch,
-  rangeIndex: number,
-  textIndex: number,
-  line: number,
-): void {
+function split(search: AnchorSearch, rangeIndex: number, textIndex: number, line: number): void {
   const { ranges, rangeOfText, texts, anchors } = search
   const range = ranges[rangeIndex]
   if (range === undefined) return
@@ -155,11 +147,8 @@ function findText(search: AnchorSearch, textIndex: number, range: SearchRange): 
   if (pivot === null) return null
   const positions = search.positions[text[pivot] ?? UNKNOWN_LINE] ?? []
   const last = range.endLine - text.length + pivot
-  for (
-    let next = findLowerBound(positions, range.startLine + pivot);
-    next < positions.length;
-    next += 1
-  ) {
+  const first = findLowerBound(positions, range.startLine + pivot)
+  for (let next = first; next < positions.length; next += 1) {
     const position = positions[next] ?? 0
     if (position > last || search.budget.remainingLines < 0) return null
     if (isTextAt(search, textIndex, position - pivot)) return position - pivot
@@ -181,12 +170,8 @@ function findRarestLine(text: Int32Array, positions: AnchorSearch['positions']):
   return rarest
 }
 
-function isTextAt(
-  { texts, lines, budget }: AnchorSearch,
-  textIndex: number,
-  line: number,
-): boolean {
-  const text = texts[textIndex] ?? NO_LINES
+function isTextAt({ texts, lines, budget }: AnchorSearch, index: number, line: number): boolean {
+  const text = texts[index] ?? NO_LINES
   let sameLines = 0
   while (sameLines < text.length && lines[line + sameLines] === text[sameLines]) sameLines += 1
   budget.remainingLines -= sameLines + 1

@@ -99,12 +99,8 @@ interface TextMatch {
   readonly isVerbatim: boolean
 }
 
-function findPieces(
-  clientText: string,
-  start: number,
-  pieces: readonly string[],
-): TextMatch | null {
-  let end = start
+function findPieces(clientText: string, from: number, pieces: readonly string[]): TextMatch | null {
+  let end = from
   let isVerbatim = true
   for (const piece of pieces) {
     const match = findPiece(clientText, end, piece)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  createComparisonBudget,
+  createBudget,
   findLineAnchors,
   type TextLines,
 } from '../../../src/recall/text/locate-unchanged-texts.ts'
@@ -113,7 +113,7 @@ describe('the number of comparisons', () => {
     const many = (count: number) => Array.from({ length: count }, () => pattern).flat()
     const sought = [[...many(200), 'b', 'x']]
     const lines = ['c', ...many(800), 'b', 'x', 'c']
-    const budget = createComparisonBudget(sought, lines)
+    const budget = createBudget(sought, lines)
     const initialLines = budget.remainingLines
     expect(findLineAnchors(sought, lines, { remainingLines: Number.MAX_SAFE_INTEGER })).toEqual([
       6001,
