@@ -106,7 +106,7 @@ const CHANGED_SUFFIX = '_changed'
 
 interface PositionedMessage {
   /** A number means: before the question of this round (from 1). */
-  readonly position: 'head' | 'newest' | number
+  readonly position: 'head' | 'latest' | number
   readonly message: Message
 }
 
@@ -116,7 +116,7 @@ function renderBlocks(blocks: readonly RenderedBlock[]): readonly PositionedMess
       ? []
       : [
           {
-            position: band === 'stable' ? ('head' as const) : ('newest' as const),
+            position: band === 'stable' ? ('head' as const) : ('latest' as const),
             message: renderLayerMessage({ name, band }, text),
           },
         ]),
@@ -146,7 +146,7 @@ function groupByIndex(
   const latestRoundStart = findRoundStarts(items).at(-1) ?? items.length
   const findIndex = (position: PositionedMessage['position']): number | null => {
     if (position === 'head') return head
-    const start = position === 'newest' ? latestRoundStart : findRoundStart(position)
+    const start = position === 'latest' ? latestRoundStart : findRoundStart(position)
     // The prompt lacks this round, e.g. in a transform of the conversation's first part.
     if (start === undefined) return null
     let index = Math.max(head, start)
@@ -169,7 +169,7 @@ function groupByIndex(
 
 function getSortKey(position: PositionedMessage['position']): number {
   if (position === 'head') return 0
-  return position === 'newest' ? Infinity : position
+  return position === 'latest' ? Infinity : position
 }
 
 function findConversationRounds(conversation: readonly Item[] | null): readonly number[] | null {

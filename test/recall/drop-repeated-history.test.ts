@@ -156,7 +156,7 @@ test('recognizes the end of several answers joined into one message', () => {
 
 describe('the number of comparisons', () => {
   /** Counts how often the items are read. */
-  function readsOf(tail: readonly Item[], repeated: readonly Item[]): number {
+  function countReads(tail: readonly Item[], repeated: readonly Item[]): number {
     let reads = 0
     const counted = (item: Item): Item =>
       new Proxy(item, {
@@ -196,7 +196,7 @@ describe('the number of comparisons', () => {
     for (const shape of shapes) {
       const [small, large] = [300, 600].map((count) => {
         const [tail = [], repeated = []] = shape(count)
-        return readsOf(tail, repeated)
+        return countReads(tail, repeated)
       })
       expect(small).toBeGreaterThan(600)
       expect(large).toBeLessThan(2.5 * (small ?? 0))

@@ -89,7 +89,7 @@ test('returns a key only for the requested side of a call', () => {
 })
 
 /** Counts the steps from a turn to its parent. */
-function stepsFor(count: number, attach: (turn: RecordedTurn) => boolean): number {
+function countSteps(count: number, attach: (turn: RecordedTurn) => boolean): number {
   const chain = Array.from({ length: count }, (_, at) =>
     turn(at, at === 0 ? null : at - 1, talk`output nobody`, at === 0 ? talk`call nobody x` : []),
   )
@@ -118,8 +118,8 @@ function stepsFor(count: number, attach: (turn: RecordedTurn) => boolean): numbe
 test('visits each turn of the tree once', () => {
   const isLeaf = ({ id }: RecordedTurn) => Number(id) % 2 === 0
   for (const attach of [() => true, isLeaf]) {
-    const steps = stepsFor(400, attach)
+    const steps = countSteps(400, attach)
     expect(steps).toBeGreaterThan(400)
-    expect(stepsFor(800, attach)).toBeLessThan(2.5 * steps)
+    expect(countSteps(800, attach)).toBeLessThan(2.5 * steps)
   }
 })

@@ -50,7 +50,7 @@ function asks(one: Script, name: string): Script {
 }
 
 /** Per answer, the turns that really made it. */
-function roundsOf({ steps }: Story): readonly (readonly RecordedTurn[])[] {
+function listRounds({ steps }: Story): readonly (readonly RecordedTurn[])[] {
   const rounds: RecordedTurn[][] = []
   for (const { turn, isFirstOfRound } of steps) {
     if (isFirstOfRound) rounds.push([turn])
@@ -82,7 +82,7 @@ function sent({ story, ids, edit = [], isUnnamed }: Sent): readonly Item[] {
 }
 
 /** Lists each recorded item in the restored list, with the number of its answer. */
-function told(items: readonly Item[], turns: readonly RecordedTurn[]) {
+function listRestoredItems(items: readonly Item[], turns: readonly RecordedTurn[]) {
   const owners = new Map(turns.flatMap((turn) => turn.output.map((item) => [item, turn] as const)))
   const plan = splitIntoSegments(items)
   const recalled = restoreForgottenItems(items, plan, turns, { replaysTools: true })
@@ -94,9 +94,13 @@ function told(items: readonly Item[], turns: readonly RecordedTurn[]) {
   })
 }
 
-function expectOwn(items: readonly Item[], turns: readonly RecordedTurn[], story: Story): void {
-  const rounds = roundsOf(story)
-  const wrong = told(items, turns).filter(
+function expectOwnItems(
+  items: readonly Item[],
+  turns: readonly RecordedTurn[],
+  story: Story,
+): void {
+  const rounds = listRounds(story)
+  const wrong = listRestoredItems(items, turns).filter(
     ({ turn, round }) => rounds[round]?.includes(turn) !== true,
   )
   expect(wrong).toEqual([])
@@ -118,7 +122,7 @@ test('an unedited answer gets the items of its own turn, whatever its markers na
       const turns = allOf(stories)
       const ids = (round: number) =>
         (places[round] ?? []).map((at) => turns[at % turns.length]?.id ?? '')
-      expectOwn(sent({ story, ids, isUnnamed }), turns, story)
+      expectOwnItems(sent({ story, ids, isUnnamed }), turns, story)
     }),
     runs(200),
   )
@@ -136,9 +140,9 @@ test('an edited answer gets the items of its own turn, or none', () => {
         (places[round] ?? []).map((at) => turns[at % turns.length]?.id ?? '')
       const named = new Set(edit.flatMap((_, round) => ids(round)))
       const items = sent({ story, ids, edit, isUnnamed })
-      expectOwn(items, turns, story)
+      expectOwnItems(items, turns, story)
       // The store may contain only the turns that markers name.
-      expectOwn(
+      expectOwnItems(
         items,
         turns.filter(({ id }) => named.has(id)),
         story,
@@ -153,11 +157,11 @@ test('an edited answer gets no other items if all markers were moved and all que
     fc.property(script, shift, edits, fc.boolean(), (one, by, edit, isUnnamed) => {
       const rounds = one.rounds.map((round) => ({ ...round, question: 'Go on.' }))
       const story = tell(withOwnWords({ ...one, rounds }, 'Story'), '0', HABITS)
-      const answers = roundsOf(story)
+      const answers = listRounds(story)
       fc.pre(by % answers.length !== 0)
       const ids = (round: number) =>
         (answers.at((round - by) % answers.length) ?? []).map(({ id }) => id)
-      expectOwn(sent({ story, ids, edit, isUnnamed }), allOf([story]), story)
+      expectOwnItems(sent({ story, ids, edit, isUnnamed }), allOf([story]), story)
     }),
     runs(200),
   )
@@ -183,9 +187,9 @@ function expectSaidHere(
   turns: readonly RecordedTurn[],
   story: Story,
 ): void {
-  const words = roundsOf(story).map(normalizeTurnText)
-  const wrong = told(items, turns).filter(
-    ({ turn, round }) => words[round]?.includes(normalizeTurnText([turn])) !== true,
+  const roundTexts = listRounds(story).map(normalizeTurnText)
+  const wrong = listRestoredItems(items, turns).filter(
+    ({ turn, round }) => roundTexts[round]?.includes(normalizeTurnText([turn])) !== true,
   )
   expect(wrong).toEqual([])
   // All text of the client stays.
@@ -213,12 +217,16 @@ describe('no items of a turn are restored if its text is missing', () => {
     answers,
     siblings: [],
   })
-  const told = (name: string, ...rounds: ReturnType<typeof round>[]) =>
+  const listRestoredItems = (name: string, ...rounds: ReturnType<typeof round>[]) =>
     tell({ rounds, countsCalls: false }, name, HABITS)
   const WARM = 'How warm is it?'
 
   /** `marks` are the numbers of turns among those of all stories. */
-  function expectNone(stories: readonly Story[], marks: readonly number[][], isUnnamed = false) {
+  function expectNoRestoredItems(
+    stories: readonly Story[],
+    marks: readonly number[][],
+    isUnnamed = false,
+  ) {
     const [story] = stories
     const turns = allOf(stories)
     const ids = (at: number) => (marks[at] ?? []).flatMap((number) => turns[number]?.id ?? [])
@@ -229,56 +237,64 @@ describe('no items of a turn are restored if its text is missing', () => {
   }
 
   test('two markers of another chat restore no turn whose text is missing, even if the end fits', () => {
-    const here = told('0', round(WARM, call(), say('OK.')))
-    const other = told('1', round(WARM, call('Let me look.'), say('OK.')))
+    const here = listRestoredItems('0', round(WARM, call(), say('OK.')))
+    const other = listRestoredItems('1', round(WARM, call('Let me look.'), say('OK.')))
     for (const isUnnamed of [true, false]) {
-      const { notes } = expectNone([here, other], [[2, 3]], isUnnamed)
+      const { notes } = expectNoRestoredItems([here, other], [[2, 3]], isUnnamed)
       expect(notes.map(({ why }) => why)).toContain('marker-doubted')
     }
   })
 
   test('two markers of another chat restore no turn between the two', () => {
-    const here = told('0', round(WARM, call(), say('OK.')))
-    const other = told('1', round(WARM, call('OK.'), call('Let me look.'), say('OK.')))
-    expectNone([here, other], [[2, 4]], true)
+    const here = listRestoredItems('0', round(WARM, call(), say('OK.')))
+    const other = listRestoredItems('1', round(WARM, call('OK.'), call('Let me look.'), say('OK.')))
+    expectNoRestoredItems([here, other], [[2, 4]], true)
   })
 
   test('two markers of another chat restore nothing if the text may belong to other turns', () => {
-    const here = told('0', round(WARM, call('OK.'), say('OK.')))
-    const other = told('1', round(WARM, call('It is 4 degrees.'), say('OK.')))
-    expectNone([here, other], [[2, 3]])
-    const sibling = told('0', round(WARM, call(), say('OK.')), round(WARM, call(), say('OK.OK.')))
-    expectNone([sibling, other], [[], [4, 5]])
+    const here = listRestoredItems('0', round(WARM, call('OK.'), say('OK.')))
+    const other = listRestoredItems('1', round(WARM, call('It is 4 degrees.'), say('OK.')))
+    expectNoRestoredItems([here, other], [[2, 3]])
+    const sibling = listRestoredItems(
+      '0',
+      round(WARM, call(), say('OK.')),
+      round(WARM, call(), say('OK.OK.')),
+    )
+    expectNoRestoredItems([sibling, other], [[], [4, 5]])
   })
 
   test('two turns that together have the text of a segment restore no rounds between them', () => {
     const look = 'Let me look.'
-    const story = told(
+    const story = listRestoredItems(
       '0',
       round(WARM, say('OK.')),
       round(WARM, call(look, look), say('OK.')),
       round(WARM, call(), call(), { ...say('OK.'), searches: true }),
       round(WARM, call(), call(look), call(look), say(look)),
     )
-    expectNone([story], [[], [], [], [1, 7]])
+    expectNoRestoredItems([story], [[], [], [], [1, 7]])
   })
 
   test('a part of an answer is not restored if its other part is in another round', () => {
-    const story = told(
+    const story = listRestoredItems(
       '0',
       round(WARM, call(), call('It is 4 degrees.'), say('OK.')),
       round('Go on.', say('OK.')),
       round(WARM, call(), call(), say('OK.')),
       round(WARM, say('OK.')),
     )
-    expectNone([story], [[], [], [0, 1], [2]], true)
+    expectNoRestoredItems([story], [[], [], [0, 1], [2]], true)
   })
 
   test('a turn is not restored if its marker is both at its text and at its question', () => {
-    const story = told('0', round(WARM, say('OK.')), round('Go on.', say('Let me look.')))
-    const sibling = told('0', round(WARM, say('OK.')), round('Go on.', say('OK.')))
+    const story = listRestoredItems(
+      '0',
+      round(WARM, say('OK.')),
+      round('Go on.', say('Let me look.')),
+    )
+    const sibling = listRestoredItems('0', round(WARM, say('OK.')), round('Go on.', say('OK.')))
     const [, other] = sibling.steps.map(({ turn }) => ({ ...turn, id: '9'.repeat(20) }))
     if (other === undefined) throw new Error('There is no sibling.')
-    expectNone([{ ...story, siblings: [other] }], [[2], [2]], true)
+    expectNoRestoredItems([{ ...story, siblings: [other] }], [[2], [2]], true)
   })
 })

@@ -83,7 +83,7 @@ const textOf = ({ text, calls, outputs }: Heard): readonly Item[] => [
 ]
 
 /** Returns the client's list for a node, and what was really written up to it. */
-function pathOf(
+function findPath(
   node: Node | null,
   show: (heard: Heard) => readonly Item[],
   isNewest = true,
@@ -91,7 +91,7 @@ function pathOf(
   if (node === null) return []
   const asked = isNewest ? `${node.context}${node.question}` : node.question
   return [
-    ...pathOf(node.before, show, false),
+    ...findPath(node.before, show, false),
     user(asked),
     ...node.answers.flatMap((heard) => show(heard)),
   ]
@@ -101,12 +101,15 @@ function pathOf(
  * Compares the items of each question. Where a note says that two turns are possible, items may be
  * missing, but none may be wrong. Returns the number of such rounds.
  */
-function expectTold({ items: told, notes }: RestoredHistory, expected: readonly Item[]): number {
+function expectRestored(
+  { items: restored, notes }: RestoredHistory,
+  expected: readonly Item[],
+): number {
   // A dropped item has the index of the next item.
-  const questionOf = (at: number) => told.slice(0, at).filter(isUserMessage).length - 1
+  const questionOf = (at: number) => restored.slice(0, at).filter(isUserMessage).length - 1
   const doubts = notes.filter(({ why }) => DOUBTS.has(why))
   const doubted = new Set(doubts.map(({ at = 0 }) => questionOf(at)))
-  const [all, mine] = [byQuestions(expected), byQuestions(told)]
+  const [all, mine] = [splitAtQuestions(expected), splitAtQuestions(restored)]
   expect(mine).toHaveLength(all.length)
   for (const [nth, items] of all.entries()) {
     if (doubted.has(nth)) expectLess(mine[nth] ?? [], items)
@@ -118,16 +121,17 @@ function expectTold({ items: told, notes }: RestoredHistory, expected: readonly 
 const DOUBTS: ReadonlySet<string> = new Set(['turn-ambiguous', 'marker-doubted'])
 
 /** Splits the list at questions. No item precedes the first question. */
-function byQuestions(items: readonly Item[]): readonly (readonly Item[])[] {
+function splitAtQuestions(items: readonly Item[]): readonly (readonly Item[])[] {
   const starts = items.flatMap((item, at) => (isUserMessage(item) ? [at] : []))
   return starts.map((start, nth) => items.slice(start, starts[nth + 1]))
 }
 
-function expectLess(told: readonly Item[], expected: readonly Item[]): void {
+function expectLess(restored: readonly Item[], expected: readonly Item[]): void {
   const isThought = ({ type }: Item): boolean => type === 'reasoning'
   const all = new Set(bare(expected.filter(isThought)).map((item) => JSON.stringify(item)))
-  for (const thought of bare(told.filter(isThought))) expect(all).toContain(JSON.stringify(thought))
-  expect(wordsIn(told)).toBe(wordsIn(expected))
+  for (const thought of bare(restored.filter(isThought)))
+    expect(all).toContain(JSON.stringify(thought))
+  expect(wordsIn(restored)).toBe(wordsIn(expected))
 }
 
 function wordsIn(items: readonly Item[]): string {
@@ -145,13 +149,13 @@ function answer(
   calls: number,
   { more = [], isPlain = false }: { more?: Item[]; isPlain?: boolean } = {},
 ): Heard {
-  const items = [...pathOf(node, textOf), ...more]
+  const items = [...findPath(node, textOf), ...more]
   const plan = splitIntoSegments(items)
   const recalled = restoreForgottenItems(items, plan, chat.turns, { replaysTools: true })
-  const expected = [...pathOf(node, ({ truth, outputs }) => [...truth, ...outputs]), ...more]
+  const expected = [...findPath(node, ({ truth, outputs }) => [...truth, ...outputs]), ...more]
   // The continued answer was not stored.
   const isContinued = recalled.newItemsStart === items.length
-  chat.doubts += expectTold(recalled, expected)
+  chat.doubts += expectRestored(recalled, expected)
   const id = String(chat.made).padStart(20, '0')
   chat.made += 1
   // The gateway stores no answers that the client can send back completely.
@@ -249,7 +253,7 @@ function happen(chat: Chat, action: Action): void {
       // A turn without text is not found if its question repeats.
       if (action.do === 'crash' && wordsBeside(chat, message) === 0) return
       const mine = SAID_BY[action.do](old.text, chat.made)
-      if (action.do === 'crash') forget(chat, message)
+      if (action.do === 'crash') removeIncomplete(chat, message)
       keep({
         ...last,
         isOther: true,
@@ -278,7 +282,7 @@ function wordsBeside({ turns }: Chat, message: Item): number {
 }
 
 /** The gateway records only complete items, and gives a fingerprint only to complete turns. */
-function forget({ turns }: Chat, message: Item): void {
+function removeIncomplete({ turns }: Chat, message: Item): void {
   const at = turns.findIndex(({ output }) => output.includes(message))
   const turn = turns[at]
   if (turn === undefined) return

@@ -22,14 +22,14 @@ function recall(items: readonly Item[], turns: readonly RecordedTurn[], replaysT
 /**
  * Records turns as the gateway does: the new input, the output and the fingerprint of each answer.
  */
-function memory() {
+function createRecorder() {
   const turns: RecordedTurn[] = []
   return {
     turns,
     /**
      * Records an answer to the client's list; `echo` is the answer as the client will send it back.
      */
-    answered(items: readonly Item[], output: readonly Item[], echo = heard(output)): RecordedTurn {
+    record(items: readonly Item[], output: readonly Item[], echo = visible(output)): RecordedTurn {
       const { parent, newItemsStart } = recall(items, turns)
       const turn: RecordedTurn = {
         id: String(turns.length).padStart(20, '0'),
@@ -49,15 +49,15 @@ function memory() {
   }
 }
 
-function heard(output: readonly Item[]): readonly Item[] {
+function visible(output: readonly Item[]): readonly Item[] {
   return output.filter((item) => item.type === 'message' || item.type === 'function_call')
 }
 
-function marked(turn: RecordedTurn, text: string): Item {
-  return said(markedText(turn, text))
+function mark(turn: RecordedTurn, text: string): Item {
+  return said(addMarker(turn, text))
 }
 
-function markedText({ id }: RecordedTurn, text: string): string {
+function addMarker({ id }: RecordedTurn, text: string): string {
   return `${formatMarkerLine(id)}\n\n${text}`
 }
 
@@ -76,7 +76,7 @@ const [output] = talk`output a 4 degrees`
 
 describe('a list without changes', () => {
   test('is returned as the same object if no turn is found', () => {
-    const items = [warm, ...heard(found), user('and?')]
+    const items = [warm, ...visible(found), user('and?')]
     expect(recall(items, [])).toEqual({
       items,
       notes: [],
@@ -90,7 +90,7 @@ describe('a list without changes', () => {
   })
 
   test('is returned as the same object if the client has all recorded items', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered([warm], [{ ...said('Warm.'), id: 'msg_1', status: 'completed' }])
     const items = [warm, said('Warm.'), user('and?')]
     const recalled = recall(items, turns)
@@ -105,7 +105,7 @@ test('provider-specific fields and the phase of a message are restored', () => {
   const signed: Item = { ...said('Warm.'), native: { anthropic: { signature: 'x' } } }
   const phased: Item = { ...said('Warm.'), phase: 'commentary' }
   for (const recorded of [signed, phased]) {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     answered([warm], [recorded])
     const recalled = recall([warm, said('Warm.'), user('and?')], turns)
     expect(recalled.items[1]).toBe(recorded)
@@ -114,7 +114,7 @@ test('provider-specific fields and the phase of a message are restored', () => {
 
 describe('without any marker', () => {
   test('reasoning is restored by the text (C131)', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered([warm], found)
     const recalled = recall([warm, said('It is 4 degrees.'), user('and?')], turns)
     expect(recalled.items.slice(1, 3)).toEqual(found)
@@ -125,7 +125,7 @@ describe('without any marker', () => {
   })
 
   test('reasoning is restored for each call of a tool loop (C130)', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const list: Item[] = [warm]
     for (const id of ['a', 'b', 'c']) {
       const [call] = talk`call ${id}`
@@ -152,19 +152,19 @@ describe('without any marker', () => {
   })
 
   test('a call restores its reasoning even if the text before it was edited', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     answered([warm], found)
     const call = talk`
       thinks: where?
       call call_5hx8Qm20pT weather
     `
-    answered([warm, ...heard(found), user('and?')], call)
+    answered([warm, ...visible(found), user('and?')], call)
     const items = [warm, said('It is hot.'), user('and?'), ...call.slice(1)]
     expect(recall(items, turns).items).toEqual([...items.slice(0, 3), ...call])
   })
 
   test('a counted call id identifies no turn if the text differs (C132)', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     answered(
       [user('hello')],
       talk`
@@ -185,34 +185,31 @@ describe('without any marker', () => {
   })
 
   test('the child of one of two turns with one fingerprint decides between them', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const first = answered([warm], [...talk`thinks: one`, said('OK.')])
     answered([warm], [...talk`thinks: two`, said('OK.')])
     const items = [warm, said('OK.'), user('and?')]
     expect(recall(items, turns)).toMatchObject({ items, notes: [{ at: 1, why: 'turn-ambiguous' }] })
-    const next = answered([warm, marked(first, 'OK.'), user('and?')], found)
-    const recalled = recall([...items, ...heard(found), user('so?')], turns)
+    const next = answered([warm, mark(first, 'OK.'), user('and?')], found)
+    const recalled = recall([...items, ...visible(found), user('so?')], turns)
     expect(recalled.usedTurns).toEqual([first, next])
     expect(show(recalled.items)).toContain('thinks: one')
   })
 
   test('the parent of one of two turns with one fingerprint decides between them', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], [...talk`thinks: one`, said('OK.')])
     const two = answered([warm], [...talk`thinks: two`, said('OK.')])
-    const ones = answered(
-      [warm, marked(one, 'OK.'), user('and?')],
-      [...talk`thinks: 1`, said('So.')],
-    )
-    answered([warm, marked(two, 'OK.'), user('and?')], [...talk`thinks: 2`, said('So.')])
-    const items = [warm, marked(one, 'OK.'), user('and?'), said('So.'), user('so?')]
+    const ones = answered([warm, mark(one, 'OK.'), user('and?')], [...talk`thinks: 1`, said('So.')])
+    answered([warm, mark(two, 'OK.'), user('and?')], [...talk`thinks: 2`, said('So.')])
+    const items = [warm, mark(one, 'OK.'), user('and?'), said('So.'), user('so?')]
     expect(recall(items, turns).usedTurns).toEqual([one, ones])
   })
 })
 
 describe('two turns with one fingerprint', () => {
   const twins = () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], [...talk`thinks: one`, said('OK.')])
     const two = answered([warm], [...talk`thinks: two`, said('OK.')])
     return { turns, one, two }
@@ -220,13 +217,13 @@ describe('two turns with one fingerprint', () => {
 
   test('are distinguished by the marker', () => {
     const { turns, one, two } = twins()
-    const items = [warm, marked(one, 'OK.'), user('and?'), marked(two, 'Hm.'), user('so?')]
+    const items = [warm, mark(one, 'OK.'), user('and?'), mark(two, 'Hm.'), user('so?')]
     expect(recall(items, turns).usedTurns).toEqual([one])
   })
 
   test('are distinguished by a moved marker', () => {
     const { turns, two } = twins()
-    const items = [warm, said('OK.'), user('and?'), marked(two, 'Hm.'), user('so?')]
+    const items = [warm, said('OK.'), user('and?'), mark(two, 'Hm.'), user('so?')]
     const recalled = recall(items, turns)
     expect(recalled.usedTurns).toEqual([two])
     expect(show(recalled.items.slice(1, 3))).toBe('thinks: two\nassistant: OK.')
@@ -234,7 +231,7 @@ describe('two turns with one fingerprint', () => {
 
   test('are assigned nowhere if markers name both', () => {
     const { turns, one, two } = twins()
-    const both = marked(two, `${formatMarkerLine(one.id)}\n\nHm.`)
+    const both = mark(two, `${formatMarkerLine(one.id)}\n\nHm.`)
     const recalled = recall([warm, said('OK.'), user('and?'), both], turns)
     expect(recalled.items).toEqual([warm, said('OK.'), user('and?'), said('Hm.')])
     expect(recalled.notes.map(({ at, why }) => [at, why])).toEqual([
@@ -245,11 +242,11 @@ describe('two turns with one fingerprint', () => {
 })
 
 test('a marker of a turn that is not restored adds a note, even if another turn has the same text', () => {
-  const { turns, answered } = memory()
+  const { turns, record: answered } = createRecorder()
   answered([warm], [...talk`thinks: one`, said('Let me look.')])
   const looking = [...talk`thinks: two`, said('Let me look.'), ...talk`thinks: yes`, said('OK.')]
   const two = answered([warm], looking)
-  const stopped = marked(two, 'Let me look.\nOK')
+  const stopped = mark(two, 'Let me look.\nOK')
   const three = answered([warm, stopped], [...talk`thinks: three`, said('It is cold.')])
   const text = `${formatMarkerLine(two.id)}\n\nLet me look.\nOK\n\n${formatMarkerLine(three.id)}\n\nIt is cold.`
   const recalled = recall([warm, said(text), user('so?')], turns)
@@ -259,9 +256,9 @@ test('a marker of a turn that is not restored adds a note, even if another turn 
 
 describe('markers', () => {
   test('restore omitted calls, outputs and reasoning in their order (C6)', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], looked)
-    const two = answered([warm, ...heard(looked), output ?? warm], found)
+    const two = answered([warm, ...visible(looked), output ?? warm], found)
     const text = `${formatMarkerLine(one.id)}\n\nLet me look.\n\n${formatMarkerLine(two.id)}\n\nIt is 4 degrees.`
     const recalled = recall([warm, said(text), user('and?')], turns)
     expect(recalled.items).toEqual([warm, ...looked, output, ...found, user('and?')])
@@ -310,18 +307,18 @@ describe('markers', () => {
   })
 
   test('in the text of another turn are not trusted (C132)', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], found)
     const back = [warm, said('It is 4 degrees.'), user('and?')]
     const two = answered(back, [...talk`thinks: no`, said('So what.')])
-    const moved = [warm, marked(two, 'It is 4 degrees.'), user('and?'), marked(one, 'So what.')]
+    const moved = [warm, mark(two, 'It is 4 degrees.'), user('and?'), mark(one, 'So what.')]
     expect(recall(moved, turns).usedTurns).toEqual([one, two])
     // The fingerprint does not match, because the question was edited.
-    const asked = user('how cold is it?')
-    const elsewhere = recall([asked, ...moved.slice(1)], turns)
+    const history = user('how cold is it?')
+    const elsewhere = recall([history, ...moved.slice(1)], turns)
     expect(elsewhere.usedTurns).toEqual([])
     expect(elsewhere.items).toEqual([
-      asked,
+      history,
       said('It is 4 degrees.'),
       user('and?'),
       said('So what.'),
@@ -329,13 +326,13 @@ describe('markers', () => {
   })
 
   test('that were copied to another answer restore the turn only at its own text', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], found)
     const items = [
       user('how cold is it?'),
-      marked(one, 'Hm.'),
+      mark(one, 'Hm.'),
       user('and?'),
-      marked(one, 'It is 4 degrees.'),
+      mark(one, 'It is 4 degrees.'),
     ]
     const recalled = recall(items, turns)
     expect(show(recalled.items)).toBe(show([items[0] ?? warm, said('Hm.'), user('and?'), ...found]))
@@ -347,7 +344,7 @@ describe('markers', () => {
   `
 
   test('of a turn without text are not trusted if the user has asked again since', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered([warm], searched)
     const plain = said(`Servus.\n\n${formatMarkerLine(turn.id)}`)
     const recalled = recall([warm, user('still there?'), plain, user('and?')], turns)
@@ -356,7 +353,7 @@ describe('markers', () => {
   })
 
   test('of a turn without text restore its calls', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered([warm], searched)
     const recalled = recall([warm, said(formatMarkerLine(turn.id)), user('and?')], turns)
     expect(recalled.items).toEqual([warm, ...searched, user('and?')])
@@ -380,9 +377,9 @@ describe('text that the client edited', () => {
   `,
   ]
   const edit = (text: string) => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered([warm], long)
-    const recalled = recall([warm, marked(turn, text), user('and?')], turns)
+    const recalled = recall([warm, mark(turn, text), user('and?')], turns)
     const notes = recalled.notes.filter(({ did }) => did !== 'added')
     return {
       items: recalled.items.slice(1, -1),
@@ -456,17 +453,17 @@ describe('text that the client edited', () => {
   })
 
   test('keeps indentation and blank lines, and gets the phase of the replaced message', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered([warm], [...talk`thinks: hm`, { ...said('Code:'), phase: 'commentary' }])
     const text = 'Code!\n\n    indented  twice\n\n\nend'
-    expect(recall([warm, marked(turn, text), user('and?')], turns).items[2]).toEqual({
+    expect(recall([warm, mark(turn, text), user('and?')], turns).items[2]).toEqual({
       ...said(text),
       phase: 'commentary',
     })
   })
 
   test('keeps its images and citations', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered([warm], long)
     const edited: Item = {
       type: 'message',
@@ -477,40 +474,40 @@ describe('text that the client edited', () => {
         { type: 'input_image', image_url: 'https://example.com/a.png' },
       ],
     }
-    const items = [warm, marked(turn, 'First.'), edited, said('Third.'), user('and?')]
+    const items = [warm, mark(turn, 'First.'), edited, said('Third.'), user('and?')]
     const { id: _id, ...own } = edited
     expect(recall(items, turns).items[4]).toEqual(own)
   })
 
   test('in several messages keeps their order', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered([warm], long)
     const own = [said('Mine.'), said('Mine, too.')]
-    const items = [warm, marked(turn, 'First.'), ...own, said('Third.'), user('and?')]
+    const items = [warm, mark(turn, 'First.'), ...own, said('Third.'), user('and?')]
     expect(recall(items, turns).items.slice(4, 6)).toEqual(own)
     expect(recall(items, turns).items[4]).toBe(own[0])
   })
 
   test('in a turn without text comes first', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const called = talk`
       thinks: where?
       call a weather
     `
     const turn = answered([warm], called)
-    const items = [warm, marked(turn, 'Mine.'), ...called.slice(1), output ?? warm]
+    const items = [warm, mark(turn, 'Mine.'), ...called.slice(1), output ?? warm]
     expect(recall(items, turns).items).toEqual([warm, said('Mine.'), ...called, output])
   })
 
   test('that repeats in the turn is located by the text around it', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const same = ['one', 'two', 'three', 'four'].flatMap((text) => [
       ...talk`thinks: ${text}`,
       said(text === 'three' ? 'Something long.' : 'OK.'),
     ])
     const turn = answered([warm], same)
     const text = 'Fine.\nOK.\nSomething long.\nOK.'
-    const recalled = recall([warm, marked(turn, text), user('and?')], turns).items.slice(1, -1)
+    const recalled = recall([warm, mark(turn, text), user('and?')], turns).items.slice(1, -1)
     expect(recalled[1]).toEqual(said('Fine.'))
     expect(recalled.filter((_, at) => at !== 1)).toEqual(same.filter((_, at) => at !== 1))
   })
@@ -519,7 +516,7 @@ describe('text that the client edited', () => {
 describe('whitespace', () => {
   const code = 'for x in y:\nprint(x)\n\ndone'
   const recallOf = (text: string) => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     answered([warm], [...talk`thinks: hm`, said(code)])
     const { items, notes } = recall([warm, said(text), user('and?')], turns)
     return { shown: show(items.slice(1, -1)), whys: notes.map(({ why }) => why) }
@@ -546,10 +543,10 @@ describe('whitespace', () => {
   })
 
   test('is also restored with a note next to an edit, and where a damaged marker is removed', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered([warm], [said(code), ...talk`thinks: hm`, said('So.')])
     const two = `${code.replace('\n\n', '\n\n\n')}\n\nSo!`
-    const notes = recall([warm, marked(turn, two), user('and?')], turns).notes
+    const notes = recall([warm, mark(turn, two), user('and?')], turns).notes
     expect(notes.map(({ at, why }) => [at, why])).toEqual([
       [1, 'text-restored'],
       [2, 'recalled'],
@@ -564,7 +561,7 @@ describe('whitespace', () => {
 
 describe('text that was cut off before it was recorded', () => {
   const cutOff = (recorded: readonly Item[], text: string, ...more: readonly Item[]) => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const { id } = answered([warm], recorded)
     const known = turns.map((turn) => ({ ...turn, fingerprint: null }))
     const first = said(`${formatMarkerLine(id)}\n\n${text}`)
@@ -599,23 +596,23 @@ describe('text that was cut off before it was recorded', () => {
   })
 
   test('comes after that reasoning after the outputs of a tool', () => {
-    const { turns, answered } = memory()
-    const list = [warm, ...heard(looked), output ?? warm]
+    const { turns, record: answered } = createRecorder()
+    const list = [warm, ...visible(looked), output ?? warm]
     answered([warm], looked)
     const two = answered(list, talk`thinks: cold`)
     turns.splice(1, 1, { ...two, fingerprint: null })
-    const { items } = recall([...list, marked(two, 'It was'), user('and?')], turns)
+    const { items } = recall([...list, mark(two, 'It was'), user('and?')], turns)
     expect(show(items.slice(-3, -1))).toBe('thinks: cold\nassistant: It was')
   })
 
   test('comes after that reasoning before an answer that continues it', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], talk`thinks: one`)
     const known = [{ ...one, fingerprint: null }]
     turns.splice(0, 1, ...known)
-    const two = answered([warm, marked(one, 'It was')], [...talk`thinks: two`, said('cold.')])
+    const two = answered([warm, mark(one, 'It was')], [...talk`thinks: two`, said('cold.')])
     const text = `It was\n\n${formatMarkerLine(two.id)}\n\ncold.`
-    expect(show(recall([warm, marked(one, text), user('and?')], turns).items.slice(1, -1))).toBe(
+    expect(show(recall([warm, mark(one, text), user('and?')], turns).items.slice(1, -1))).toBe(
       'thinks: one\nassistant: It was\nthinks: two\nassistant: cold.',
     )
   })
@@ -627,9 +624,9 @@ describe('text after a search that is the last recorded item', () => {
     hosted web_search_call
   `
   const recallOf = (recorded: readonly Item[], text: string, ...more: readonly Item[]) => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered([warm], recorded, [])
-    return show(recall([warm, marked(turn, text), ...more, user('and?')], turns).items.slice(1, -1))
+    return show(recall([warm, mark(turn, text), ...more, user('and?')], turns).items.slice(1, -1))
   }
 
   test('stays after the search, whether it was cut off or is of a continued answer', () => {
@@ -647,11 +644,11 @@ describe('text after a search that is the last recorded item', () => {
   })
 
   test('stays before an answer that continues it', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], searched, [])
-    const begun = markedText(one, 'It is 4')
+    const begun = addMarker(one, 'It is 4')
     const two = answered([warm, said(begun)], found.slice(0, 1).concat(said('degrees.')))
-    const text = `${begun}\n\n${markedText(two, 'degrees.')}`
+    const text = `${begun}\n\n${addMarker(two, 'degrees.')}`
     expect(show(recall([warm, said(text), user('and?')], turns).items.slice(1, -1))).toBe(
       `${show(searched)}\nassistant: It is 4\nthinks: cold\nassistant: degrees.`,
     )
@@ -660,12 +657,12 @@ describe('text after a search that is the last recorded item', () => {
   test("stays at the client's position if the client sends the search, too", () => {
     const [, search] = searched
     if (search === undefined) throw new Error('no search')
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered([warm], searched, [])
     const recalled = (...given: readonly Item[]) =>
       show(recall([warm, ...given, user('and?')], turns).items.slice(1, -1))
-    expect(recalled(marked(turn, 'Mine.'), search)).toBe(`assistant: Mine.\n${show(searched)}`)
-    expect(recalled(search, marked(turn, 'Mine.'))).toBe(`${show(searched)}\nassistant: Mine.`)
+    expect(recalled(mark(turn, 'Mine.'), search)).toBe(`assistant: Mine.\n${show(searched)}`)
+    expect(recalled(search, mark(turn, 'Mine.'))).toBe(`${show(searched)}\nassistant: Mine.`)
   })
 })
 
@@ -680,7 +677,7 @@ describe('a continued answer', () => {
   `
 
   test('is matched with both turns, although its fingerprint is that of the second', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], begun)
     const two = answered([warm, said('It is 4 de')], rest)
     expect(two).toMatchObject({ parent: one.id, input: [] })
@@ -690,7 +687,7 @@ describe('a continued answer', () => {
   })
 
   test('is matched with both turns, although the first was edited before it was continued', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], begun)
     const edited = `${formatMarkerLine(one.id)}\n\nIt is 5 de`
     const two = answered([warm, said(edited)], rest)
@@ -703,7 +700,7 @@ describe('a continued answer', () => {
 })
 
 test('a continuation comes completely after the continued text, even if that was not stored', () => {
-  const { turns, answered } = memory()
+  const { turns, record: answered } = createRecorder()
   const rest = talk`
     thinks: where?
     hosted web_search_call
@@ -714,7 +711,7 @@ test('a continuation comes completely after the continued text, even if that was
   const turn = answered([warm, begun], rest)
   const recalled = (given: Item) =>
     show(recall([warm, given, user('and?')], turns).items.slice(1, -1))
-  expect(recalled(said(`It is 4\n\n${markedText(turn, 'degrees.')}`))).toBe(show([begun, ...rest]))
+  expect(recalled(said(`It is 4\n\n${addMarker(turn, 'degrees.')}`))).toBe(show([begun, ...rest]))
   expect(recalled(said(`It is 4\n\ndegrees.\n\n${formatMarkerLine(turn.id)}`))).toBe(
     show([begun, ...rest]),
   )
@@ -729,41 +726,41 @@ describe('a continuation without text', () => {
     hosted web_search_call
   `
   const asking = user('and?')
-  const told = (items: readonly Item[], turns: readonly RecordedTurn[]) =>
+  const restored = (items: readonly Item[], turns: readonly RecordedTurn[]) =>
     show(recall([warm, ...items, asking], turns).items.slice(1, -1))
 
   test('comes after the continued text, even if that was not stored', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered([warm, said('It is 4')], thought, [])
     expect(turn.input).toEqual([])
     const alone = formatMarkerLine(turn.id)
     const shown = `assistant: It is 4\n${show(thought)}`
-    expect(told([said(`It is 4\n\n${alone}`)], turns)).toBe(shown)
-    expect(told([said('It is 4'), said(alone)], turns)).toBe(shown)
+    expect(restored([said(`It is 4\n\n${alone}`)], turns)).toBe(shown)
+    expect(restored([said('It is 4'), said(alone)], turns)).toBe(shown)
   })
 
   test('comes between the text that it continues and the text that continues it', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], searched, [])
-    const begun = markedText(one, 'It is 4')
+    const begun = addMarker(one, 'It is 4')
     const two = answered([warm, said(begun)], searched, [])
     const shown = `${show(searched)}\nassistant: It is 4\n${show(searched)}\nassistant: degrees.`
-    expect(told([said(`${begun}\n\n${markedText(two, 'degrees.')}`)], turns)).toBe(shown)
-    const twice = `${begun}\n\n${formatMarkerLine(two.id)}\n\n${markedText(two, 'degrees.')}`
-    expect(told([said(twice)], turns)).toBe(shown)
+    expect(restored([said(`${begun}\n\n${addMarker(two, 'degrees.')}`)], turns)).toBe(shown)
+    const twice = `${begun}\n\n${formatMarkerLine(two.id)}\n\n${addMarker(two, 'degrees.')}`
+    expect(restored([said(twice)], turns)).toBe(shown)
   })
 
   test('comes between them also if all text before it is recorded', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const look = said('Let me look.')
     const one = answered([warm], [look, ...searched])
-    const begun = markedText(one, 'Let me look.\nIt is 4')
+    const begun = addMarker(one, 'Let me look.\nIt is 4')
     const two = answered([warm, said(begun)], thought, [])
-    const text = `${begun}\n\n${markedText(two, 'degrees.')}`
+    const text = `${begun}\n\n${addMarker(two, 'degrees.')}`
     const both = [look, ...searched, said('It is 4'), ...thought, said('degrees.')]
-    expect(told([said(text)], turns)).toBe(show(both))
+    expect(restored([said(text)], turns)).toBe(show(both))
     const three = answered([warm, said(text)], [...thought, said('Cold.')])
-    expect(told([said(`${text}\n\n${markedText(three, 'Cold.')}`)], turns)).toBe(
+    expect(restored([said(`${text}\n\n${addMarker(three, 'Cold.')}`)], turns)).toBe(
       show([...both, ...thought, said('Cold.')]),
     )
   })
@@ -777,19 +774,19 @@ describe('a continuation that is stored with its complete history', () => {
   `.map((item) => ({ ...item, origin }))
 
   /** The user stopped the first part, perhaps edited it, and had the answer continued. */
-  const goneOn = (told: readonly Item[], output: readonly Item[]) => {
-    const { answered } = memory()
+  const recordContinuation = (restored: readonly Item[], output: readonly Item[]) => {
+    const { record: answered } = createRecorder()
     const one = answered([warm], begun)
-    const said = told.filter((item) => item.type === 'message')
-    const two = { ...answered([warm, ...said], output), parent: null, input: [warm, ...told] }
+    const said = restored.filter((item) => item.type === 'message')
+    const two = { ...answered([warm, ...said], output), parent: null, input: [warm, ...restored] }
     return { turns: [one, two], one, two }
   }
 
   test('restores the continued answer from that history', () => {
     const rest = talk`assistant: grees.`
-    const { turns, one, two } = goneOn(begun, rest)
+    const { turns, one, two } = recordContinuation(begun, rest)
     for (const list of [turns, [two]]) {
-      const recalled = recall([warm, marked(one, 'It is 4 degrees.'), user('and?')], list)
+      const recalled = recall([warm, mark(one, 'It is 4 degrees.'), user('and?')], list)
       expect(recalled.items).toEqual([warm, ...begun, ...rest, user('and?')])
       expect(recalled.usedTurns).toEqual(list)
       expect(recalled.parent).toBe(two)
@@ -802,23 +799,23 @@ describe('a continuation that is stored with its complete history', () => {
       thinks: look
       call a weather
     `
-    const { turns, one, two } = goneOn(silent, called)
+    const { turns, one, two } = recordContinuation(silent, called)
     const mute = { ...one, output: silent }
     turns.splice(0, 1, mute)
-    const list = [warm, said(formatMarkerLine(mute.id)), ...heard(called), output ?? warm]
+    const list = [warm, said(formatMarkerLine(mute.id)), ...visible(called), output ?? warm]
     const recalled = recall(list, turns)
     expect(recalled.items).toEqual([warm, ...silent, ...called, output])
     expect(recalled.notes.map(({ why }) => why)).not.toContain('marker-doubted')
     // Without the marker, an earlier turn may have been here.
-    const bare = recall([warm, ...heard(called), output ?? warm], [mute, two])
+    const bare = recall([warm, ...visible(called), output ?? warm], [mute, two])
     expect(bare.items).toEqual([warm, ...called, output])
   })
 
   test('without new text is the later of two turns with the same text', () => {
-    const { turns, one, two } = goneOn(begun, talk`thinks: more`)
+    const { turns, one, two } = recordContinuation(begun, talk`thinks: more`)
     const alike = [one, { ...two, fingerprint: one.fingerprint }]
     expect(turns).toHaveLength(2)
-    const both = said(`${markedText(one, 'It is 4 de')}\n\n${formatMarkerLine(two.id)}`)
+    const both = said(`${addMarker(one, 'It is 4 de')}\n\n${formatMarkerLine(two.id)}`)
     const recalled = recall([warm, both, user('and?')], alike)
     expect(recalled.items).toEqual([warm, ...begun, ...talk`thinks: more`, user('and?')])
     expect(recalled.usedTurns).toEqual(alike)
@@ -827,7 +824,10 @@ describe('a continuation that is stored with its complete history', () => {
   test('restores the continued answer as it was edited at that time', () => {
     const [thought] = begun
     const edited = said('It is 5 de')
-    const { two } = goneOn(thought === undefined ? [] : [thought, edited], talk`assistant: grees.`)
+    const { two } = recordContinuation(
+      thought === undefined ? [] : [thought, edited],
+      talk`assistant: grees.`,
+    )
     const { items } = recall([warm, said('It is 5 degrees.'), user('and?')], [two])
     expect(show(items.slice(1, -1))).toBe('thinks: hm\nassistant: It is 5 de\nassistant: grees.')
   })
@@ -837,18 +837,18 @@ describe('a continuation that is stored with its complete history', () => {
       thinks: look
       call a weather
     `
-    const { turns, one } = goneOn(begun, called)
-    const list = [warm, marked(one, 'It is 4 de'), ...heard(called), output ?? warm]
+    const { turns, one } = recordContinuation(begun, called)
+    const list = [warm, mark(one, 'It is 4 de'), ...visible(called), output ?? warm]
     expect(recall(list, turns).items).toEqual([warm, ...begun, ...called, output])
   })
 
   test('recognizes the continued answer as its own, even if that was edited', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], found)
-    const edited = marked(one, 'It is 5 degrees.')
+    const edited = mark(one, 'It is 5 degrees.')
     const list = [warm, edited, user('and?')]
-    const told = [warm, ...found.slice(0, 1), said('It is 5 degrees.'), user('and?')]
-    const two = { ...answered(list, begun), parent: null, input: told }
+    const restored = [warm, ...found.slice(0, 1), said('It is 5 degrees.'), user('and?')]
+    const two = { ...answered(list, begun), parent: null, input: restored }
     turns.splice(1, 1, two)
     const { items, usedTurns } = recall([...list, said('It is 4 de'), user('so?')], turns)
     expect(usedTurns).toEqual([one, two])
@@ -863,14 +863,14 @@ describe('a continuation that is stored with its complete history', () => {
 
 describe('an edited answer', () => {
   test('that was continued several times is matched with all its turns', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], [...talk`thinks: one`, said('It is 4 degrees now.')])
-    const first = markedText(one, 'It is 4 degrees now.')
+    const first = addMarker(one, 'It is 4 degrees now.')
     const two = answered(
       [warm, said(first)],
       [...talk`thinks: two`, said('And tomorrow it rains.')],
     )
-    const second = `${first}\n\n${markedText(two, 'And tomorrow it rains.')}`
+    const second = `${first}\n\n${addMarker(two, 'And tomorrow it rains.')}`
     const three = answered(
       [warm, said(second)],
       [
@@ -880,7 +880,7 @@ describe('an edited answer', () => {
         said('Bye.'),
       ],
     )
-    const third = `${second}\n\n${markedText(three, 'The day after it snows.\n\nFarewell!')}`
+    const third = `${second}\n\n${addMarker(three, 'The day after it snows.\n\nFarewell!')}`
     const recalled = recall([warm, said(third), user('and?')], turns)
     expect(recalled.usedTurns).toEqual([one, two, three])
     expect(show(recalled.items.slice(-4, -1))).toBe(
@@ -889,24 +889,24 @@ describe('an edited answer', () => {
   })
 
   test('is matched at the tool outputs of its turn, although all questions are equal', () => {
-    const { turns, answered } = memory()
-    const list = [warm, ...heard(looked), output ?? warm]
+    const { turns, record: answered } = createRecorder()
+    const list = [warm, ...visible(looked), output ?? warm]
     answered([warm], looked)
     const two = answered(list, found)
-    const again = [...list, marked(two, 'Something else.'), warm, said('I do not know.'), warm]
+    const again = [...list, mark(two, 'Something else.'), warm, said('I do not know.'), warm]
     expect(show(recall(again, turns).items.slice(-5, -3))).toBe(
       'thinks: cold\nassistant: Something else.',
     )
   })
 
   test('is matched at outputs with equal text, although call ids are counted from 0', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const [other] = talk`output a 9 degrees`
-    const list = [warm, ...heard(looked), output ?? warm]
+    const list = [warm, ...visible(looked), output ?? warm]
     answered([warm], looked)
     const two = answered(list, found)
-    const edited = marked(two, 'Something else.')
-    const again = [...list, edited, warm, ...heard(looked), other ?? warm, said('So.'), warm]
+    const edited = mark(two, 'Something else.')
+    const again = [...list, edited, warm, ...visible(looked), other ?? warm, said('So.'), warm]
     const { items } = recall(again, turns)
     const at = items.findIndex((item) => show([item]) === 'assistant: Something else.')
     expect(items[at - 1]).toBe(found[0])
@@ -919,7 +919,7 @@ describe('a continuation of an answer that was not stored', () => {
   const whole = [user('and?'), said('It is'), ...more, user('ok')]
 
   test("is the end of the client's text", () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     answered([user('and?'), said('It is')], more)
     expect(recall(items, turns).items).toEqual(whole)
     // The same applies if the input contains a part of the history.
@@ -928,7 +928,7 @@ describe('a continuation of an answer that was not stored', () => {
   })
 
   test('restores no turn from elsewhere', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const silent = answered(
       [warm],
       talk`
@@ -945,31 +945,31 @@ describe('a continuation of an answer that was not stored', () => {
 })
 
 test('a turn that lies between two other turns of a text is restored', () => {
-  const { turns, answered } = memory()
+  const { turns, record: answered } = createRecorder()
   const one = answered([warm], looked)
   const two = talk`
     thinks: again
     call b weather
   `
   const [second] = talk`output b 5 degrees`
-  const list = [warm, ...heard(looked), output ?? warm]
+  const list = [warm, ...visible(looked), output ?? warm]
   answered(list, two)
-  const three = answered([...list, ...heard(two), second ?? warm], found)
+  const three = answered([...list, ...visible(two), second ?? warm], found)
   const text = `${formatMarkerLine(one.id)}\n\nLet me look.\n\n${formatMarkerLine(three.id)}\n\nIt is 4 degrees.`
   const truth = [warm, ...looked, output, ...two, second, ...found, user('and?')]
   expect(recall([warm, said(text), user('and?')], turns).items).toEqual(truth)
 })
 
 test('a turn that a marker restores decides between its possible children', () => {
-  const { turns, answered } = memory()
+  const { turns, record: answered } = createRecorder()
   const first = [warm, said('Hm.'), user('and?')]
   const one = answered([warm], [...talk`thinks: one`, said('Yes.')])
   const two = answered([warm], [...talk`thinks: two`, said('No.')])
   for (const turn of [one, two]) {
-    answered([warm, marked(turn, 'Hm.'), user('and?')], [...talk`thinks: ${turn.id}`, said('OK.')])
+    answered([warm, mark(turn, 'Hm.'), user('and?')], [...talk`thinks: ${turn.id}`, said('OK.')])
   }
   expect(recall([...first, said('OK.')], turns).usedTurns).toEqual([])
-  const items = [warm, marked(two, 'Hm.'), user('and?'), said('OK.')]
+  const items = [warm, mark(two, 'Hm.'), user('and?'), said('OK.')]
   expect(recall(items, turns).usedTurns).toEqual([two, turns[3]])
 })
 
@@ -981,7 +981,7 @@ describe('calls', () => {
   `
 
   test("with the same meaning are the recorded ones, others are the client's", () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     answered([warm], twice)
     const items = [
       warm,
@@ -1002,11 +1002,11 @@ describe('calls', () => {
   })
 
   test('that only the client has come after the recorded ones', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered([warm], looked)
     const items = [
       warm,
-      marked(turn, 'Let me look.'),
+      mark(turn, 'Let me look.'),
       ...talk`
         call z mine
         call a weather {"in":"Rome"}
@@ -1020,9 +1020,9 @@ describe('calls', () => {
   })
 
   test('without an output are not restored, nor is the reasoning that led to them', () => {
-    const { turns, answered } = memory()
-    const turn = answered([warm], [...heard(looked).slice(0, 1), ...twice])
-    const recalled = recall([warm, marked(turn, 'Let me look.'), user('no')], turns)
+    const { turns, record: answered } = createRecorder()
+    const turn = answered([warm], [...visible(looked).slice(0, 1), ...twice])
+    const recalled = recall([warm, mark(turn, 'Let me look.'), user('no')], turns)
     expect(show(recalled.items.slice(1, -1))).toBe('assistant: Let me look.')
     expect(recalled.notes.map(({ why }) => why)).toEqual([
       'marker-removed',
@@ -1033,10 +1033,10 @@ describe('calls', () => {
   })
 
   test('are not restored if the setting disables it (C16)', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], looked)
     const two = answered(
-      [warm, ...heard(looked), output ?? warm],
+      [warm, ...visible(looked), output ?? warm],
       [...talk`hosted web_search_call`, ...found],
     )
     const text = `${formatMarkerLine(one.id)}\n\nLet me look.\n\n${formatMarkerLine(two.id)}\n\nIt is 4 degrees.`
@@ -1044,12 +1044,12 @@ describe('calls', () => {
     expect(show(recall(items, turns, false).items.slice(1, -1))).toBe(
       'thinks: where?\nassistant: Let me look.\nthinks: cold\nassistant: It is 4 degrees.',
     )
-    const native = [warm, ...heard(looked), output ?? warm, marked(two, 'It is 4 degrees.')]
+    const native = [warm, ...visible(looked), output ?? warm, mark(two, 'It is 4 degrees.')]
     expect(show(recall(native, turns, false).items)).toContain('call a weather')
   })
 
   test('get the one missing output back at its position', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     answered([warm], twice)
     const outputs = talk`
       output a 4
@@ -1057,14 +1057,14 @@ describe('calls', () => {
     `
     const list = [warm, ...twice.slice(1), ...outputs]
     const two = answered(list, found)
-    const items = [warm, ...twice.slice(1), ...outputs.slice(1), marked(two, 'It is 4 degrees.')]
+    const items = [warm, ...twice.slice(1), ...outputs.slice(1), mark(two, 'It is 4 degrees.')]
     expect(show(recall([...items, user('and?')], turns).items)).toBe(
       show([warm, ...twice, ...outputs, ...found, user('and?')]),
     )
   })
 
   test('get the one missing output of the second call back, too', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     answered([warm], twice)
     const outputs = talk`
       output a 4
@@ -1072,7 +1072,7 @@ describe('calls', () => {
     `
     const list = [warm, ...twice.slice(1), ...outputs]
     const two = answered([...list, user('and?')], found)
-    const back = [marked(two, 'It is 4 degrees.'), user('so?')]
+    const back = [mark(two, 'It is 4 degrees.'), user('so?')]
     const items = [...list.slice(0, -1), user('and?'), ...back]
     expect(show(recall(items, turns).items)).toBe(
       show([warm, ...twice, ...outputs, user('and?'), ...found, user('so?')]),
@@ -1080,22 +1080,22 @@ describe('calls', () => {
   })
 
   test('get the output back that is in the input of a turn without text', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const one = answered([warm], looked)
     const two = talk`
       thinks: again
       call b
     `
-    const list = [warm, ...heard(looked), output ?? warm]
+    const list = [warm, ...visible(looked), output ?? warm]
     answered(list, two)
     const last = [user('never mind')]
-    const three = answered([...list, ...heard(two), ...talk`output b`, ...last], found)
-    const items = [warm, marked(one, 'Let me look.'), ...last, marked(three, 'It is 4 degrees.')]
+    const three = answered([...list, ...visible(two), ...talk`output b`, ...last], found)
+    const items = [warm, mark(one, 'Let me look.'), ...last, mark(three, 'It is 4 degrees.')]
     expect(recall(items, turns).items).toEqual([warm, ...looked, output, ...last, ...found])
   })
 
   test('with one id each get their own output', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const list: Item[] = [warm]
     const texts: string[] = []
     const truth: Item[] = [warm]
@@ -1121,7 +1121,7 @@ describe('items of hosted tools', () => {
   // Providers reject a search without its reasoning and reasoning without its search, so both are
   // restored or neither.
   test('are restored unless they are never replayed (C11)', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     answered(
       [warm],
       talk`
@@ -1149,7 +1149,7 @@ describe('items of hosted tools', () => {
   })
 
   test('that are never replayed stay as the client sent them', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const raw = { type: 'image_generation_call', id: 'ig_1' }
     const drawn: Item = { type: 'opaque', raw: { ...raw, result: 'base64' } }
     const own: Item = { type: 'opaque', raw: { ...raw, result: null } }
@@ -1160,7 +1160,7 @@ describe('items of hosted tools', () => {
   })
 
   test('stay if the client sent them', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const drawn = talk`
       thinks: draw
       hosted image_generation_call
@@ -1182,7 +1182,7 @@ describe('reasoning that the client sends', () => {
   const once = [thought('rs_1', 'x'), said('One.'), thought('rs_2', 'y'), said('Two.')]
 
   test('is replaced by the recorded reasoning unless both are the same', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     answered([warm], once)
     const merged = { ...thought('rs_9', 'other'), summary: [] }
     const own = thought('rs_2', 'y')
@@ -1197,7 +1197,7 @@ describe('reasoning that the client sends', () => {
   })
 
   test('stays if no turn was found or none was recorded', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     answered([warm], [said('One.')])
     const items = [warm, thought('rs_9', 'other'), said('One.'), user('and?'), ...once]
     expect(recall(items, turns).items).toBe(items)
@@ -1205,24 +1205,24 @@ describe('reasoning that the client sends', () => {
 })
 
 test('an empty message does not hide the parent of the next answer', () => {
-  const { turns, answered } = memory()
+  const { turns, record: answered } = createRecorder()
   const turn = answered([warm], found)
-  const items = [warm, ...heard(found), user('and?'), said(''), user('hello?')]
+  const items = [warm, ...visible(found), user('and?'), said(''), user('hello?')]
   const recalled = recall(items, turns)
   expect(recalled).toMatchObject({ parent: turn, newItemsStart: 2 })
   expect(recalled.items).toEqual([warm, ...found, ...items.slice(2)])
 })
 
 test('an answer after an unknown answer has no parent', () => {
-  const { turns, answered } = memory()
+  const { turns, record: answered } = createRecorder()
   answered([warm], found)
-  const items = [warm, ...heard(found), user('and?'), said('Never said.'), user('so?')]
+  const items = [warm, ...visible(found), user('and?'), said('Never said.'), user('so?')]
   expect(recall(items, turns)).toMatchObject({ parent: null, newItemsStart: 4 })
 })
 
 describe('the work in one segment', () => {
   /** Counts how often a field of the items is read. */
-  function readsOf(count: number, make: (at: number) => Item, field: 'call_id' | 'raw' | 'id') {
+  function countReads(count: number, make: (at: number) => Item, field: 'call_id' | 'raw' | 'id') {
     let reads = 0
     const counted = (at: number): Item => {
       const item = make(at)
@@ -1249,7 +1249,7 @@ describe('the work in one segment', () => {
     }
     // Reverse order, so that no item is at the position where it is searched first.
     const own = Array.from({ length: count }, (_, at) => counted(count - 1 - at))
-    const recalled = recall([warm, marked(turn, ''), ...own, user('and?')], [turn])
+    const recalled = recall([warm, mark(turn, ''), ...own, user('and?')], [turn])
     expect(recalled.usedTurns).toEqual([turn])
     return reads
   }
@@ -1267,9 +1267,9 @@ describe('the work in one segment', () => {
     ],
     ['thoughts', (at) => ({ type: 'reasoning', id: `rs_${at}`, summary: [] }), 'id'],
   ])('grows linearly with it: %s', (_name, make, field) => {
-    const reads = readsOf(300, make, field)
+    const reads = countReads(300, make, field)
     expect(reads).toBeGreaterThan(300)
-    expect(readsOf(600, make, field)).toBeLessThan(2.5 * reads)
+    expect(countReads(600, make, field)).toBeLessThan(2.5 * reads)
   })
 })
 
@@ -1307,40 +1307,40 @@ test('is linear, and completes with two thousand segments', () => {
 describe('an answer that broke off before its last text was recorded', () => {
   const [where] = talk`thinks: where?`
   const [cold] = talk`thinks: cold`
-  const asked = [warm]
+  const history = [warm]
   const look = said('Let me look.')
   const thanks = user('thanks')
 
   test("has the recorded reasoning before the client's text", () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered(
-      asked,
+      history,
       [where].flatMap((item) => item ?? []),
       [],
     )
-    const { items } = recall([warm, marked(turn, 'It is 4'), thanks], turns)
+    const { items } = recall([warm, mark(turn, 'It is 4'), thanks], turns)
     expect(items).toEqual([warm, where, said('It is 4'), thanks])
   })
 
   test('has its later reasoning after the recorded text', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered(
-      asked,
+      history,
       [where, look, cold].flatMap((item) => item ?? []),
       [],
     )
-    const { items } = recall([warm, marked(turn, 'Let me look.\n\nIt is 4'), thanks], turns)
+    const { items } = recall([warm, mark(turn, 'Let me look.\n\nIt is 4'), thanks], turns)
     expect(items).toEqual([warm, where, look, cold, said('It is 4'), thanks])
   })
 
   test('gets no text that the client does not have', () => {
-    const { turns, answered } = memory()
+    const { turns, record: answered } = createRecorder()
     const turn = answered(
-      asked,
+      history,
       [where, look, cold].flatMap((item) => item ?? []),
       [],
     )
-    const { items } = recall([warm, marked(turn, 'Let me look.'), thanks], turns)
+    const { items } = recall([warm, mark(turn, 'Let me look.'), thanks], turns)
     expect(items).toEqual([warm, where, look, cold, thanks])
   })
 })
@@ -1349,38 +1349,38 @@ describe('an answer without text', () => {
   const silent = talk`thinks: colder`
 
   test('is not matched at its marker if its question comes later', () => {
-    const gateway = memory()
+    const gateway = createRecorder()
     const cold = user('how cold is it?')
-    const asked = [warm, said(''), cold]
-    const turn = gateway.answered(asked, silent, [])
+    const history = [warm, said(''), cold]
+    const turn = gateway.record(history, silent, [])
     const alone = said(formatMarkerLine(turn.id))
     const next = user('and?')
-    const told = recall([...asked, alone, next], gateway.turns)
-    expect(show(told.items)).toBe(show([...asked, ...silent, next]))
+    const restored = recall([...history, alone, next], gateway.turns)
+    expect(show(restored.items)).toBe(show([...history, ...silent, next]))
     const moved = recall([warm, alone, cold, said(''), next], gateway.turns)
     expect(show(moved.items)).toBe(show([warm, cold, said(''), next]))
     expect(moved.notes.map(({ why }) => why)).toEqual(['marker-doubted', 'marker-removed'])
   })
 
   test('is matched at its marker, however often the question repeats', () => {
-    const gateway = memory()
+    const gateway = createRecorder()
     const [again, third] = [user('how warm is it?'), user('how warm is it?')]
-    const turn = gateway.answered([warm, said(''), again], silent, [])
+    const turn = gateway.record([warm, said(''), again], silent, [])
     const alone = said(formatMarkerLine(turn.id))
-    const told = recall([warm, said(''), again, alone, third], gateway.turns)
-    expect(show(told.items)).toBe(show([warm, said(''), again, ...silent, third]))
+    const restored = recall([warm, said(''), again, alone, third], gateway.turns)
+    expect(show(restored.items)).toBe(show([warm, said(''), again, ...silent, third]))
     const moved = recall([warm, alone, again, said(''), third], gateway.turns)
     expect(show(moved.items)).toBe(show([warm, again, said(''), third]))
   })
 
   test('does not take the marker of the next answer, even if that was continued', () => {
-    const gateway = memory()
-    const asked = [warm, said(''), user('how cold is it?')]
-    const turn = gateway.answered(asked, found)
+    const gateway = createRecorder()
+    const history = [warm, said(''), user('how cold is it?')]
+    const turn = gateway.record(history, found)
     const text = said('It is 4 degrees.')
     const more = talk`call a weather {"in":"Rome"}`
-    gateway.answered([...asked, text], more)
-    const [, , cold] = asked
+    gateway.record([...history, text], more)
+    const [, , cold] = history
     const alone = said(formatMarkerLine(turn.id))
     const sent = [warm, alone, cold as Item, text, ...more, output as Item]
     expect(show(recall(sent, gateway.turns).items)).toBe(
@@ -1389,11 +1389,11 @@ describe('an answer without text', () => {
   })
 
   test('is not matched after tool outputs of an earlier round', () => {
-    const gateway = memory()
+    const gateway = createRecorder()
     const calling = looked.filter(({ type }) => type !== 'message')
-    gateway.answered([warm], calling)
-    const called = [warm, ...heard(calling), output as Item]
-    const turn = gateway.answered(called, silent, [])
+    gateway.record([warm], calling)
+    const called = [warm, ...visible(calling), output as Item]
+    const turn = gateway.record(called, silent, [])
     const alone = said(formatMarkerLine(turn.id))
     const [cold, next] = [user('how cold is it?'), user('and?')]
     const { items } = recall([...called, said(''), cold, alone, next], gateway.turns)
@@ -1405,62 +1405,62 @@ describe('an answer without text', () => {
     const calling = looked.filter(({ type }) => type !== 'message')
 
     /** `given` is the output in the turn's input, `there` the client's current one. */
-    const recalledWith = (given: Item, there: Item): readonly Item[] => {
-      const gateway = memory()
-      const first = gateway.answered([warm], found)
-      gateway.answered([warm, text, cold], calling)
-      const called = [cold, ...heard(calling)]
-      const turn = gateway.answered([warm, text, ...called, given], silent, [])
-      gateway.answered([warm, text], [said('Or 5.')])
-      const both = marked(first, 'It is 4 degrees.\n\nOr 5.')
+    const recallWithOutput = (given: Item, there: Item): readonly Item[] => {
+      const gateway = createRecorder()
+      const first = gateway.record([warm], found)
+      gateway.record([warm, text, cold], calling)
+      const called = [cold, ...visible(calling)]
+      const turn = gateway.record([warm, text, ...called, given], silent, [])
+      gateway.record([warm, text], [said('Or 5.')])
+      const both = mark(first, 'It is 4 degrees.\n\nOr 5.')
       const sent = [warm, both, ...called, there, said(formatMarkerLine(turn.id)), next]
       return recall(sent, gateway.turns).items
     }
     const before = [warm, ...found, said('Or 5.'), cold, ...calling, output as Item]
 
     test('is restored', () => {
-      const items = recalledWith(output as Item, output as Item)
+      const items = recallWithOutput(output as Item, output as Item)
       expect(show(items)).toBe(show([...before, ...silent, next]))
     })
 
     test('is not restored after other outputs than those of its input', () => {
       const failed = { ...output, output: 'It timed out.' } as Item
-      expect(show(recalledWith(failed, output as Item))).toBe(show([...before, next]))
+      expect(show(recallWithOutput(failed, output as Item))).toBe(show([...before, next]))
     })
   })
 
   test('is found by its marker, but not in the segment of another answer without text', () => {
-    const gateway = memory()
+    const gateway = createRecorder()
     const cold = user('how cold is it?')
-    const asked = [warm, said(''), cold]
-    gateway.answered(asked, looked)
-    const called = [cold, ...heard(looked), output as Item]
-    const turn = gateway.answered([warm, said(''), ...called], silent, [])
+    const history = [warm, said(''), cold]
+    gateway.record(history, looked)
+    const called = [cold, ...visible(looked), output as Item]
+    const turn = gateway.record([warm, said(''), ...called], silent, [])
     const alone = said(formatMarkerLine(turn.id))
     const next = user('and?')
-    const told = [cold, ...looked, output as Item]
+    const restored = [cold, ...looked, output as Item]
     expect(show(recall([warm, said(''), ...called, alone, next], gateway.turns).items)).toBe(
-      show([warm, said(''), ...told, ...silent, next]),
+      show([warm, said(''), ...restored, ...silent, next]),
     )
     expect(show(recall([warm, alone, ...called, next], gateway.turns).items)).toBe(
-      show([warm, ...told, next]),
+      show([warm, ...restored, next]),
     )
   })
 
   test('does not answer the messages after it, even if a fence is around its marker', () => {
-    const gateway = memory()
-    const turn = gateway.answered([warm], silent, [])
+    const gateway = createRecorder()
+    const turn = gateway.record([warm], silent, [])
     const fenced = said(`\`\`\`\n${formatMarkerLine(turn.id)}\n\`\`\``)
     const [{ fingerprint } = { fingerprint: '' }] = splitIntoSegments([warm, fenced]).segments
     expect(fingerprint).toBeNull()
   })
 
   test('that continues an answer with text has the same fingerprint, and comes after it', () => {
-    const gateway = memory()
-    const first = gateway.answered([warm], found)
-    const text = marked(first, 'It is 4 degrees.')
-    const second = gateway.answered([warm, text], silent, [])
-    const both = said(`${markedText(first, 'It is 4 degrees.')}\n\n${formatMarkerLine(second.id)}`)
+    const gateway = createRecorder()
+    const first = gateway.record([warm], found)
+    const text = mark(first, 'It is 4 degrees.')
+    const second = gateway.record([warm, text], silent, [])
+    const both = said(`${addMarker(first, 'It is 4 degrees.')}\n\n${formatMarkerLine(second.id)}`)
     const next = user('and?')
     expect(show(recall([warm, both, next], gateway.turns).items)).toBe(
       show([warm, ...found, ...silent, next]),
@@ -1474,7 +1474,7 @@ describe('an answer without text', () => {
 })
 
 test('an edited answer is recognized by its question, even if another answer contains its text', () => {
-  const gateway = memory()
+  const gateway = createRecorder()
   const cold = user('how cold is it?')
   const [wonders, wondersMore, wondersOn] = talk`
     thinks: where?
@@ -1483,13 +1483,13 @@ test('an edited answer is recognized by its question, even if another answer con
   `
   if (wonders === undefined || wondersMore === undefined || wondersOn === undefined)
     throw new Error()
-  const first = gateway.answered([warm], [wonders, said('Let me look.')])
-  const edited = marked(first, 'Never mind.')
-  const asked = [warm, edited, cold]
+  const first = gateway.record([warm], [wonders, said('Let me look.')])
+  const edited = mark(first, 'Never mind.')
+  const history = [warm, edited, cold]
   const both = [wondersMore, said('Let me look.'), wondersOn, said('OK.')]
-  const second = gateway.answered(asked, both)
-  const kept = marked(second, 'Let me look.\n\nSo it is.')
-  expect(show(recall([...asked, kept, user('and?')], gateway.turns).items)).toBe(
+  const second = gateway.record(history, both)
+  const kept = mark(second, 'Let me look.\n\nSo it is.')
+  expect(show(recall([...history, kept, user('and?')], gateway.turns).items)).toBe(
     show([
       warm,
       wonders,
@@ -1503,16 +1503,16 @@ test('an edited answer is recognized by its question, even if another answer con
 })
 
 test('a marker that is not trusted adds a note on what is not restored', () => {
-  const gateway = memory()
+  const gateway = createRecorder()
   const [one, two, three] = talk`
     thinks: where?
     thinks: and where?
     thinks: there
   `
   if (one === undefined || two === undefined || three === undefined) throw new Error()
-  gateway.answered([warm], [one, said('Let me look.')])
-  const second = gateway.answered([warm], [two, said('Let me look.'), three, said('OK.')])
-  const edited = marked(second, 'Let me look.\n\nSo it is.')
+  gateway.record([warm], [one, said('Let me look.')])
+  const second = gateway.record([warm], [two, said('Let me look.'), three, said('OK.')])
+  const edited = mark(second, 'Let me look.\n\nSo it is.')
   const { items, notes } = recall([warm, edited, user('and?')], gateway.turns)
   expect(show(items)).toBe(show([warm, said('Let me look.\n\nSo it is.'), user('and?')]))
   expect(notes).toEqual([

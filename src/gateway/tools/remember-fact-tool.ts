@@ -22,7 +22,7 @@ export const rememberFactTool: GatewayTool = {
       properties: {
         text: {
           type: 'string',
-          description: `One sentence of ${FACT_CHAR_LIMITS.least} to ${FACT_CHAR_LIMITS.most} characters.`,
+          description: `One sentence of ${FACT_CHAR_LIMITS.min} to ${FACT_CHAR_LIMITS.max} characters.`,
         },
         area: {
           type: 'string',
@@ -60,8 +60,8 @@ function saidIn(
 ): Omit<FactInput, 'scope' | 'source'> | string {
   if (typeof text !== 'string') return '`text` must be a string.'
   const words = text.trim()
-  if (words.length < FACT_CHAR_LIMITS.least || words.length > FACT_CHAR_LIMITS.most) {
-    return `Not kept: \`text\` must have ${FACT_CHAR_LIMITS.least} to ${FACT_CHAR_LIMITS.most} characters, and has ${words.length}.`
+  if (words.length < FACT_CHAR_LIMITS.min || words.length > FACT_CHAR_LIMITS.max) {
+    return `Not kept: \`text\` must have ${FACT_CHAR_LIMITS.min} to ${FACT_CHAR_LIMITS.max} characters, and has ${words.length}.`
   }
   if (!hasSearchTerms(words)) return 'Not kept: there are no words in `text`.'
   if (isSaid(area) && (typeof area !== 'string' || area.length > MAX_AREA_CHARS)) {

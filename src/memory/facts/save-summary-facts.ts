@@ -56,8 +56,8 @@ const MAX_FACTS = 8
 
 function isFact(text: string): boolean {
   return (
-    text.length >= FACT_CHAR_LIMITS.least &&
-    text.length <= FACT_CHAR_LIMITS.most &&
+    text.length >= FACT_CHAR_LIMITS.min &&
+    text.length <= FACT_CHAR_LIMITS.max &&
     hasSearchTerms(text)
   )
 }

@@ -86,7 +86,7 @@ const asImportance = asDecimalBetween(0, 1)
 const asArea = asTextOfLength(1, MAX_AREA_CHARS)
 
 function asFactText(value: unknown, path: string): string {
-  const text = asTextOfLength(FACT_CHAR_LIMITS.least, FACT_CHAR_LIMITS.most)(
+  const text = asTextOfLength(FACT_CHAR_LIMITS.min, FACT_CHAR_LIMITS.max)(
     typeof value === 'string' ? value.trim() : value,
     path,
   )

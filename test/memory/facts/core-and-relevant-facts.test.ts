@@ -26,13 +26,13 @@ const RULES = { ...PRESETS.retain.layers, facts: true, scope: 'user' as const }
 let facts: FactStore
 let logged: string[]
 /** Background work that the answer does not wait for. */
-let behind: Promise<unknown>[]
+let background: Promise<unknown>[]
 beforeEach(async () => {
   const engine = await openNodeSqlite(':memory:')
   await migrate(engine)
   facts = createFactStore(engine)
   logged = []
-  behind = []
+  background = []
 })
 
 const save = async (text: string, fields: Partial<StoredFact> = {}): Promise<StoredFact> => {
@@ -66,7 +66,7 @@ function asked(question: string, fields: Partial<LayerContext> = {}): LayerConte
   }
 }
 const told = async (layer: typeof matching, ...of: Parameters<typeof asked>) =>
-  (await layer.loadBlock(asked(...of), (work) => void behind.push(work)))?.text ?? ''
+  (await layer.loadBlock(asked(...of), (work) => void background.push(work)))?.text ?? ''
 
 describe('facts that match the question (C59)', () => {
   test('are sent as notes, not as instructions', async () => {
@@ -81,14 +81,14 @@ describe('facts that match the question (C59)', () => {
   test('are marked as used, and a failure of the store does not affect the answer', async () => {
     const fact = await save('The server listens on port 8080')
     await told(matching, 'Which port does the server use?')
-    await Promise.all(behind)
+    await Promise.all(background)
     expect(await facts.findFact(ALICE, fact.id)).toMatchObject({ useCount: 1 })
     const away = { ...facts, touchFacts: () => Promise.reject(new Error('It is away.')) }
     const { ports } = asked('')
     const later = { ...ports, facts: away, nowMs: () => BEGAN + 1e9 }
     const context = { ports: later }
     expect(await told(matching, 'Which port does the server use?', context)).not.toBe('')
-    await Promise.all(behind)
+    await Promise.all(background)
     expect(logged).toEqual(['facts-not-touched'])
   })
 

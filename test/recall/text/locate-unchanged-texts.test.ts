@@ -75,7 +75,7 @@ describe('the number of comparisons', () => {
     Array.from({ length: count }, () => line)
 
   /** Counts the compared lines without a limit. */
-  function comparedIn(sought: readonly TextLines[], lines: TextLines): number {
+  function countComparedLines(sought: readonly TextLines[], lines: TextLines): number {
     const budget = { remainingLines: Number.MAX_SAFE_INTEGER }
     findLineAnchors(sought, lines, budget)
     return Number.MAX_SAFE_INTEGER - budget.remainingLines
@@ -103,9 +103,9 @@ describe('the number of comparisons', () => {
       ],
     ],
   ])('grows linearly with the lines: %s', (_name, made) => {
-    const compared = comparedIn(...made(1000))
+    const compared = countComparedLines(...made(1000))
     expect(compared).toBeLessThan(20_000)
-    expect(comparedIn(...made(2000))).toBeLessThanOrEqual(2.5 * compared + 10)
+    expect(countComparedLines(...made(2000))).toBeLessThanOrEqual(2.5 * compared + 10)
   })
 
   test('is limited, and beyond the limit a text counts as edited', () => {
