@@ -95,22 +95,11 @@ function isSameJson(first: string, second: string): boolean {
 }
 
 function removeMetadata(item: object): object {
-  const {
-    id: _id,
-    status: _status,
-    origin: _origin,
-    native: _native,
-    ...rest
-  } = item as ItemMetadata
+  const { id: _id, status: _status, origin: _origin, native: _native, ...rest } = item as Fields
   return rest
 }
 
-interface ItemMetadata {
-  readonly id?: unknown
-  readonly status?: unknown
-  readonly origin?: unknown
-  readonly native?: unknown
-}
+type Fields = Readonly<Record<string, unknown>>
 
 /**
  * Drops empty `annotations` and `logprobs`: the Responses API always writes both lists, Chat

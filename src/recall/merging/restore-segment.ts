@@ -33,6 +33,7 @@ import {
   OMITTED_CALL_PIECE,
   createUnchangedPiece,
   createRecalledPiece,
+  createDroppedPiece,
 } from './restored-piece.ts'
 import {
   trackUnmatchedClientItems,
@@ -228,7 +229,7 @@ function addPiece(state: RestoreState, piece: RestoredPiece): void {
 
 function dropPendingReasoning(state: RestoreState): void {
   for (const _ of state.pendingReasoning) {
-    state.pieces.push({ item: null, note: { did: 'dropped', why: 'reasoning-without-follower' } })
+    state.pieces.push(createDroppedPiece('reasoning-without-follower'))
   }
   state.pendingReasoning = []
   state.isFollowerDropped = false
@@ -248,8 +249,7 @@ function replayMessage(state: RestoreState, item: Message, turnIndex: number): v
   state.nextMessage += 1
   addClientText(state, state.unmatchedText.takeBeforeMessage(messageIndex))
   const replacement = alignment === null ? item : (alignment.replacements[messageIndex] ?? null)
-  if (replacement === null)
-    addPiece(state, { item: null, note: { did: 'dropped', why: 'text-removed' } })
+  if (replacement === null) addPiece(state, createDroppedPiece('text-removed'))
   else if (replacement !== item) addPiece(state, createEditedPiece(replacement))
   else
     addPiece(state, {

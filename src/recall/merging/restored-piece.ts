@@ -20,19 +20,12 @@ export function createEditedPiece(item: Message): RestoredPiece {
   return { item, note: { did: 'changed', why: 'text-edited' } }
 }
 
-export const NON_REPLAYABLE_PIECE: RestoredPiece = {
-  item: null,
-  note: { did: 'dropped', why: 'not-replayable' },
-}
+export const NON_REPLAYABLE_PIECE = createDroppedPiece('not-replayable')
+export const STALE_COMPACTION_PIECE = createDroppedPiece('compaction-of-other-words')
+export const OMITTED_CALL_PIECE = createDroppedPiece('call-forgotten')
 
-export const STALE_COMPACTION_PIECE: RestoredPiece = {
-  item: null,
-  note: { did: 'dropped', why: 'compaction-of-other-words' },
-}
-
-export const OMITTED_CALL_PIECE: RestoredPiece = {
-  item: null,
-  note: { did: 'dropped', why: 'call-forgotten' },
+export function createDroppedPiece(why: string): RestoredPiece {
+  return { item: null, note: { did: 'dropped', why } }
 }
 
 export function createUnchangedPiece(item: Item): RestoredPiece {

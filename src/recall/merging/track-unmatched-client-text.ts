@@ -5,7 +5,7 @@
  * marker.
  */
 import type { Message } from '../../core/item.ts'
-import type { TextAlignment } from '../text/align-edited-text.ts'
+import type { ClientText, TextAlignment } from '../text/align-edited-text.ts'
 
 export interface UnmatchedClientText {
   /** Takes the text before this turn's marker, after `messageCount` recorded messages. */
@@ -26,21 +26,12 @@ export function trackUnmatchedText(
   messageCount: number,
   silentTurnBefore: readonly number[],
 ): UnmatchedClientText {
-  if (alignment === null) return NO_UNMATCHED_TEXT
-  const { textBefore, textAfter } = alignment
-  /**
-   * Per recorded message, the remaining text before it; the last entry holds the text after the
-   * last message.
-   */
+  const toEntries = (texts: readonly ClientText[] = [], isAfterMessage = false) =>
+    texts.map((text) => ({ ...text, isAfterMessage }))
+  // Per recorded message, the remaining text before it; the last entry is after the last message.
   const gaps = Array.from({ length: messageCount + 1 }, (_, index) => [
-    ...(textAfter.get(index - 1) ?? []).map((clientText) => ({
-      ...clientText,
-      isAfterMessage: true,
-    })),
-    ...(textBefore.get(index) ?? []).map((clientText) => ({
-      ...clientText,
-      isAfterMessage: false,
-    })),
+    ...toEntries(alignment?.textAfter.get(index - 1), true),
+    ...toEntries(alignment?.textBefore.get(index)),
   ])
   type TextEntry = (typeof gaps)[number][number]
   const take = (gapIndex: number, canTake: (entry: TextEntry) => boolean): readonly Message[] => {
@@ -58,12 +49,4 @@ export function trackUnmatchedText(
       take(messageIndex + 1, (entry) => entry.isAfterMessage && getTurnBefore(entry) <= turn),
     takeRemaining: () => take(messageCount, () => true),
   }
-}
-
-const takeNothing = (): readonly Message[] => []
-const NO_UNMATCHED_TEXT: UnmatchedClientText = {
-  takeBeforeTurn: takeNothing,
-  takeBeforeMessage: takeNothing,
-  takeAfterMessage: takeNothing,
-  takeRemaining: takeNothing,
 }
