@@ -14,28 +14,27 @@
  * The links between turns decide between equally likely ones.
  */
 import type { Item } from '../../core/item.ts'
-import { callEndOf } from '../../core/items/tool-call-pairs.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import { hasIdenticalToolOutputs } from './locate-turn-question.ts'
-import { findContinuedTurns } from './find-segment-ancestor-turns.ts'
+import { callEndOf } from '../../core/items/tool-call-pairs.ts'
 import { selectTrustedMarkers } from '../markers/select-trusted-markers.ts'
-import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
-import { indexCallingTurns } from './find-calling-turns.ts'
-import type { TurnAncestry } from '../turn-ancestry.ts'
-import { asksNewQuestion } from './turns-answer-same-question.ts'
 import type { SegmentedHistory, Segment } from '../split-and-fingerprint-segments.ts'
-import { findFirstContinuation, findLastContinuation } from './find-first-and-last-continuation.ts'
+import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
+import type { TurnAncestry } from '../turn-ancestry.ts'
 import { isSameQuestion } from './compare-questions.ts'
-
-export interface TurnMatches {
-  /** Per segment, its turns in order; empty if none was found. */
-  readonly turnsBySegment: readonly (readonly RecordedTurn[])[]
-  /** Indexes of the segments that several turns fit equally well. */
-  readonly ambiguousSegments: ReadonlySet<number>
-  /** Turns whose markers were not trusted. */
-  readonly untrustedTurns: ReadonlySet<RecordedTurn>
-}
+import { indexCallingTurns } from './find-calling-turns.ts'
+import { findFirstContinuation, findLastContinuation } from './find-first-and-last-continuation.ts'
+import { findContinuedTurns } from './find-segment-ancestor-turns.ts'
+import { hasIdenticalToolOutputs } from './locate-turn-question.ts'
+import {
+  type TurnMatches,
+  type MatchState,
+  assignTurn,
+  findMarkedTurns,
+  getSingleTurn,
+  hasFingerprintOfOtherSegment,
+} from './match-state.ts'
+import { asksNewQuestion } from './turns-answer-same-question.ts'
 
 export function matchTurnsToSegments(
   items: readonly Item[],
@@ -65,26 +64,6 @@ export function matchTurnsToSegments(
     for (const index of segments.keys()) addContinuedTurns(state, index)
   }
   return state
-}
-
-interface MatchState extends TurnMatches {
-  readonly items: readonly Item[]
-  readonly segments: readonly Segment[]
-  readonly ancestry: TurnAncestry
-  readonly turnsBySegment: RecordedTurn[][]
-  /** Per segment, the turns with its fingerprint. */
-  readonly candidatesBySegment: RecordedTurn[][]
-  readonly assignedTurns: Set<RecordedTurn>
-  readonly ambiguousSegments: Set<number>
-  readonly untrustedTurns: Set<RecordedTurn>
-  /** Ids of all turns that any marker names. */
-  readonly markerTurnIds: ReadonlySet<string>
-  readonly segmentByFingerprint: ReadonlyMap<string | null, number>
-}
-
-function assignTurn(state: MatchState, index: number, turn: RecordedTurn): void {
-  state.turnsBySegment[index]?.push(turn)
-  state.assignedTurns.add(turn)
 }
 
 /**
@@ -173,21 +152,10 @@ function dropCoincidentalMatches(
   )
 }
 
-function findMarkedTurns(
-  { markerTurnIds }: Pick<Segment, 'markerTurnIds'>,
-  ancestry: TurnAncestry,
-): readonly RecordedTurn[] {
-  return [...new Set(markerTurnIds)].flatMap((id) => ancestry.findTurn(id) ?? [])
-}
-
 const EMPTY_SEGMENT = { markerTurnIds: [], normalizedText: '', callIds: [], userMessages: [] }
 
 function listTurnCallIds(turns: readonly RecordedTurn[]): ReadonlySet<string | undefined> {
   return new Set(turns.flatMap(({ output }) => output.map((item) => callEndOf(item)?.callId)))
-}
-
-function getSingleTurn(turns: readonly RecordedTurn[]): RecordedTurn | null {
-  return turns.length === 1 ? (turns[0] ?? null) : null
 }
 
 function assignByMarkers(state: MatchState): void {
@@ -216,16 +184,6 @@ function assignByMarkers(state: MatchState): void {
     for (const turn of ownTurns) assignTurn(state, index, turn)
   }
   for (const turn of trusted.untrustedTurns) state.untrustedTurns.add(turn)
-}
-
-/** True if the turn's fingerprint identifies another segment of this list. */
-function hasFingerprintOfOtherSegment(
-  { segmentByFingerprint }: MatchState,
-  turn: RecordedTurn,
-  index: number,
-): boolean {
-  if (turn.fingerprint === null) return false
-  return (segmentByFingerprint.get(turn.fingerprint) ?? index) !== index
 }
 
 /** Goes from the last segment to the first, as `assignByFingerprint` does. */

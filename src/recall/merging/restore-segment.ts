@@ -10,20 +10,23 @@ import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
 import { isSameCall, hasSameContent } from '../compare-items.ts'
-import {
-  toolCallKey,
-  type FindToolOutput,
-  type RecordedOutput,
-} from '../find-recorded-tool-outputs.ts'
+import { toolCallKey, type RecordedOutput } from '../find-recorded-tool-outputs.ts'
 import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
-import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
-import { alignEditedText, type TextAlignment } from '../text/align-edited-text.ts'
+import { isEmptyAssistantMessage } from '../split-and-fingerprint-segments.ts'
+import { alignEditedText } from '../text/align-edited-text.ts'
 import { extractClientText } from './extract-client-text.ts'
 import { isInvisibleTurn, findInvisibleTail } from './find-client-invisible-tail.ts'
 import { isNonReplayableItem } from './is-non-replayable-item.ts'
 import { isStaleCompaction } from './is-stale-compaction.ts'
 import { createReasoningFinder } from './match-client-sent-reasoning.ts'
 import { matchUneditedText } from './match-unedited-text.ts'
+import {
+  type MatchedSegment,
+  type RestoreState,
+  addPiece,
+  dropPendingReasoning,
+  addMissingOutput,
+} from './restore-state.ts'
 import {
   type RestoredPiece,
   TEXT_RESTORED_NOTE,
@@ -35,25 +38,8 @@ import {
   createRecalledPiece,
   createDroppedPiece,
 } from './restored-piece.ts'
-import {
-  trackUnmatchedClientItems,
-  type UnmatchedClientItems,
-} from './track-unmatched-client-items.ts'
-import { trackUnmatchedText, type UnmatchedClientText } from './track-unmatched-client-text.ts'
-
-export interface MatchedSegment {
-  readonly segment: Segment
-  /** The client's items of the segment. */
-  readonly clientItems: readonly Item[]
-  /** The recorded turns of the segment; at least one. */
-  readonly turns: readonly RecordedTurn[]
-  readonly replaysTools: boolean
-  readonly findOutput: FindToolOutput
-  /** Calls of the client for which it also sends the output. */
-  readonly answeredCalls: ReadonlySet<Item>
-  /** Call keys of the outputs after the segment for which the client has no call. */
-  readonly unpairedOutputKeys: ReadonlySet<string>
-}
+import { trackUnmatchedClientItems } from './track-unmatched-client-items.ts'
+import { trackUnmatchedText } from './track-unmatched-client-text.ts'
 
 export interface RestoredSegment {
   /** `null` if the client's items are complete. */
@@ -113,35 +99,6 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
 }
 
 const NO_MESSAGES: ReadonlySet<number> = new Set()
-
-interface RestoreState extends MatchedSegment {
-  /** `null` if the text is unedited. */
-  readonly alignment: TextAlignment | null
-  /**
-   * Indexes of recorded messages that replace a client's text with other whitespace or damaged
-   * markers.
-   */
-  readonly restoredMessages: ReadonlySet<number>
-  /** The turn after which text comes that only the client has. */
-  readonly invisibleTail: RecordedTurn | null
-  readonly messageCount: number
-  /** Client text that belongs to no recorded message. */
-  readonly unmatchedText: UnmatchedClientText
-  /** Indexes, by turn id, of the continuing turns without text whose markers are in the segment. */
-  readonly silentTurns: ReadonlyMap<string, number>
-  /** Client items, except messages, that are not matched with a recorded item yet. */
-  readonly unmatchedItems: UnmatchedClientItems
-  /** Returns the client's copy of a recorded reasoning item. */
-  readonly findClientReasoning: (reasoning: Item) => Item | null
-  readonly pieces: RestoredPiece[]
-  /** Reasoning whose following item is not added yet, and whether an item after it was dropped. */
-  pendingReasoning: RestoredPiece[]
-  isFollowerDropped: boolean
-  /** Index of the next recorded message. */
-  nextMessage: number
-  /** Missing outputs by the turn whose input contains them. */
-  readonly missingOutputs: Map<RecordedTurn, RecordedOutput[]>
-}
 
 function isMessage(item: Item): item is Message {
   return item.type === 'message'
@@ -217,24 +174,6 @@ function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number):
   if (turn === state.invisibleTail) addClientText(state, state.unmatchedText.takeRemaining())
 }
 
-function addPiece(state: RestoreState, piece: RestoredPiece): void {
-  if (piece.item === null) state.isFollowerDropped = state.pendingReasoning.length > 0
-  else {
-    state.pieces.push(...state.pendingReasoning)
-    state.pendingReasoning = []
-    state.isFollowerDropped = false
-  }
-  state.pieces.push(piece)
-}
-
-function dropPendingReasoning(state: RestoreState): void {
-  for (const _ of state.pendingReasoning) {
-    state.pieces.push(createDroppedPiece('reasoning-without-follower'))
-  }
-  state.pendingReasoning = []
-  state.isFollowerDropped = false
-}
-
 /**
  * Inserts the text before pending reasoning, so that the reasoning stays directly before its
  * following item.
@@ -305,12 +244,6 @@ function createHostedPiece(state: RestoreState, item: Item, turn: RecordedTurn):
   return !state.replaysTools && isHostedCall(item)
     ? OMITTED_CALL_PIECE
     : createRecalledPiece(item, turn)
-}
-
-function addMissingOutput({ missingOutputs }: RestoreState, output: RecordedOutput): void {
-  const outputsOfTurn = missingOutputs.get(output.turn)
-  if (outputsOfTurn === undefined) missingOutputs.set(output.turn, [output])
-  else outputsOfTurn.push(output)
 }
 
 /** True for hosted tools, whose call item contains the result. */

@@ -3,13 +3,13 @@
  * client still has keeps its position; client text between two such messages replaces the recorded
  * messages between them.
  */
+import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
 import { textOf, type Message } from '../../core/item.ts'
-import { removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
-import { normalizeText, removeEmptyFences } from './normalize-text.ts'
 import { findLineAnchors } from './locate-unchanged-texts.ts'
 import { normalizeLineBreaks } from './match-recorded-text.ts'
+import { normalizeText, removeEmptyFences } from './normalize-text.ts'
 import { startsWithThinkBlock, splitAtThinkBlocks } from './remove-think-blocks.ts'
-import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
+import { type TextLine, splitIntoLines, listNonBlankLines } from './split-into-lines.ts'
 
 export interface TextAlignment {
   /**
@@ -91,17 +91,6 @@ interface AlignmentState extends TextAlignment {
   readonly replacements: (Message | null)[]
   readonly textBefore: Map<number, readonly ClientText[]>
   readonly textAfter: Map<number, readonly ClientText[]>
-}
-
-/** A non-blank line, or a message without text, e.g. an image. */
-interface TextLine {
-  /** Index of the line's message, and the line's offsets in the message's text. */
-  readonly messageIndex: number
-  readonly start: number
-  readonly end: number
-  readonly text: string
-  readonly isFirst: boolean
-  readonly isLast: boolean
 }
 
 /** The client's lines between two unedited recorded messages. */
@@ -222,25 +211,6 @@ function removeRecordedFields(message: Message): Message {
     : rest
 }
 
-function splitIntoLines(text: string, messageIndex: number): readonly TextLine[] {
-  const allLines = findLineRanges(text).map(([start, end]) => ({
-    messageIndex,
-    start,
-    end,
-    text: cleanLine(text.slice(start, end)),
-  }))
-  const lines = allLines.filter(({ text }) => text !== '')
-  // `'\n'` never occurs as a line, so it matches no recorded text.
-  const nonEmpty = lines.length > 0 ? lines : [{ messageIndex, start: 0, end: 0, text: '\n' }]
-  return nonEmpty.map((line, index) => ({
-    ...line,
-    // Clients trim the start of a message.
-    text: index === 0 && line.text !== '\n' ? line.text.trimStart() : line.text,
-    isFirst: index === 0,
-    isLast: index === nonEmpty.length - 1,
-  }))
-}
-
 function readMessageText({ content }: Message): string {
   return removeDetailsBlocks(textOf(content))
 }
@@ -259,20 +229,6 @@ function chooseRecordedLines(text: string, clientLines: ReadonlySet<string>): re
       return remainingLines
   }
   return lines
-}
-
-function listNonBlankLines(text: string): readonly string[] {
-  return findLineRanges(text)
-    .map(([start, end]) => cleanLine(text.slice(start, end)))
-    .filter((line) => line !== '')
-}
-
-/**
- * Cleans a single line and keeps its indentation. Details and think blocks span lines, so they
- * cannot be removed here.
- */
-function cleanLine(line: string): string {
-  return normalizeLineBreaks(removeMarkerLikeText(line)).trimEnd()
 }
 
 /** Trims the first line's indentation if the client has only the trimmed line. */
@@ -296,16 +252,4 @@ function isSameText(
   const clientText = texts[first.messageIndex]?.slice(first.start, last.end) ?? ''
   const recordedText = readMessageText(message)
   return normalizeLineBreaks(clientText).trim() === normalizeLineBreaks(recordedText).trim()
-}
-
-/** Returns the start and end offsets of all lines, without their line breaks. */
-function findLineRanges(text: string): readonly (readonly [number, number])[] {
-  const lines: [number, number][] = []
-  for (let start = 0; start <= text.length;) {
-    const lineBreak = text.indexOf('\n', start)
-    const end = lineBreak < 0 ? text.length : lineBreak
-    lines.push([start, text[end - 1] === '\r' ? end - 1 : end])
-    start = end + 1
-  }
-  return lines
 }
