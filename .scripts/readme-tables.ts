@@ -1,7 +1,7 @@
 /**
  * Writes the tables of the READMEs that are generated from the code: settings, policies and their fields,
- * folders and their imports, quirks of upstreams, and what each wire changes or drops. Run it with
- * `npm run docs`; a test compares.
+ * folders and their imports, quirks of upstreams, and what each wire changes or drops. Also writes the
+ * files of `settings-files.ts`. Run it with `npm run docs`; tests compare.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { COMMON_QUIRKS } from '../src/providers/quirks/common-quirks.ts'
@@ -11,8 +11,9 @@ import type { QuirkTable } from '../src/providers/quirks/quirk-value-kinds.ts'
 import { renderSettingsTable } from '../src/settings/read-settings.ts'
 import { FOLDERS } from '../test/allowed-imports.ts'
 import { imagesTable, policiesTable } from './policy-figures.ts'
+import { SETTINGS_FILES } from './settings-files.ts'
 
-/** In which file each table stands, between comments of its name. */
+/** The tables of each file. A table is between two comments with its name: `<!-- settings -->`. */
 export const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'README.md': { policies: policiesTable, settings: renderSettingsTable },
   'src/README.md': { folders: foldersTable },
@@ -76,5 +77,8 @@ function lossesTable(): string {
 if (import.meta.main) {
   for (const path of Object.keys(TABLES)) {
     writeFileSync(fileAt(path), withTables(path, readmeAt(path)))
+  }
+  for (const [path, render] of Object.entries(SETTINGS_FILES)) {
+    writeFileSync(fileAt(path), render())
   }
 }
