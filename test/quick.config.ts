@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     ...whole.test,
     exclude: [
-      'test/{e2e,background,store,old-databases,golden}/**',
+      'test/{e2e,examples,background,store,old-databases,golden}/**',
       'test/server/{websocket,stored-object-routes}/**',
       'test/upstream/transport/**',
       'test/media/loading/media.test.ts',

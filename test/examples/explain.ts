@@ -1,0 +1,41 @@
+/** Compares what each context policy would send for the same chat. No model is called. */
+import OpenAI from 'openai'
+
+const openai = new OpenAI({
+  baseURL: process.env['BACKSTORY_URL'] ?? 'http://127.0.0.1:8787/v1',
+  apiKey: process.env['BACKSTORY_KEY'] ?? 'any',
+})
+const model = process.env['MODEL'] ?? 'demo'
+
+const toolCall = {
+  id: 'call_1',
+  type: 'function' as const,
+  function: { name: 'read_log', arguments: '{}' },
+}
+const messages: OpenAI.ChatCompletionMessageParam[] = [
+  { role: 'user', content: 'Are there errors in the log?' },
+  { role: 'assistant', tool_calls: [toolCall] },
+  { role: 'tool', tool_call_id: 'call_1', content: 'All is well.\n'.repeat(2000) },
+  { role: 'assistant', content: 'No.' },
+  { role: 'user', content: 'Thanks!' },
+]
+
+for (const policy of ['replay', 'retain', 'lean', 'capped']) {
+  const { size, items } = await openai.post<Explanation>('/context/explain', {
+    body: { model, messages, backstory: { policy } },
+  })
+  console.log(`${policy.padEnd(6)} ${size.sent.estimated_tokens} tokens`)
+  for (const { preview, reasons = [] } of items.list) {
+    for (const { sentence } of reasons) console.log(`  ${preview.slice(0, 12)}: ${sentence}`)
+  }
+}
+
+interface Explanation {
+  readonly size: { readonly sent: { readonly estimated_tokens: number } }
+  readonly items: {
+    readonly list: readonly {
+      readonly preview: string
+      readonly reasons?: readonly { readonly sentence: string }[]
+    }[]
+  }
+}
