@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readmeAt, TABLES, withTables } from '../.scripts/readme-tables.ts'
 
+const root = new URL('../', import.meta.url)
+
 describe.each(Object.entries(TABLES))('%s', (path, tables) => {
   const readme = readmeAt(path)
 
@@ -14,7 +16,21 @@ describe.each(Object.entries(TABLES))('%s', (path, tables) => {
   })
 })
 
-const root = new URL('../', import.meta.url)
+test('the index of decisions lists every decision with its title and status', () => {
+  const folder = new URL('src/decisions/', root)
+  const rows = readdirSync(folder)
+    .filter((file) => /^\d/.test(file))
+    .toSorted()
+    .map((file) => {
+      const text = readFileSync(new URL(file, folder), 'utf8')
+      const [, number = '', title = ''] = /^# (\d+)\. (.+)$/m.exec(text) ?? []
+      const [, status = ''] = /^Status: (.+)$/m.exec(text) ?? []
+      return `| [${number.padStart(4, '0')}](${file}) | ${title} | ${status} |`
+    })
+  const index = readFileSync(new URL('README.md', folder), 'utf8')
+  expect(index.split('\n').filter((line) => line.startsWith('| ['))).toEqual(rows)
+})
+
 const readmes = [
   'README.md',
   ...listReadmes('src'),
