@@ -62,7 +62,7 @@ export function figuresFor(
   contestants: readonly PolicyCandidate[] = listPolicyCandidates(binds),
 ): SimulationNumbers {
   const [replay] = contestants
-  if (replay === undefined) throw new Error('There is nobody to compare.')
+  if (replay === undefined) throw new Error('There is no policy to compare.')
   const scripts = seeds.map((seed) => generateConversation(seed, making))
   return convertResultsToNumbers(comparePolicies({ scripts, contestants, replay, binds }), binds)
 }
@@ -111,21 +111,21 @@ function told(cost = 1): string {
 }
 
 const POLICIES = [
-  ['replay', 'everything, always', 'chats are short, or nothing may ever be missing'],
+  ['replay', 'everything, always', 'chats are short, or nothing may be left out'],
   [
     'retain',
-    'the last five to fourteen turns whole; in older ones long tool outputs are cut to their beginning and end',
-    'you do not know: it is the default',
+    'the last 5 to 14 turns complete; in older turns, long tool outputs are cut to their beginning and end',
+    'you are not sure: it is the default',
   ],
   [
     'lean',
-    'the running turn whole; of finished turns the words, the tool calls and short outputs, but no reasoning',
-    'what a tool said matters only while its turn runs',
+    'the current turn complete; of earlier turns the text, the tool calls and short outputs, but no reasoning',
+    'tool results matter only during their turn',
   ],
   [
     'capped',
-    'all turns and all reasoning; every long output is cut to 4,000 characters at once, and the model can ask for the rest',
-    'reasoning should last, and outputs can be looked up again',
+    'all turns and all reasoning; long outputs are cut to 4,000 characters from the start, and the model can request the rest',
+    'reasoning should be kept, and the model can read outputs again',
   ],
 ] as const
 
