@@ -12,7 +12,15 @@ afterAll(() => gateway.close())
 
 /** Returns the lines that the program prints. */
 async function run(program: string, example: URL): Promise<readonly string[]> {
-  const env = { ...process.env, BACKSTORY_URL: `${gateway.url}/v1`, PYTHONDONTWRITEBYTECODE: '1' }
+  const env = {
+    ...process.env,
+    BACKSTORY_URL: `${gateway.url}/v1`,
+    BACKSTORY_KEY: 'any',
+    MODEL: 'demo',
+    // Python would send requests to this machine through a proxy of the environment.
+    NO_PROXY: '127.0.0.1',
+    no_proxy: '127.0.0.1',
+  }
   const { stdout } = await promisify(execFile)(program, [example.pathname], { env })
   return stdout.trim().split('\n')
 }

@@ -1,4 +1,4 @@
-/** Compares what each context policy would send for the same chat. No model is called. */
+/** Prints the size of the same chat under each context policy. No model is called. */
 import OpenAI from 'openai'
 
 const openai = new OpenAI({

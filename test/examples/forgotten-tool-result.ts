@@ -7,7 +7,7 @@ import OpenAI from 'openai'
 const openai = new OpenAI({
   baseURL: process.env['BACKSTORY_URL'] ?? 'http://127.0.0.1:8787/v1',
   apiKey: process.env['BACKSTORY_KEY'] ?? 'any',
-  // As a connection of Open WebUI sends it: the gateway writes a marker into each answer.
+  // Open WebUI sends this header. The gateway then writes markers into the answers.
   defaultHeaders: { 'X-Backstory-Chat': 'example' },
 })
 const model = process.env['MODEL'] ?? 'demo'

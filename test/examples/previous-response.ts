@@ -1,5 +1,5 @@
 /**
- * A conversation over the Responses API. The client sends only what is new; `previous_response_id`
+ * A conversation over the Responses API. The client sends only the new input; `previous_response_id`
  * works with every upstream, also with those that store nothing.
  */
 import OpenAI from 'openai'
