@@ -20,7 +20,7 @@ function readComposeHeaders(): Headers {
 }
 
 function readReadmeHeaders(): Headers {
-  const [, json = ''] = /under \*Headers\*\s+```json\n(.*?)\n```/s.exec(read('README.md')) ?? []
+  const [, json = ''] = /under \*Headers\*:?\s+```json\n(.*?)\n```/s.exec(read('README.md')) ?? []
   return JSON.parse(json) as Headers
 }
 
