@@ -1,39 +1,35 @@
-/**
- * The client's side of the hourglass. A dialect is one folder: `parse.ts` turns a request body into
- * an Inbound, `stream.ts` and `whole.ts` render an answer, `retouch.ts` mends an answer that an
- * upstream of the same language gave. All of it is pure.
- */
+/** Defines a parsed client request, which every dialect's `parse` returns. */
 import type { ClientTraits } from './client/client-traits.ts'
 import type { Item } from './item.ts'
 import type { JsonObject } from './json/json.ts'
 import type { PolicyOverrides } from './context-policy.ts'
 import type { DialectName, PromptParameters } from './prompt.ts'
 
-/** One request, understood. */
+/** A parsed request. */
 export interface ClientRequest {
   readonly dialect: DialectName
   readonly stream: boolean
   readonly items: readonly Item[]
-  /** As the client gave them, where `items` are not that any more. */
+  /** The items as the client sent them. Set only if `items` differs from them. */
   readonly originalItems?: readonly Item[]
   readonly params: PromptParameters
   readonly storage: StorageOptions
-  /** What the request itself says of how much of the conversation the model is given. */
+  /** Context policy fields that this request sets itself. */
   readonly policyOverrides: PolicyOverrides | null
-  /** `false` only prepares what is asked next: no model is asked, and the answer is empty. */
+  /** With `false` no model is called: the request only prepares the next one, and its answer is empty. */
   readonly generatesAnswer: boolean
-  /** `null` in a dialect that has no words for it. */
+  /** Null in a dialect that has no fields for it, such as Chat Completions. */
   readonly overflow: OverflowOptions | null
-  /** Who asks; a dialect itself knows nothing of that. */
+  /** Facts about the client program. The server sets them; a dialect uses the defaults. */
   readonly client: ClientTraits
   readonly body: JsonObject
-  /** Those of `body`: the client's own, or made once, if anybody asks. */
+  /** Returns `body` as JSON text: the client's bytes, or bytes that are encoded on the first call. */
   readonly bytes: () => Uint8Array
 }
 
-/** What the client asks the gateway, not the model, to do. */
+/** What a request demands of the gateway rather than of the model. */
 export interface StorageOptions {
-  /** `null`: the client did not say, and the dialect's default stands in `storeByDefault`. */
+  /** Null if the request does not set it; then `storeByDefault` decides. */
   readonly store: boolean | null
   readonly storeByDefault: boolean
   readonly previousResponseId: string | null
@@ -42,15 +38,15 @@ export interface StorageOptions {
   readonly metadata: JsonObject
 }
 
-/** What to do when the conversation grows too long for the model. */
+/** Controls a conversation that outgrows the model's context window. */
 export interface OverflowOptions {
   /**
-   * To put a summary in the place of the conversation above so many tokens; `window` is for as many
-   * as the model can take, `null` for never.
+   * Token count above which a summary replaces the conversation. `window` means the model's context
+   * window; null means never.
    */
   readonly compactAbove: number | 'window' | null
-  /** To do so at once. */
+  /** True if a summary replaces the conversation before this request, whatever its size. */
   readonly compactNow: boolean
-  /** Whether the oldest rounds may be left out of what does not fit. */
+  /** `auto` lets the gateway drop the oldest rounds if the request does not fit. */
   readonly truncation: 'auto' | 'disabled'
 }

@@ -1,10 +1,9 @@
 /**
- * How much of a conversation a model is given, and in what form. A policy is a preset, by name, of
- * which each number can be set otherwise. Wishes are what somebody says of it: the settings, those
- * for a model, for a key, for a conversation, and the request itself, each going before the one in
- * front of it.
+ * Defines context policies: how much of a conversation a model is sent, and in what form. A policy
+ * is a preset whose fields can be overridden, in this order: by the setting for all models, for one
+ * model, for an API key, for a conversation, and by the request.
  *
- * `null` switches a rule off.
+ * Null switches a rule off.
  */
 import type { JsonObject } from './json/json.ts'
 
@@ -25,131 +24,131 @@ export interface ContextPolicy {
   readonly budget: BudgetRules
 }
 
-/** How much of it, counted from the newest: whole turns, cut in steps. */
+/** Upper limits for the conversation, counted from its end. Only complete turns are dropped, several at a time. */
 export interface WindowRules {
   readonly items: number | null
   readonly turns: number | null
   readonly tokens: number | null
 }
 
-/** What becomes of long outputs of tools. */
+/** Limits for long tool outputs. */
 export interface OutputRules {
-  /** So many turns before the running one keep them whole; with 0 only that one does. */
+  /** Outputs of this many turns before the current one stay complete; with 0 only those of the current turn. */
   readonly keepTurns: number | null
-  /** The border between old and new moves by so many turns at once. */
+  /** The cutoff between old and recent turns moves this many turns at once. */
   readonly step: number
-  /** Shorter ones are let alone. */
+  /** Outputs of at most this many characters stay complete. */
   readonly longerThan: number
   readonly head: number
   readonly tail: number
-  /** Longer ones are cut when they are first seen, and stay like that. */
+  /** Outputs with more characters are cut before the model first sees them, and stay cut. */
   readonly cap: number | null
-  /** Whether the model is offered a tool to read the rest of what was cut. */
+  /** True if the model is offered a tool that reads the removed part of an output. */
   readonly expand: boolean
 }
 
 export interface ReasoningRules {
-  /** `open_turn`: while the turn runs in which it was made. */
+  /** `open_turn` keeps reasoning until the end of the turn in which the model wrote it. */
   readonly keep: 'conversation' | 'next_reply' | 'open_turn'
 }
 
 export interface MediaRules {
-  /** In how many of the newest messages media are shown. */
+  /** Media are shown in this many of the latest messages. */
   readonly window: number | null
-  /** So many turns before the running one keep their images; older ones go where that pays. */
+  /** Images of this many turns before the current one stay; older ones are dropped once that saves cost. */
   readonly keepTurns: number | null
-  /** Every so many turns it is looked at whether it does. */
+  /** The cost of dropping older images is checked every so many turns. */
   readonly step: number
-  /** In how many of the newest messages that have any, images are shown. */
+  /** Images are shown in this many of the latest messages that contain images. */
   readonly imageMessages: number | null
-  /** How many images are shown in all. */
+  /** Max images per request. */
   readonly images: number | null
-  /** Whether an image that comes again is shown where it came last only. */
+  /** `last` shows a repeated image only at its last position. */
   readonly repeated: 'last' | 'all'
-  /** Whether images in what the assistant has written are shown where the user has none. */
+  /** `user_then_assistant` shows images from the assistant's last answer if the user message has none. */
   readonly reuse: 'user_turn_only' | 'user_then_assistant'
-  /** How many bytes of media a request may carry. */
+  /** Max bytes of media per request. */
   readonly bytes: number | null
-  /** Whether the gateway loads what the upstream cannot load by itself. */
+  /** `auto` lets the gateway download media that the upstream cannot download itself. */
   readonly fetch: 'auto' | 'never'
-  /** Whether the model is offered a tool to look at what is not shown. */
+  /** True if the model is offered a tool that shows hidden media. */
   readonly view: boolean
 }
 
 export interface PolicyTextRules {
   readonly entries: readonly PolicyText[]
-  /** Whether they stand beside those that were said before, or in their place. */
+  /** `add` keeps texts of earlier overrides; `replace` drops them. */
   readonly mode: 'add' | 'replace'
 }
 
-/** A text of the operator or the client, told at a distance from the end. */
+/** A text of the operator or the client that is inserted at a fixed distance from the end. */
 export interface PolicyText {
   readonly text: string
-  /** So many messages stand behind it. */
+  /** Number of messages after the text. */
   readonly depth: number
   readonly role: 'developer' | 'user'
 }
 
 export interface SpeakerRules {
-  /** How the model is told who speaks: in the text, by the wire's `name`, or not at all. */
+  /** How the model learns the author of a message: from its text, from the wire's `name` field, or not at all. */
   readonly names: 'auto' | 'prefix' | 'name' | 'none'
-  /** Of whom nothing is shown. */
+  /** Ids or names of authors whose messages are replaced by a placeholder. */
   readonly hidden: readonly string[]
-  /** Whether several messages in a row of one author become one. */
+  /** `same_author` joins consecutive messages of one author into one. */
   readonly merge: 'off' | 'same_author'
-  /** Whom the model speaks as: what other assistants said is told as said by others. */
+  /** Name that the model speaks under; answers of other assistants become user messages. */
   readonly persona: string | null
-  /** Whom the model plays instead: what that author said is told as its own. */
+  /** Name of an author whose messages become the model's own. */
   readonly actAs: string | null
 }
 
 export interface SummaryRules {
   readonly trigger: 'off' | 'tokens' | 'turns' | 'manual'
-  /** Whether an upstream that can sum up what it was sent does so itself, when there are too many tokens. */
+  /** `upstream` leaves compaction to upstreams that support it; all others get a summary by the gateway. */
   readonly by: 'gateway' | 'upstream'
-  /** Tokens, or a share of the context window up to 1; with `turns`, turns. */
+  /** Threshold: tokens, a share of the context window up to 1 (e.g. `0.64`), or turns if `trigger` is `turns`. */
   readonly above: number
   readonly keepTurns: number
   readonly keepTokens: number
-  /** Who writes them; the model of the request if nobody is named. */
+  /** Model that writes summaries; null means the model of the request. */
   readonly model: string | null
-  /** What they should pay regard to above all. */
+  /** Topic that a summary should cover first. */
   readonly focus: string | null
 }
 
-/** What a model is told beside the conversation. */
+/** Memory layers: text that is sent along with the conversation. */
 export interface LayerRules {
   readonly workingMemory: boolean
-  /** The JSON Schema that working memory is held to. */
+  /** JSON Schema that working memory must match. */
   readonly schema: JsonObject | null
   readonly observations: boolean
   readonly facts: boolean
-  /** Whose it is: one conversation's, or everything of one user. */
+  /** Owner of the stored layers: one conversation, or all conversations of a user. */
   readonly scope: 'conversation' | 'user'
   readonly tokens: number
 }
 
 export interface BudgetRules {
-  /** What the model can take, if somebody knows better than the table. */
+  /** Context window in tokens; overrides the built-in model table. */
   readonly window: number | null
-  /** What is left free for the answer; as much as the request allows it if nobody says. */
+  /** Tokens reserved for the answer; null means the request's own output limit. */
   readonly reserve: number | null
-  /** What becomes of a request that is too long; `auto` is as the request itself says. */
+  /** Handling of a request that is too long; `auto` follows the request's `truncation` field. */
   readonly overflow: 'auto' | 'cut' | 'refuse' | 'send'
-  /** From which share of the window on a model at work with tools is told to finish. */
+  /** Share of the window above which a model that works with tools is told to finish, e.g. `0.8`. */
   readonly warnAt: number | null
-  /** How many more steps it then has before its tools are taken away. */
+  /** Number of tool rounds after that warning before the tools are removed. */
   readonly wrapUp: number
 }
 
-/** What somebody says of a policy. */
+/** Policy fields set by one setting, conversation or request. */
 export type PolicyOverrides = {
   readonly [Section in keyof ContextPolicy]?: ContextPolicy[Section] extends object
     ? Partial<ContextPolicy[Section]>
     : ContextPolicy[Section]
 }
 
-/** Everything, always. */
+/** Sends everything. */
 const REPLAY: ContextPolicy = {
   policy: 'replay',
   window: { items: null, turns: null, tokens: null },
@@ -200,7 +199,7 @@ const REPLAY: ContextPolicy = {
 const MEDIA: MediaRules = {
   ...REPLAY.media,
   keepTurns: 5,
-  // More are refused by some.
+  // Some providers reject requests with more than 100 images.
   images: 100,
   reuse: 'user_then_assistant',
 }
@@ -210,7 +209,7 @@ export const PRESETS: Readonly<Record<PolicyName, ContextPolicy>> = {
   retain: {
     ...REPLAY,
     policy: 'retain',
-    // On the average of a step, ten turns are whole.
+    // The cutoff moves 10 turns at a time, so 5 to 14 recent turns keep their full outputs.
     outputs: { ...REPLAY.outputs, keepTurns: 5, step: 10 },
     media: MEDIA,
   },
@@ -229,53 +228,51 @@ export const PRESETS: Readonly<Record<PolicyName, ContextPolicy>> = {
   },
 }
 
-/** What a preset decides: to name another one puts these as it has them. */
-const OF_PRESET = ['policy', 'window', 'outputs', 'reasoning', 'media'] as const
+/** Sections that a preset defines. Naming another preset resets them and leaves all others unchanged. */
+const PRESET_SECTIONS = ['policy', 'window', 'outputs', 'reasoning', 'media'] as const
 
-/** The policy that several people's wishes come to, the last one going before all others. */
-export function resolvePolicy(wishes: readonly (PolicyOverrides | null)[]): ContextPolicy {
-  return wishes.reduce<ContextPolicy>(
-    (policy, wish) => (wish === null ? policy : withWishes(policy, wish)),
+/** Applies all overrides to the preset `retain`; later ones win. */
+export function resolvePolicy(allOverrides: readonly (PolicyOverrides | null)[]): ContextPolicy {
+  return allOverrides.reduce<ContextPolicy>(
+    (policy, overrides) => (overrides === null ? policy : applyOverrides(policy, overrides)),
     PRESETS.retain,
   )
 }
 
-function withWishes(before: ContextPolicy, wish: PolicyOverrides): ContextPolicy {
-  const from = wish.policy === undefined ? before : fromPreset(before, wish.policy)
-  const { policy: _policy, ...said } = wish
-  if (Object.keys(said).length === 0) return from
-  const { window, outputs, reasoning, media, notes, speakers, summaries, layers, budget } = said
+function applyOverrides(policy: ContextPolicy, overrides: PolicyOverrides): ContextPolicy {
+  const { policy: preset, ...sections } = overrides
+  const base = preset === undefined ? policy : applyPreset(policy, preset)
+  if (Object.keys(sections).length === 0) return base
+  const { window, outputs, reasoning, media, notes, speakers, summaries, layers, budget } = sections
   return {
-    policy: from.policy,
-    window: merged(from.window, window),
-    outputs: merged(from.outputs, outputs),
-    reasoning: merged(from.reasoning, reasoning),
-    media: merged(from.media, media),
-    notes: withNotes(from.notes, notes),
-    speakers: merged(from.speakers, speakers),
-    summaries: merged(from.summaries, summaries),
-    layers: merged(from.layers, layers),
-    budget: merged(from.budget, budget),
+    policy: base.policy,
+    window: mergeRules(base.window, window),
+    outputs: mergeRules(base.outputs, outputs),
+    reasoning: mergeRules(base.reasoning, reasoning),
+    media: mergeRules(base.media, media),
+    notes: mergeTexts(base.notes, notes),
+    speakers: mergeRules(base.speakers, speakers),
+    summaries: mergeRules(base.summaries, summaries),
+    layers: mergeRules(base.layers, layers),
+    budget: mergeRules(base.budget, budget),
   }
 }
 
-/** The very same, if nothing is said. */
-function merged<Rules extends object>(before: Rules, said: Partial<Rules> | undefined): Rules {
-  return said === undefined ? before : { ...before, ...said }
+function mergeRules<Rules extends object>(rules: Rules, fields: Partial<Rules> | undefined): Rules {
+  return fields === undefined ? rules : { ...rules, ...fields }
 }
 
-function fromPreset(before: ContextPolicy, name: PolicyName): ContextPolicy {
+function applyPreset(policy: ContextPolicy, name: PolicyName): ContextPolicy {
   const preset = PRESETS[name]
-  if (before === preset) return before
-  return OF_PRESET.reduce((policy, part) => ({ ...policy, [part]: preset[part] }), before)
+  if (policy === preset) return policy
+  return PRESET_SECTIONS.reduce((result, part) => ({ ...result, [part]: preset[part] }), policy)
 }
 
-function withNotes(
-  before: PolicyTextRules,
-  said: Partial<PolicyTextRules> | undefined,
+function mergeTexts(
+  rules: PolicyTextRules,
+  fields: Partial<PolicyTextRules> | undefined,
 ): PolicyTextRules {
-  if (said === undefined) return before
-  const { entries = [], mode = before.mode } = said
-  const kept = mode === 'replace' ? [] : before.entries
-  return { mode, entries: [...kept, ...entries] }
+  if (fields === undefined) return rules
+  const { entries = [], mode = rules.mode } = fields
+  return { mode, entries: mode === 'replace' ? entries : [...rules.entries, ...entries] }
 }

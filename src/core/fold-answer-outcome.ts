@@ -1,12 +1,12 @@
-/** What came of an answer: the fold over its events, which the store keeps and a client is shown. */
+/** Folds the events of an answer into its outcome, which the store saves and a non-streamed answer is rendered from. */
 import type { Failure, AnswerFinishReason, StreamEvent, TokenUsage } from './stream-event.ts'
 import type { Item } from './item.ts'
 import { truncateFailure } from './text/truncate-failure.ts'
 
 export interface Outcome {
-  /** Finished items, by index. What a broken stream left open is not among them. */
+  /** Finished items in order. An item that a broken stream never ended is left out. */
   readonly items: readonly Item[]
-  /** `null` while the answer is not over, and when it failed. */
+  /** Null until the answer ends, and if it fails. */
   readonly finish: AnswerFinishReason | null
   readonly failure: Failure | null
   readonly usage: TokenUsage | null
@@ -19,7 +19,7 @@ export interface OutcomeFold {
   readonly currentOutcome: () => Outcome
 }
 
-/** Hears of every item as it begins and as it is finished, for the journal. */
+/** Receives each item when it starts and when it ends; the turn writer saves them one by one. */
 export interface ItemListener {
   readonly itemStarted: (item: Item) => void
   readonly itemEnded: (item: Item, index: number) => void
@@ -49,7 +49,7 @@ export function foldAnswerOutcome(listener: ItemListener | null = null): Outcome
         rest = { ...rest, failure: truncateFailure(event.failure), usage: event.usage ?? null }
       }
     },
-    // A hole is an item that never ended.
+    // An index without an item belongs to an item that never ended.
     currentOutcome: () => ({ ...rest, items: items.filter((item) => item !== undefined) }),
   }
 }

@@ -1,10 +1,9 @@
 /**
- * The narrow waist: what a conversation consists of, in the vocabulary of the Responses API.
+ * Defines the items of a conversation in the vocabulary of the Responses API.
  *
- * An item is the very object that came from the wire, so a field unknown to us survives because
- * nobody takes it away. What another wire said and this vocabulary has no word for is kept under
- * `native`, by the name of that wire, and goes back to that wire only. What is not understood at
- * all is `OpaqueItem`: carried, stored, and given back as it came.
+ * An item keeps fields that are not declared here. Data that only another wire has is stored under
+ * `native.<wire>` and sent back to that wire only. An item of an unknown type is an `OpaqueItem`: it is
+ * stored and sent back unchanged.
  */
 import type { Json, JsonObject } from './json/json.ts'
 
@@ -22,15 +21,15 @@ export type Role = 'system' | 'developer' | 'user' | 'assistant'
 interface Common {
   readonly id?: string
   readonly status?: string
-  /** What one wire said of this item beyond the waist, by wire: signatures, names, details. */
+  /** Wire-specific data by wire name: signatures, names, details. */
   readonly native?: ItemNativeFields
-  /** Who made it. Set when an item is loaded from the store; never sent, never stored in the item. */
+  /** Upstream that generated the item. Set when an item is loaded from the store; never sent or stored in the item. */
   readonly origin?: Origin
 }
 
 export type ItemNativeFields = { readonly [wire: string]: JsonObject | undefined }
 
-/** Reasoning is valid only where it was made, behind the prefix it was made on. */
+/** Reasoning is valid only at this upstream, after the same prefix (`prefixHash`). */
 export interface Origin {
   readonly wire: string
   readonly account: string
@@ -42,7 +41,7 @@ export interface Message extends Common {
   readonly type: 'message'
   readonly role: Role
   readonly content: readonly Part[]
-  /** `commentary` or `final_answer`; must survive replay. */
+  /** `commentary` or `final_answer`; must be sent back unchanged. */
   readonly phase?: string
 }
 
@@ -50,7 +49,7 @@ export interface FunctionCall extends Common {
   readonly type: 'function_call'
   readonly call_id: string
   readonly name: string
-  /** JSON as the model wrote it, which may be broken. */
+  /** JSON text of the model; may be malformed. */
   readonly arguments: string
 }
 
@@ -78,11 +77,11 @@ export interface Reasoning extends Common {
   readonly type: 'reasoning'
   readonly summary: readonly { readonly type: 'summary_text'; readonly text: string }[]
   readonly content?: readonly { readonly type: 'reasoning_text'; readonly text: string }[]
-  /** Sealed by the provider; readable by it alone. */
+  /** Encrypted by the provider, which alone can read it. */
   readonly encrypted_content?: string | null
 }
 
-/** An item of a type that the waist does not know: hosted tools, compaction, the future. */
+/** An item of any other type: hosted tools, compaction, future types. */
 export interface OpaqueItem extends Common {
   readonly type: 'opaque'
   readonly raw: JsonObject
@@ -90,7 +89,7 @@ export interface OpaqueItem extends Common {
 
 export type Part = TextPart | RefusalPart | ImagePart | FilePart | AudioPart | OpaquePart
 
-/** `output_text` is what an assistant said, `input_text` what anybody else did. */
+/** `output_text` is text of the assistant, `input_text` text of every other role. */
 export interface TextPart {
   readonly type: 'input_text' | 'output_text'
   readonly text: string
@@ -131,7 +130,7 @@ export interface OpaquePart {
 export type ToolCall = FunctionCall | CustomCall
 export type ToolOutput = FunctionCallOutput | CustomCallOutput
 
-// Any item may bring a field along that it has no use for: what an item is, only its type tells.
+// Only `type` identifies an item: a client may add fields of other types to any item.
 
 export function isToolCall(item: Item): item is ToolCall {
   return item.type === 'function_call' || item.type === 'custom_tool_call'
@@ -141,12 +140,12 @@ export function isToolOutput(item: Item): item is ToolOutput {
   return item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
 }
 
-/** Either end of what a tool was asked, which both have a `call_id`. */
+/** True for a tool call or its output, which both have a `call_id`. */
 export function isToolItem(item: Item): item is ToolCall | ToolOutput {
   return isToolCall(item) || isToolOutput(item)
 }
 
-/** All text of a message, or of an output, in order. */
+/** Concatenates all text of a message or of an output. */
 export function textOf(content: string | readonly Part[]): string {
   if (typeof content === 'string') return content
   let text = ''
@@ -154,13 +153,13 @@ export function textOf(content: string | readonly Part[]): string {
   return text
 }
 
-/** Empty for what is no text. */
+/** Returns the text of a part, or `''` for media and unknown parts. */
 export function textOfPart(part: Part): string {
   if (!isText(part)) return ''
   return part.type === 'refusal' ? part.refusal : part.text
 }
 
-/** Words, be they those of a refusal. */
+/** True for text, including the text of a refusal. */
 export function isText(part: Part): part is TextPart | RefusalPart {
   return part.type === 'input_text' || part.type === 'output_text' || part.type === 'refusal'
 }

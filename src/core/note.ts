@@ -1,17 +1,14 @@
-/**
- * A note says what happened to something that is not passed on as it came. Losses are values:
- * whoever drops or changes something returns a note, and `explain` shows them all.
- */
+/** A record of one change to a request. Code that drops or changes something returns a note, and `explain` shows all notes. */
 export interface Note {
   readonly did: 'dropped' | 'changed' | 'moved' | 'added'
-  /** Place in the list of items that the client's request and its history make up. */
+  /** Index in the combined list of history and request items. */
   readonly at?: number
-  /** Name of a request field, when the note is about one and not about an item. */
+  /** Name of a request field, if the note concerns a field instead of an item. */
   readonly field?: string
-  /** A short code in kebab-case, to count and to test by. */
+  /** A short code in kebab-case, e.g. `output-without-call`. */
   readonly why: string
-  /** Which transform or which wire wrote it. */
+  /** Name of the transform or wire that made the change. */
   readonly by?: string
-  /** One sentence for a person, when the code does not say enough. */
+  /** One sentence for people, if the code alone is not enough. */
   readonly detail?: string
 }

@@ -1,4 +1,4 @@
-/** What a model is asked, free of any dialect: the items and the settings of one request. */
+/** Defines the items and parameters of one upstream request, independent of dialect and wire. */
 import type { Item } from './item.ts'
 import type { Json, JsonObject } from './json/json.ts'
 
@@ -8,34 +8,34 @@ export interface Prompt {
   readonly items: readonly Item[]
   readonly params: PromptParameters
   readonly stream: boolean
-  /** Whether the client is to be told the usage though it did not ask. */
+  /** True if the upstream must report token usage although the client did not request it. */
   readonly wantsUsage?: boolean
-  /** From so many tokens on the upstream is to compact what it is sent. Only of one that can. */
+  /** Input size in tokens above which the upstream compacts the prompt. Set only for upstreams that support it. */
   readonly compactAbove?: number
-  /** What the client wrote, for a wire that speaks the client's language. */
+  /** The client's request, for a wire of the same API. */
   readonly source: PromptSource
 }
 
 /**
- * The request as it came. While `prompt.items === source.items` and `prompt.params ===
- * source.params`, a wire of the same language may send `bytes` on unchanged.
+ * The request before any transform. While `prompt.items === source.items` and `prompt.params ===
+ * source.params`, a wire of the same API may forward `bytes` unchanged.
  */
 export interface PromptSource {
   readonly dialect: DialectName
   readonly body: JsonObject
-  /** Those of `body`. */
+  /** Returns `body` as bytes. */
   readonly bytes: () => Uint8Array
   readonly items: readonly Item[]
   readonly params: PromptParameters
 }
 
 /**
- * The settings that more than one wire has a word for. `null` means that the client did not say.
- * A dialect fills this in completely; a provider that cannot express a set value writes a note.
+ * Parameters that more than one wire supports. Null means that the client did not set the parameter.
+ * A provider that cannot express a set parameter writes a note.
  */
 export interface PromptParameters {
   readonly model: string
-  /** Text in front of everything; of this request only, never part of the history. */
+  /** Text before all items. Belongs to this request only and is never stored in the history. */
   readonly instructions: string | null
   readonly tools: readonly Tool[]
   readonly toolChoice: ToolChoice | null
@@ -59,8 +59,8 @@ export interface PromptParameters {
   readonly user: string | null
   readonly include: readonly string[]
   /**
-   * Every other field of the body that is meant for the model's side, as the client wrote it.
-   * A wire of the same language passes them on; any other writes a note for each.
+   * All other body fields that are meant for the upstream. A wire of the same API forwards them; any
+   * other wire writes a note for each.
    */
   readonly extra: JsonObject
 }
@@ -72,7 +72,7 @@ export interface FunctionTool {
   readonly name: string
   readonly description: string | null
   readonly parameters: JsonObject | null
-  /** Always explicit: the default differs between the wires. */
+  /** Never omitted: the default differs between wires. */
   readonly strict: boolean
 }
 
@@ -83,7 +83,7 @@ export interface CustomTool {
   readonly format: Json
 }
 
-/** A hosted tool, or one from the future: only a wire of the client's own language can have it. */
+/** A hosted or unknown tool; only a wire of the client's API can send it. */
 export interface OpaqueTool {
   readonly type: 'opaque'
   readonly raw: JsonObject

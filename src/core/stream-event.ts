@@ -1,11 +1,11 @@
 /**
- * What a model says, free of any wire: the events between a provider's stream and a client's.
+ * Defines the events of an answer, independent of wire and dialect.
  *
- * Order of an answer: `answer-started`, then items, then exactly one of `answer-ended` and
- * `answer-failed`. Each item has one `item-started` and one `item-ended` with the same `index`,
- * counted from 0 without a gap; its deltas lie between the two. Items may overlap. The item of
- * `item-ended` is whole and final: its text is the sum of its deltas. Every call has a `call_id`,
- * and none that another call of the answer has: a decoder invents what an upstream leaves out.
+ * Order: `answer-started`, then items, then exactly one of `answer-ended` and `answer-failed`. Each
+ * item has one `item-started` and one `item-ended` with the same `index`, counted from 0 without
+ * gaps, and its deltas come between the two. Items may overlap. `item-ended` has the complete item:
+ * its text is the sum of the deltas. Every call has a `call_id` that is unique in the answer; a decoder
+ * generates missing ones.
  */
 import type { Item } from './item.ts'
 import type { Json, JsonObject } from './json/json.ts'
@@ -24,19 +24,19 @@ export type StreamEvent =
 
 export interface AnswerStarted {
   readonly type: 'answer-started'
-  /** As the upstream named it; the gateway names its own. */
+  /** The upstream's id of the answer; the client gets a gateway-generated id instead. */
   readonly upstreamId: string | null
   readonly model: string | null
 }
 
-/** As much of the item as is known: a message its role, a call its name and call_id. */
+/** `item` has the fields known so far: a message its role, a call its name and `call_id`. */
 export interface ItemStarted {
   readonly type: 'item-started'
   readonly index: number
   readonly item: Item
 }
 
-/** `part` is the place in the message's content, counted from 0. */
+/** `part` is the index in the message's content. */
 export interface TextDelta {
   readonly type: 'text-delta'
   readonly index: number
@@ -52,7 +52,7 @@ export interface RefusalDelta {
   readonly text: string
 }
 
-/** `channel` tells the item's `summary` from its raw `content`; `part` is the place in there. */
+/** `channel` is the item's `summary` or its raw `content`; `part` is the index in that list. */
 export interface ReasoningDelta {
   readonly type: 'reasoning-delta'
   readonly index: number
@@ -87,7 +87,7 @@ export interface AnswerEnded {
   readonly usage: TokenUsage | null
 }
 
-/** `stop` covers an ending with tool calls as well: the items say whether there are any. */
+/** `stop` includes an answer that ends with tool calls. */
 export type AnswerFinishReason = 'stop' | 'length' | 'content-filter'
 
 export interface AnswerFailed {
@@ -96,7 +96,7 @@ export interface AnswerFailed {
   readonly usage?: TokenUsage | null
 }
 
-/** An error in OpenAI's shape, with the HTTP status it has or would have had. */
+/** An error in OpenAI's format, with its HTTP status; a stream that already started cannot send the status. */
 export interface Failure {
   readonly status: number
   readonly type: string
@@ -105,7 +105,7 @@ export interface Failure {
   readonly param: string | null
 }
 
-/** `null` where the upstream did not say, which is not the same as 0. */
+/** Null if the upstream did not report the number, which differs from 0. */
 export interface TokenUsage {
   readonly inputTokens: number
   readonly cachedTokens: number | null
@@ -113,15 +113,13 @@ export interface TokenUsage {
   readonly outputTokens: number
   readonly reasoningTokens: number | null
   readonly totalTokens: number
-  /** What the gateway had taken the input for, where it had reason to. */
+  /** The gateway's estimate before the request, if it made one. */
   readonly estimatedInputTokens?: number
-  /** What the last request alone came to, where it is the sum of several. */
+  /** Total tokens of the last request, if these numbers are the sum of several requests. */
   readonly newestTokens?: number
 }
 
-type Terminal = Extract<StreamEvent, { readonly type: 'answer-ended' | 'answer-failed' }>
-
-/** Whether an answer is over with it. */
-export function isTerminalEvent(event: StreamEvent): event is Terminal {
+/** True for the event that ends an answer. */
+export function isTerminalEvent(event: StreamEvent): event is AnswerEnded | AnswerFailed {
   return event.type === 'answer-ended' || event.type === 'answer-failed'
 }

@@ -1,7 +1,8 @@
 /**
- * A turn's id is 20 characters: the ten of time and the last ten of randomness of a ULID. (The
- * first twenty of a monotonic ULID are not unique within a millisecond: it counts at its end.)
- * Everything a client sees of a turn is named after it.
+ * Builds and parses turn ids and the response, conversation and item ids derived from them.
+ *
+ * A turn id is 20 characters of a ULID: its 10 characters of time and the last 10 of randomness. The
+ * first 20 would repeat within a millisecond, because a monotonic ULID counts up at its end.
  */
 const TURN_ID = /^[0-9A-HJKMNP-TV-Z]{20}$/
 
@@ -9,18 +10,18 @@ export function turnIdFromUlid(ulid: string): string {
   return ulid.slice(0, 10) + ulid.slice(16)
 }
 
-/** The id that no turn of that time or later is before: ids begin with the time. */
+/** Returns the lowest turn id of that time: ids begin with the time, so ids compare like times. */
 export function minTurnIdAt(milliseconds: number): string {
   let time = Math.max(0, milliseconds)
   let digits = ''
-  for (let place = 0; place < 10; place += 1) {
+  for (let position = 0; position < 10; position += 1) {
     digits = (DIGITS[time % 32] ?? '0') + digits
     time = Math.floor(time / 32)
   }
   return digits
 }
 
-/** When a turn was named, or a conversation that is named after one; `null` for what is named otherwise. */
+/** Returns the creation time in a turn id or `conv_…` id, or null for any other id. */
 export function readIdTimeMs(id: string): number | null {
   const turnId = id.startsWith('conv_') ? id.slice('conv_'.length) : id
   if (!TURN_ID.test(turnId)) return null
@@ -43,7 +44,7 @@ export function conversationId(turnId: string): string {
   return `conv_${turnId}`
 }
 
-/** `null` for what cannot be a response of ours. */
+/** Returns null for an id that no response of the gateway can have. */
 export function turnIdOfResponse(responseId: string): string | null {
   return turnIdAfter('resp_', responseId)
 }
@@ -76,7 +77,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   apply_patch_call: 'apc',
 }
 
-/** Where an item stands: the place among what was new before the answer, or in the answer. */
+/** Position of an item: its index in the turn's input or output. */
 export interface ItemPlace {
   readonly turnId: string
   readonly side: 'in' | 'out'
@@ -84,8 +85,8 @@ export interface ItemPlace {
 }
 
 /**
- * The id of an item that came without one, the same however often it is asked for. It says where the
- * item stands: behind the turn's id comes its place in base 36, and an `I` before that for an input.
+ * Derives the id of an item that has none. Contains the turn id, `I` for an input item, and the index
+ * in base 36: the 11th output message of a turn gets `msg_<turn id>a`.
  */
 export function itemId(
   type: string,
@@ -93,15 +94,15 @@ export function itemId(
   index: number,
   side: ItemPlace['side'] = 'out',
 ): string {
-  const mark = side === 'in' ? 'I' : ''
-  return `${PREFIXES[type] ?? 'item'}_${turnId}${mark}${index.toString(36)}`
+  const sideLetter = side === 'in' ? 'I' : ''
+  return `${PREFIXES[type] ?? 'item'}_${turnId}${sideLetter}${index.toString(36)}`
 }
 
 const DERIVED_ID = /^[a-z]{2,5}_([0-9A-HJKMNP-TV-Z]{20})(I?)(0|[1-9a-z][0-9a-z]{0,5})$/
 
-/** `null` for an id that is not derived from a place. */
+/** Returns null for an id that `itemId` cannot have built. */
 export function parseItemId(id: string): ItemPlace | null {
-  const [, turnId, mark, index] = DERIVED_ID.exec(id) ?? []
+  const [, turnId, sideLetter, index] = DERIVED_ID.exec(id) ?? []
   if (turnId === undefined || index === undefined) return null
-  return { turnId, side: mark === 'I' ? 'in' : 'out', index: parseInt(index, 36) }
+  return { turnId, side: sideLetter === 'I' ? 'in' : 'out', index: parseInt(index, 36) }
 }

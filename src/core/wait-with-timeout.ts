@@ -1,10 +1,10 @@
-/** Waits for so long, and then no more. What is waited for goes on. */
+/** Waits for `work`, but at most `timeoutMs`, and then returns `TIMED_OUT`. Does not cancel `work`. */
 export function waitWithTimeout<Value>(
   work: Promise<Value>,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<Value | typeof TIMED_OUT> {
   const { promise, resolve, reject } = Promise.withResolvers<Value | typeof TIMED_OUT>()
-  const timer = setTimeout(() => resolve(TIMED_OUT), patienceMs)
+  const timer = setTimeout(() => resolve(TIMED_OUT), timeoutMs)
   work.then(
     (value) => {
       clearTimeout(timer)

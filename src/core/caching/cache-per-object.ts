@@ -1,13 +1,13 @@
-/** Makes a value when it is first asked for of an object, and has it for as long as there is that object. */
-export function cachePerObject<Of extends object, Value extends object | string>(
-  make: (of: Of) => Value,
-): (of: Of) => Value {
-  const made = new WeakMap<Of, Value>()
-  return (of) => {
-    const known = made.get(of)
-    if (known !== undefined) return known
-    const value = make(of)
-    made.set(of, value)
+/** Returns `compute` with a cache: one value per object, freed together with the object. */
+export function cachePerObject<Key extends object, Value extends object | string>(
+  compute: (object: Key) => Value,
+): (object: Key) => Value {
+  const cache = new WeakMap<Key, Value>()
+  return (object) => {
+    const cached = cache.get(object)
+    if (cached !== undefined) return cached
+    const value = compute(object)
+    cache.set(object, value)
     return value
   }
 }

@@ -1,5 +1,5 @@
-/** Makes a value when it is first asked for, and has it from then on. */
-export function createLazyValue<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | null = null
-  return () => (made ??= { value: make() }).value
+/** Returns a function that computes its value on the first call and returns the same value afterwards. */
+export function createLazyValue<Value>(compute: () => Value): () => Value {
+  let computed: { readonly value: Value } | null = null
+  return () => (computed ??= { value: compute() }).value
 }

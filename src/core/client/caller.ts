@@ -1,8 +1,7 @@
-/** Identifies who sends a request: a tenant and, if known, one of its users. */
-
+/** Identifies the sender of a request. */
 export interface Caller {
-  /** Everything that is kept belongs to a tenant and is found by it alone. */
+  /** Every stored row belongs to a tenant; other tenants never see it. */
   readonly tenant: string
-  /** Where one is known, what is kept is this user's, and is found by nobody else of the tenant. */
+  /** If set, rows that this caller stores are visible only to this user of the tenant. */
   readonly user: string | null
 }

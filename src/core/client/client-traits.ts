@@ -1,17 +1,18 @@
-/** What is known of the program that asks, and what follows from it for an answer. */
+/** Properties of the client program that change how the gateway answers it. */
 export interface ClientTraits {
-  /** Open WebUI takes more than OpenAI's words, and less: `client/` says how it is recognised. */
+  /** Open WebUI accepts extra fields and rejects some standard ones; `server/clients/` detects it. */
   readonly isOpenWebUi: boolean
-  /** Whether its answers may carry a marker, by which it brings back what it does not keep. */
+  /** True if answers may carry a turn marker, which the client sends back as part of its text. */
   readonly receivesMarkers: boolean
-  /** Housekeeping of a client (titles, tags): it leaves no turn, and is reminded of nothing. */
+  /** Task request (titles, tags): it stores no turn and recalls none. */
   readonly isTask: boolean
-  /** Whether it cannot read a line of more than 128 KiB, and with it gives up the whole answer. */
+  /** True if the client cannot read a line above 128 KiB: it then drops the complete answer. */
   readonly hasShortLines: boolean
-  /** A chat that is not meant to last. */
+  /** True if the user marked the chat as temporary. */
   readonly isTemporary: boolean
 }
 
+/** Traits of a client about which the gateway only knows that it speaks the API. */
 /** One of whom nothing is known but that it speaks the API. */
 export const DEFAULT_CLIENT_TRAITS: ClientTraits = {
   isOpenWebUi: false,

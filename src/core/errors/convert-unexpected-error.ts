@@ -1,6 +1,6 @@
 /**
- * What somebody is told of an error. One that was thrown on purpose says so itself; any other is a
- * mistake of ours: whoever asked hears no more than that, and the log all of it.
+ * Converts any thrown error into the error that a client receives. An unexpected error is logged with
+ * its stack, and the client learns only that the gateway failed.
  */
 import type { Log } from '../ports/log-interface.ts'
 import { GatewayError } from './gateway-error.ts'

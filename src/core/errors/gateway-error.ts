@@ -1,6 +1,6 @@
 /**
- * Every way in which the gateway itself refuses or fails, by code: HTTP status and OpenAI's `type`.
- * Edges throw a GatewayError; the core returns notes and failures.
+ * Defines every error of the gateway by code, with its HTTP status. Request handlers throw a
+ * GatewayError; transforms return notes instead.
  */
 import type { Failure } from '../stream-event.ts'
 import type { JsonObject } from '../json/json.ts'
@@ -44,10 +44,10 @@ export class GatewayError extends Error {
   readonly failure: Failure
   readonly headers: Readonly<Record<string, string>>
 
-  /** By code, or with a failure that an upstream has already put into words. */
+  /** Takes an error code, or a failure that an upstream has reported. */
   constructor(
-    what: ErrorCode | Failure,
-    message = typeof what === 'string' ? what : what.message,
+    error: ErrorCode | Failure,
+    message = typeof error === 'string' ? error : error.message,
     more: {
       readonly param?: string | null
       readonly status?: number
@@ -59,7 +59,7 @@ export class GatewayError extends Error {
     this.name = 'GatewayError'
     this.headers = more.headers ?? {}
     this.failure = truncateFailure(
-      typeof what === 'string' ? createFailure(what, message, more) : what,
+      typeof error === 'string' ? createFailure(error, message, more) : error,
     )
   }
 }
@@ -74,13 +74,13 @@ export function createFailure(
   return { status, type, code, message, param: more.param ?? null }
 }
 
-/** The body that OpenAI's clients understand: all four keys, always. */
+/** Returns the error body of OpenAI's API, whose clients expect all four keys. */
 export function createErrorBody(failure: Failure): JsonObject {
   const { message, type, param, code } = failure
   return { error: { message, type, param, code } }
 }
 
-/** OpenAI has no code for it. */
+/** Creates a 404 without a code, as OpenAI's API does. */
 export function createNotFoundError(message: string, param: string | null = null): GatewayError {
   return new GatewayError({
     status: 404,
@@ -91,7 +91,7 @@ export function createNotFoundError(message: string, param: string | null = null
   })
 }
 
-/** For the log: what went wrong, in the words of whoever says it. */
+/** Returns the message of anything thrown, for the log. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

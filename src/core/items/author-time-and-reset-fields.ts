@@ -1,13 +1,12 @@
 /**
- * What a client says of an item for the gateway alone: who has said it, that it is to stay, that
- * nothing before it counts any more. It is kept with the item under `native.backstory`, and no model
- * is told. Beside it stand words of our own, which no client can say: a dialect takes over the fields
- * that it knows by name, and nothing else.
+ * Reads and writes an item's gateway fields: author, time, pin, reset. They are stored with the item
+ * under `native.backstory` and no model receives them. The object also holds fields that only the gateway
+ * sets: a dialect copies known fields from a client by name, so a client cannot set any other.
  */
 import type { Item } from '../item.ts'
 import type { JsonObject } from '../json/json.ts'
 
-/** At least one of id and name is there. */
+/** At least one of the two is set. */
 export interface ItemAuthor {
   readonly id: string | null
   readonly name: string | null
@@ -17,35 +16,35 @@ export function readGatewayField(item: Item): JsonObject | undefined {
   return item.native?.['backstory']
 }
 
-/** The same item with more said of it. */
+/** Returns a copy of the item with `field` merged into `native.backstory`. */
 export function setGatewayField<Kind extends Item>(item: Kind, field: JsonObject): Kind {
   return { ...item, native: { ...item.native, backstory: { ...readGatewayField(item), ...field } } }
 }
 
-/** `null` where nobody is named. Chat's own `name` names who is not named otherwise. */
+/** Returns null for an item without an author. The `name` of a chat message is used if no other name is set. */
 export function authorOf(item: Item): ItemAuthor | null {
   const { native } = item
-  // Nearly all items end here.
+  // Most items have no wire-specific data.
   if (native === undefined) return null
   const author = native['backstory']?.['author']
   const { id, name } = (author ?? {}) as JsonObject
-  const said = name ?? (item.type === 'message' ? native['chat']?.['name'] : null)
-  const found = { id: nonEmpty(id), name: nonEmpty(said) }
-  return found.id === null && found.name === null ? null : found
+  const authorName = name ?? (item.type === 'message' ? native['chat']?.['name'] : null)
+  const ids = { id: nonEmpty(id), name: nonEmpty(authorName) }
+  return ids.id === null && ids.name === null ? null : ids
 }
 
-/** Whether somebody is who is meant by an id or a name. */
-export function matchesAuthor({ id, name }: ItemAuthor, who: string): boolean {
-  return id === who || name === who
+/** True if `idOrName` is the author's id or name. */
+export function matchesAuthor({ id, name }: ItemAuthor, idOrName: string): boolean {
+  return id === idOrName || name === idOrName
 }
 
-/** Seconds since 1970; `null` where nobody says when. */
+/** Returns seconds since 1970, or null if the client set no time. */
 export function sentAtOf(item: Item): number | null {
   const sentAt = readGatewayField(item)?.['sent_at']
   return typeof sentAt === 'number' ? sentAt : null
 }
 
-/** Nothing that stands before a conversation's reset is replayed: not before this item, or not it either. */
+/** A reset hides all items before this one (`before`), or also this item (`behind`). */
 export type HistoryReset = 'before' | 'behind'
 
 export function readHistoryReset(item: Item): HistoryReset | null {

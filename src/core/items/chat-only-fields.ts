@@ -1,26 +1,26 @@
 /**
- * What Chat Completions says of an item beyond the waist, kept under `native.chat`. Plain names are
- * fields of the message that the item came in (`name`, `reasoning_details`, …) and go back into the
- * message that the item becomes. Names with a `$` are about the item alone.
+ * Defines the data of an item that only Chat Completions has, stored under `native.chat`. Plain names
+ * are fields of the message that the item came in (`name`, `reasoning_details`) and are added to the
+ * message that the item is sent in. Names that start with `$` belong to the item alone.
  */
 import type { Item } from '../item.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 
 export interface ChatOnlyFields extends JsonObject {
   readonly reasoning_details?: readonly Json[]
-  /** The field in which a client sent a reasoning's text; it goes back under the same name. */
+  /** Name of the field with a reasoning's text, e.g. `reasoning_content`; it is sent back under the same name. */
   readonly $field?: string
-  /** Fields of the content parts that the waist has no word for, by place. */
+  /** Fields of content parts that `Part` does not declare, by index. */
   readonly $parts?: readonly (JsonObject | null)[]
-  /** Fields of the entry in `tool_calls`: `extra_content` with a thought signature, for one. */
+  /** Extra fields of the entry in `tool_calls`, e.g. `extra_content` with a thought signature. */
   readonly $entry?: JsonObject
-  /** A call made or answered in the way of `functions`, before there were tools. */
+  /** True for a call or output of the older `functions` API. */
   readonly $legacy?: boolean
 }
 
 const NONE: ChatOnlyFields = {}
 
-/** Whether it is a word of ours, which is not for a client to say. */
+/** True for a name that only the gateway sets. */
 export function isItemLevelField(name: string): boolean {
   return name.startsWith('$')
 }
@@ -29,7 +29,7 @@ export function readChatOnlyFields(item: Item): ChatOnlyFields {
   return item.native?.['chat'] ?? NONE
 }
 
-/** The fields of the message alone; `undefined` if there are none, which is nearly always. */
+/** Returns only the fields of the message; undefined if there are none, which is the usual case. */
 export function readChatMessageFields(item: Item): JsonObject | undefined {
   const native = item.native?.['chat']
   if (native === undefined) return undefined
@@ -37,7 +37,7 @@ export function readChatMessageFields(item: Item): JsonObject | undefined {
   return fields.length > 0 ? Object.fromEntries(fields) : undefined
 }
 
-/** The entries of a list that are objects, whatever else it holds. */
+/** Returns the list entries that are objects. */
 export function filterObjects(list: unknown): readonly JsonObject[] {
   if (!Array.isArray(list)) return []
   return list.every(isObject) ? list : list.filter(isObject)

@@ -1,6 +1,6 @@
 /**
- * A `compaction` item stands for all that was said before it. What is in it, only its maker can
- * read; of ours that is a summary in words. This is the one file that packs and unpacks it.
+ * Creates and reads `compaction` items, each of which replaces all items before it. Only its maker can
+ * read the content; the gateway's own compactions contain a summary as text.
  */
 import { decodeBase64Json, encodeBase64Json } from '../json/base64-json.ts'
 import { textOf, type Item, type Message, type OpaqueItem } from '../item.ts'
@@ -8,74 +8,74 @@ import { readGatewayField, setGatewayField } from './author-time-and-reset-field
 import { isObject } from '../json/json.ts'
 import { detectEncryptedContentWire } from '../reasoning/detect-encrypted-content-wire.ts'
 
-/** The item as clients know it: opaque to them, to be sent back as it is. */
+/** Creates the item that a client stores and sends back unchanged. Later versions may encrypt the JSON. */
 export function createCompactionItem(id: string, summary: string): OpaqueItem {
-  return { type: 'opaque', raw: { id, type: 'compaction', encrypted_content: packed(summary) } }
+  const content = PREFIX + encodeBase64Json({ v: 1, summary })
+  return { type: 'opaque', raw: { id, type: 'compaction', encrypted_content: content } }
 }
 
 export function isCompaction(item: Item): item is OpaqueItem {
   return item.type === 'opaque' && item.raw['type'] === 'compaction'
 }
 
-/** Asks for a compaction, as the last item of an input. */
+/** True for an input item that requests a compaction; it is the last one. */
 export function isCompactionTrigger(item: Item | undefined): item is OpaqueItem {
   return item?.type === 'opaque' && item.raw['type'] === 'compaction_trigger'
 }
 
-/** `null` for what somebody else made, and for what is not as we made it. */
-export function readGatewayCompaction({ raw }: OpaqueItem): string | null {
-  const sealed = raw['encrypted_content']
-  return typeof sealed === 'string' && sealed.startsWith(PREFIX) ? unpacked(sealed) : null
+/** Returns the summary, or null if another service made the item or its content was changed. */
+export function readGatewayCompaction(item: OpaqueItem): string | null {
+  if (!isGatewayCompaction(item)) return null
+  const json = decodeBase64Json(String(item.raw['encrypted_content']).slice(PREFIX.length))
+  if (!isObject(json) || json['v'] !== 1) return null
+  return typeof json['summary'] === 'string' ? json['summary'] : null
 }
 
 export function isGatewayCompaction({ raw }: OpaqueItem): boolean {
-  const sealed = raw['encrypted_content']
-  return typeof sealed === 'string' && sealed.startsWith(PREFIX)
+  const content = raw['encrypted_content']
+  return typeof content === 'string' && content.startsWith(PREFIX)
 }
 
 /**
- * The wire of the upstream that made it, which alone can read it; `null` for one of ours. One that its
- * client has brought along in Anthropic's own words has its text in the open.
+ * Returns the wire of the upstream that made the item, or null for the gateway's own. Anthropic's
+ * compaction that a client sends itself has its text in `content`, unencrypted.
  */
 export function readCompactionWire(item: OpaqueItem): string | null {
   if (isGatewayCompaction(item)) return null
-  const { encrypted_content: sealed, content } = item.raw
-  if (typeof sealed === 'string') return detectEncryptedContentWire(sealed) ?? 'responses'
+  const { encrypted_content: encrypted, content } = item.raw
+  if (typeof encrypted === 'string') return detectEncryptedContentWire(encrypted) ?? 'responses'
   return typeof content === 'string' ? 'anthropic' : 'responses'
 }
 
-/** Whether it has come to its end: of an answer that broke off in the middle of one, it has not. */
+/** False for the compaction of an answer that broke off before the item ended. */
 export function isCompleteCompaction({ raw }: OpaqueItem): boolean {
-  const { status, encrypted_content: sealed, content } = raw
+  const { status, encrypted_content: encrypted, content } = raw
   if (status === 'incomplete' || status === 'in_progress') return false
-  return [sealed, content].some((held) => typeof held === 'string' && held !== '')
+  return [encrypted, content].some((text) => typeof text === 'string' && text !== '')
 }
 
-/** Whether an upstream made it, and not the gateway. */
+/** True if an upstream made the item rather than the gateway. */
 export function isUpstreamCompaction(item: Item): item is OpaqueItem {
   return isCompaction(item) && !isGatewayCompaction(item)
 }
 
-/** The same, made of a conversation in which nothing of some authors was shown. */
+/** Records that the compaction was made without the messages of these authors. */
 export function setHiddenAuthors(item: OpaqueItem, hidden: readonly string[]): OpaqueItem {
   return setGatewayField(item, { without: hidden })
 }
 
-/** A client cannot say this of an item, so it is ours. */
+/** Returns the recorded authors. Trustworthy: a client cannot set this field. */
 export function readHiddenAuthors(item: OpaqueItem): readonly unknown[] {
   const hidden = readGatewayField(item)?.['without']
   return Array.isArray(hidden) ? hidden : []
 }
 
-/**
- * Whether it stands for what the user said, too, and its maker reads nothing in front of it but the
- * instructions at the head.
- */
+/** True if the item also replaces user messages. Its upstream reads only the leading instructions before it. */
 export function replacesUserMessages(item: Item): boolean {
   return isCompaction(item) && readCompactionWire(item) === 'anthropic'
 }
 
-/** What a model is given in place of the item. A client cannot say this of an item, so it is ours. */
+/** Creates the message that a model is sent instead of the gateway's compaction item. */
 export function createCompactionMessage(summary: string): Message {
   return {
     type: 'message',
@@ -85,27 +85,16 @@ export function createCompactionMessage(summary: string): Message {
   }
 }
 
+/** Trustworthy: a client cannot set this field. */
 export function isCompactionMessage(item: Item): boolean {
   return item.native?.['backstory']?.['compaction'] === true
 }
 
-/** The summary alone, without the words that go with it. */
+/** Returns the summary without the header. */
 export function readCompactionMessage({ content }: Message): string {
   return textOf(content).slice(HEADER.length)
 }
 
 const HEADER =
   '[Summary of the conversation so far. It replaces what was said and done before this point, except the messages of the user. Go on from here.]\n\n'
-
 const PREFIX = 'backstory:'
-
-/** Later the JSON may be sealed with a key instead; the version tells. */
-function packed(summary: string): string {
-  return PREFIX + encodeBase64Json({ v: 1, summary })
-}
-
-function unpacked(sealed: string): string | null {
-  const json = decodeBase64Json(sealed.slice(PREFIX.length))
-  if (!isObject(json) || json['v'] !== 1) return null
-  return typeof json['summary'] === 'string' ? json['summary'] : null
-}

@@ -1,46 +1,50 @@
 /**
- * Where an answer goes on with another. A client may ask to have an answer continued, and from then on
- * the two stand side by side, with nobody between them. A wire on which a model cannot go on with its
- * own words asks it to, in a line of the user's; what came then was said behind that line, and stays
- * so in every later request only if the line is put there again.
+ * Finds answers that directly follow another answer. A client may ask the model to continue an answer,
+ * and afterwards the history has two answers in a row. Some wires need a user message between them
+ * that asks the model to continue. The second answer was generated after that message, so every later
+ * request must insert it again at the same index.
  *
- * An answer is told by its origin, which all its items share as one object. Words without one are the
- * client's own. They may also be words of an answer that were edited: these stand among what else
- * belongs to it, or in front of its calls, which is therefore no such place, unless something of
- * another answer stands before them.
+ * All items of an answer share one `origin` object. An item without an origin is text of the client, or
+ * text of an answer that the client edited. Edited text comes in the middle of its answer or before its
+ * calls; a call after such text therefore does not start another answer, unless an item of another
+ * answer comes before the text.
  */
 import { isModelItem } from './is-model-item.ts'
 import { isCallOutput } from './tool-call-pairs.ts'
 import { hasLastingEffect, isAssistantMessage } from './rounds-and-pinned-items.ts'
 import { isToolCall, type Item, type Origin } from '../item.ts'
 
-/** The places of the first items of answers that went on with what stands right before them. */
+/** Returns the index of the first item of each answer that directly follows another one. */
 export function findConsecutiveAnswers(items: readonly Item[]): readonly number[] {
-  const begun = new Set<Origin>()
-  const places: number[] = []
-  let before: Item | null = null
-  // Whether something of another answer stands before it, and no result of a tool in between.
-  let isBehindOther = false
-  for (const [at, item] of items.entries()) {
+  const startedAnswers = new Set<Origin>()
+  const indexes: number[] = []
+  let previous: Item | null = null
+  /** True if an item of another answer comes before, without a tool output in between. */
+  let followsAnswer = false
+  for (const [index, item] of items.entries()) {
     const { origin } = item
-    if (origin !== undefined && !begun.has(origin)) {
-      begun.add(origin)
-      if (before !== null && isSaid(item) && (isBehindOther || wentOn(before, item)))
-        places.push(at)
+    if (origin !== undefined && !startedAnswers.has(origin)) {
+      startedAnswers.add(origin)
+      if (
+        previous !== null &&
+        isAnswerItem(item) &&
+        (followsAnswer || continuesAnswer(previous, item))
+      )
+        indexes.push(index)
     }
-    before = isSaid(item) ? item : null
-    // One here is of a tool of the house: its call and what was said then are of one answer.
-    isBehindOther =
-      before !== null && !isCallOutput(item) && (isBehindOther || origin !== undefined)
+    previous = isAnswerItem(item) ? item : null
+    // Only a gateway tool has its output among answer items: its call and the text after it are one answer.
+    followsAnswer =
+      previous !== null && !isCallOutput(item) && (followsAnswer || origin !== undefined)
   }
-  return places
+  return indexes
 }
 
-/** What others say, and what tools return, parts two answers, and so does what holds from there on. */
-function isSaid(item: Item): boolean {
+/** False for items that separate two answers: messages of others, tool outputs, items with a lasting effect. */
+function isAnswerItem(item: Item): boolean {
   return isModelItem(item) && !hasLastingEffect(item)
 }
 
-function wentOn(before: Item, item: Item): boolean {
-  return before.origin !== undefined || (isAssistantMessage(before) && !isToolCall(item))
+function continuesAnswer(previous: Item, item: Item): boolean {
+  return previous.origin !== undefined || (isAssistantMessage(previous) && !isToolCall(item))
 }

@@ -1,9 +1,8 @@
 /**
- * What an answer holds of the tools of the house: calls of tools that the gateway offers by itself, and
- * the outputs that it gave. They are items like any other to whoever keeps an answer or asks the model
- * again, and are not there for whoever reads what the model has said: no client knows such a tool.
+ * Marks calls and outputs of gateway tools. The gateway stores them and sends them to the model like
+ * any other item, but hides them from clients, which do not know these tools.
  *
- * They are told by a mark under `native`, where no client and no upstream can put one.
+ * The mark is a key under `native` that no client and no upstream can set.
  */
 import type { FunctionCallOutput, Item, Part } from '../item.ts'
 
@@ -13,7 +12,7 @@ export function isGatewayToolItem({ native }: Item): boolean {
   return native?.[MARK] !== undefined
 }
 
-/** The call, marked. What its wire has said of it stays. */
+/** Returns the call with the mark; wire-specific data stays. */
 export function markGatewayToolCall<Call extends Item>(call: Call): Call {
   return { ...call, native: { ...call.native, [MARK]: {} } }
 }
@@ -26,26 +25,26 @@ export function createGatewayToolOutput(
   return { type: 'function_call_output', call_id: callId, output, native }
 }
 
-/** The same as if a client had it and answered it: the very same, if it is not of the house. */
+/** Returns the item without the mark, as if the client had run the tool; other items are returned unchanged. */
 export function unmarkGatewayToolItem(item: Item): Item {
   if (!isGatewayToolItem(item)) return item
-  const { native: { [MARK]: _house, ...others } = {}, ...said } = item
-  return Object.keys(others).length === 0 ? said : { ...said, native: others }
+  const { native: { [MARK]: _mark, ...others } = {}, ...rest } = item
+  return Object.keys(others).length === 0 ? rest : { ...rest, native: others }
 }
 
-/** Whether it is an output of which more was given once, or something else. */
+/** True if a transform shortened or replaced the output of a gateway tool. */
 export function isShortenedGatewayOutput(item: Item): boolean {
   if (item.type !== 'function_call_output') return false
   const size = item.native?.[MARK]?.['size']
   return size !== undefined && size !== sizeOf(item.output)
 }
 
-/** The very same list, if nothing of it is of the house. */
+/** Returns the same list if no item is marked. */
 export function removeGatewayToolItems(items: readonly Item[]): readonly Item[] {
   return items.some(isGatewayToolItem) ? items.filter((item) => !isGatewayToolItem(item)) : items
 }
 
-/** Media are told in several ways, and are the same for that. */
+/** Media count by type only, because their encoding differs between requests. */
 function sizeOf(output: string | readonly Part[]): string {
   if (typeof output === 'string') return `${output.length}`
   return output.map((part) => ('text' in part ? part.text.length : part.type)).join(' ')

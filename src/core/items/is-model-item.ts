@@ -1,4 +1,4 @@
-/** Whether only a model makes such an item, or the service that it runs on, or the house for it. */
+/** True for items that a model, a provider-hosted tool or a gateway tool makes, and never a client. */
 import { isGatewayToolItem } from './gateway-tool-items.ts'
 import type { Item } from '../item.ts'
 import { callEndOf } from './tool-call-pairs.ts'
@@ -8,7 +8,7 @@ export function isModelItem(item: Item): boolean {
     case 'message':
       return item.role === 'assistant'
     case 'opaque':
-      return callEndOf(item)?.side !== 'output' && !OF_CLIENT.has(item.raw['type'])
+      return callEndOf(item)?.side !== 'output' && !CLIENT_TYPES.has(item.raw['type'])
     case 'reasoning':
     case 'function_call':
     case 'custom_tool_call':
@@ -20,8 +20,8 @@ export function isModelItem(item: Item): boolean {
   }
 }
 
-/** Items of other kinds by which a client tells what is to be done. */
-const OF_CLIENT: ReadonlySet<unknown> = new Set([
+/** Opaque items by which a client controls the request. */
+const CLIENT_TYPES: ReadonlySet<unknown> = new Set([
   'compaction_trigger',
   'configuration_update',
   'additional_tools',

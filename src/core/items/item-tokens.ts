@@ -1,26 +1,24 @@
 /**
- * How many tokens an item is worth, by estimate, as it would be sent: without what is kept of it
- * beside the conversation. An item never changes, and while it is remembered, so is its number.
+ * Estimates the tokens of an item as it is sent, that is, without its origin and id. The result is
+ * cached with the item, which never changes.
  */
 import type { Item } from '../item.ts'
 import { estimateTokens } from '../text/estimate-tokens.ts'
 
 export function estimateItemTokens(item: Item): number {
-  const known = KNOWN.get(item)
-  if (known !== undefined) return known
-  const tokens = estimated(item)
-  KNOWN.set(item, tokens)
+  const cached = CACHE.get(item)
+  if (cached !== undefined) return cached
+  const tokens = estimateItemTokensUncached(item)
+  CACHE.set(item, tokens)
   return tokens
 }
 
-/** The same for who asks once, and has nothing remembered for it. */
+/** Estimates without filling the cache, for items that are read only once. */
 export function estimateItemTokensUncached(item: Item): number {
-  return KNOWN.get(item) ?? estimated(item)
+  const cached = CACHE.get(item)
+  if (cached !== undefined) return cached
+  const hasNeither = item.id === undefined && item.origin === undefined
+  return estimateTokens(hasNeither ? item : { ...item, id: undefined, origin: undefined })
 }
 
-function estimated(item: Item): number {
-  const isBare = item.id === undefined && item.origin === undefined
-  return estimateTokens(isBare ? item : { ...item, id: undefined, origin: undefined })
-}
-
-const KNOWN = new WeakMap<Item, number>()
+const CACHE = new WeakMap<Item, number>()

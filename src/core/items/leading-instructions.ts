@@ -1,20 +1,19 @@
 /**
- * The instructions at the head of a conversation, which a wire that has a field for them lifts out of
- * the list. What the gateway tells in the middle of what others say (a note, what a memory has found)
- * is told in the same words, and is marked: it is never lifted. In a first turn nothing stands between
- * it and the instructions, in the next it stands elsewhere, and with a head that has changed nothing
- * behind it is what was sent before.
+ * Finds the instructions at the start of a conversation, which some wires send in a separate field.
+ * Instructions that the gateway inserts later (notes, memory layers) have the same roles but are
+ * marked and stay in the list: their position changes from turn to turn, and moving them into the
+ * separate field would change the prefix that the provider has cached.
  */
 import type { Item } from '../item.ts'
 import type { JsonObject } from '../json/json.ts'
 
-/** How many items lead. */
+/** Returns the number of leading instructions. */
 export function countLeadingInstructions(items: readonly Item[]): number {
   const end = items.findIndex((item) => !isInstruction(item))
   return end < 0 ? items.length : end
 }
 
-/** Whether an item says what holds from the beginning, if it stands there. */
+/** True for an instruction that may be sent in the separate field if it leads. */
 export function isInstruction(item: Item): boolean {
   return (
     item.type === 'message' &&
@@ -23,10 +22,10 @@ export function isInstruction(item: Item): boolean {
   )
 }
 
-/** To be said of an item under `native.backstory`. */
+/** Value for `native.backstory` that marks an inserted instruction. */
 export const INSERTED_INSTRUCTION_FIELD: JsonObject = { inPlace: true }
 
-/** A client cannot say this of an item, so it is ours. */
+/** Trustworthy: a client cannot set this field. */
 export function isInsertedInstruction({ native }: Item): boolean {
   return native?.['backstory']?.['inPlace'] === true
 }

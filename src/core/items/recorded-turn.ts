@@ -1,4 +1,4 @@
-/** A recorded turn, as far as it is needed to give a client's text its backstory again. */
+/** Defines the part of a stored turn that recall needs to restore forgotten items. */
 import type { Item } from '../item.ts'
 
 export interface RecordedTurn {
@@ -6,15 +6,15 @@ export interface RecordedTurn {
   readonly thread: string
   readonly parent: string | null
   readonly depth: number
-  /** Names the turn by what was said in it and before it; `null` where nobody knows. */
+  /** Hash of the turn's text and of all text before it; null if unknown. */
   readonly fingerprint: string | null
-  /** The upstream that refused the reasoning of everything before this turn; nearly always `null`. */
+  /** Upstream that rejected the reasoning before this turn; null for most turns. */
   readonly reasoningRefusedBy: string | null
   readonly createdAtMs: number
-  /** When it was last needed, give or take a day. */
+  /** Time of the last recall, accurate to about a day. */
   readonly usedAtMs: number
-  /** What was new before the answer, outputs of tools among it. */
+  /** New items before the answer, including tool outputs. */
   readonly input: readonly Item[]
-  /** What the model said, in its order, each with its origin. */
+  /** The answer's items in order, each with its origin. */
   readonly output: readonly Item[]
 }

@@ -1,28 +1,27 @@
 /**
- * An item with other parts. What a wire said of the old ones by their place is taken away with them:
- * put to the new ones, it would bring back what they stand for. Of a part that is left where it was,
- * it stays.
+ * Replaces the content parts of an item. Wire-specific data of a part (`native.chat.$parts`) is
+ * removed together with the part: sent with a new part, it would restore the old content.
  */
 import { readChatOnlyFields } from './chat-only-fields.ts'
 import type { Item, Part } from '../item.ts'
 import type { JsonObject } from '../json/json.ts'
 import { listContentParts } from '../media/media-handles.ts'
 
-/** The very same item, if the very same parts. */
+/** Returns the same item if the parts are the same list. */
 export function replaceContentParts(item: Item, parts: readonly Part[]): Item {
   const before = listContentParts(item)
   if (parts === before) return item
-  const { $parts: said, ...chat } = readChatOnlyFields(item)
-  if (said === undefined) return setContentParts(item, parts)
-  // What was kept before such names were refused may hold anything.
-  const extras: readonly (JsonObject | null)[] =
-    Array.isArray(said) && said.length === parts.length ? said : []
-  const left = extras.map((extra, at) => (parts[at] === before[at] ? extra : null))
-  const rest: JsonObject = left.some((extra) => extra !== null) ? { ...chat, $parts: left } : chat
+  const { $parts: fields, ...chat } = readChatOnlyFields(item)
+  if (fields === undefined) return setContentParts(item, parts)
+  // Rows of older versions may contain anything here, because a client could set the field.
+  const known: readonly (JsonObject | null)[] =
+    Array.isArray(fields) && fields.length === parts.length ? fields : []
+  const kept = known.map((entry, index) => (parts[index] === before[index] ? entry : null))
+  const rest: JsonObject = kept.some((entry) => entry !== null) ? { ...chat, $parts: kept } : chat
   return setContentParts({ ...item, native: { ...item.native, chat: rest } }, parts)
 }
 
-/** With all that a wire said of the old ones. */
+/** Replaces the parts and keeps all wire-specific data. */
 export function setContentParts(item: Item, parts: readonly Part[]): Item {
   switch (item.type) {
     case 'message':

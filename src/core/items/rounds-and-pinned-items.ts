@@ -1,6 +1,6 @@
 /**
- * A round is a user's question with everything up to the next question. Several user messages in
- * a row are one question. What stands before the first question is the preamble.
+ * Finds rounds and pinned items. A round is a user's question and everything up to the next question.
+ * Consecutive user messages are one question. Items before the first question belong to no round.
  */
 import { isCompactionMessage, replacesUserMessages } from './compaction-item.ts'
 import { isInstruction } from './leading-instructions.ts'
@@ -15,16 +15,16 @@ export function isAssistantMessage(item: Item | undefined): boolean {
   return item?.type === 'message' && item.role === 'assistant'
 }
 
-/** Where the rounds begin. A round's number is its place in this list. */
+/** Returns the index of each round's first item. A round's number is its position in this list. */
 export function findRoundStarts(items: readonly Item[]): readonly number[] {
   const starts: number[] = []
-  for (let at = 0; at < items.length; at += 1) {
-    if (isUserMessage(items[at]) && !isUserMessage(items[at - 1])) starts.push(at)
+  for (let index = 0; index < items.length; index += 1) {
+    if (isUserMessage(items[index]) && !isUserMessage(items[index - 1])) starts.push(index)
   }
   return starts
 }
 
-/** Behind the last user message of the question that begins at `start`. */
+/** Returns the index after the last user message of the question that begins at `start`. */
 export function findQuestionEnd(items: readonly Item[], start: number): number {
   let end = start
   while (isUserMessage(items[end])) end += 1
@@ -32,8 +32,9 @@ export function findQuestionEnd(items: readonly Item[], start: number): number {
 }
 
 /**
- * How many items at the beginning are never part of a history: instructions and the like. What is told
- * behind them is not told in the middle of an answer, which is where some compactions stand.
+ * Counts the items at the start that belong to no turn: instructions, compactions, summaries. An item
+ * inserted after them is never in the middle of an answer. Anthropic's compaction does not count,
+ * because it can be in the middle of one.
  */
 export function countHeadItems(items: readonly Item[]): number {
   let length = 0
@@ -44,25 +45,25 @@ export function countHeadItems(items: readonly Item[]): number {
   return length
 }
 
-const HOLDING_ON: ReadonlySet<unknown> = new Set([
+const LASTING_TYPES: ReadonlySet<unknown> = new Set([
   'compaction',
   'configuration_update',
   'additional_tools',
 ])
 
-/** What goes on to hold after its place: a compaction stands for all that was before it. */
+/** True for an item that affects everything after it, e.g. a compaction, which replaces all items before it. */
 export function hasLastingEffect(item: Item): boolean {
   return item.type === 'opaque'
-    ? HOLDING_ON.has(item.raw['type'])
+    ? LASTING_TYPES.has(item.raw['type'])
     : isCompactionMessage(item) || isHistorySummary(item)
 }
 
-/** What the client has said is never to be left out. */
+/** True if the client set `pin`: the item is never dropped. */
 export function isPinnedByClient(item: Item): boolean {
   return item.native?.['backstory']?.['pin'] === true
 }
 
-/** What no window leaves out. What is made in one go with it stays as well: `createPinnedItemPredicate`. */
+/** True for an item that no window drops. `createPinnedItemPredicate` adds the items that must stay with it. */
 export function isPinned(item: Item): boolean {
   return hasLastingEffect(item) || isPinnedByClient(item)
 }

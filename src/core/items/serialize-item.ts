@@ -1,12 +1,11 @@
 /**
- * An item as JSON, as it is kept and weighed: without who made it, which is not part of what was said.
- * To write it takes longer than to read it, so whoever keeps it leaves behind how large it is. That an
- * item never changes makes it true for good. Who only weighs it leaves nothing: of a thousand items
- * that are gone with their request, to remember each costs more than it could save.
+ * Serializes items for the store, without their origin, and measures them. `serializeItem` caches the
+ * size for later measurements, because an item never changes. `measureItemBytes` does not fill the
+ * cache: most measured items are discarded with their request.
  */
 import type { Item } from '../item.ts'
 
-/** `bare` is the item without its origin, for who has that already. */
+/** `bare` is the item without its origin, for a caller that already has it. */
 export function serializeItem(item: Item, bare = removeOrigin(item)): string {
   const text = JSON.stringify(bare)
   BYTES.set(item, Buffer.byteLength(text))

@@ -1,12 +1,12 @@
 /**
- * What a model is told of a summary: a message of its own, in front of the turns that it does not stand
- * for. It is made anew for each request and never kept, and its words depend on the summary alone.
+ * Builds the message with a summary that is sent before the turns it does not cover. It is built for
+ * each request, never stored, and depends on the summary alone.
  */
 import type { Item, Message } from '../item.ts'
 
 export interface SummaryContent {
   readonly text: string
-  /** Word for word. */
+  /** Quoted verbatim. */
   readonly facts: readonly string[]
 }
 
@@ -19,19 +19,19 @@ export function createHistorySummaryMessage({ text, facts }: SummaryContent): Me
   }
 }
 
-/** As it is told, and as whoever goes on from it is given it. */
+/** Formats a summary for the model and for the prompt of the next summary. */
 export function formatHistorySummary({ text, facts }: SummaryContent): string {
   if (facts.length === 0) return text
   const list = `${FACTS_HEADING}\n${facts.map((fact) => `- ${fact}`).join('\n')}`
   return text === '' ? list : `${list}\n\n${text}`
 }
 
-/** A client cannot say this of an item, so it is ours. */
+/** Trustworthy: a client cannot set this field. */
 export function isHistorySummary(item: Item | undefined): boolean {
   return item?.native?.['backstory']?.['summary'] === true
 }
 
-/** Under which a writer lists what is to be kept word for word. */
+/** Heading under which the summarizing model lists text to keep verbatim. */
 export const FACTS_HEADING = '## Facts'
 
 const HEADER =

@@ -1,21 +1,20 @@
 /**
- * Which items are the two ends of a tool call, whatever kind of tool it is: a call, which the model
- * makes, and its output, which somebody else gives. Hosted tools (web search, code interpreter,
- * `mcp_call`, programs, a search for tools that the server runs) bring their own result and are not
- * calls in this sense.
+ * Pairs tool calls with their outputs, for every kind of tool that a client runs. Provider-hosted
+ * tools (web search, code interpreter, `mcp_call`, a tool search on the server) contain their own
+ * result and are not calls in this sense.
  */
 import type { Item } from '../item.ts'
 import type { JsonObject } from '../json/json.ts'
 
 export interface ToolCallEnd {
-  /** A call is answered only by an output of its own family. */
+  /** A call and its output have the same family. */
   readonly family: string
-  /** Empty where the item names none, or a name is missing that no provider does without. */
+  /** Empty if the item has no call id, or a call has no tool name, which every provider requires. */
   readonly callId: string
   readonly side: 'call' | 'output'
 }
 
-/** `null` for everything that is neither a call nor the output of one. */
+/** Returns null for an item that is neither a call nor an output. */
 export function callEndOf(item: Item): ToolCallEnd | null {
   switch (item.type) {
     case 'function_call':
@@ -38,13 +37,13 @@ export function isCallOutput(item: Item): boolean {
   return callEndOf(item)?.side === 'output'
 }
 
-type Read = (raw: JsonObject) => ToolCallEnd | null
+type CallEndReader = (raw: JsonObject) => ToolCallEnd | null
 
-const OPAQUE: ReadonlyMap<unknown, Read> = new Map<string, Read>([
+const OPAQUE_READERS: ReadonlyMap<unknown, CallEndReader> = new Map<string, CallEndReader>([
   ['computer_call', end('computer', 'call', 'call_id')],
   ['computer_call_output', end('computer', 'output', 'call_id')],
   ['local_shell_call', end('local_shell', 'call', 'call_id')],
-  // The published type has no `call_id`: there, `id` is that of the call.
+  // The published type has no `call_id`; its `id` is that of the call.
   ['local_shell_call_output', end('local_shell', 'output', 'call_id', 'id')],
   ['shell_call', end('shell', 'call', 'call_id')],
   ['shell_call_output', end('shell', 'output', 'call_id')],
@@ -57,63 +56,67 @@ const OPAQUE: ReadonlyMap<unknown, Read> = new Map<string, Read>([
 ])
 
 function opaqueEnd(raw: JsonObject): ToolCallEnd | null {
-  return OPAQUE.get(raw['type'])?.(raw) ?? null
+  return OPAQUE_READERS.get(raw['type'])?.(raw) ?? null
 }
 
-function end(family: string, side: ToolCallEnd['side'], field: string, orElse = field): Read {
+function end(
+  family: string,
+  side: ToolCallEnd['side'],
+  field: string,
+  fallback = field,
+): CallEndReader {
   return (raw) => {
-    const callId = raw[field] ?? raw[orElse]
+    const callId = raw[field] ?? raw[fallback]
     return { family, callId: typeof callId === 'string' ? callId : '', side }
   }
 }
 
-/** A search for tools has a `call_id` only when the client runs it. */
-function ifClientRuns(read: Read): Read {
+/** A tool search has a `call_id` only if the client runs it. */
+function ifClientRuns(read: CallEndReader): CallEndReader {
   return (raw) => (typeof raw['call_id'] === 'string' ? read(raw) : null)
 }
 
-/** The partner of what has none, and of what is no end of a call. */
+/** Partner index of an item that has no partner or is no end of a call. */
 export const UNPAIRED = -1
 
 /**
- * For each item the place of its other end, or `UNPAIRED`.
+ * Returns for each item the index of its other end, or `UNPAIRED`.
  *
- * Ids may repeat, for some providers count their calls from 0 in every answer. Calls that were made
- * together are answered in their order; a call that is made later, behind a message or an output,
- * takes its id over from an older one that is still waiting. So a call that never got an output
- * does not get that of a later turn, and an item that is added at the end parts no older pair.
+ * Call ids may repeat, because some providers count calls from 0 in every answer. Calls of one batch
+ * get their outputs in order; a call after a message or an output starts a new batch, and an older
+ * call with the same id then stays unpaired. So a call without an output never gets one from a later
+ * turn, and appending an item never breaks an earlier pair.
  */
 export function findToolCallPairs(items: readonly Item[]): Int32Array {
   const partners = new Int32Array(items.length).fill(UNPAIRED)
-  const families = new Map<string, Map<string, Waiting>>()
-  let moment = 0
-  for (let at = 0; at < items.length; at += 1) {
-    const item = items[at]
-    if (item?.type === 'message') moment += 1
-    const callEnd = item === undefined ? null : callEndOf(item)
+  const families = new Map<string, Map<string, WaitingCalls>>()
+  let batch = 0
+  for (const [index, item] of items.entries()) {
+    if (item.type === 'message') batch += 1
+    const callEnd = callEndOf(item)
     if (callEnd === null || callEnd.callId === '') continue
     const { family, callId } = callEnd
-    const waiting = families.get(family) ?? new Map<string, Waiting>()
-    families.set(family, waiting)
-    const before = waiting.get(callId)
+    const waitingCalls = families.get(family) ?? new Map<string, WaitingCalls>()
+    families.set(family, waitingCalls)
+    const waiting = waitingCalls.get(callId)
     if (callEnd.side === 'call') {
-      if (before?.moment === moment) before.calls.push(at)
-      else waiting.set(callId, { moment, calls: [at], answered: 0 })
+      if (waiting?.batch === batch) waiting.calls.push(index)
+      else waitingCalls.set(callId, { batch, calls: [index], answeredCount: 0 })
       continue
     }
-    const call = before?.calls[before.answered]
-    if (before === undefined || call === undefined) continue
-    before.answered += 1
-    partners[at] = call
-    partners[call] = at
-    moment += 1
+    const call = waiting?.calls[waiting.answeredCount]
+    if (waiting === undefined || call === undefined) continue
+    waiting.answeredCount += 1
+    partners[index] = call
+    partners[call] = index
+    batch += 1
   }
   return partners
 }
 
-/** The calls under one id that wait for their outputs, all made at the same moment. */
-interface Waiting {
-  readonly moment: number
+/** Calls of one batch with the same id. */
+interface WaitingCalls {
+  readonly batch: number
   readonly calls: number[]
-  answered: number
+  answeredCount: number
 }

@@ -1,19 +1,19 @@
-/** JSON as text that stands in one word: what a client is to keep and not to read. */
+/** Encodes JSON as base64 text that a client stores and sends back without reading it, and decodes it. */
 import type { JsonObject } from './json.ts'
 
 export function encodeBase64Json(value: JsonObject): string {
   const bytes = new TextEncoder().encode(JSON.stringify(value))
   let binary = ''
-  for (let at = 0; at < bytes.length; at += SLICE) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + SLICE))
+  for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + CHUNK_BYTES))
   }
   return btoa(binary)
 }
 
-/** So many arguments a function may have without a thought. */
-const SLICE = 8192
+/** Each byte becomes an argument of one call, and engines limit the number of arguments. */
+const CHUNK_BYTES = 8192
 
-/** `null` for what is not that. */
+/** Returns null for text that is not base64 of JSON. */
 export function decodeBase64Json(base64: string): unknown {
   try {
     const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))

@@ -1,7 +1,4 @@
-/**
- * The choice among tools in the form of the Responses API, in which an upstream is asked and a client is
- * told what it has asked.
- */
+/** Encodes a tool choice as the Responses API does, for upstream requests and for the echo in an answer. */
 import type { Json } from './json.ts'
 import type { Tool, ToolChoice } from '../prompt.ts'
 

@@ -1,6 +1,6 @@
 /**
- * How deep a JSON may be nested. Whoever writes a value again needs a stack as deep as that, and finds
- * out in the middle of it that there is none.
+ * Limits how deeply a JSON value may be nested, because functions that copy or write it recurse and
+ * would overflow the stack halfway.
  */
 export const MAX_JSON_DEPTH = 500
 
@@ -8,10 +8,10 @@ export function isNestedTooDeeply(value: unknown, levels = MAX_JSON_DEPTH): bool
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
   if (Array.isArray(value)) {
-    for (const one of value) if (isNestedTooDeeply(one, levels - 1)) return true
+    for (const entry of value) if (isNestedTooDeeply(entry, levels - 1)) return true
     return false
   }
-  // What is parsed has no fields but its own.
+  // Parsed JSON has no inherited fields, so `for … in` needs no check.
   for (const name in value) {
     if (isNestedTooDeeply((value as Record<string, unknown>)[name], levels - 1)) return true
   }

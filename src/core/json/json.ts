@@ -1,4 +1,4 @@
-/** Plain JSON, as it comes from and goes to a wire. */
+/** Defines plain JSON values and small helpers to read them. */
 export type Json =
   | null
   | boolean
@@ -13,17 +13,17 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The text, `''` for anything that is none. */
+/** Returns `''` for anything but a string. */
 export function textOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The list, an empty one for anything that is none. */
+/** Returns an empty list for anything but a list. */
 export function listOrEmpty(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : []
 }
 
-/** What a record itself has under a name that anybody may have chosen, `constructor` for one. */
+/** Reads an entry under a name from a client, which may be `constructor` or another inherited name. */
 export function ownValue<Value>(
   record: Readonly<Record<string, Value>>,
   name: string,
@@ -31,7 +31,7 @@ export function ownValue<Value>(
   return Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-/** `null` for what is not JSON, and for JSON's own null. */
+/** Returns null for malformed JSON, and for the JSON text `null`. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -40,7 +40,7 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** `null` for what is not a JSON object. */
+/** Returns null for anything but the JSON text of an object. */
 export function tryParseJsonObject(text: string): JsonObject | null {
   const json = tryParseJson(text)
   return isObject(json) ? json : null

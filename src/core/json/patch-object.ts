@@ -1,4 +1,4 @@
-/** An object with some fields set, and those set to `undefined` gone. What changes nothing copies nothing. */
+/** Sets fields of an object and removes those set to `undefined`. Returns the same object if nothing changes. */
 import type { Json, JsonObject } from './json.ts'
 
 export function patchObject(

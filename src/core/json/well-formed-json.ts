@@ -1,53 +1,50 @@
 /**
- * JSON as every upstream can read it. Half a character, which a client leaves where it cuts a text by
- * its length, is written by `JSON.stringify` as an escape that many readers refuse, and the whole
- * request with it: "The request body is not valid JSON: no low surrogate in string". In its place
- * goes the character that stands for one that is broken.
+ * Writes and reads JSON without lone surrogates. A client that cuts a text by length can leave half a
+ * character, which `JSON.stringify` writes as an escape such as `\ud83d`. Many upstreams then reject the
+ * complete request: "The request body is not valid JSON: no low surrogate in string". The gateway
+ * sends the replacement character U+FFFD instead.
  */
 import { createLazyValue } from '../caching/lazy-value.ts'
 
 export function stringifyWellFormed(value: unknown): string {
-  return mended(JSON.stringify(value))
+  return replaceLoneSurrogates(JSON.stringify(value))
 }
 
-/**
- * A body as if a client had written it. Most are never sent as they are, and a long one is long to write:
- * it is written when somebody asks for it, and once.
- */
+/** Returns the JSON bytes of a body, encoded on the first call: most bodies are never sent unchanged. */
 export function createLazyJsonBytes(body: unknown): () => Uint8Array {
   return createLazyValue(() => utf8.encode(stringifyWellFormed(body)))
 }
 
 export interface WellFormedText {
   readonly text: string
-  /** That very text, but for a byte order mark in front of it. */
+  /** The bytes of `text`; an unchanged input may also have a byte order mark at the start. */
   readonly bytes: Uint8Array
 }
 
-/**
- * A JSON as it came: the very same bytes, if every character in them is whole. What is no UTF-8 is read
- * as broken characters, and written as such.
- */
+/** Decodes JSON text. Returns the same bytes if every character in them is valid UTF-8 and complete. */
 export function readWellFormed(bytes: Uint8Array): WellFormedText {
-  const read = decoder.decode(bytes)
-  const text = mended(read)
-  const isWhole = text === read && !read.includes(BROKEN)
-  return { text, bytes: isWhole ? bytes : utf8.encode(text) }
+  const decoded = decoder.decode(bytes)
+  const text = replaceLoneSurrogates(decoded)
+  const isUnchanged = text === decoded && !decoded.includes(REPLACEMENT)
+  return { text, bytes: isUnchanged ? bytes : utf8.encode(text) }
 }
 
-function mended(text: string): string {
-  // Most write whole characters as they are, so hardly any text has such an escape.
-  return text.includes('\\ud') || text.includes('\\uD') ? text.replace(ESCAPE, oneMended) : text
+function replaceLoneSurrogates(text: string): string {
+  // Most clients do not escape surrogates at all, so this check skips nearly every text.
+  if (!text.includes('\\ud') && !text.includes('\\uD')) return text
+  return text.replace(ESCAPE, (escape) =>
+    escape.length === LONE_SURROGATE_CHARS ? REPLACEMENT : escape,
+  )
 }
 
-/** An escaped backslash is looked at as well, for what follows it is no escape; and so are two halves. */
+/**
+ * Also matches an escaped backslash, so that `\\ud83d` is not mistaken for an escape, and a complete
+ * pair, so that its halves are skipped.
+ */
 const ESCAPE = /\\(?:\\|ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|ud[89a-f][0-9a-f]{2})/gi
-const BROKEN = '\ufffd'
-const HALF = 6
-
-function oneMended(escape: string): string {
-  return escape.length === HALF ? BROKEN : escape
-}
+const REPLACEMENT = '\ufffd'
+/** Length of `\ud83d`. */
+const LONE_SURROGATE_CHARS = 6
 
 const utf8 = new TextEncoder()
 const decoder = new TextDecoder()

@@ -6,37 +6,30 @@ import type { DialectName } from '../prompt.ts'
 import type { SseMessage, TextDeltaPattern } from '../stream/stage.ts'
 import type { ClientRequest } from '../client-request.ts'
 
-/** What an answer is called and what it echoes. */
+/** Facts about the answer that a dialect needs to render it. */
 export interface AnswerContext {
   readonly clientRequest: ClientRequest
-  /** 20 characters; a dialect puts its own prefix in front. */
+  /** 20 characters; a dialect adds its prefix, e.g. `resp_`. */
   readonly turnId: string
   readonly createdAtMs: number
-  /** Whether the turn is kept, which is what `store` in the answer says. */
+  /** True if the turn is stored; the answer reports it as `store`. */
   readonly stored: boolean
 }
 
 export interface Dialect {
   readonly name: DialectName
-  /**
-   * Throws a GatewayError with status, code and param for whatever a client may send. Without `bytes`,
-   * nobody has written it yet.
-   */
+  /** Throws a GatewayError with status, code and param for invalid input. Without `bytes`, `body` was built by the gateway. */
   readonly parse: (body: JsonObject, bytes?: () => Uint8Array) => ClientRequest
-  readonly createRenderer: (answering: AnswerContext) => AnswerRenderer
-  readonly renderBody: (
-    outcome: Outcome,
-    answering: AnswerContext,
-    endedAtMs?: number,
-  ) => JsonObject
-  /** Mends answers of an upstream that speaks this dialect itself. */
-  readonly createPassThroughPatcher: (answering: AnswerContext) => PassThroughPatcher
+  readonly createRenderer: (context: AnswerContext) => AnswerRenderer
+  readonly renderBody: (outcome: Outcome, context: AnswerContext, endedAtMs?: number) => JsonObject
+  /** Creates a patcher for answers of an upstream of the same API. */
+  readonly createPassThroughPatcher: (context: AnswerContext) => PassThroughPatcher
 }
 
 /**
- * Renders events for a client. `push` yields everything but the ending; `end` yields the ending,
- * `[DONE]` included, and is called when the outcome is safe. Whatever it is given, what it renders
- * is a legal stream: it closes what is open and invents what is missing.
+ * Renders events for a client. `push` returns everything but the ending; `end` returns the ending,
+ * `[DONE]` included, and is called once the turn is stored. The output is a valid stream for any
+ * events: the renderer closes open items and adds missing ones.
  */
 export interface AnswerRenderer {
   readonly push: (event: StreamEvent) => readonly SseMessage[]
@@ -44,23 +37,23 @@ export interface AnswerRenderer {
 }
 
 /**
- * Changes only what must be ours: ids and echoed fields. Everything else stays as it came, by
- * identity. It sees every message of the stream in order, and parses only those that it must:
- * a cheap look at `event` or at the text tells most of them.
+ * Replaces ids and echoed fields in an answer that is otherwise forwarded unchanged, as the same
+ * objects. The patcher receives every message of the stream in order and checks `event` or a
+ * substring first, so that it parses few messages.
  */
 export interface PassThroughPatcher {
   readonly patchMessage: (message: SseMessage) => SseMessage
   /**
-   * Before that: tells calls that came without an id the one that was invented for them. `events`
-   * is what was understood of the message.
+   * Called before `patchMessage`: adds the generated `call_id` to calls that have none. `events` are
+   * the decoded events of the message.
    */
   readonly addMissingCallIds?: (message: SseMessage, events: readonly StreamEvent[]) => SseMessage
-  /** Which messages only say more, and change nothing else however many they are. */
+  /** Matches messages that only append text; these are forwarded without being parsed. */
   readonly textDeltaPattern: TextDeltaPattern
-  /** From this message on the stream waits for the outcome to be safe. */
+  /** True for the message before which the stream waits until the turn is stored. */
   readonly startsEnding: (message: SseMessage) => boolean
-  /** `outcome` is what was understood of it. */
+  /** `outcome` is the decoded `body`. */
   readonly patchBody: (body: JsonObject, outcome?: Outcome) => JsonObject
-  /** The ending of a stream that broke: its error in this dialect, `[DONE]` included. */
+  /** Renders the ending of a broken stream: its error in this dialect, `[DONE]` included. */
   readonly renderFailure: (failure: Failure) => readonly SseMessage[]
 }

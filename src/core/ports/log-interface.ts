@@ -1,6 +1,4 @@
-/** Defines the function that writes log lines. */
-
-/** Writes one line. Fields never hold keys, prompts or payloads. */
+/** Writes one log line. Fields never contain keys, prompts or payloads. */
 export type Log = (
   level: 'info' | 'warn' | 'error',
   event: string,

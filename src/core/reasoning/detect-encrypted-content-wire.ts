@@ -1,8 +1,7 @@
 /**
- * Reasoning that only its maker can read travels through a client in `encrypted_content`. What the
- * gateway put there itself begins with the name of the wire that understands it; what OpenAI sealed
- * is base64 and has no colon.
+ * Returns the wire whose encrypted reasoning the gateway packed into `encrypted_content`, e.g.
+ * `anthropic` for `anthropic:…`. Returns null for OpenAI's content, which is base64 without a colon.
  */
-export function detectEncryptedContentWire(sealed: string): string | null {
-  return /^([a-z]+):/.exec(sealed)?.[1] ?? null
+export function detectEncryptedContentWire(content: string): string | null {
+  return /^([a-z]+):/.exec(content)?.[1] ?? null
 }

@@ -1,12 +1,9 @@
-/**
- * Reasoning that somebody has sealed or signed: it is valid only where it was made. What is plain
- * text is bound to nothing.
- */
+/** True for reasoning with an encrypted or signed part, which is valid only at its provider. Plain text is valid everywhere. */
 import { filterObjects } from '../items/chat-only-fields.ts'
 import type { Item, Reasoning } from '../item.ts'
 
-export function isEncryptedReasoning({ encrypted_content: sealed, native }: Reasoning): boolean {
-  if (typeof sealed === 'string' && sealed !== '') return true
+export function isEncryptedReasoning({ encrypted_content: content, native }: Reasoning): boolean {
+  if (typeof content === 'string' && content !== '') return true
   if (native === undefined) return false
   const { anthropic, gemini, chat } = native
   if (anthropic !== undefined) return true

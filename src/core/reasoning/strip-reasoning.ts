@@ -1,7 +1,7 @@
 /**
- * An item as it is told to an upstream that refuses its reasoning: reasoning not at all, anything
- * else without the signatures that its wire puts on calls, texts and media. What bears none is the
- * same object.
+ * Prepares an item for an upstream that rejects its reasoning. Returns null for a reasoning item, and
+ * any other item without the signatures that the wire adds to calls, texts and media. Returns the
+ * same item if it has none.
  */
 import { patchObject } from '../json/patch-object.ts'
 import type { Item, OpaqueItem } from '../item.ts'
@@ -9,33 +9,33 @@ import { isObject, type JsonObject } from '../json/json.ts'
 
 export function stripReasoning(item: Item, wire: string): Item | null {
   if (item.type === 'reasoning') return null
-  const plain = item.type === 'opaque' && wire === 'gemini' ? withoutSignedPart(item) : item
-  const own = item.native?.[wire]
-  const unsigned = own === undefined ? own : UNSIGNED[wire]?.(own)
-  if (unsigned === undefined || unsigned === own) return plain
-  return { ...plain, native: { ...plain.native, [wire]: unsigned } }
+  const unsigned = item.type === 'opaque' && wire === 'gemini' ? removePartSignature(item) : item
+  const fields = item.native?.[wire]
+  const unsignedFields = fields === undefined ? fields : REMOVE_SIGNATURES[wire]?.(fields)
+  if (unsignedFields === undefined || unsignedFields === fields) return unsigned
+  return { ...unsigned, native: { ...unsigned.native, [wire]: unsignedFields } }
 }
 
-const UNSIGNED: Readonly<Record<string, (own: JsonObject) => JsonObject>> = {
-  gemini: (own) =>
-    patchObject(own, {
+const REMOVE_SIGNATURES: Readonly<Record<string, (fields: JsonObject) => JsonObject>> = {
+  gemini: (fields) =>
+    patchObject(fields, {
       thoughtSignature: undefined,
       signatures: undefined,
       chars: undefined,
       after: undefined,
     }),
-  chat(own) {
-    const entry = own['$entry']
-    return patchObject(own, {
+  chat(fields) {
+    const entry = fields['$entry']
+    return patchObject(fields, {
       reasoning_details: undefined,
-      // Where services of this wire have the signature of a call.
+      // Chat Completions services store the signature of a call in its `extra_content`.
       ...(isObject(entry) ? { $entry: patchObject(entry, { extra_content: undefined }) } : {}),
     })
   },
 }
 
-/** A part that nobody here understands is kept as it came, its signature among the rest. */
-function withoutSignedPart(item: OpaqueItem): OpaqueItem {
+/** Unknown Gemini parts are stored as received, including their signature. */
+function removePartSignature(item: OpaqueItem): OpaqueItem {
   const { part } = item.raw
   if (item.raw['type'] !== 'gemini:part' || !isObject(part)) return item
   const unsigned = patchObject(part, { thoughtSignature: undefined })
