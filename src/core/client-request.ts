@@ -27,7 +27,7 @@ export interface ClientRequest {
   readonly bytes: () => Uint8Array
 }
 
-/** What a request demands of the gateway rather than of the model. */
+/** Fields of a request that address the gateway, not the model. */
 export interface StorageOptions {
   /** Null if the request does not set it; then `storeByDefault` decides. */
   readonly store: boolean | null

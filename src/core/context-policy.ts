@@ -90,7 +90,7 @@ export interface PolicyText {
 }
 
 export interface SpeakerRules {
-  /** How the model learns the author of a message: from its text, from the wire's `name` field, or not at all. */
+  /** Way to send the author of a message: in its text, in the wire's `name` field, or not at all. */
   readonly names: 'auto' | 'prefix' | 'name' | 'none'
   /** Ids or names of authors whose messages are replaced by a placeholder. */
   readonly hidden: readonly string[]
@@ -135,7 +135,7 @@ export interface BudgetRules {
   readonly reserve: number | null
   /** Handling of a request that is too long; `auto` follows the request's `truncation` field. */
   readonly overflow: 'auto' | 'cut' | 'refuse' | 'send'
-  /** Share of the window above which a model that works with tools is told to finish, e.g. `0.8`. */
+  /** Share of the window above which the gateway warns a model in tool rounds to finish, e.g. `0.8`. */
   readonly warnAt: number | null
   /** Number of tool rounds after that warning before the tools are removed. */
   readonly wrapUp: number

@@ -12,8 +12,7 @@ export interface ClientTraits {
   readonly isTemporary: boolean
 }
 
-/** Traits of a client about which the gateway only knows that it speaks the API. */
-/** One of whom nothing is known but that it speaks the API. */
+/** Traits of a client program that the gateway does not recognize. */
 export const DEFAULT_CLIENT_TRAITS: ClientTraits = {
   isOpenWebUi: false,
   receivesMarkers: false,

@@ -44,7 +44,7 @@ export function sentAtOf(item: Item): number | null {
   return typeof sentAt === 'number' ? sentAt : null
 }
 
-/** A reset hides all items before this one (`before`), or also this item (`behind`). */
+/** Excludes earlier items from the prompt: all items before this one, or (`behind`) this one as well. */
 export type HistoryReset = 'before' | 'behind'
 
 export function readHistoryReset(item: Item): HistoryReset | null {

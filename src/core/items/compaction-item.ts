@@ -24,9 +24,10 @@ export function isCompactionTrigger(item: Item | undefined): item is OpaqueItem 
 }
 
 /** Returns the summary, or null if another service made the item or its content was changed. */
-export function readGatewayCompaction(item: OpaqueItem): string | null {
-  if (!isGatewayCompaction(item)) return null
-  const json = decodeBase64Json(String(item.raw['encrypted_content']).slice(PREFIX.length))
+export function readGatewayCompaction({ raw }: OpaqueItem): string | null {
+  const content = raw['encrypted_content']
+  if (typeof content !== 'string' || !content.startsWith(PREFIX)) return null
+  const json = decodeBase64Json(content.slice(PREFIX.length))
   if (!isObject(json) || json['v'] !== 1) return null
   return typeof json['summary'] === 'string' ? json['summary'] : null
 }

@@ -1,9 +1,11 @@
 /**
- * The line by which the text of a client that keeps nothing but text names a turn: `[<turn id>]: #`,
- * to Markdown the definition of a link that nobody uses, and hence nothing that is shown.
+ * Formats turn markers and extracts them from text. A marker is a line `[<turn id>]: #`, which names a
+ * turn for clients that send back only text. Markdown reads the line as an unused link definition and
+ * displays nothing.
  *
- * Reading is lenient, for clients glue, indent and escape: an id of ours does not occur by accident.
- * Removing undoes what `gateway/respond/markers/wrap-renderer-with-marker.ts` has written, to the byte.
+ * Extraction accepts markers that a client joined to text, indented or escaped: a turn id never
+ * occurs by accident. The remaining text is byte for byte the one before
+ * `gateway/respond/markers/wrap-renderer-with-marker.ts` added the marker.
  */
 import { trackMarkdownCodeFences } from '../text/track-markdown-code-fences.ts'
 import { parseMarkerLine, MARKER_SIGNS, type MarkerLine } from './parse-marker-line.ts'
@@ -14,35 +16,29 @@ export function formatMarkerLine(turnId: string): string {
 }
 
 export interface MarkerExtraction {
-  /** The text without its markers. */
+  /** The text without markers. */
   readonly text: string
-  /**
-   * In the order in which they stand; `at` is an offset in `text`: what follows the marker begins
-   * there. A turn named twice is there twice.
-   */
+  /** All markers in order, repeated ones included; `at` is the offset in `text` where the marker was. */
   readonly marks: readonly { readonly turnId: string; readonly at: number }[]
 }
 
-/** The very same string as `text` where there is none. Code and quotes name no turn. */
+/** Returns the same string as `text` if it has no markers. Markers in code and quotes are ignored. */
 export function extractMarkers(text: string): MarkerExtraction {
   if (!mayContainMarker(text)) return { text, marks: [] }
-  const reader = readerOf(text)
-  for (let at = 0; at < text.length;) at = reader.readLine(at)
-  return reader.marked()
+  const reader = createMarkerReader(text)
+  for (let index = 0; index < text.length;) index = reader.readLine(index)
+  return reader.result()
 }
 
-/**
- * A look that nearly every text passes, at the end of every marker, however it is escaped. It is taken at
- * all that a client sends, and a word is found much quicker than a pattern.
- */
+/** Checks cheaply for the end of a marker, escaped or not. `includes` comes first because it is faster than a pattern. */
 export function mayContainMarker(text: string): boolean {
-  const mayEnd = text.includes(': #') || text.includes(': &') || text.includes(': \\')
-  return mayEnd && MAY_BE_MARKED.test(text)
+  const hasEnding = text.includes(': #') || text.includes(': &') || text.includes(': \\')
+  return hasEnding && MARKER_ENDING.test(text)
 }
 
-const MAY_BE_MARKED = /[\];]: [#&\\]/
+const MARKER_ENDING = /[\];]: [#&\\]/
 
-/** Everything that looks like a marker gone, damaged ones and those in fences as well: to compare words by. */
+/** Removes everything that looks like a marker, damaged ones and those in code included, to compare texts. */
 export function removeMarkerLikeText(text: string): string {
   return text.includes('[') || text.includes('&') ? text.replace(ANY_MARKER, '') : text
 }
@@ -52,73 +48,73 @@ const ANY_MARKER = new RegExp(
   'gi',
 )
 
-/** Two line breaks in front of a marker are its own, where more are there than a text needs. */
-const OWN_BREAKS = 2
-/** To Markdown no other character is a blank. */
+/** Line breaks before a marker that were added with it, if the text has more than it needs itself. */
+const MARKER_BREAKS = 2
+/** Markdown counts no other characters as blank. */
 const BLANK_LINE = /^[ \t\r]*$/
 
-function readerOf(text: string) {
-  const remains = createTextCutter(text)
+function createMarkerReader(text: string) {
+  const cutter = createTextCutter(text)
   const fences = trackMarkdownCodeFences()
   const marks: { readonly turnId: string; readonly at: number }[] = []
-  /** Blank lines since the last line with words, of those that remain. */
+  /** Remaining blank lines since the last line with text. */
   let blankLines = 0
-  let hasWords = false
+  let hasText = false
 
-  const mark = (turnIds: readonly string[]): void => {
-    for (const turnId of turnIds) marks.push({ turnId, at: remains.length() })
+  const addMarks = (turnIds: readonly string[]): void => {
+    for (const turnId of turnIds) marks.push({ turnId, at: cutter.length() })
   }
-  const keep = (line: string): void => {
+  const keepLine = (line: string): void => {
     fences.read(line, blankLines > 0)
     blankLines = 0
-    hasWords = true
+    hasText = true
   }
-  const keepRest = (
+  const keepTextBetween = (
     line: string,
     start: number,
-    { from, to, before, behind }: MarkerLine,
+    { from, to, before, after }: MarkerLine,
   ): void => {
-    remains.cut(start, start + from)
-    mark(before)
-    remains.cut(start + to, start + line.length)
-    mark(behind)
-    keep(line.slice(from, to))
+    cutter.cut(start, start + from)
+    addMarks(before)
+    cutter.cut(start + to, start + line.length)
+    addMarks(after)
+    keepLine(line.slice(from, to))
   }
-  /** With one blank line behind it, and with all that is blank if nothing else comes. */
-  const dropLine = (start: number, next: number, { before, behind }: MarkerLine): number => {
-    const isLast = wordsFrom(text, next) === text.length
-    const end = isLast ? text.length : afterBlankLine(text, next)
-    remains.cut(start, end)
-    if (isLast || remains.breaksAtEnd(3) > (hasWords ? OWN_BREAKS : OWN_BREAKS - 1)) {
-      blankLines = Math.max(0, blankLines - remains.dropBreaks(OWN_BREAKS))
+  /** Removes the line and one blank line after it; at the end of the text also all remaining blanks. */
+  const dropLine = (start: number, next: number, { before, after }: MarkerLine): number => {
+    const isLast = skipBlanks(text, next) === text.length
+    const end = isLast ? text.length : skipBlankLine(text, next)
+    cutter.cut(start, end)
+    if (isLast || cutter.breaksAtEnd(3) > (hasText ? MARKER_BREAKS : MARKER_BREAKS - 1)) {
+      blankLines = Math.max(0, blankLines - cutter.dropBreaks(MARKER_BREAKS))
     }
-    mark([...before, ...behind])
+    addMarks([...before, ...after])
     return end
   }
   return {
-    /** Where the next line begins. */
+    /** Returns the index of the next line. */
     readLine(start: number): number {
       const next = lineEnd(text, start)
-      const line = withoutBreak(text.slice(start, next))
+      const line = removeLineBreak(text.slice(start, next))
       if (BLANK_LINE.test(line)) {
         blankLines += 1
         return next
       }
-      const found = fences.holds(line) ? null : parseMarkerLine(line)
-      if (found === null) keep(line)
-      else if (found.from === found.to) return dropLine(start, next, found)
-      else keepRest(line, start, found)
+      const markerLine = fences.holds(line) ? null : parseMarkerLine(line)
+      if (markerLine === null) keepLine(line)
+      else if (markerLine.from === markerLine.to) return dropLine(start, next, markerLine)
+      else keepTextBetween(line, start, markerLine)
       return next
     },
-    marked(): MarkerExtraction {
+    result(): MarkerExtraction {
       if (marks.length === 0) return { text, marks }
-      // A later marker may have taken line breaks behind which an earlier one stood.
-      let limit = remains.length()
-      const settled = marks.toReversed().map(({ turnId, at }) => {
+      // A later marker may have removed line breaks before which an earlier one has its offset.
+      let limit = cutter.length()
+      const limited = marks.toReversed().map(({ turnId, at }) => {
         limit = Math.min(limit, at)
         return { turnId, at: limit }
       })
-      return { text: remains.text(), marks: settled.toReversed() }
+      return { text: cutter.text(), marks: limited.toReversed() }
     },
   }
 }
@@ -128,23 +124,22 @@ function lineEnd(text: string, start: number): number {
   return end === -1 ? text.length : end + 1
 }
 
-function withoutBreak(line: string): string {
+function removeLineBreak(line: string): string {
   if (!line.endsWith('\n')) return line
   return line.slice(0, line.endsWith('\r\n') ? -2 : -1)
 }
 
-/** Where the next words begin, or the text ends. */
-function wordsFrom(text: string, start: number): number {
-  let at = start
-  while (isBlank(text.charCodeAt(at))) at += 1
-  return at
+function skipBlanks(text: string, start: number): number {
+  let index = start
+  while (isBlank(text.charCodeAt(index))) index += 1
+  return index
 }
 
-/** Behind the blank line that begins here, if there is one. */
-function afterBlankLine(text: string, start: number): number {
-  let at = start
-  while (text[at] === ' ' || text[at] === '\t' || text[at] === '\r') at += 1
-  return text[at] === '\n' ? at + 1 : start
+/** Returns the index after the blank line at `start`, or `start` if there is none. */
+function skipBlankLine(text: string, start: number): number {
+  let index = start
+  while (text[index] === ' ' || text[index] === '\t' || text[index] === '\r') index += 1
+  return text[index] === '\n' ? index + 1 : start
 }
 
 function isBlank(code: number): boolean {

@@ -1,27 +1,27 @@
 /**
- * The markers in one line of a text: at its beginning, whatever is glued behind them, and at its
- * end. Not in a line that is set off as code, in a quote, or at the end of one that opens a fence.
+ * Finds the turn markers at the start and at the end of one line. Ignores indented code, and at the end
+ * of the line also quotes and lines that open a code fence.
  */
 export interface MarkerLine {
-  /** What is left of the line lies between these two places. */
+  /** The text between the markers is `line.slice(from, to)`. */
   readonly from: number
   readonly to: number
-  /** The turns that are named in front of it, and behind it. */
+  /** Turn ids of the markers before and after that text. */
   readonly before: readonly string[]
-  readonly behind: readonly string[]
+  readonly after: readonly string[]
 }
 
-/** `null` where there is none. */
+/** Returns null for a line without markers. */
 export function parseMarkerLine(line: string): MarkerLine | null {
-  const start = afterBlanks(line, 0)
+  const start = skipBlanks(line, 0)
   if (start > 3 || line.lastIndexOf('\t', start - 1) !== -1) return null
-  const [before, from] = marksAtStart(line, start)
-  const [behind, to] = marksAtEnd(line, from)
-  if (before.length + behind.length === 0) return null
-  return { from: before.length === 0 ? 0 : from, to, before, behind }
+  const [before, from] = readMarkersAtStart(line, start)
+  const [after, to] = readMarkersAtEnd(line, from)
+  if (before.length + after.length === 0) return null
+  return { from: before.length === 0 ? 0 : from, to, before, after }
 }
 
-/** The signs of a marker, as they are and as HTML or Markdown escapes them. */
+/** Patterns of a marker's characters, plain or escaped as in HTML (`&#91;`) or Markdown (`\[`). */
 export const MARKER_SIGNS = {
   open: String.raw`(?:\\?\[|&(?:#0{0,4}91|#[xX]0{0,4}5[bB]|lsqb|lbrack);)`,
   close: String.raw`(?:\\?\]|&(?:#0{0,4}93|#[xX]0{0,4}5[dD]|rsqb|rbrack);)`,
@@ -31,10 +31,10 @@ export const MARKER_SIGNS = {
 const MARKER = `${MARKER_SIGNS.open}([0-9A-HJKMNP-TV-Z]{20})${MARKER_SIGNS.close}: ${MARKER_SIGNS.hash}`
 const AT_START = new RegExp(MARKER, 'y')
 const AT_END = new RegExp(`${MARKER}$`)
-/** No marker is longer. */
-const MAX_CHARS = 64
+/** Exceeds the longest marker with every character escaped. */
+const MAX_MARKER_CHARS = 64
 
-function marksAtStart(line: string, start: number): readonly [readonly string[], number] {
+function readMarkersAtStart(line: string, start: number): readonly [readonly string[], number] {
   const turnIds: string[] = []
   let from = start
   for (;;) {
@@ -42,43 +42,43 @@ function marksAtStart(line: string, start: number): readonly [readonly string[],
     const turnId = AT_START.exec(line)?.[1]
     if (turnId === undefined) return [turnIds, from]
     turnIds.push(turnId)
-    from = afterBlanks(line, AT_START.lastIndex)
+    from = skipBlanks(line, AT_START.lastIndex)
   }
 }
 
-function marksAtEnd(line: string, from: number): readonly [readonly string[], number] {
+function readMarkersAtEnd(line: string, from: number): readonly [readonly string[], number] {
   const turnIds: string[] = []
   if (line[from] === '>' || !endsLikeMarker(line) || /```|~~~/.test(line)) {
     return [turnIds, line.length]
   }
   let to = line.length
   for (;;) {
-    const end = beforeBlanks(line, to, from)
-    const found = AT_END.exec(line.slice(Math.max(from, end - MAX_CHARS), end))
-    if (found?.[1] === undefined) return [turnIds.toReversed(), to]
-    turnIds.push(found[1])
-    to = beforeBlanks(line, end - found[0].length, from)
+    const end = trimBlanksBefore(line, to, from)
+    const match = AT_END.exec(line.slice(Math.max(from, end - MAX_MARKER_CHARS), end))
+    if (match?.[1] === undefined) return [turnIds.toReversed(), to]
+    turnIds.push(match[1])
+    to = trimBlanksBefore(line, end - match[0].length, from)
   }
 }
 
 function endsLikeMarker(line: string): boolean {
-  const last = line[beforeBlanks(line, line.length, 0) - 1]
+  const last = line[trimBlanksBefore(line, line.length, 0) - 1]
   return last === '#' || last === ';'
 }
 
-function afterBlanks(line: string, from: number): number {
-  let at = from
-  while (isBlank(line[at])) at += 1
-  return at
+function skipBlanks(line: string, from: number): number {
+  let index = from
+  while (isBlank(line[index])) index += 1
+  return index
 }
 
-function beforeBlanks(line: string, to: number, from: number): number {
-  let at = to
-  while (at > from && isBlank(line[at - 1])) at -= 1
-  return at
+function trimBlanksBefore(line: string, to: number, from: number): number {
+  let index = to
+  while (index > from && isBlank(line[index - 1])) index -= 1
+  return index
 }
 
-/** Half of a line break is one where a line was cut. */
+/** Includes CR, because the line may have been cut inside a CR LF. */
 function isBlank(char: string | undefined): boolean {
   return char === ' ' || char === '\t' || char === '\r'
 }

@@ -1,17 +1,20 @@
-/** What remains of a text from which pieces are cut, one behind the other. Nothing is copied before the end. */
+/**
+ * Cuts pieces out of a text, from start to end, and copies nothing before `text` is called. The kept text
+ * is everything before the last cut that was not cut or dropped.
+ */
 export interface TextCutter {
   readonly cut: (from: number, to: number) => void
-  /** Of the line breaks at the end of what remains in front of the last cut, at most `most`. */
-  readonly breaksAtEnd: (most: number) => number
-  /** Takes so many of them away. How many there were to take. */
+  /** Counts the line breaks at the end of the kept text, up to `max`. */
+  readonly breaksAtEnd: (max: number) => number
+  /** Drops up to `count` line breaks from the end of the kept text and returns how many there were. */
   readonly dropBreaks: (count: number) => number
-  /** How much remains in front of the last cut. */
+  /** Length of the kept text. */
   readonly length: () => number
-  /** The last of what remains in front of `to`, which is not in front of the last cut; at most so much. */
-  readonly endAt: (to: number, mostChars: number) => string
-  /** Takes so many characters away that remain in front of the last cut. */
+  /** Returns the last `maxChars` characters of the kept text and the text up to `to`, which follows the last cut. */
+  readonly endAt: (to: number, maxChars: number) => string
+  /** Drops characters from the end of the kept text. */
   readonly drop: (chars: number) => void
-  /** With everything behind the last cut. */
+  /** Returns the kept text and everything after the last cut. */
   readonly text: () => string
 }
 
@@ -25,16 +28,16 @@ export function createTextCutter(text: string): TextCutter {
       length += from - rest
       rest = to
     },
-    breaksAtEnd(most) {
+    breaksAtEnd(max) {
       let count = 0
-      for (let at = spans.length - 1; at >= 0; at -= 1) {
-        const { start, end } = spans[at] ?? NOWHERE
-        for (let place = end; place > start && count < most; count += 1) {
-          const size = breakBefore(text, place, start)
+      for (let span = spans.length - 1; span >= 0; span -= 1) {
+        const { start, end } = spans[span] ?? EMPTY_SPAN
+        for (let index = end; index > start && count < max; count += 1) {
+          const size = breakBefore(text, index, start)
           if (size === 0) return count
-          place -= size
+          index -= size
         }
-        if (count === most) return count
+        if (count === max) return count
       }
       return count
     },
@@ -51,21 +54,21 @@ export function createTextCutter(text: string): TextCutter {
       return dropped
     },
     length: () => length,
-    endAt(to, mostChars) {
-      let end = text.slice(Math.max(rest, to - mostChars), to)
-      for (let at = spans.length - 1; at >= 0 && end.length < mostChars; at -= 1) {
-        const span = spans[at] ?? NOWHERE
-        end = text.slice(Math.max(span.start, span.end - mostChars + end.length), span.end) + end
+    endAt(to, maxChars) {
+      let end = text.slice(Math.max(rest, to - maxChars), to)
+      for (let index = spans.length - 1; index >= 0 && end.length < maxChars; index -= 1) {
+        const span = spans[index] ?? EMPTY_SPAN
+        end = text.slice(Math.max(span.start, span.end - maxChars + end.length), span.end) + end
       }
       return end
     },
     drop(chars) {
-      let left = Math.min(chars, length)
-      length -= left
-      for (let span = spans.at(-1); span !== undefined && left > 0; span = spans.at(-1)) {
-        const size = Math.min(left, span.end - span.start)
+      let remaining = Math.min(chars, length)
+      length -= remaining
+      for (let span = spans.at(-1); span !== undefined && remaining > 0; span = spans.at(-1)) {
+        const size = Math.min(remaining, span.end - span.start)
         span.end -= size
-        left -= size
+        remaining -= size
         if (span.end === span.start) spans.pop()
       }
     },
@@ -73,10 +76,10 @@ export function createTextCutter(text: string): TextCutter {
   }
 }
 
-const NOWHERE = { start: 0, end: 0 }
+const EMPTY_SPAN = { start: 0, end: 0 }
 
-/** The length of the line break that ends there; 0 if none does. */
-function breakBefore(text: string, place: number, start: number): number {
-  if (place <= start || text[place - 1] !== '\n') return 0
-  return place - 1 > start && text[place - 2] === '\r' ? 2 : 1
+/** Returns the length of the line break that ends at `end`; 0 if there is none. */
+function breakBefore(text: string, end: number, start: number): number {
+  if (end <= start || text[end - 1] !== '\n') return 0
+  return end - 1 > start && text[end - 2] === '\r' ? 2 : 1
 }

@@ -1,6 +1,6 @@
-/** What a part shows beside words, whoever is to see it: which kind of medium, which one, how large. */
+/** Reads which image, recording, video or file a content part has, and how many bytes it adds to a request. */
 import type { FilePart, Part } from '../item.ts'
-import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
 
 export const MEDIA_KINDS = ['image', 'audio', 'video', 'file'] as const
 
@@ -8,13 +8,13 @@ export type MediaKind = (typeof MEDIA_KINDS)[number]
 
 export interface PartMedia {
   readonly kind: MediaKind
-  /** The same for the same medium and for no other: all of its data, or its address. */
+  /** Identifies the content: its complete data, or its address. */
   readonly identity: string
-  /** What it adds to a request; nothing if it stands there by its address. */
+  /** Bytes that the part adds to a request; 0 if the part only has an address. */
   readonly bytes: number
 }
 
-/** `null` for words, and for what nobody understands. */
+/** Returns null for text and for unknown parts. */
 export function readPartMedia(part: Part): PartMedia | null {
   switch (part.type) {
     case 'input_text':
@@ -22,50 +22,46 @@ export function readPartMedia(part: Part): PartMedia | null {
     case 'refusal':
       return null
     case 'input_image':
-      return medium('image', part.image_url ?? part.file_id ?? '')
+      return createMedia('image', part.image_url ?? part.file_id ?? '')
     case 'input_audio':
-      return held('audio', part.input_audio.data)
+      return createInlineMedia('audio', part.input_audio.data)
     case 'input_file':
-      return mediumOfFile(part)
+      return readFile(part)
     case 'opaque':
-      return mediumOfOpaque(part.raw)
+      return readOpaquePart(part.raw)
   }
 }
 
 export function createImageMedia(url: string): PartMedia {
-  return medium('image', url)
+  return createMedia('image', url)
 }
 
-function medium(kind: MediaKind, identity: string): PartMedia {
-  return identity.startsWith('data:') ? held(kind, identity) : { kind, identity, bytes: 0 }
+function createMedia(kind: MediaKind, identity: string): PartMedia {
+  return identity.startsWith('data:')
+    ? createInlineMedia(kind, identity)
+    : { kind, identity, bytes: 0 }
 }
 
-function held(kind: MediaKind, base64: string): PartMedia {
+function createInlineMedia(kind: MediaKind, base64: string): PartMedia {
   return { kind, identity: base64, bytes: Math.ceil((base64.length * 3) / 4) }
 }
 
-function mediumOfFile({ file_data, file_url, file_id, filename }: FilePart): PartMedia {
+function readFile({ file_data, file_url, file_id, filename }: FilePart): PartMedia {
   const identity = file_data ?? file_url ?? file_id ?? filename ?? ''
-  const kind = kindOfType(/^data:(\w+)\//.exec(identity.slice(0, 20))?.[1])
-  return file_data === undefined ? medium(kind, identity) : held(kind, identity)
+  const type = /^data:(\w+)\//.exec(identity.slice(0, 20))?.[1]
+  const kind = type === 'image' || type === 'audio' || type === 'video' ? type : 'file'
+  return file_data === undefined ? createMedia(kind, identity) : createInlineMedia(kind, identity)
 }
 
-function kindOfType(type: string | undefined): MediaKind {
-  return type === 'image' || type === 'audio' || type === 'video' ? type : 'file'
-}
-
-/** As several services write it: `{ type: 'video_url', video_url: { url } }`. */
-function mediumOfOpaque(raw: JsonObject): PartMedia | null {
+/** Reads parts such as `{ type: 'video_url', video_url: { url } }`, which several services use. */
+function readOpaquePart(raw: JsonObject): PartMedia | null {
   const { type } = raw
   if (typeof type !== 'string') return null
   const kind = OPAQUE_KINDS.get(type)
   if (kind === undefined) return null
-  const said = raw[type] ?? raw['data'] ?? raw['url']
-  return medium(kind, urlIn(isObject(said) ? (said['url'] ?? said['data']) : said, raw))
-}
-
-function urlIn(said: Json | undefined, raw: JsonObject): string {
-  return typeof said === 'string' ? said : JSON.stringify(raw)
+  const value = raw[type] ?? raw['data'] ?? raw['url']
+  const address = isObject(value) ? (value['url'] ?? value['data']) : value
+  return createMedia(kind, typeof address === 'string' ? address : JSON.stringify(raw))
 }
 
 const OPAQUE_KINDS: ReadonlyMap<string, MediaKind> = new Map<string, MediaKind>([

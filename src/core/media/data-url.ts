@@ -1,11 +1,11 @@
-/** A medium inside a URL: `data:<type>[;parameters];base64,<data>`. The data is never looked through. */
+/** The parts of a data URL with base64, `data:<type>[;parameters];base64,<data>`. The data is not validated. */
 export interface DataUrl {
-  /** In lower case; empty if it does not say. */
+  /** In lower case, e.g. `image/png`; empty if the URL has no type. */
   readonly type: string
   readonly base64: string
 }
 
-/** `null` for what is no such URL. */
+/** Returns null for any other URL. */
 export function parseDataUrl(url: string): DataUrl | null {
   if (!isDataUrl(url)) return null
   const comma = url.indexOf(',')
@@ -15,7 +15,7 @@ export function parseDataUrl(url: string): DataUrl | null {
   return { type, base64: url.slice(comma + 1) }
 }
 
-/** Whether it holds what it names, in base64 or otherwise. */
+/** True if the URL contains its data, in base64 or percent-encoded. */
 export function isDataUrl(url: string): boolean {
   return url.startsWith('data:') || /^data:/i.test(url)
 }

@@ -1,48 +1,48 @@
 /**
- * The images in a text: what Markdown writes as `![…](https://…)`, or with a `data:` URL. Not those
- * in fenced code, behind a backtick or in a `<details>` block, for they are not shown to anybody.
+ * Finds the image URLs in a Markdown text: `![…](https://…)` or a `data:` URL. Skips images that
+ * Markdown does not display: those in fenced code, after a backtick or in a `<details>` block.
  */
 import { trackMarkdownCodeFences } from '../text/track-markdown-code-fences.ts'
 
 export function findMarkdownImages(text: string): readonly string[] {
-  // A look that nearly every text passes.
-  if (!text.includes('![')) return NONE
-  const shown = HIDING.some((mark) => text.includes(mark)) ? shownLines(text) : text
+  // Nearly all texts end here.
+  if (!text.includes('![')) return NO_URLS
+  const visible = HIDING_MARKUP.some((markup) => text.includes(markup)) ? visibleText(text) : text
   const urls: string[] = []
-  for (let from = shown.indexOf('!['); from >= 0; from = shown.indexOf('![', from)) {
-    const middle = shown.indexOf('](', from)
+  for (let from = visible.indexOf('!['); from >= 0; from = visible.indexOf('![', from)) {
+    const middle = visible.indexOf('](', from)
     if (middle < 0) break
-    const { url, end } = urlAt(shown, middle + 2)
-    const isCode = shown[from - 1] === '`' || shown[from - 1] === '\\'
+    const { url, end } = readUrl(visible, middle + 2)
+    const isCode = visible[from - 1] === '`' || visible[from - 1] === '\\'
     if (!isCode && isImageUrl(url)) urls.push(url)
     from = end
   }
   return urls
 }
 
-const NONE: readonly string[] = []
+const NO_URLS: readonly string[] = []
 
-const HIDING = ['```', '~~~', '<details']
+const HIDING_MARKUP = ['```', '~~~', '<details']
 
-function shownLines(text: string): string {
+function visibleText(text: string): string {
   const fences = trackMarkdownCodeFences()
   let depth = 0
   let isAfterBlank = true
-  const shown: string[] = []
+  const lines: string[] = []
   for (const line of text.split('\n')) {
     const isBlank = line.trim() === ''
     const isCode = !isBlank && fences.read(line, isAfterBlank)
     isAfterBlank = isBlank
     if (isCode) continue
     if (line.includes('<details')) depth += 1
-    if (depth === 0) shown.push(line)
+    if (depth === 0) lines.push(line)
     if (line.includes('</details>')) depth = Math.max(0, depth - 1)
   }
-  return shown.join('\n')
+  return lines.join('\n')
 }
 
-/** Up to a blank or the closing parenthesis; those in pairs belong to it. */
-function urlAt(text: string, start: number): { readonly url: string; readonly end: number } {
+/** Reads up to a space or the closing parenthesis; a URL may contain parentheses in pairs. */
+function readUrl(text: string, start: number): { readonly url: string; readonly end: number } {
   const from = text[start] === '<' ? start + 1 : start
   let open = 0
   let end = from

@@ -1,17 +1,17 @@
 /**
- * A short name for a picture, a recording or a file: the same for the same, and for others, as far as
- * their lengths and samples of them tell. It is asked for with every request, so that it does not
- * read all of what may be megabytes.
+ * Computes a short fingerprint of an image, recording or file from its length and samples of its
+ * data, so different media can share one in rare cases. Every request fingerprints all of its media,
+ * so the function must not read megabytes.
  */
 import type { Part } from '../item.ts'
 import type { Json } from '../json/json.ts'
 
-/** Stands for one of which only the name is kept. */
+/** Creates a placeholder part that has only the fingerprint of the original part. */
 export function createFingerprintPart(part: Part): Part {
-  return { type: 'opaque', raw: { type: NAMED, name: fingerprintMedia(part) } }
+  return { type: 'opaque', raw: { type: FINGERPRINT_TYPE, name: fingerprintMedia(part) } }
 }
 
-/** Empty for what is text. */
+/** Returns `''` for text. */
 export function fingerprintMedia(part: Part): string {
   switch (part.type) {
     case 'input_text':
@@ -19,32 +19,33 @@ export function fingerprintMedia(part: Part): string {
     case 'refusal':
       return ''
     case 'input_image':
-      return nameOf(part.type, [part.image_url, part.file_id])
+      return joinSamples(part.type, [part.image_url, part.file_id])
     case 'input_audio':
-      return nameOf(part.type, [part.input_audio.format, part.input_audio.data])
+      return joinSamples(part.type, [part.input_audio.format, part.input_audio.data])
     case 'input_file':
-      return nameOf(part.type, [part.filename, part.file_id, part.file_url, part.file_data])
+      return joinSamples(part.type, [part.filename, part.file_id, part.file_url, part.file_data])
     case 'opaque': {
       const { type, name } = part.raw
-      return type === NAMED && typeof name === 'string'
+      return type === FINGERPRINT_TYPE && typeof name === 'string'
         ? name
-        : nameOf('opaque', [JSON.stringify(part.raw)])
+        : joinSamples('opaque', [JSON.stringify(part.raw)])
     }
   }
 }
 
-function nameOf(type: string, texts: readonly (Json | undefined)[]): string {
-  return [type, ...texts.map((text) => (typeof text === 'string' ? sampled(text) : ''))].join(' ')
+function joinSamples(type: string, texts: readonly (Json | undefined)[]): string {
+  return [type, ...texts.map((text) => (typeof text === 'string' ? sample(text) : ''))].join(' ')
 }
 
-function sampled(text: string): string {
-  if (text.length <= 4 * SAMPLE) return text
-  const samples = [0, text.length / 3, (2 * text.length) / 3, text.length - SAMPLE].map((from) =>
-    text.slice(Math.floor(from), Math.floor(from) + SAMPLE),
+function sample(text: string): string {
+  const { length } = text
+  if (length <= 4 * SAMPLE_CHARS) return text
+  const samples = [0, length / 3, (2 * length) / 3, length - SAMPLE_CHARS].map((start) =>
+    text.slice(Math.floor(start), Math.floor(start) + SAMPLE_CHARS),
   )
-  return `${text.length} ${samples.join('')}`
+  return `${length} ${samples.join('')}`
 }
 
-const SAMPLE = 64
+const SAMPLE_CHARS = 64
 
-const NAMED = 'backstory:media'
+const FINGERPRINT_TYPE = 'backstory:media'

@@ -1,7 +1,7 @@
 /**
- * Short names for the media of a conversation, by which a model can ask for one: `media_1`,
- * `media_2`, … in the order in which each came for the first time. They are told from the whole list
- * alone, so every replica and every later turn gives the same medium the same name.
+ * Lists the media of a conversation and assigns each a short handle by which a model can request it:
+ * `media_1`, `media_2`, … in the order of first appearance. Handles depend only on the list, so every
+ * replica and every later turn assigns the same ones.
  */
 import { createMediaIdentityMap, type MediaIdentityMap } from './media-identity-map.ts'
 import type { Item, Part } from '../item.ts'
@@ -9,17 +9,17 @@ import { cachePerObject } from '../caching/cache-per-object.ts'
 import { findMarkdownImages } from './find-markdown-images.ts'
 import { createImageMedia, readPartMedia, type PartMedia } from './content-part-media.ts'
 
-/** A medium where it stands. */
+/** A medium and its position in a list of items. */
 export interface PositionedMedia extends PartMedia {
-  /** The place of its item in the list. */
+  /** Index of its item. */
   readonly at: number
-  /** It or, for an image that an assistant has written as Markdown, what it would be as a part. */
+  /** The content part; an image in the assistant's Markdown is converted to an image part. */
   readonly part: Part
 }
 
 export type MediaHandles = Pick<MediaIdentityMap<string>, 'get'>
 
-/** Every medium wherever it stands, in order. */
+/** Lists all media in order, repeated ones included. */
 export function listMedia(items: readonly Item[]): readonly PositionedMedia[] {
   const media: PositionedMedia[] = []
   for (const [at, item] of items.entries()) {
@@ -36,10 +36,8 @@ export function listMedia(items: readonly Item[]): readonly PositionedMedia[] {
   return media
 }
 
-/** By identity. A list is asked about several times over, by each that tells of media. */
-export const assignMediaHandles = cachePerObject(countedIn)
-
-function countedIn(items: readonly Item[]): MediaHandles {
+/** Maps identities to handles. Cached per list, because several transforms need the handles of one list. */
+export const assignMediaHandles = cachePerObject((items: readonly Item[]): MediaHandles => {
   const handles = createMediaIdentityMap<string>()
   let count = 0
   for (const { identity } of listMedia(items)) {
@@ -48,35 +46,33 @@ function countedIn(items: readonly Item[]): MediaHandles {
     handles.set(identity, `media_${count}`)
   }
   return handles
-}
+})
 
-/**
- * What a handle stands for; `null` if it stands for nothing in this conversation, or for nothing of
- * what is within reach.
- */
+/** Finds the part of a handle; null if `items` has no such handle or `reachableItems` lacks the medium. */
 export function findMediaByHandle(
   items: readonly Item[],
   handle: string,
-  withinReach: readonly Item[] = items,
+  reachableItems: readonly Item[] = items,
 ): Part | null {
-  const named = assignMediaHandles(items)
-  return listMedia(withinReach).find(({ identity }) => named.get(identity) === handle)?.part ?? null
+  const handles = assignMediaHandles(items)
+  const medium = listMedia(reachableItems).find(({ identity }) => handles.get(identity) === handle)
+  return medium?.part ?? null
 }
 
-/** What a message or the output of a tool consists of, if it consists of parts. */
+/** Returns the parts of a message or tool output; an empty list for plain text and other items. */
 export function listContentParts(item: Item): readonly Part[] {
   switch (item.type) {
     case 'message':
       return item.content
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return typeof item.output === 'string' ? NONE : item.output
+      return typeof item.output === 'string' ? NO_PARTS : item.output
     case 'function_call':
     case 'custom_tool_call':
     case 'reasoning':
     case 'opaque':
-      return NONE
+      return NO_PARTS
   }
 }
 
-const NONE: readonly Part[] = []
+const NO_PARTS: readonly Part[] = []

@@ -1,7 +1,6 @@
 /**
- * A map by identities of media, which may be megabytes long. The engine tells long texts of one length
- * apart only by comparing each with each other; here they are told apart by samples first, and what
- * the samples leave is compared in full.
+ * A map whose keys are media identities, which may be megabytes long. A plain `Map` compares long keys
+ * of equal length in full; this map compares samples of them first.
  */
 export interface MediaIdentityMap<Value> {
   readonly get: (identity: string) => Value | undefined
@@ -13,9 +12,9 @@ export function createMediaIdentityMap<Value>(): MediaIdentityMap<Value> {
   const find = (identity: string, bucket: readonly Entry<Value>[] | undefined) =>
     bucket?.find((entry) => entry.identity === identity)
   return {
-    get: (identity) => find(identity, buckets.get(sampled(identity)))?.value,
+    get: (identity) => find(identity, buckets.get(sampleIdentity(identity)))?.value,
     set(identity, value) {
-      const key = sampled(identity)
+      const key = sampleIdentity(identity)
       const bucket = buckets.get(key)
       const known = find(identity, bucket)
       if (known !== undefined) known.value = value
@@ -30,12 +29,12 @@ interface Entry<Value> {
   value: Value
 }
 
-/** The end of most formats holds a sum of all that is before it. */
-function sampled(identity: string): string {
+/** The samples include the end, where most formats store a checksum. */
+function sampleIdentity(identity: string): string {
   const { length } = identity
-  if (length <= 4 * SAMPLE) return identity
+  if (length <= 4 * SAMPLE_CHARS) return identity
   const middle = Math.floor(length / 2)
-  return `${length} ${identity.slice(middle, middle + SAMPLE)}${identity.slice(-2 * SAMPLE)}`
+  return `${length} ${identity.slice(middle, middle + SAMPLE_CHARS)}${identity.slice(-2 * SAMPLE_CHARS)}`
 }
 
-const SAMPLE = 64
+const SAMPLE_CHARS = 64

@@ -1,26 +1,25 @@
 /**
- * What a model is told where a medium stood that it is not shown. The words depend on nothing that
- * changes from turn to turn: what is out of the window and what is one too many are told alike, for
- * the first goes over into the second.
+ * Creates the notices that replace hidden media. Media beyond the message window and media beyond the
+ * max count get the same text, because the first reason can turn into the second between two turns.
  */
 import { createNoticePart, type NoticePart } from '../text/gateway-notice.ts'
 import type { TextPart } from '../item.ts'
 import type { MediaHandles } from './media-handles.ts'
 import type { MediaKind } from './content-part-media.ts'
 
-/** What the tool is called that shows a medium by its handle. */
+/** Name of the tool that shows a medium by its handle. */
 export const VIEW_MEDIA = 'view_media'
 
 export interface HiddenMediaGroup {
   readonly kind: MediaKind
-  /** `older`: only newer ones are shown. `repeated`: it comes again later. `unseen`: the model is blind to it. */
+  /** `older`: only later media are shown. `repeated`: shown again later. `unseen`: the model does not support the kind. */
   readonly why: 'older' | 'repeated' | 'unseen'
   readonly identities: readonly string[]
 }
 
 export interface MediaNoticeOptions {
   readonly handles: MediaHandles
-  /** Whether the model is offered the tool. */
+  /** True if the model is offered the tool. */
   readonly canView: boolean
   readonly type?: TextPart['type']
 }
@@ -38,17 +37,17 @@ export function createHiddenMediaGroupNotice(
   )
 }
 
-/** In front of images from an answer that are shown with the question behind it. */
+/** Creates the notice before images of an answer that are shown again with the next user message. */
 export function createReusedImageNotice(
   identities: readonly string[],
   handles: MediaHandles,
 ): NoticePart {
   const names = namesOf(identities, handles)
-  const what =
+  const subject =
     identities.length === 1
       ? `The image that follows${names} is`
       : `The ${identities.length} images that follow${names} are`
-  return createNoticePart(`${what} from the assistant’s last answer, not from the user.`)
+  return createNoticePart(`${subject} from the assistant’s last answer, not from the user.`)
 }
 
 function namesOf(identities: readonly string[], handles: MediaHandles): string {
@@ -61,7 +60,7 @@ function subjectOf(kind: MediaKind, count: number, names: string): string {
   return count === 1 ? `${one}${names} was here.` : `${count} ${several}${names} were here.`
 }
 
-interface Words {
+interface Pronouns {
   readonly they: string
   readonly them: string
   readonly view: string
@@ -70,7 +69,7 @@ interface Words {
   readonly show: string
 }
 
-const ONE: Words = {
+const ONE: Pronouns = {
   they: 'It',
   them: 'it',
   are: 'is',
@@ -79,7 +78,7 @@ const ONE: Words = {
   view: `The tool ${VIEW_MEDIA} shows it.`,
 }
 
-const SEVERAL: Words = {
+const SEVERAL: Pronouns = {
   they: 'They',
   them: 'them',
   are: 'are',
@@ -89,7 +88,7 @@ const SEVERAL: Words = {
 }
 
 const REASONS: Readonly<
-  Record<HiddenMediaGroup['why'], (words: Words, kind: MediaKind) => string>
+  Record<HiddenMediaGroup['why'], (words: Pronouns, kind: MediaKind) => string>
 > = {
   older: ({ they, them, are }) =>
     `${they} ${are} not shown any more, because only newer ones are. Do not describe ${them} as if you saw ${them}.`,

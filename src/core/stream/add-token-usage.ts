@@ -1,4 +1,4 @@
-/** Tokens of several questions, added up. What nobody said stays unsaid. */
+/** Adds the token usage of several requests. A number that no request reported stays null. */
 import type { TokenUsage } from '../stream-event.ts'
 
 export const ZERO_TOKEN_USAGE: TokenUsage = {
@@ -10,15 +10,15 @@ export const ZERO_TOKEN_USAGE: TokenUsage = {
   totalTokens: 0,
 }
 
-export function addTokenUsage(all: TokenUsage, more: TokenUsage | null): TokenUsage {
-  if (more === null) return all
+export function addTokenUsage(total: TokenUsage, usage: TokenUsage | null): TokenUsage {
+  if (usage === null) return total
   return {
-    inputTokens: all.inputTokens + more.inputTokens,
-    cachedTokens: sum(all.cachedTokens, more.cachedTokens),
-    cacheWriteTokens: sum(all.cacheWriteTokens, more.cacheWriteTokens),
-    outputTokens: all.outputTokens + more.outputTokens,
-    reasoningTokens: sum(all.reasoningTokens, more.reasoningTokens),
-    totalTokens: all.totalTokens + more.totalTokens,
+    inputTokens: total.inputTokens + usage.inputTokens,
+    cachedTokens: sum(total.cachedTokens, usage.cachedTokens),
+    cacheWriteTokens: sum(total.cacheWriteTokens, usage.cacheWriteTokens),
+    outputTokens: total.outputTokens + usage.outputTokens,
+    reasoningTokens: sum(total.reasoningTokens, usage.reasoningTokens),
+    totalTokens: total.totalTokens + usage.totalTokens,
   }
 }
 

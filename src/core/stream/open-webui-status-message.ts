@@ -1,12 +1,12 @@
 /**
- * A line of a stream that Open WebUI shows above an answer in small print, and that is no part of the
- * answer. It knows the key `event` as a word of the server that it talks to, so nobody else is sent it.
+ * Creates a stream line that Open WebUI shows above an answer in small print. Open WebUI expects the
+ * key `event` only from its own server, so other clients are never sent such a line.
  */
 export interface OpenWebUiStatusMessage {
   readonly data: string
 }
 
-/** `done: false` has it shown as work that goes on. */
+/** `done: false` shows the text as work in progress. */
 export function createOpenWebUiStatusMessage(text: string, done: boolean): OpenWebUiStatusMessage {
   return { data: JSON.stringify({ event: { type: 'status', data: { description: text, done } } }) }
 }

@@ -1,15 +1,15 @@
-/** Defines sources that push chunks into a sink, with flow control. */
+/** Defines sources that push chunks into a sink with flow control, e.g. the body of an upstream response. */
 import type { Failure } from '../stream-event.ts'
 
-/** What is pushed into a sink: the body of a reply, or anything that comes as one does. */
+/** Chunks to push, and the means to stop them. */
 export interface PushSource<Chunk> {
   readonly flow: (sink: PushSink<Chunk>) => FlowControl
   readonly cancel: () => void
 }
 
 /**
- * Nothing is called before `flow` has returned. Exactly one of `end` and `failed` is called, at
- * last; after a cancel it is `failed`.
+ * No method is called before `flow` has returned. The last call is either `end` or `failed`; after a
+ * cancel it is `failed`.
  */
 export interface PushSink<Chunk = Uint8Array> {
   readonly chunk: (chunk: Chunk) => void

@@ -1,6 +1,6 @@
 /**
- * Server-sent events, in both directions. Reading accepts every line ending, any cut between chunks,
- * and a last event without its blank line; writing uses LF and keeps an event in one piece.
+ * Decodes and formats server-sent events. Decoding accepts every line ending, any split into chunks, and
+ * a last event without a blank line; formatting uses LF.
  */
 import { createParser } from 'eventsource-parser'
 import { concatBytes } from './concat-bytes.ts'
@@ -9,7 +9,7 @@ import { NO_OUTPUT, type SseMessage, type Stage } from './stage.ts'
 
 export const MAX_EVENT_BYTES = 16 * 1024 * 1024
 
-/** Throws a GatewayError when a single event grows beyond `maxEventBytes`: there is no telling where it ends. */
+/** Throws a GatewayError if one event exceeds `maxEventBytes`, because its end may never come. */
 export function createSseDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<Uint8Array, SseMessage> {
   const text = new TextDecoder()
   const reader = createSseTextDecoder(maxEventBytes)
@@ -19,35 +19,35 @@ export function createSseDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<Uint8Ar
   }
 }
 
-/** The same of what is text already. */
+/** Decodes events from text instead of bytes. */
 export function createSseTextDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<string, SseMessage> {
   let messages: SseMessage[] = []
   const parser = createParser({
     maxBufferSize: maxEventBytes,
     onEvent: ({ event, data }) => messages.push({ event, data }),
     onError(error) {
-      if (error.type === 'max-buffer-size-exceeded') throw endless()
+      if (error.type === 'max-buffer-size-exceeded') throw createTooLongError()
     },
   })
-  const taken = (): readonly SseMessage[] => {
+  const takeMessages = (): readonly SseMessage[] => {
     if (messages.length === 0) return NO_OUTPUT
-    const ready = messages
+    const decoded = messages
     messages = []
-    return ready
+    return decoded
   }
   return {
     push(text) {
       parser.feed(text)
-      return taken()
+      return takeMessages()
     },
     end() {
       parser.feed('\n\n')
-      return taken()
+      return takeMessages()
     },
   }
 }
 
-function endless(): GatewayError {
+function createTooLongError(): GatewayError {
   return new GatewayError(
     'upstream_broken',
     'The upstream sent a stream that cannot be read: one of its events does not end.',
@@ -66,38 +66,38 @@ export function formatSseMessages(messages: readonly SseMessage[]): string {
 }
 
 /**
- * Lets bytes through up to the end of the last whole event, and keeps the rest until it is whole.
- * Otherwise an error written behind a broken stream would stand inside half an event. Throws when
- * the rest grows beyond `maxEventBytes`.
+ * Forwards bytes up to the end of the last complete event and buffers the rest. An error that is
+ * appended to a broken stream would otherwise become part of the incomplete event. Throws if the
+ * buffer exceeds `maxEventBytes`.
  */
 export function createSseBoundaryBuffer(maxEventBytes = MAX_EVENT_BYTES): SseBoundaryBuffer {
-  let kept: Uint8Array[] = []
-  let keptBytes = 0
-  let before: Uint8Array = EMPTY
-  const keep = (rest: Uint8Array): void => {
-    kept.push(rest)
-    keptBytes += rest.length
-    if (keptBytes > maxEventBytes) throw endless()
+  let buffered: Uint8Array[] = []
+  let bufferedBytes = 0
+  let previous: Uint8Array = EMPTY
+  const buffer = (bytes: Uint8Array): void => {
+    buffered.push(bytes)
+    bufferedBytes += bytes.length
+    if (bufferedBytes > maxEventBytes) throw createTooLongError()
   }
   const release = (): Uint8Array => {
-    const bytes = kept.length === 0 ? EMPTY : concatBytes(kept)
-    kept = []
-    keptBytes = 0
+    const bytes = buffered.length === 0 ? EMPTY : concatBytes(buffered)
+    buffered = []
+    bufferedBytes = 0
     return bytes
   }
   return {
     push(chunk) {
-      const end = eventsEnd(chunk, before)
-      before = chunk.length < LOOK_BACK ? concatBytes([before, chunk]).slice(-LOOK_BACK) : chunk
-      if (kept.length === 0 && end === chunk.length) return chunk
+      const end = findEventsEnd(chunk, previous)
+      previous = chunk.length < LOOK_BACK ? concatBytes([previous, chunk]).slice(-LOOK_BACK) : chunk
+      if (buffered.length === 0 && end === chunk.length) return chunk
       if (end === 0) {
-        keep(chunk)
+        buffer(chunk)
         return EMPTY
       }
-      kept.push(chunk.subarray(0, end))
-      const whole = release()
-      if (end < chunk.length) keep(chunk.subarray(end))
-      return whole
+      buffered.push(chunk.subarray(0, end))
+      const events = release()
+      if (end < chunk.length) buffer(chunk.subarray(end))
+      return events
     },
     rest: release,
   }
@@ -105,7 +105,7 @@ export function createSseBoundaryBuffer(maxEventBytes = MAX_EVENT_BYTES): SseBou
 
 export interface SseBoundaryBuffer {
   readonly push: (chunk: Uint8Array) => Uint8Array
-  /** What is left when the stream is over: nothing, or an event that was never closed. */
+  /** Returns the incomplete event at the end of the stream, or no bytes. */
   readonly rest: () => Uint8Array
 }
 
@@ -113,21 +113,21 @@ const EMPTY = new Uint8Array(0)
 const LF = 10
 const CR = 13
 
-/** A blank line is told by its last byte and by up to three in front of it. */
+/** A blank line is detected at its last byte, from that byte and up to three before it. */
 const LOOK_BACK = 3
 
-/** Where the last blank line in `chunk` ends; it may have begun in what came `before`. */
-function eventsEnd(chunk: Uint8Array, before: Uint8Array): number {
-  const byte = (at: number): number | undefined =>
-    at >= 0 ? chunk[at] : before[before.length + at]
-  for (let at = chunk.length - 1; at >= 0; at--) {
-    const last = chunk[at]
-    // Behind a CR at the end there may come the LF that belongs to it.
-    if (last !== LF && (last !== CR || at === chunk.length - 1)) continue
-    // A blank line is a line end behind a line end: LF LF, CR CR, or CR LF behind either.
-    const lineStart = last === LF && byte(at - 1) === CR ? at - 2 : at - 1
-    const previous = byte(lineStart)
-    if (previous === LF || previous === CR) return at + 1
+/** Returns the index after the last blank line that ends in `chunk`; the line may begin in `previous`. */
+function findEventsEnd(chunk: Uint8Array, previous: Uint8Array): number {
+  const byte = (index: number): number | undefined =>
+    index >= 0 ? chunk[index] : previous[previous.length + index]
+  for (let index = chunk.length - 1; index >= 0; index--) {
+    const last = chunk[index]
+    // The next chunk may begin with the LF that belongs to a CR at the end.
+    if (last !== LF && (last !== CR || index === chunk.length - 1)) continue
+    // A blank line is two line ends in a row: LF LF, CR CR, LF CR LF or CR LF CR LF.
+    const lineStart = last === LF && byte(index - 1) === CR ? index - 2 : index - 1
+    const before = byte(lineStart)
+    if (before === LF || before === CR) return index + 1
   }
   return 0
 }

@@ -1,24 +1,25 @@
-/** A synchronous step of a stream: values in, values out. Tested with arrays, lifted elsewhere. */
+/** A synchronous step of a stream: takes one value and returns the values to pass on. */
 export interface Stage<In, Out> {
   readonly push: (value: In) => readonly Out[]
-  /** The input is over. Called once; nothing is pushed afterwards. */
+  /** Called once, after the last value. */
   readonly end: () => readonly Out[]
 }
 
-/** One server-sent event. `event` is absent where the wire names none. */
+/** One server-sent event. `event` is absent if the wire does not name events. */
 export interface SseMessage {
   readonly event?: string | undefined
   readonly data: string
 }
 
-/** The mark behind the last event of a stream. */
+/** True for the `[DONE]` that ends a stream. */
 export function isDoneMarker({ data }: SseMessage): boolean {
   return data.startsWith('[DONE]')
 }
 
 /**
- * Tells by the data of an event that it only says some words, however often it came: `before` fits up
- * to their quote, `after` from the quote behind them on, and none of `more` at all.
+ * Recognizes events that only append text by comparing their data with the previous event's: `before`
+ * matches up to the opening quote of the text, `after` from its closing quote on, and no pattern of
+ * `unchangedFields` matches.
  */
 export interface TextDeltaPattern {
   readonly before: RegExp
@@ -28,7 +29,7 @@ export interface TextDeltaPattern {
 
 export const NO_OUTPUT: readonly never[] = []
 
-/** Runs all of `values` through `stage`, its end included. */
+/** Pushes all values through a stage and returns its complete output. */
 export function runStage<In, Out>(stage: Stage<In, Out>, values: Iterable<In>): Out[] {
   const out: Out[] = []
   for (const value of values) out.push(...stage.push(value))

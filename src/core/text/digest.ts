@@ -1,14 +1,11 @@
-/**
- * A short name for a text: two texts of the same name are the same text. 132 bits of SHA-256, which
- * both runtimes have synchronously.
- */
+/** Hashes texts with SHA-256, shortened to 132 bits (22 characters): equal hashes mean equal texts. */
 import { createHash, hash } from 'node:crypto'
 
 export function digestText(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 22)
 }
 
-/** The same of a text that comes piece by piece. It may be asked for at any time, and goes on. */
+/** Hashes a text that arrives in pieces. `soFar` can be called at any time. */
 export interface RunningDigest {
   readonly add: (text: string) => void
   readonly soFar: () => string

@@ -1,47 +1,46 @@
 /**
- * How many tokens a JSON value is worth to a model: an estimate, told without any vocabulary. Four
- * characters are a token; letters of other alphabets weigh double, and each character of Chinese,
- * Japanese and Korean is a token of its own. Media count by what they are, not by the length of
- * their base64.
+ * Estimates the tokens of a JSON value without a tokenizer: 4 characters are a token, other alphabets
+ * count double, and each Chinese, Japanese or Korean character is a token. Media count by kind, not by
+ * the length of their base64.
  *
- * Whatever it is given, it takes one step for each character and never recurses.
+ * Takes one step per character and never recurses, so any input is safe.
  */
 import { isObject, type JsonObject } from '../json/json.ts'
 
 export function estimateTokens(value: unknown): number {
   let quarters = 0
-  const waiting: unknown[] = [value]
-  while (waiting.length > 0) {
-    const next = waiting.pop()
+  const pending: unknown[] = [value]
+  while (pending.length > 0) {
+    const next = pending.pop()
     if (typeof next === 'string') quarters += stringQuarters(next)
-    else if (Array.isArray(next)) for (const entry of next as unknown[]) waiting.push(entry)
-    else if (isObject(next)) quarters += objectQuarters(next, waiting)
-    else if (next !== undefined) quarters += PLAIN_VALUE
+    else if (Array.isArray(next)) for (const entry of next as unknown[]) pending.push(entry)
+    else if (isObject(next)) quarters += objectQuarters(next, pending)
+    else if (next !== undefined) quarters += PLAIN_VALUE_QUARTERS
   }
   return Math.ceil(quarters / 4)
 }
 
-/** A number, `true`, `null`. */
-const PLAIN_VALUE = 4
-/** The quotes, the colon and the comma around a field. */
-const FIELD = 4
+/** Quarters of a token for a number, `true` or `null`. */
+const PLAIN_VALUE_QUARTERS = 4
+/** For the quotes, the colon and the comma around a field. */
+const FIELD_QUARTERS = 4
 
-function objectQuarters(object: JsonObject, waiting: unknown[]): number {
+function objectQuarters(object: JsonObject, pending: unknown[]): number {
   const media = mediaTokens(object)
   if (media !== null) return media * 4
   let quarters = 0
   for (const name of Object.keys(object)) {
     const value = object[name]
     if (value === undefined) continue
-    quarters += name.length + FIELD
+    quarters += name.length + FIELD_QUARTERS
     if (name === 'file_data' && typeof value === 'string' && !value.startsWith('data:')) {
       quarters += tokensOfBytes('', value.length) * 4
-    } else waiting.push(value)
+    } else pending.push(value)
   }
   return quarters
 }
 
-/** About what a picture of a thousand pixels a side costs, wherever it goes. */
+/** Typical price of an image of 1000 × 1000 pixels; all providers charge about the same. */
 export const IMAGE_TOKENS = 1000
 
 const IMAGES: ReadonlySet<unknown> = new Set([
@@ -52,14 +51,14 @@ const IMAGES: ReadonlySet<unknown> = new Set([
   'image_generation_call',
 ])
 
-/** `null` for an object that is no medium. */
+/** Returns null for an object that is no medium. */
 function mediaTokens(object: JsonObject): number | null {
   if (IMAGES.has(object['type'])) return IMAGE_TOKENS
   const { data, fileUri } = object
   if (typeof data !== 'string' && typeof fileUri !== 'string') return null
   const type = object['media_type'] ?? object['mimeType'] ?? object['mime_type']
   if (typeof type === 'string') return tokensOfMedium(type, typeof data === 'string' ? data : '')
-  // Audio as OpenAI's APIs have it.
+  // OpenAI's APIs give the format of audio, e.g. `mp3`, instead of a media type.
   const { format } = object
   return typeof format === 'string' && typeof data === 'string'
     ? tokensOfMedium(`audio/${format}`, data)
@@ -71,7 +70,7 @@ function tokensOfMedium(mimeType: string, data: string): number {
   return mimeType.startsWith('image/') ? IMAGE_TOKENS : tokensOfBytes(mimeType, data.length)
 }
 
-/** A second of sound or film has many bytes and few tokens; a page of a document is the reverse. */
+/** Audio and video have many bytes per token, documents few. */
 function tokensOfBytes(mimeType: string, base64Chars: number): number {
   const bytesPerToken = /^(?:audio|video)\//.test(mimeType) ? 1000 : 50
   return Math.max(1, Math.ceil((base64Chars * 3) / 4 / bytesPerToken))
@@ -86,19 +85,19 @@ function stringQuarters(text: string): number {
   return type.startsWith('image/') ? IMAGE_TOKENS * 4 : tokensOfBytes(type, text.length) * 4
 }
 
-/** Where the alphabets behind Latin begin, and the writings whose characters are words. */
+/** First characters that cost more than Latin ones: Greek and later alphabets, then Chinese and related scripts. */
 const GREEK = 0x370
 const CJK = 0x2e80
 
-/** Of a text that has none V8 knows that without reading it. */
+/** V8 knows without a scan that a one-byte string has none of these. */
 const BEYOND_LATIN = /[\u0370-\uffff]/
 
 function textQuarters(text: string): number {
   let quarters = text.length
-  const from = text.search(BEYOND_LATIN)
-  if (from < 0) return quarters
-  for (let at = from; at < text.length; at += 1) {
-    const code = text.charCodeAt(at)
+  const start = text.search(BEYOND_LATIN)
+  if (start < 0) return quarters
+  for (let index = start; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
     if (code >= CJK) quarters += 3
     else if (code >= GREEK) quarters += 1
   }

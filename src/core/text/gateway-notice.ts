@@ -1,51 +1,47 @@
 /**
- * What the gateway says to a model in the middle of what others say: a part of its own that begins
- * with words which nobody else can begin with. Look-alikes in other people's texts are defused
- * (`context/cleaning/escape-notices-in-items.ts`), so that a model may believe what begins like this.
+ * Creates and recognizes gateway notices: text parts that start with `[Gateway notice: `, by which the
+ * gateway informs a model in the middle of other content. `context/cleaning/escape-notices-in-items.ts`
+ * changes the bracket of look-alikes in other texts, so a model can trust this opening.
  *
- * A notice of ours is known by a mark that no JSON can hold, so no client can forge it and no wire
- * sends it.
+ * A notice is recognized by a symbol key, which JSON cannot contain: no client can forge it.
  */
 import { truncateName, sanitizeName } from './sanitize-name.ts'
 import { textOf, textOfPart, type Part, type TextPart } from '../item.ts'
 import type { MediaKind } from '../media/content-part-media.ts'
 
 export interface NoticePart extends TextPart {
-  readonly [BY_GATEWAY]: StandsFor
+  readonly [NOTICE_MEDIA]: NoticeMedia
 }
 
-/** What it stands for, by identity, and of which kind that is; `null` if it stands for no medium. */
-interface StandsFor {
+/** The media that a notice replaces; `kind` is null if it replaces none. */
+interface NoticeMedia {
   readonly kind: MediaKind | null
   readonly identities: readonly string[]
 }
 
-const BY_GATEWAY = Symbol('by the gateway')
+const NOTICE_MEDIA = Symbol('media that a gateway notice replaces')
 
 const OPENING = '[Gateway notice: '
 
-/** `text` is made of sentences; nothing in it may change from turn to turn. */
+/** `text` is one or more sentences that must not change between turns. */
 export function createNoticePart(
   text: string,
   { type = 'input_text', kind = null, standsFor: identities = [] }: NoticeOptions = {},
 ): NoticePart {
-  return { type, text: formatNotice(text), [BY_GATEWAY]: { kind, identities } }
+  return { type, text: formatNotice(text), [NOTICE_MEDIA]: { kind, identities } }
 }
 
-/** The words alone, for a wire, behind which nobody looks for the mark. */
+/** Formats a notice as plain text, for wires; the text is never parsed back. */
 export function formatNotice(text: string): string {
   return `${OPENING}${text}]`
 }
 
-/**
- * What others call something, to stand within a notice: it cannot end it, begin another, or go on for
- * long.
- */
+/** Prepares a name from elsewhere for use in a notice: short, in one line, without brackets that end the notice. */
 export function sanitizeNoticeName(name: string): string {
-  return truncateName(sanitizeName(name, UNFIT))
+  return truncateName(sanitizeName(name, INVALID_CHARS))
 }
 
-const UNFIT = /[[\]［］【】〔〕\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+const INVALID_CHARS = /[[\]［］【】〔〕\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 export interface NoticeOptions {
   readonly type?: TextPart['type']
@@ -53,12 +49,12 @@ export interface NoticeOptions {
   readonly standsFor?: readonly string[]
 }
 
-/** What a notice of ours stands for; `null` for what others say. */
+/** Returns the identities of the media that a notice replaces, or null for any other part. */
 export function readNoticeMediaIdentities(part: Part): readonly string[] | null {
-  return stoodFor(part)?.identities ?? null
+  return readNoticeMedia(part)?.identities ?? null
 }
 
-/** Whether it is text of whoever the item is by, and not a notice of ours in the middle of that. */
+/** True for text of the item's author; false for a gateway notice in the item. */
 export function isTextWithoutNotice(part: Part): part is TextPart {
   return (
     (part.type === 'input_text' || part.type === 'output_text') &&
@@ -66,17 +62,17 @@ export function isTextWithoutNotice(part: Part): part is TextPart {
   )
 }
 
-/** How many media of a kind a notice of ours stands for. */
+/** Counts the media of a kind that a notice replaces. */
 export function countHiddenMedia(part: Part, kind: MediaKind): number {
-  const stood = stoodFor(part)
-  return stood?.kind === kind ? stood.identities.length : 0
+  const media = readNoticeMedia(part)
+  return media?.kind === kind ? media.identities.length : 0
 }
 
-function stoodFor(part: Part): StandsFor | null {
-  return BY_GATEWAY in part ? (part as NoticePart)[BY_GATEWAY] : null
+function readNoticeMedia(part: Part): NoticeMedia | null {
+  return NOTICE_MEDIA in part ? (part as NoticePart)[NOTICE_MEDIA] : null
 }
 
-/** All text in order, for a wire that has no parts: a notice stands in a line of its own. */
+/** Concatenates all text, for a wire without content parts; each notice gets its own line. */
 export function joinTextAndNotices(content: string | readonly Part[]): string {
   if (
     typeof content === 'string' ||
@@ -88,28 +84,26 @@ export function joinTextAndNotices(content: string | readonly Part[]): string {
   let isAfterNotice = false
   for (const part of content) {
     const isNotice = readNoticeMediaIdentities(part) !== null
-    const more = textOfPart(part)
-    text += text !== '' && more !== '' && (isNotice || isAfterNotice) ? `\n${more}` : more
-    isAfterNotice = isNotice || (isAfterNotice && more === '')
+    const partText = textOfPart(part)
+    text +=
+      text !== '' && partText !== '' && (isNotice || isAfterNotice) ? `\n${partText}` : partText
+    isAfterNotice = isNotice || (isAfterNotice && partText === '')
   }
   return text
 }
 
-/**
- * The same text with round brackets where it would begin like a notice, and of the same length; the
- * very text if it nowhere does.
- */
+/** Replaces the bracket of each look-alike with `(`, so the length stays equal. Returns the same text if there is none. */
 export function escapeFakeNotices(text: string): string {
   if (!mayContainNotice(text)) return text
   return text.replace(LOOK_ALIKE, (found) => `(${found.slice(1)}`)
 }
 
-/** Cheap pre-check, about a hundred times quicker than the pattern. */
+/** Quick pre-check, about 100 times faster than the pattern. */
 export function mayContainNotice(text: string): boolean {
   return BRACKETS.some((bracket) => text.includes(bracket))
 }
 
 const BRACKETS = ['[', '［', '【', '〔']
-/** However it is written, and wherever: the borders of parts are not always to be seen by a model. */
+/** Matches anywhere in a text, because a model may not see where a part begins. */
 const LOOK_ALIKE =
   /[[［【〔](?=[\s\u200b-\u200f\u2060\ufeff]{0,8}gateway[\s\u200b-\u200f\u2060\ufeff_-]{0,8}notice)/giu

@@ -1,22 +1,22 @@
 /**
- * The words of a text, by which it is found again and told apart from others: in lower case, without
- * accents, each once. What is written without spaces is cut into pairs of characters.
+ * Extracts the search terms of a text: distinct words in lower case without accents. Scripts without
+ * spaces are split into overlapping pairs of characters: 東京都 → 東京, 京都.
  */
 export function extractSearchTerms(
   text: string,
-  most: number = Number.POSITIVE_INFINITY,
+  maxTerms: number = Number.POSITIVE_INFINITY,
 ): readonly string[] {
   const plain = text.toLowerCase().normalize('NFKD').replace(MARKS, '').normalize('NFKC')
   const words = new Set<string>()
-  for (const [run] of plain.matchAll(RUNS)) {
-    if (words.size >= most) break
-    if (UNSPACED.test(run)) for (const pair of pairsOf(run)) words.add(pair)
-    else words.add(run.slice(0, MAX_WORD_CHARS).toWellFormed())
+  for (const [word] of plain.matchAll(WORDS)) {
+    if (words.size >= maxTerms) break
+    if (UNSPACED.test(word)) for (const pair of pairsOf(word)) words.add(pair)
+    else words.add(word.slice(0, MAX_WORD_CHARS).toWellFormed())
   }
-  return words.size > most ? [...words].slice(0, most) : [...words]
+  return words.size > maxTerms ? [...words].slice(0, maxTerms) : [...words]
 }
 
-/** From 0 to 1: how many of the words that two texts have between them stand in both. */
+/** Returns the share of all distinct terms that both texts have, from 0 to 1. */
 export function compareTerms(some: readonly string[], others: readonly string[]): number {
   if (some.length === 0 || others.length === 0) return 0
   const known = new Set(others)
@@ -30,13 +30,13 @@ const SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer'
   .map((script) => `\\p{Script=${script}}`)
   .join('')
 
-const RUNS = new RegExp(`[${SCRIPTS}ー]+|[[\\p{L}\\p{N}]--[${SCRIPTS}ー]]+`, 'gv')
+const WORDS = new RegExp(`[${SCRIPTS}ー]+|[[\\p{L}\\p{N}]--[${SCRIPTS}ー]]+`, 'gv')
 const UNSPACED = new RegExp(`^[${SCRIPTS}ー]`, 'v')
 
 const MAX_WORD_CHARS = 40
 
-function pairsOf(run: string): readonly string[] {
-  const characters = Array.from(run)
+function pairsOf(word: string): readonly string[] {
+  const characters = Array.from(word)
   if (characters.length === 1) return characters
-  return characters.slice(1).map((character, at) => `${characters[at]}${character}`)
+  return characters.slice(1).map((character, index) => `${characters[index]}${character}`)
 }

@@ -1,8 +1,8 @@
 /**
- * A text told from another one: how much of the beginning and of the end they have in common, and
- * what stands in between. Two requests of one conversation differ in little else than what is new.
+ * Stores a text as its difference to a base text: the lengths of the common prefix and suffix and the
+ * text between them. Consecutive requests of a conversation mostly differ by what is new.
  *
- * No character is cut in half, so that what stands in between is text by itself.
+ * Never splits a surrogate pair, so `middle` is valid text.
  */
 export interface TextDiff {
   readonly prefix: number
@@ -11,14 +11,14 @@ export interface TextDiff {
 }
 
 export function diffText(base: string, text: string): TextDiff {
-  const most = Math.min(base.length, text.length)
-  let prefix = commonLength(most, (at, end) => base.slice(at, end) === text.slice(at, end))
+  const maxLength = Math.min(base.length, text.length)
+  let prefix = commonLength(maxLength, (from, to) => base.slice(from, to) === text.slice(from, to))
   if (isHigh(text, prefix - 1)) prefix -= 1
   const [baseEnd, textEnd] = [base.length, text.length]
   let suffix = commonLength(
-    most - prefix,
-    (at, end) =>
-      base.slice(baseEnd - end, baseEnd - at) === text.slice(textEnd - end, textEnd - at),
+    maxLength - prefix,
+    (from, to) =>
+      base.slice(baseEnd - to, baseEnd - from) === text.slice(textEnd - to, textEnd - from),
   )
   if (suffix > 0 && isLow(text, textEnd - suffix)) suffix -= 1
   return { prefix, suffix, middle: text.slice(prefix, textEnd - suffix) }
@@ -28,42 +28,42 @@ export function applyTextDiff(base: string, { prefix, suffix, middle }: TextDiff
   return base.slice(0, prefix) + middle + base.slice(base.length - suffix)
 }
 
-/** How many characters are the same from one place on in each; no character is cut in half. */
+/** Counts the equal characters from the two start positions on, without splitting a surrogate pair. */
 export function countCommonChars(
   one: string,
-  oneAt: number,
+  oneStart: number,
   other: string,
-  otherAt: number,
+  otherStart: number,
 ): number {
-  const most = Math.min(one.length - oneAt, other.length - otherAt)
   const length = commonLength(
-    most,
-    (at, end) => one.slice(oneAt + at, oneAt + end) === other.slice(otherAt + at, otherAt + end),
+    Math.min(one.length - oneStart, other.length - otherStart),
+    (from, to) =>
+      one.slice(oneStart + from, oneStart + to) === other.slice(otherStart + from, otherStart + to),
   )
-  return length > 0 && isHigh(one, oneAt + length - 1) ? length - 1 : length
+  return length > 0 && isHigh(one, oneStart + length - 1) ? length - 1 : length
 }
 
-/** Blocks are compared as a whole, which is many times faster than characters. */
-const BLOCK = 4_096
+/** Comparing blocks is many times faster than comparing characters. */
+const BLOCK_CHARS = 4_096
 
-/** How long a stretch up to `most` is the same; `isSame` compares from one place to another. */
-function commonLength(most: number, isSame: (at: number, end: number) => boolean): number {
-  let at = 0
-  let size = BLOCK
-  while (at < most && size >= 1) {
-    const end = Math.min(most, at + size)
-    if (isSame(at, end)) at = end
-    else size = Math.floor(Math.min(size, end - at) / 2)
+/** Returns the length of the equal beginning, at most `maxLength`; `isSame` compares one range. */
+function commonLength(maxLength: number, isSame: (from: number, to: number) => boolean): number {
+  let length = 0
+  let size = BLOCK_CHARS
+  while (length < maxLength && size >= 1) {
+    const end = Math.min(maxLength, length + size)
+    if (isSame(length, end)) length = end
+    else size = Math.floor(Math.min(size, end - length) / 2)
   }
-  return at
+  return length
 }
 
-function isHigh(text: string, at: number): boolean {
-  const code = at < 0 ? 0 : text.charCodeAt(at)
+function isHigh(text: string, index: number): boolean {
+  const code = index < 0 ? 0 : text.charCodeAt(index)
   return code >= 0xd800 && code <= 0xdbff
 }
 
-function isLow(text: string, at: number): boolean {
-  const code = text.charCodeAt(at)
+function isLow(text: string, index: number): boolean {
+  const code = text.charCodeAt(index)
   return code >= 0xdc00 && code <= 0xdfff
 }

@@ -1,17 +1,17 @@
 /**
- * Tells which lines of a Markdown text are fenced code, within list items as well. It is given the
- * lines that are not blank, one by one and without their breaks.
+ * Tracks which lines of a Markdown text are fenced code, also inside list items. The caller passes the
+ * non-blank lines one by one, without their line breaks.
  *
- * Readers of Markdown do not agree on a fence that its list item or its quote ends before it is
- * closed. Such a fence is taken to end there, and from then on the reader says that it is in doubt.
+ * Markdown parsers disagree about a fence whose list item or quote ends before the closing line. This
+ * tracker ends such a fence with its container, and `isInDoubt` is true from then on.
  */
 export interface CodeFenceTracker {
-  /** Reads the next line. Whether it opens a fence, closes one, or stands in one. */
+  /** Reads the next line. True if the line opens or closes a fence or is inside one. */
   readonly read: (line: string, isAfterBlank: boolean) => boolean
-  /** Whether an open fence would take the line for its own. Reads nothing. */
+  /** True if the line would belong to an open fence. Does not read the line. */
   readonly holds: (line: string) => boolean
   readonly isOpen: () => boolean
-  /** Whether an item of a list may go on. */
+  /** True if a list item may continue. */
   readonly isInList: () => boolean
   readonly isInDoubt: () => boolean
 }
@@ -39,7 +39,7 @@ export function trackMarkdownCodeFences(): CodeFenceTracker {
     } else if (isAfterBlank && lead.column === 0) isInList = false
     if (quoted !== null && !lead.isQuote && !isAfterBlank) isInDoubt = true
     if (isAfterBlank || !lead.isQuote) quoted = null
-    const body = line.slice(lead.at)
+    const body = line.slice(lead.index)
     if (lead.isQuote) {
       if (isInList && /```|~~~/.test(body)) isInDoubt = true
       else readQuote(body)
@@ -81,42 +81,43 @@ export function trackMarkdownCodeFences(): CodeFenceTracker {
 interface Fence {
   readonly char: string
   readonly length: number
-  /** Where it stands, if that may be in a list item; else 0. What stands before that is outside. */
+  /** Column of the fence in a list item, else 0. A line with less indentation is outside the fence. */
   readonly column: number
 }
 
-/** What a line begins with before its own words: blanks, marks of lists, or of a quote. */
+/** Markup before a line's text: indentation, list markers, quote signs. */
 interface Lead {
-  readonly at: number
+  readonly index: number
   readonly column: number
   readonly isList: boolean
   readonly isQuote: boolean
 }
 
 function leadOf(line: string, isInList: boolean): Lead {
-  let at = 0
+  let index = 0
   let column = 0
   let isList = false
   for (;;) {
     const start = column
-    for (; line[at] === ' ' || line[at] === '\t'; at += 1) column = afterBlank(column, line[at])
-    // Code that is set off by blanks holds no marks.
+    for (; line[index] === ' ' || line[index] === '\t'; index += 1)
+      column = afterBlank(column, line[index])
+    // An indented code block contains no list markers.
     if (column - start > 3 && !isInList && !isList) break
-    const length = listMarkLength(line, at)
+    const length = listMarkerLength(line, index)
     if (length === 0) break
     isList = true
-    at += length
+    index += length
     column += length
   }
-  const isQuote = line[at] === '>' && (column < 4 || isInList || isList)
-  if (isQuote) for (; line[at] === '>' || line[at] === ' '; at += 1) column += 1
-  return { at, column, isList, isQuote }
+  const isQuote = line[index] === '>' && (column < 4 || isInList || isList)
+  if (isQuote) for (; line[index] === '>' || line[index] === ' '; index += 1) column += 1
+  return { index, column, isList, isQuote }
 }
 
 function columnOf(line: string): number {
   let column = 0
-  for (let at = 0; line[at] === ' ' || line[at] === '\t'; at += 1) {
-    column = afterBlank(column, line[at])
+  for (let index = 0; line[index] === ' ' || line[index] === '\t'; index += 1) {
+    column = afterBlank(column, line[index])
   }
   return column
 }
@@ -125,16 +126,19 @@ function afterBlank(column: number, blank: string | undefined): number {
   return blank === '\t' ? column + 4 - (column % 4) : column + 1
 }
 
-/** A bullet, or up to nine digits with a point or a parenthesis, and a blank or nothing behind. */
-function listMarkLength(line: string, at: number): number {
-  let end = at
-  if (line[at] === '-' || line[at] === '*' || line[at] === '+') end += 1
+/**
+ * Returns the length of a bullet or of a number such as `12.` or `3)` (at most 9 digits) that a blank
+ * or the line's end follows.
+ */
+function listMarkerLength(line: string, index: number): number {
+  let end = index
+  if (line[index] === '-' || line[index] === '*' || line[index] === '+') end += 1
   else {
-    while (end < at + 9 && isDigit(line.charCodeAt(end))) end += 1
-    if (end === at || (line[end] !== '.' && line[end] !== ')')) return 0
+    while (end < index + 9 && isDigit(line.charCodeAt(end))) end += 1
+    if (end === index || (line[end] !== '.' && line[end] !== ')')) return 0
     end += 1
   }
-  return end === line.length || line[end] === ' ' || line[end] === '\t' ? end - at : 0
+  return end === line.length || line[end] === ' ' || line[end] === '\t' ? end - index : 0
 }
 
 function isDigit(code: number): boolean {
@@ -156,7 +160,7 @@ function isClosedBy(line: string, { char, length, column }: Fence): boolean {
   return run >= length && line.slice(blanks + run).trim() === ''
 }
 
-/** Some take a line of both kinds of marks for the end of either, and some do not. */
+/** True for a line of backticks and tildes mixed, which only some parsers accept as the closing line. */
 function looksClosed(line: string, { char, length }: Fence): boolean {
   const text = line.trim()
   return runLength(text, 0, char) >= length && /^[`~]+$/.test(text)

@@ -1,33 +1,33 @@
 /**
- * A failure in words that fit into a line. What an upstream says of itself may be a page, or all that it
- * was asked; some clients give up an answer of which one line is long.
+ * Shortens a failure to fit into one line of a stream. An upstream's message may contain the complete
+ * request, and some clients drop an answer with a long line.
  */
 import type { Failure } from '../stream-event.ts'
 
-/** The very same failure, if it is short. */
+/** Returns the same failure if it is short. */
 export function truncateFailure(failure: Failure): Failure {
   const { message, type, code, param } = failure
   const isShort =
     message.length <= MESSAGE_CHARS &&
-    type.length <= WORD_CHARS &&
-    (code?.length ?? 0) <= WORD_CHARS &&
-    (param?.length ?? 0) <= WORD_CHARS
+    type.length <= FIELD_CHARS &&
+    (code?.length ?? 0) <= FIELD_CHARS &&
+    (param?.length ?? 0) <= FIELD_CHARS
   if (isShort) return failure
   return {
     ...failure,
-    message: shortened(message, MESSAGE_CHARS),
-    type: shortened(type, WORD_CHARS),
-    code: code === null ? null : shortened(code, WORD_CHARS),
-    param: param === null ? null : shortened(param, WORD_CHARS),
+    message: truncate(message, MESSAGE_CHARS),
+    type: truncate(type, FIELD_CHARS),
+    code: code === null ? null : truncate(code, FIELD_CHARS),
+    param: param === null ? null : truncate(param, FIELD_CHARS),
   }
 }
 
-/** In JSON a character may become six, and Responses events tell a failure twice. */
+/** In JSON a character may become 6, and Responses events contain a failure twice: 4000 × 6 × 2 = 48,000 characters. */
 const MESSAGE_CHARS = 4000
-const WORD_CHARS = 400
+const FIELD_CHARS = 400
 
-function shortened(text: string, mostChars: number): string {
-  if (text.length <= mostChars) return text
-  // No half of a character stays behind.
-  return `${text.slice(0, mostChars - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+function truncate(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text
+  // Drops half a surrogate pair at the end.
+  return `${text.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
