@@ -1,6 +1,6 @@
 /**
- * What a request came to, told from the very thing that is sent. It is told in two parts: what became
- * of each item, which grows with the conversation, and everything else.
+ * Builds the explanation of an upstream request from the bytes that are sent. It has two parts: what
+ * happened to each item, which grows with the conversation, and everything else (`about`).
  */
 import type { Item } from '../core/item.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
@@ -40,30 +40,36 @@ export interface ExplanationSummary extends JsonObject {
   readonly api: string
   readonly upstream: JsonObject & { readonly wire: string }
   readonly policy: JsonObject & { readonly name: string }
-  /** How many items there were. */
+  /** Numbers of items: from the client, from the history, sent. */
   readonly counts: JsonObject
   readonly sent: JsonObject & { readonly estimated_tokens: number }
-  /** What all of it would have cost, by estimate. */
+  /** Estimated size if nothing had been dropped or shortened. */
   readonly fullReplay: JsonObject
   readonly parts: JsonObject
-  /** Of what was added, what each layer told, if any did. */
+  /** Size of each memory layer in `parts.added`; absent without layers. */
   readonly layers?: JsonObject
   readonly window: JsonObject
-  /** What the tokens of its items are to be multiplied with; those told here are. Older versions kept none. */
+  /**
+   * Factor for the token estimates of items, learned from the provider's counts. `parts` already
+   * includes it. Absent if 1, and in rows of older versions.
+   */
   readonly correction?: number
-  /** By this it is told later whether its client has asked with the same. Older versions kept none. */
+  /**
+   * Digests of the client's fields, which show a change in the next request. Absent in rows of older
+   * versions.
+   */
   readonly given?: ClientFieldDigests
-  /** The notes that are about no item. */
+  /** Notes about the request rather than one item. */
   readonly notes: readonly (Note & JsonObject)[]
 }
 
 export interface ClientFieldDigests extends JsonObject {
-  /** A digest; `null` for none. */
+  /** Null if the client sent none. */
   readonly instructions: string | null
   readonly tools: string | null
 }
 
-/** What is known of a request beside what it says itself. */
+/** Facts about a request that its body does not contain. */
 export interface RequestFacts extends JsonObject {
   readonly api: DialectName
   readonly upstream: ExplanationSummary['upstream']
@@ -73,21 +79,21 @@ export interface RequestFacts extends JsonObject {
   readonly notes: ExplanationSummary['notes']
 }
 
-/** What it says, and what that was made of. */
+/** The content of a request, and the lists from which it was made. */
 export interface ExplanationInput {
   readonly items: readonly Item[]
-  /** How many of them the history brought, and how many its client. */
+  /** Number of `items` from the history, and from the client. */
   readonly remembered: number
   readonly asked: number
-  /** How many its client wrote, before anything was put between them. */
+  /** Number of items that the client wrote itself, before the gateway inserted any. */
   readonly given: number
   readonly sent: readonly Item[]
   readonly places: readonly (number | null)[]
-  /** As they are sent, and as its client says them. */
+  /** The fields as they are sent, and as the client sent them. */
   readonly params: Pick<PromptParameters, 'instructions' | 'tools'>
-  readonly said: Pick<PromptParameters, 'instructions' | 'tools'>
+  readonly clientParams: Pick<PromptParameters, 'instructions' | 'tools'>
   readonly bytes: number
-  /** Of the whole body, as nobody has set it right. */
+  /** Estimated tokens of the body, without the correction factor. */
   readonly estimate: number
 }
 
@@ -98,7 +104,7 @@ export function explainPreparedRequest(
 ): Explanation {
   return buildExplanation(
     collectRequestFacts(prepared, request, settings),
-    matterOf(prepared, request),
+    toExplanationInput(prepared, request),
   )
 }
 
@@ -130,7 +136,10 @@ export function collectRequestFacts(
   }
 }
 
-function matterOf(prepared: PreparedRequest, { body }: UpstreamRequest): ExplanationInput {
+function toExplanationInput(
+  prepared: PreparedRequest,
+  { body }: UpstreamRequest,
+): ExplanationInput {
   const { clientRequest, history, prompt, originalPositions, items } = prepared
   const { items: asked, originalItems = asked } = clientRequest
   return {
@@ -141,26 +150,43 @@ function matterOf(prepared: PreparedRequest, { body }: UpstreamRequest): Explana
     sent: prompt.items,
     places: originalPositions,
     params: prompt.params,
-    said: clientRequest.params,
+    clientParams: clientRequest.params,
     bytes: bytesOf(body),
     estimate: estimateBodyTokens(prepared),
   }
 }
 
-export function buildExplanation(facts: RequestFacts, matter: ExplanationInput): Explanation {
+export function buildExplanation(facts: RequestFacts, input: ExplanationInput): Explanation {
   const { api, upstream, policy, correction, notes } = facts
-  const { items, sent, places, remembered, asked, params, bytes } = matter
-  const tokens = applyTokenCorrection(matter.estimate, correction)
-  const brought = remembered + asked
+  const { items, sent, places, remembered, asked, params, bytes } = input
+  const tokens = applyTokenCorrection(input.estimate, correction)
+  const initialCount = remembered + asked
   const weights = measureItems({ items, sent, places })
-  const of = { items, weights, remembered, given: brought, notes, sent, places }
-  const fates = deriveItemDispositions({ ...of, wire: upstream.wire })
+  const fates = deriveItemDispositions({
+    items,
+    weights,
+    remembered,
+    given: initialCount,
+    notes,
+    sent,
+    places,
+    wire: upstream.wire,
+  })
   const total = { bytes, tokens }
-  const unsaid = new Set(fates.filter(({ fate }) => fate === 'dropped').map(({ place }) => place))
-  const made = { items: sent, weights: weights.sent, places, unsaid, params, total, correction }
-  const { parts, layers } = measureRequestParts(made)
+  const droppedPlaces = new Set(
+    fates.filter(({ fate }) => fate === 'dropped').map(({ place }) => place),
+  )
+  const { parts, layers } = measureRequestParts({
+    items: sent,
+    weights: weights.sent,
+    places,
+    droppedPlaces,
+    params,
+    total,
+    correction,
+  })
   const { tokens: window, room } = facts.window
-  const shown = new Set(fates.flatMap((fate) => fate.notes?.map(nameOf) ?? []))
+  const itemNotes = new Set(fates.flatMap((fate) => fate.notes?.map(noteKey) ?? []))
   return {
     fates,
     about: {
@@ -168,13 +194,13 @@ export function buildExplanation(facts: RequestFacts, matter: ExplanationInput):
       upstream,
       policy,
       counts: {
-        given: matter.given,
+        given: input.given,
         remembered: remembered + notes.filter(isRecalled).length,
-        ...(items.length > brought ? { answered: items.length - brought } : {}),
+        ...(items.length > initialCount ? { answered: items.length - initialCount } : {}),
         sent: sent.length,
       },
       sent: { bytes, estimated_tokens: tokens },
-      fullReplay: fullReplayOf(total, weights, correction),
+      fullReplay: measureFullReplay(total, weights, correction),
       parts: jsonOf(parts),
       ...(layers === null ? {} : { layers: jsonOf(layers) }),
       window: {
@@ -182,33 +208,44 @@ export function buildExplanation(facts: RequestFacts, matter: ExplanationInput):
         room: room === null ? null : Math.max(0, Math.floor(room) - tokens),
       },
       ...(correction === 1 ? {} : { correction }),
-      given: givenOf(matter.said),
-      // Those on an item stand with it.
+      given: digestClientFields(input.clientParams),
+      // Notes about an item are part of its disposition.
       notes: notes.filter(
-        (note) => note.at === undefined || note.field !== undefined || !shown.has(nameOf(note)),
+        (note) =>
+          note.at === undefined || note.field !== undefined || !itemNotes.has(noteKey(note)),
       ),
     },
   }
 }
 
-function givenOf({ instructions, tools }: ExplanationInput['said']): ClientFieldDigests {
+function digestClientFields({
+  instructions,
+  tools,
+}: ExplanationInput['clientParams']): ClientFieldDigests {
   return {
     instructions: instructions === null ? null : digestText(instructions),
     tools: tools.length === 0 ? null : digestText(JSON.stringify(tools)),
   }
 }
 
-/** What was left out is added, without saying it in the wire: for that it would be encoded twice. */
-function fullReplayOf(total: Size, { given, sent }: ItemSizes, correction: number): JsonObject {
-  const lost = scaleSize(subtractSizes(sumSizes(given), sumSizes(sent)), {
+/**
+ * Adds the estimated size of what was dropped or shortened. Encoding the request a second time without
+ * cuts would cost too much.
+ */
+function measureFullReplay(
+  total: Size,
+  { given, sent }: ItemSizes,
+  correction: number,
+): JsonObject {
+  const dropped = scaleSize(subtractSizes(sumSizes(given), sumSizes(sent)), {
     bytes: 1,
     tokens: correction,
   })
-  const { bytes, tokens } = addSizes(total, lost)
+  const { bytes, tokens } = addSizes(total, dropped)
   return { bytes, estimated_tokens: tokens }
 }
 
-function nameOf({ did, why, by }: Pick<Note, 'did' | 'why' | 'by'>): string {
+function noteKey({ did, why, by }: Pick<Note, 'did' | 'why' | 'by'>): string {
   return `${did} ${why} ${by ?? ''}`
 }
 

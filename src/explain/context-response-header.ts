@@ -1,6 +1,6 @@
 /**
- * What a request came to, in one line for a header of its answer. Only for who asks for it; and it
- * never costs the answer, nor makes it wait for long.
+ * Builds the response header that summarizes an explanation in one line. Only for requests with
+ * `x-backstory-explain: true`; a failure or a slow lookup never delays or fails the answer.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
@@ -13,7 +13,7 @@ import { predictCacheHit } from './render-explanation-json.ts'
 import { requestBodyText } from './store-sent-requests.ts'
 import type { AnswerHookPorts } from '../gateway/answer-hooks-interface.ts'
 
-/** Who sends it as `true` is told in `x-backstory-context`. */
+/** With the value `true`, the answer has the header `x-backstory-context`. */
 export const EXPLAIN_REQUEST_HEADER = 'x-backstory-explain'
 
 export async function buildContextResponseHeader(
@@ -24,11 +24,12 @@ export async function buildContextResponseHeader(
   try {
     const request = buildHttpRequest(prepared)
     const { about, fates } = explainPreparedRequest(prepared, request, world.settings)
-    const found = await waitWithTimeout(loadPreviousRequest(prepared, owner, world), PATIENCE_MS)
-    const previous = found === TIMED_OUT ? undefined : found
+    const loading = loadPreviousRequest(prepared, owner, world)
+    const loaded = await waitWithTimeout(loading, PREVIOUS_REQUEST_TIMEOUT_MS)
+    const previous = loaded === TIMED_OUT ? undefined : loaded
     const cache = predictCacheHit({ about, fates, body: requestBodyText(request) }, previous)
-    const count = (fate: string): number => fates.filter((one) => one.fate === fate).length
-    const said = [
+    const count = (fate: string): number => fates.filter((item) => item.fate === fate).length
+    return [
       `policy=${about.policy.name}`,
       `items=${fates.length}`,
       `sent=${fates.length - count('dropped')}`,
@@ -37,12 +38,11 @@ export async function buildContextResponseHeader(
       `dropped=${count('dropped')}`,
       `tokens=${about.sent.estimated_tokens}`,
       `cached=${previous === undefined ? 'unknown' : cache.predicted_cached_tokens}`,
-    ]
-    return said.join('; ')
+    ].join('; ')
   } catch (error) {
     world.log('warn', 'context-not-told', { why: errorMessage(error) })
     return null
   }
 }
 
-const PATIENCE_MS = 300
+const PREVIOUS_REQUEST_TIMEOUT_MS = 300

@@ -1,17 +1,20 @@
-/** The policy of a request as it is told: by its name, with what differs from that, and who said so. */
+/**
+ * Describes a request's policy: its preset, each field that differs from the preset, and the level
+ * that set it.
+ */
 import { PRESETS, type ContextPolicy, type PolicyOverrides } from '../core/context-policy.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import { toSnakeCase } from '../core/text/snake-case.ts'
 
 export interface PolicyLevel {
-  /** Who says it, as in `request`. */
+  /** Name of the level, e.g. `request`. */
   readonly by: string
   readonly wishes: PolicyOverrides | null
 }
 
 /**
- * `levels` in their order, the last one going before all others. What none of them says, as that a tool
- * is not offered where it could read nothing, is the gateway's.
+ * Later levels win. A field that no level sets is attributed to the gateway, e.g. a tool that is not
+ * offered because it would have nothing to read.
  */
 export function describePolicy(
   policy: ContextPolicy,
@@ -19,15 +22,16 @@ export function describePolicy(
 ): JsonObject & { readonly name: string } {
   const preset = PRESETS[policy.policy]
   const changes = SECTIONS.flatMap((section) => {
-    const own = policy[section] as unknown as Section
-    const usual = preset[section] as unknown as Section
-    if (own === usual) return []
-    return Object.entries(own).flatMap(([name, value]) => {
-      // Most of it is the very value of the preset.
-      if (value === usual[name] || JSON.stringify(value) === JSON.stringify(usual[name])) return []
-      const by = levels.findLast(({ wishes }) => says(wishes, section, name))?.by ?? 'gateway'
+    const rules = policy[section] as unknown as Section
+    const defaults = preset[section] as unknown as Section
+    if (rules === defaults) return []
+    return Object.entries(rules).flatMap(([name, value]) => {
+      // Most values are the preset's own objects, so comparing JSON is rarely needed.
+      const preset = defaults[name]
+      if (value === preset || JSON.stringify(value) === JSON.stringify(preset)) return []
+      const by = levels.findLast(({ wishes }) => setsField(wishes, section, name))?.by ?? 'gateway'
       const field = `${section}.${toSnakeCase(name)}`
-      return [{ field, value: value ?? null, preset: usual[name] ?? null, by }]
+      return [{ field, value: value ?? null, preset: preset ?? null, by }]
     })
   })
   const by = levels.findLast(({ wishes }) => wishes?.policy !== undefined)?.by ?? 'default'
@@ -36,12 +40,12 @@ export function describePolicy(
 
 type Section = Readonly<Record<string, Json | undefined>>
 
-/** All that has rules of its own, in its order. */
+/** Names of all policy sections. */
 const SECTIONS = (Object.keys(PRESETS.retain) as readonly (keyof ContextPolicy)[]).filter(
   (name): name is Exclude<keyof ContextPolicy, 'policy'> => name !== 'policy',
 )
 
-function says(wishes: PolicyOverrides | null, section: string, name: string): boolean {
-  const said = (wishes as Readonly<Record<string, unknown>> | null)?.[section]
-  return typeof said === 'object' && said !== null && name in said
+function setsField(overrides: PolicyOverrides | null, section: string, name: string): boolean {
+  const rules = (overrides as Readonly<Record<string, unknown>> | null)?.[section]
+  return typeof rules === 'object' && rules !== null && name in rules
 }

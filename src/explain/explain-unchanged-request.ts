@@ -1,7 +1,6 @@
 /**
- * A request that goes on as its client wrote it needs no telling: all that it says was sent. Behind its
- * answer nothing is made of it but a copy of its bytes, and what became of its items is read from those
- * when somebody asks.
+ * Explains requests that were forwarded exactly as the client wrote them. Such a request is stored as
+ * its bytes only, and the disposition of each item is derived from them on demand.
  */
 import type { ClientRequest } from '../core/client-request.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
@@ -12,7 +11,7 @@ import { DIALECTS } from '../dialects/dialect-registry.ts'
 import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
 import { buildExplanation, type Explanation, type RequestFacts } from './build-explanation.ts'
 
-/** Whether there is nothing to be said of any item but that it was sent. */
+/** True if every item was sent unchanged and no note concerns an item. */
 export function isUnchangedRequest(prepared: PreparedRequest): boolean {
   const { clientRequest, items, prompt, encoded, notes } = prepared
   return (
@@ -23,19 +22,19 @@ export function isUnchangedRequest(prepared: PreparedRequest): boolean {
     notes.every(
       ({ at, field, did }) => (at === undefined && did !== 'added') || field !== undefined,
     ) &&
-    !items.some(hasField)
+    !items.some(hasGatewayFields)
   )
 }
 
-/** It has told the gateway more than its upstream. */
-function hasField({ native }: Item): boolean {
+/** True if the client set gateway fields on the item. */
+function hasGatewayFields({ native }: Item): boolean {
   return native?.['backstory'] !== undefined
 }
 
-/** `null` if it cannot be read. */
+/** Returns null if the stored text cannot be parsed. */
 export function explainUnchangedRequest(facts: RequestFacts, text: string): Explanation | null {
   const body = tryParseJsonObject(text.replace(BYTE_ORDER_MARK, ''))
-  const clientRequest = body === null ? null : understood(facts.api, body)
+  const clientRequest = body === null ? null : parseBody(facts.api, body)
   if (body === null || clientRequest === null) return null
   const { items, params } = clientRequest
   return buildExplanation(facts, {
@@ -46,14 +45,17 @@ export function explainUnchangedRequest(facts: RequestFacts, text: string): Expl
     sent: items,
     places: [...items.keys()],
     params,
-    said: params,
+    clientParams: params,
     bytes: Buffer.byteLength(text),
     estimate: estimateTokens(body),
   })
 }
 
-/** As it was then. Whoever reads it now may be stricter than who took it. */
-function understood(api: RequestFacts['api'], body: JsonObject): ClientRequest | null {
+/**
+ * Returns null for a body that the present parser rejects, which may be stricter than the one that
+ * accepted it.
+ */
+function parseBody(api: RequestFacts['api'], body: JsonObject): ClientRequest | null {
   try {
     return DIALECTS[api].parse(body)
   } catch (error) {
@@ -62,5 +64,5 @@ function understood(api: RequestFacts['api'], body: JsonObject): ClientRequest |
   }
 }
 
-/** Some clients begin with one. It is sent on, and is no part of the JSON. */
+/** Some clients send one. It is forwarded and is no part of the JSON. */
 const BYTE_ORDER_MARK = /^\ufeff/

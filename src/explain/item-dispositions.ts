@@ -1,7 +1,7 @@
 /**
- * What became of each item of a conversation: what was given and what was remembered, in order, with
- * what was added in between. Told from the list before and after, and from the notes of whoever
- * changed it; nothing is guessed.
+ * Derives what happened to each item of the history and the request (sent, changed, dropped, moved),
+ * and adds the items that the gateway inserted. Compares the lists before and after the transforms and
+ * reads their notes.
  */
 import { readChatOnlyFields } from '../core/items/chat-only-fields.ts'
 import type { Item } from '../core/item.ts'
@@ -11,20 +11,20 @@ import { previewItem } from './item-preview.ts'
 import { ZERO_SIZE, measureItems, type Size, type ItemSizes } from './item-size.ts'
 
 export interface ItemDisposition {
-  /** In everything that the request and its history make up; `null` for what was added to it. */
+  /** Index in the combined list of history and request items; null for an inserted item. */
   readonly place: number | null
   readonly type: string
   readonly role?: string | undefined
   readonly author?: string | undefined
-  /** Said in the answer itself, for one that is told of a later round. */
+  /** `answer`: generated earlier in the same answer, before a later tool round. */
   readonly from: 'request' | 'memory' | 'answer' | 'gateway'
   readonly preview: string
   readonly fate: 'sent' | 'changed' | 'dropped' | 'moved' | 'added'
-  /** As it was sent, or as it would have been. */
+  /** Size as sent; for a dropped item its original size. */
   readonly bytes: number
-  /** By estimate, which the provider has not set right. */
+  /** Estimate without the correction factor. */
   readonly tokens: number
-  /** As large as it was, if it was changed. */
+  /** Original size of a changed item. */
   readonly given_bytes?: number | undefined
   readonly notes?: readonly DispositionNote[] | undefined
 }
@@ -33,117 +33,121 @@ export type DispositionNote = Pick<Note, 'did' | 'why' | 'by' | 'detail'>
 
 export interface DispositionInput {
   readonly items: readonly Item[]
-  /** How many of them the history brought. */
+  /** Number of items from the history. */
   readonly remembered: number
-  /** How many of them its client or the history brought; all, without a word. */
+  /** Number of items from history and client; default: all. */
   readonly given?: number
   readonly sent: readonly Item[]
-  /** Where each that is sent stood in `items`; `null` for one that was added. */
+  /** Index in `items` of each sent item; null for an inserted one. */
   readonly places: readonly (number | null)[]
   readonly notes: readonly Note[]
   readonly weights?: ItemSizes
-  /** Who speaks to the upstream, and notes what it has no word for. */
+  /** Wire of the upstream; it writes notes about what it cannot encode. */
   readonly wire: string
 }
 
-export function deriveItemDispositions(all: DispositionInput): readonly ItemDisposition[] {
-  const { items, remembered, given = items.length, sent, places, notes, wire } = all
-  const weights = all.weights ?? measureItems(all)
-  const ofItem = notesByPlace(notes)
+export function deriveItemDispositions(input: DispositionInput): readonly ItemDisposition[] {
+  const { items, remembered, given = items.length, sent, places, notes, wire } = input
+  const weights = input.weights ?? measureItems(input)
+  const itemNotes = groupNotesByItem(notes)
   const additions = notes.filter(({ did, by, field }) => isAddition(did, by, field))
-  // Where in what is sent each stands, and what was added behind which.
-  const sentAt = items.map(() => NOWHERE)
-  const behind = new Map<number, number[]>()
+  // Position of each item in `sent`, and the inserted items after each of them.
+  const sentIndexes = items.map(() => NOT_SENT)
+  const addedAfter = new Map<number, number[]>()
   let last = -1
-  sent.forEach((_, at) => {
-    const place = places[at] ?? null
-    if (place === null) behind.set(last, [...(behind.get(last) ?? []), at])
+  sent.forEach((_, index) => {
+    const place = places[index] ?? null
+    if (place === null) addedAfter.set(last, [...(addedAfter.get(last) ?? []), index])
     else {
-      sentAt[place] = at
+      sentIndexes[place] = index
       last = place
     }
   })
-  const added = (place: number): readonly ItemDisposition[] =>
-    (behind.get(place) ?? []).flatMap((at) => {
-      const item = sent[at]
+  const describeAddedAfter = (place: number): readonly ItemDisposition[] =>
+    (addedAfter.get(place) ?? []).flatMap((index) => {
+      const item = sent[index]
       if (item === undefined) return []
-      // Layers stand among what others have added, each note of theirs in its order.
+      // Inserted items are matched with `added` notes in order, those of memory layers separately.
       const isOfLayer = readItemLayer(item) !== null
-      const used = additions.findIndex(({ by }) => (by === LAYER_TRANSFORM_NAME) === isOfLayer)
-      const [note] = used < 0 ? [] : additions.splice(used, 1)
+      const next = additions.findIndex(({ by }) => (by === LAYER_TRANSFORM_NAME) === isOfLayer)
+      const [note] = next < 0 ? [] : additions.splice(next, 1)
       const notes = note === undefined ? NO_NOTES : [note]
-      const size = weights.sent[at] ?? ZERO_SIZE
-      return fateOfItem(item, { size, notes, place: null, from: 'gateway', fate: 'added' })
+      const size = weights.sent[index] ?? ZERO_SIZE
+      return describeItem(item, { size, notes, place: null, from: 'gateway', fate: 'added' })
     })
-  const fates = [...added(-1)]
+  const dispositions = [...describeAddedAfter(-1)]
   items.forEach((item, place) => {
-    const own = ofItem.get(place) ?? NO_NOTES
-    const at = sentAt[place] ?? NOWHERE
-    const now = sent[at] ?? null
-    const whole = weights.given[place] ?? ZERO_SIZE
-    const size = weights.sent[at] ?? whole
-    const givenBytes = now === null || now === item ? undefined : whole.bytes
-    const isMemory = place < remembered || own.some(({ why }) => why === 'recalled')
-    const fate = fateOf(item, now, own, wire)
+    const notes = itemNotes.get(place) ?? NO_NOTES
+    const index = sentIndexes[place] ?? NOT_SENT
+    const sentItem = sent[index] ?? null
+    const original = weights.given[place] ?? ZERO_SIZE
+    const size = weights.sent[index] ?? original
+    const givenBytes = sentItem === null || sentItem === item ? undefined : original.bytes
+    const isMemory = place < remembered || notes.some(({ why }) => why === 'recalled')
+    const fate = deriveFate(item, sentItem, notes, wire)
     const from = place >= given ? 'answer' : isMemory ? 'memory' : 'request'
-    fates.push(fateOfItem(item, { size, givenBytes, notes: own, place, from, fate }))
-    if (behind.has(place)) fates.push(...added(place))
+    dispositions.push(describeItem(item, { size, givenBytes, notes, place, from, fate }))
+    if (addedAfter.has(place)) dispositions.push(...describeAddedAfter(place))
   })
-  return fates
+  return dispositions
 }
 
-const NOWHERE = -1
+const NOT_SENT = -1
 const NO_NOTES: readonly Note[] = []
 
 function isAddition(did: Note['did'], by: string | undefined, field: string | undefined): boolean {
-  return did === 'added' && !isOfRecall(by) && field === undefined
+  return did === 'added' && !isRecall(by) && field === undefined
 }
 
-/** What is remembered is put in its place before any transform, and its notes have no author. */
-function isOfRecall(by: string | undefined): boolean {
+/** True for recall, which inserts recorded items before any transform; most of its notes have no `by`. */
+function isRecall(by: string | undefined): boolean {
   return by === undefined || by === 'recall'
 }
 
-/** Of what recall left out there is no item in the list, and its note stands at the next one. */
-function notesByPlace(notes: readonly Note[]): ReadonlyMap<number, readonly Note[]> {
-  const byPlace = new Map<number, Note[]>()
+/**
+ * Groups notes by item. Notes about an item that recall removed are skipped: their index is that of
+ * the next item.
+ */
+function groupNotesByItem(notes: readonly Note[]): ReadonlyMap<number, readonly Note[]> {
+  const groups = new Map<number, Note[]>()
   for (const note of notes) {
     const { at, by, did, field, why } = note
     if (at === undefined || field !== undefined) continue
-    if (isOfRecall(by) && (did === 'dropped' || why === 'reasoning-replaced')) continue
-    const there = byPlace.get(at)
-    if (there === undefined) byPlace.set(at, [note])
-    else there.push(note)
+    if (isRecall(by) && (did === 'dropped' || why === 'reasoning-replaced')) continue
+    const group = groups.get(at)
+    if (group === undefined) groups.set(at, [note])
+    else group.push(note)
   }
-  return byPlace
+  return groups
 }
 
-function fateOf(
+function deriveFate(
   item: Item,
-  now: Item | null,
+  sentItem: Item | null,
   notes: readonly Note[],
   wire: string,
 ): ItemDisposition['fate'] {
-  if (now === null) return 'dropped'
-  const did = (what: Note['did']): boolean => notes.some((note) => note.did === what)
-  // A wire that has no word for a part of a message sends the rest of it.
-  const isUnsaid = notes.some((note) => note.did === 'dropped' && note.by === wire)
-  if (isUnsaid) return item.type === 'message' ? 'changed' : 'dropped'
+  if (sentItem === null) return 'dropped'
+  const hasNote = (did: Note['did']): boolean => notes.some((note) => note.did === did)
+  // A wire omits only the unsupported part of a message, but other items completely.
+  const isOmittedByWire = notes.some((note) => note.did === 'dropped' && note.by === wire)
+  if (isOmittedByWire) return item.type === 'message' ? 'changed' : 'dropped'
   if (notes.some(({ why }) => why === 'recalled')) return 'added'
-  if (now !== item || did('changed')) return 'changed'
-  return did('moved') ? 'moved' : 'sent'
+  if (sentItem !== item || hasNote('changed')) return 'changed'
+  return hasNote('moved') ? 'moved' : 'sent'
 }
 
-/** What became of an item: where it stood, whose it is, how it was sent, and why so. */
-interface Became extends Pick<ItemDisposition, 'place' | 'from' | 'fate'> {
+interface DispositionFields extends Pick<ItemDisposition, 'place' | 'from' | 'fate'> {
   readonly size: Size
   readonly givenBytes?: number | undefined
   readonly notes: readonly Note[]
 }
 
-/** Every one has the same fields in the same order: there are many, and each is written as JSON. */
-function fateOfItem(item: Item, became: Became): ItemDisposition {
-  const { size, givenBytes, notes, place, from, fate } = became
+/** Always sets the same fields in the same order, which makes serializing a long list faster. */
+function describeItem(
+  item: Item,
+  { size, givenBytes, notes, place, from, fate }: DispositionFields,
+): ItemDisposition {
   const isMessage = item.type === 'message'
   const author = isMessage ? readChatOnlyFields(item)['name'] : undefined
   return {
@@ -157,7 +161,7 @@ function fateOfItem(item: Item, became: Became): ItemDisposition {
     place,
     from,
     fate,
-    notes: notes.length === 0 ? undefined : notes.map(told),
+    notes: notes.length === 0 ? undefined : notes.map(toDispositionNote),
   }
 }
 
@@ -166,7 +170,7 @@ function typeOf(item: Item): string {
   return typeof raw === 'string' ? raw : item.type
 }
 
-function told({ did, why, by, detail }: Note): DispositionNote {
+function toDispositionNote({ did, why, by, detail }: Note): DispositionNote {
   return {
     did,
     why,

@@ -1,36 +1,38 @@
-/** What an item is about, in one line of at most 80 characters. */
+/** Previews an item in one line of at most 80 characters. */
 import type { Item, Part } from '../core/item.ts'
 
 export function previewItem(item: Item): string {
   switch (item.type) {
     case 'message':
-      return previewText(contentOf(item.content))
+      return previewText(joinContent(item.content))
     case 'function_call':
-      return previewText(`${item.name}(${item.arguments.slice(0, LOOKED_AT)})`)
+      return previewText(`${item.name}(${item.arguments.slice(0, READ_CHARS)})`)
     case 'custom_tool_call':
-      return previewText(`${item.name}: ${item.input.slice(0, LOOKED_AT)}`)
+      return previewText(`${item.name}: ${item.input.slice(0, READ_CHARS)}`)
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return previewText(typeof item.output === 'string' ? item.output : contentOf(item.output))
+      return previewText(typeof item.output === 'string' ? item.output : joinContent(item.output))
     case 'reasoning':
-      return previewText(thoughtOf(item))
+      return previewText(reasoningText(item))
     case 'opaque':
       return previewText(typeof item.raw['type'] === 'string' ? item.raw['type'] : 'unknown')
   }
 }
 
 const MAX_CHARS = 80
-/** So much of a text is enough to make a line of it, however many blanks it has. */
-const LOOKED_AT = 160
+/** Characters that are read of a text, enough for a line even if many are blanks. */
+const READ_CHARS = 160
 
-function contentOf(content: readonly Part[]): string {
+function joinContent(content: readonly Part[]): string {
   const [only] = content
   if (content.length === 1 && only !== undefined && 'text' in only) return only.text
-  const words = content.slice(0, 4).map((part) => ('text' in part ? part.text : NAMES[part.type]))
-  return words.map((word = '') => word.slice(0, LOOKED_AT)).join(' ')
+  const words = content
+    .slice(0, 4)
+    .map((part) => ('text' in part ? part.text : PART_LABELS[part.type]))
+  return words.map((word = '') => word.slice(0, READ_CHARS)).join(' ')
 }
 
-const NAMES: Readonly<Record<string, string>> = {
+const PART_LABELS: Readonly<Record<string, string>> = {
   input_image: '[image]',
   input_file: '[file]',
   input_audio: '[audio]',
@@ -38,17 +40,17 @@ const NAMES: Readonly<Record<string, string>> = {
   refusal: '[refusal]',
 }
 
-function thoughtOf({ summary, content }: Extract<Item, { type: 'reasoning' }>): string {
+function reasoningText({ summary, content }: Extract<Item, { type: 'reasoning' }>): string {
   const words = content?.[0]?.text ?? summary[0]?.text ?? ''
   return words === '' ? '[sealed]' : words
 }
 
 export function previewText(text: string): string {
-  const line = text.slice(0, LOOKED_AT).replace(BLANKS, ' ').trim()
+  const line = text.slice(0, READ_CHARS).replace(BLANKS, ' ').trim()
   if (line.length <= MAX_CHARS) return line
   const isHalf = /[\ud800-\udbff]/.test(line[MAX_CHARS - 2] ?? '')
   return `${line.slice(0, isHalf ? MAX_CHARS - 2 : MAX_CHARS - 1)}…`
 }
 
-/** One blank is left as it is, which is nearly every one. */
+/** Matches all blanks but single spaces, so that most texts are not changed. */
 const BLANKS = /[^\S ]\s*| \s+/g

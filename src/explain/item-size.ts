@@ -1,4 +1,4 @@
-/** How large an item is as it is kept, and what of it are media. */
+/** Measures items and media in bytes of JSON and in estimated tokens. */
 import { measureItemBytes } from '../core/items/serialize-item.ts'
 import { estimateItemTokensUncached } from '../core/items/item-tokens.ts'
 import { isToolOutput, type Item, type Part } from '../core/item.ts'
@@ -15,25 +15,25 @@ export function measureItem(item: Item): Size {
   return { bytes: measureItemBytes(item), tokens: estimateItemTokensUncached(item) }
 }
 
-/** Of all that there is, and of what of it is sent. Nothing is weighed twice. */
+/** Sizes of all items, and of those that are sent. An item that is sent unchanged is measured once. */
 export interface ItemSizes {
   readonly given: readonly Size[]
   readonly sent: readonly Size[]
 }
 
-export function measureItems({ items, sent, places }: Weighed): ItemSizes {
+export function measureItems({ items, sent, places }: ItemLists): ItemSizes {
   const given = items.map(measureItem)
   return {
     given,
-    sent: sent.map((item, at) => {
-      const place = places[at] ?? null
+    sent: sent.map((item, index) => {
+      const place = places[index] ?? null
       const known = place === null || items[place] !== item ? undefined : given[place]
       return known ?? measureItem(item)
     }),
   }
 }
 
-interface Weighed {
+interface ItemLists {
   readonly items: readonly Item[]
   readonly sent: readonly Item[]
   readonly places: readonly (number | null)[]
@@ -62,7 +62,7 @@ export function scaleSize({ bytes, tokens }: Size, factor: Size): Size {
   return { bytes: Math.floor(bytes * factor.bytes), tokens: Math.floor(tokens * factor.tokens) }
 }
 
-/** Never less than nothing: what is estimated need not add up. */
+/** Returns at least 0: estimates need not add up. */
 export function subtractSizes(one: Size, other: Size): Size {
   return {
     bytes: Math.max(0, one.bytes - other.bytes),

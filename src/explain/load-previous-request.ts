@@ -1,7 +1,6 @@
 /**
- * The request that a conversation goes on from, as it was sent: the last that was sent for the answer
- * before. `null` where there is none before, and `undefined` where nobody knows: it was not kept, or its
- * client has not said which it was.
+ * Loads the last upstream request of the previous answer in the conversation. Returns null if there is
+ * no previous answer, and undefined if it is unknown or was not stored.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { isModelItem } from '../core/items/is-model-item.ts'
@@ -23,15 +22,15 @@ export async function loadPreviousRequest(
   return items.some(isModelItem) ? undefined : null
 }
 
-/** The last of an answer, or that of a round. */
+/** Loads the request of a tool round, or the last one of the answer. */
 export async function loadSentRequest(
   turnId: string,
   { tenant, user }: Caller,
   { requests }: Pick<GatewayDependencies, 'requests'>,
   round?: number,
 ): Promise<PreviousRequest | undefined> {
-  const kept = await requests.loadRequest({ tenant, user }, turnId, round)
-  const sent = kept === null ? null : decodeSentRequest(kept)
-  if (kept === null || sent === null) return undefined
-  return { ...sent, id: turnId, round: kept.round, rounds: kept.rounds }
+  const stored = await requests.loadRequest({ tenant, user }, turnId, round)
+  const sent = stored === null ? null : decodeSentRequest(stored)
+  if (stored === null || sent === null) return undefined
+  return { ...sent, id: turnId, round: stored.round, rounds: stored.rounds }
 }

@@ -1,6 +1,6 @@
 /**
- * An explanation as its reader gets it: every reason in words, with what of the request was probably
- * in the provider's cache, and why no more of it.
+ * Renders an explanation for its reader: every reason as a sentence, the part of the request that the
+ * provider has probably cached, and the cause of the first difference.
  */
 import { isObject, tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 import type { Note } from '../core/note.ts'
@@ -16,12 +16,12 @@ import type { ExplanationSummary, Explanation, RequestFacts } from './build-expl
 import type { ItemDisposition } from './item-dispositions.ts'
 import { explainUnchangedRequest } from './explain-unchanged-request.ts'
 
-/** A request as it was sent, with what is known of it. */
+/** The body of a request and its explanation. */
 export interface ExplainedRequest extends Explanation {
   readonly body: string
 }
 
-/** Among those that were sent for an answer. */
+/** One of the requests that were sent for a previous answer. */
 export interface PreviousRequest extends ExplainedRequest {
   readonly id: string
   readonly round: number
@@ -29,51 +29,51 @@ export interface PreviousRequest extends ExplainedRequest {
 }
 
 export interface ExplanationContext {
-  /** The request before it; `null` at the start of a conversation, `undefined` if nobody knows. */
+  /** The previous request; null at the start of a conversation, undefined if unknown. */
   readonly previous: PreviousRequest | null | undefined
-  /** All of them in their order, where that is known. */
+  /** All notes in their original order, if known. */
   readonly notes?: readonly Note[]
 }
 
 export function renderExplanation(
   sent: ExplainedRequest,
-  { previous, notes = notesIn(sent) }: ExplanationContext,
+  { previous, notes = collectNotes(sent) }: ExplanationContext,
 ): JsonObject {
   const { about, fates, body } = sent
-  const inWords = sentencesOf(about)
+  const describe = createNoteDescriber(about)
   const { api, upstream, policy, counts, sent: size, fullReplay, parts, layers, window } = about
   return {
     object: 'context.explanation',
     api,
     upstream: { ...upstream, body: tryParseJsonObject(body) ?? body },
     policy,
-    items: { ...counts, list: fates.map((fate) => itemTold(fate, about, inWords)) },
+    items: { ...counts, list: fates.map((fate) => renderItem(fate, about, describe)) },
     size: { sent: size, full_replay: fullReplay },
     parts,
     ...(layers === undefined ? {} : { layers }),
     window,
-    cache: predictCacheHit(sent, previous, inWords),
-    notes: notes.map((note) => ({ ...note, detail: inWords(note) })),
+    cache: predictCacheHit(sent, previous, describe),
+    notes: notes.map((note) => ({ ...note, detail: describe(note) })),
   }
 }
 
-function sentencesOf({ upstream: { wire } }: ExplanationSummary): DescribeNote {
+function createNoteDescriber({ upstream: { wire } }: ExplanationSummary): DescribeNote {
   const provider = PROVIDERS[wire as WireName]
   return (note) => describeNote(note, { provider }) ?? note.why
 }
 
-function itemTold(
+function renderItem(
   { notes = [], ...fate }: ItemDisposition,
   { correction = 1 }: ExplanationSummary,
-  inWords: DescribeNote,
+  describe: DescribeNote,
 ): JsonObject {
   const item = { ...fate, tokens: Math.ceil(fate.tokens * correction) }
   if (notes.length === 0) return item
-  return { ...item, reasons: notes.map((note) => ({ ...note, sentence: inWords(note) })) }
+  return { ...item, reasons: notes.map((note) => ({ ...note, sentence: describe(note) })) }
 }
 
-/** All of them, each with its place. */
-function notesIn({ about, fates }: Explanation): readonly Note[] {
+/** Collects all notes, each with the index of its item. */
+function collectNotes({ about, fates }: Explanation): readonly Note[] {
   const ofItems = fates.flatMap(({ place, notes = [] }) =>
     notes.map((note) => ({ ...note, ...(place === null ? {} : { at: place }) })),
   )
@@ -87,33 +87,33 @@ export interface CachePrediction extends JsonObject {
 export function predictCacheHit(
   { about, fates, body }: ExplainedRequest,
   previous: ExplanationContext['previous'],
-  inWords: DescribeNote = sentencesOf(about),
+  describe: DescribeNote = createNoteDescriber(about),
 ): CachePrediction {
-  if (previous === undefined) return { ...NOTHING, cause: UNKNOWN }
-  if (previous === null) return { ...NOTHING, cause: FIRST }
-  const which = {
+  if (previous === undefined) return { ...NO_PREFIX, cause: UNKNOWN_PREVIOUS }
+  if (previous === null) return { ...NO_PREFIX, cause: FIRST_REQUEST }
+  const request = {
     previous: previous.id,
     ...(previous.rounds === 1 ? {} : { previous_round: previous.round }),
   }
-  const against = { ...NOTHING, ...which }
-  const [before, own] = [tryParseJsonObject(previous.body), tryParseJsonObject(body)]
-  if (before === null || own === null) return { ...against, cause: UNKNOWN }
-  if (!isSamePlace(previous.about.upstream, about.upstream)) return { ...against, cause: ELSEWHERE }
-  const comparison = compareRequests(before, own)
+  const noPrefix = { ...NO_PREFIX, ...request }
+  const [before, now] = [tryParseJsonObject(previous.body), tryParseJsonObject(body)]
+  if (before === null || now === null) return { ...noPrefix, cause: UNKNOWN_PREVIOUS }
+  if (!isSameUpstream(previous.about.upstream, about.upstream))
+    return { ...noPrefix, cause: OTHER_UPSTREAM }
+  const comparison = compareRequests(before, now)
   const { path, offset, sameBytes } = comparison
   const sameTokens = Math.ceil(comparison.sameTokens * (about.correction ?? 1))
-  const now = { about, fates }
   const cause = findDifferenceCause({
     comparison,
     before: previous,
-    now,
+    now: { about, fates },
     wire: about.upstream.wire,
-    sentenceOf: inWords,
+    sentenceOf: describe,
   })
   return {
-    ...which,
+    ...request,
     prefix: { bytes: sameBytes, estimated_tokens: sameTokens },
-    predicted_cached_tokens: sameTokens < LEAST_CACHED ? 0 : sameTokens,
+    predicted_cached_tokens: sameTokens < MIN_CACHED_TOKENS ? 0 : sameTokens,
     first_difference:
       path === null
         ? null
@@ -122,50 +122,49 @@ export function predictCacheHit(
   }
 }
 
-/** No provider keeps less. */
-const LEAST_CACHED = 1024
+/** No provider caches a shorter prefix. */
+const MIN_CACHED_TOKENS = 1024
 
-const NOTHING = {
+const NO_PREFIX = {
   previous: null,
   prefix: { bytes: 0, estimated_tokens: 0 },
   predicted_cached_tokens: 0,
   first_difference: null,
 }
 
-const FIRST = { who: 'nobody', sentence: 'There is no request before it.' }
-const UNKNOWN = { who: 'nobody', sentence: 'The request before it was not kept.' }
-const ELSEWHERE = {
+const FIRST_REQUEST = { who: 'nobody', sentence: 'There is no previous request.' }
+const UNKNOWN_PREVIOUS = { who: 'nobody', sentence: 'The previous request was not stored.' }
+const OTHER_UPSTREAM = {
   who: 'route',
-  sentence:
-    'The request before it went to another upstream or model, which has a cache of its own.',
+  sentence: 'The previous request went to another upstream or model, which has its own cache.',
 }
 
-function isSamePlace(before: JsonObject, now: JsonObject): boolean {
+function isSameUpstream(before: JsonObject, now: JsonObject): boolean {
   return ['name', 'wire', 'model'].every((field) => before[field] === now[field])
 }
 
-/** Of what is kept, what cannot be read is nothing. */
+/** Returns null for a stored request that cannot be read. */
 export function decodeSentRequest({
   body,
   items,
-  about: written,
+  about: aboutJson,
 }: SentRequest): ExplainedRequest | null {
-  const about = tryParseJsonObject(written)
+  const about = tryParseJsonObject(aboutJson)
   if (about === null || !isObject(about['upstream'])) return null
-  const told =
+  const explanation =
     items === UNCHANGED_REQUEST
       ? explainUnchangedRequest(about as RequestFacts, body)
       : {
           about: about as ExplanationSummary,
           fates: JSON.parse(items) as readonly ItemDisposition[],
         }
-  return told === null ? null : { ...told, body }
+  return explanation === null ? null : { ...explanation, body }
 }
 
-/** Those of the next turn begin with the same characters, and only what is behind them is kept again. */
+/** The dispositions of the next turn begin with the same text, so the store keeps only the difference. */
 export function encodeDispositions(fates: readonly ItemDisposition[]): string {
   return JSON.stringify(fates)
 }
 
-/** Instead of what became of its items. */
+/** Stored instead of dispositions if every item was sent unchanged. */
 export const UNCHANGED_REQUEST = ''

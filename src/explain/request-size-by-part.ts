@@ -1,4 +1,4 @@
-/** What a request is made up of, in tokens and bytes: where the money goes. */
+/** Measures the parts of a request (instructions, tools, history …) in tokens and bytes. */
 import { isModelItem } from '../core/items/is-model-item.ts'
 import type { Item } from '../core/item.ts'
 import { readItemLayer } from '../memory/insert-layer-blocks.ts'
@@ -24,39 +24,40 @@ export const SIZE_PARTS = [
   'overhead',
 ] as const
 
-/** `added` is what the gateway put in: notes, layers, summaries. `overhead` is all the rest. */
+/** `added`: notes, memory layers and summaries by the gateway. `overhead`: all the rest of the body. */
 export type SizeByPart = Readonly<Record<(typeof SIZE_PARTS)[number], Size>>
 
 export interface RequestSizeInput {
   readonly items: readonly Item[]
   readonly weights: readonly Size[]
   readonly places: readonly (number | null)[]
-  /** The places of those that the wire has no word for: they are in nothing that is sent. */
-  readonly unsaid: ReadonlySet<number | null>
+  /** Indexes of items that the wire cannot encode, so the body does not contain them. */
+  readonly droppedPlaces: ReadonlySet<number | null>
   readonly params: Pick<PromptParameters, 'instructions' | 'tools'>
-  /** The body as a whole. */
+  /** Size of the complete body. */
   readonly total: Size
-  /** What an estimate of tokens is to be multiplied with. */
+  /** Factor for estimated tokens. */
   readonly correction: number
 }
 
 export interface RequestSizes {
   readonly parts: SizeByPart
-  /** Of what was added, the part of each layer that is told; `null` if none is. */
+  /** Size of each memory layer in `added`; null without layers. */
   readonly layers: Readonly<Record<string, Size>> | null
 }
 
-export function measureRequestParts(made: RequestSizeInput): RequestSizes {
-  const { total, correction } = made
-  const { sums, told } = keptParts(made)
-  const kept = [...Object.values(sums), ...Object.values(told)].reduce(addSizes)
-  // As it is kept an item may be larger than as it is sent, and parts are never more than the whole.
+export function measureRequestParts(input: RequestSizeInput): RequestSizes {
+  const { total, correction } = input
+  const { sums, layerSums } = sumParts(input)
+  const sum = [...Object.values(sums), ...Object.values(layerSums)].reduce(addSizes)
+  // An item's stored JSON may be larger than its encoded form, so the parts are scaled down to the
+  // size of the body.
   const scale = {
-    bytes: Math.min(1, total.bytes / Math.max(1, kept.bytes)),
-    tokens: Math.min(correction, total.tokens / Math.max(1, kept.tokens)),
+    bytes: Math.min(1, total.bytes / Math.max(1, sum.bytes)),
+    tokens: Math.min(correction, total.tokens / Math.max(1, sum.tokens)),
   }
-  const layers = mapped(told, (weight) => scaleSize(weight, scale))
-  const scaled = mapped(sums, (part) => scaleSize(part, scale))
+  const layers = mapSizes(layerSums, (weight) => scaleSize(weight, scale))
+  const scaled = mapSizes(sums, (part) => scaleSize(part, scale))
   const known = { ...scaled, added: [scaled.added, ...Object.values(layers)].reduce(addSizes) }
   return {
     parts: { ...known, overhead: subtractSizes(total, Object.values(known).reduce(addSizes)) },
@@ -64,16 +65,18 @@ export function measureRequestParts(made: RequestSizeInput): RequestSizes {
   }
 }
 
-interface Kept {
-  /** Without what layers tell. */
+interface PartSums {
+  /** All parts without memory layers. */
   readonly sums: Readonly<Record<Exclude<keyof SizeByPart, 'overhead'>, Size>>
-  readonly told: Readonly<Record<string, Size>>
+  readonly layerSums: Readonly<Record<string, Size>>
 }
 
-function keptParts({ items, weights, places, unsaid, params }: RequestSizeInput): Kept {
+function sumParts({ items, weights, places, droppedPlaces, params }: RequestSizeInput): PartSums {
   const { instructions, tools } = params
   const head = countHeadItems(items)
   const newest = items.findLastIndex(isModelItem) + 1
+  const partAt = (index: number) =>
+    index < head ? 'instructions' : index < newest ? 'history' : 'newest_input'
   const sums = {
     instructions: instructions === null ? ZERO_SIZE : measureJson(instructions),
     tools: tools.length === 0 ? ZERO_SIZE : measureJson(tools),
@@ -82,40 +85,28 @@ function keptParts({ items, weights, places, unsaid, params }: RequestSizeInput)
     media: ZERO_SIZE,
     newest_input: ZERO_SIZE,
   }
-  const told: Record<string, Size> = {}
-  items.forEach((item, at) => {
-    const place = places[at] ?? null
-    if (unsaid.has(place)) return
-    const own = weights[at] ?? ZERO_SIZE
+  const layerSums: Record<string, Size> = {}
+  items.forEach((item, index) => {
+    const place = places[index] ?? null
+    if (droppedPlaces.has(place)) return
+    const size = weights[index] ?? ZERO_SIZE
     const layer = place === null ? readItemLayer(item) : null
     if (layer !== null) {
-      told[layer] = addSizes(told[layer] ?? ZERO_SIZE, own)
+      layerSums[layer] = addSizes(layerSums[layer] ?? ZERO_SIZE, size)
       return
     }
     const media = measureMedia(item)
-    const part = partOf(at, { head, newest, isAdded: place === null })
-    sums[part] = addSizes(sums[part], media === ZERO_SIZE ? own : subtractSizes(own, media))
+    const part = place === null ? 'added' : partAt(index)
+    sums[part] = addSizes(sums[part], media === ZERO_SIZE ? size : subtractSizes(size, media))
     if (media !== ZERO_SIZE) sums.media = addSizes(sums.media, media)
   })
-  return { sums, told }
+  return { sums, layerSums }
 }
 
-function mapped<Name extends string>(
+function mapSizes<Name extends string>(
   weights: Readonly<Record<Name, Size>>,
   change: (weight: Size) => Size,
 ): Readonly<Record<Name, Size>> {
   const entries = Object.entries<Size>(weights).map(([name, weight]) => [name, change(weight)])
   return Object.fromEntries(entries) as Record<Name, Size>
-}
-
-interface Place {
-  readonly head: number
-  readonly newest: number
-  readonly isAdded: boolean
-}
-
-function partOf(at: number, { head, newest, isAdded }: Place) {
-  if (isAdded) return 'added'
-  if (at < head) return 'instructions'
-  return at < newest ? 'history' : 'newest_input'
 }

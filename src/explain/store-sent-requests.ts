@@ -1,7 +1,6 @@
 /**
- * Keeps what was sent for an answer that is kept, round by round, so that it can be explained afterwards.
- * It is told and written when the client has heard the end; what fails is a line in the log and nothing
- * else.
+ * Stores the upstream requests of a stored answer, one per tool round, so that `explain` can show them
+ * later. Runs after the client has received the end of the answer; a failure is only logged.
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
@@ -23,8 +22,8 @@ export const storeSentRequests: AnswerHooks['storeSentRequests'] = (
 ) => {
   const { loadStoredParent } = recorder
   if (loadStoredParent === null || world.settings.EXPLAIN_KEEP === 'off') return null
-  const tell = async (told: Promise<unknown>): Promise<NewRequestRecord | null> => {
-    await told
+  const buildRecord = async (ended: Promise<unknown>): Promise<NewRequestRecord | null> => {
+    await ended
     const turn = await loadStoredParent()
     if (turn === null) return null
     return {
@@ -32,9 +31,9 @@ export const storeSentRequests: AnswerHooks['storeSentRequests'] = (
       base: turn.parent,
     }
   }
-  return (told) =>
+  return (ended) =>
     world.requests
-      .keepRequest(caller, turnId, () => tell(told))
+      .keepRequest(caller, turnId, () => buildRecord(ended))
       .catch((error: unknown) =>
         world.log('warn', 'request-not-kept', { turn: turnId, why: errorMessage(error) }),
       )
@@ -54,7 +53,7 @@ export function encodeSentRequest(
   return { body, items: encodeDispositions(fates), about: JSON.stringify(about) }
 }
 
-/** A client's own bytes are passed on as they are, and were read as this text. */
+/** Returns the body as text, also for bytes that are forwarded unchanged. */
 export function requestBodyText({ body }: UpstreamRequest): string {
   return body instanceof Uint8Array ? decoder.decode(body) : (body ?? '')
 }

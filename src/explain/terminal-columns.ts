@@ -1,4 +1,7 @@
-/** Text in columns of a terminal, where a character of Chinese, Japanese or Korean takes two. */
+/**
+ * Measures, pads, truncates and wraps text by terminal columns, of which a Chinese, Japanese or Korean
+ * character takes two.
+ */
 export function countColumns(text: string): number {
   let columns = 0
   for (const letter of text) columns += widthOf(letter)
@@ -12,16 +15,16 @@ export function padToColumns(text: string, columns: number): string {
 export function truncateToColumns(text: string, columns: number): string {
   if (countColumns(text) <= columns) return text
   let short = ''
-  let left = columns - 1
+  let remainingColumns = columns - 1
   for (const letter of text) {
-    left -= widthOf(letter)
-    if (left < 0) break
+    remainingColumns -= widthOf(letter)
+    if (remainingColumns < 0) break
     short += letter
   }
   return `${short}…`
 }
 
-/** Between words, and within one only if it is longer than a line. */
+/** Breaks lines between words; a word that is longer than a line is truncated. */
 export function wrapToColumns(text: string, columns: number): readonly string[] {
   const lines: string[] = []
   let line = ''

@@ -258,7 +258,7 @@ describe('who only goes on is never said to have changed anything (C102)', () =>
   })
 })
 
-const NEW = 'From here on it is new: the conversation goes on.'
+const NEW = 'Everything from here on is new: the conversation continues.'
 const GOES_ON = { who: 'nobody', sentence: NEW }
 
 /** Whether the change can be seen in nothing that was sent before. */

@@ -58,7 +58,7 @@ test('that nothing is different is said once', () => {
     cause: { sentence: 'Nothing is different.' },
   }
   expect(linesOf([], { cache })).toContain(
-    'cache         12 tokens are as they were before. Nothing is different.',
+    'cache         12 tokens are unchanged. Nothing is different.',
   )
 })
 
@@ -70,6 +70,6 @@ test('what is missing now stands at no byte', () => {
     cause: { sentence: 'Why.' },
   }
   expect(linesOf([], { cache })).toContain(
-    'cache         12 tokens are as they were before; what was at tools[0] is not',
+    'cache         12 tokens are unchanged; what was at tools[0] is not',
   )
 })

@@ -14,11 +14,11 @@ test('C45: what a wire has no word for is no part of it', () => {
     assistant: Hello
     user: And now?
   `
-  const made = (unsaid: RequestSizeInput['unsaid']): RequestSizeInput => ({
+  const made = (droppedPlaces: RequestSizeInput['droppedPlaces']): RequestSizeInput => ({
     items,
     weights: items.map(measureItem),
     places: [0, 1, 2, 3],
-    unsaid,
+    droppedPlaces,
     params: { instructions: null, tools: [] },
     total: { bytes: 9000, tokens: 900 },
     correction: 1,
@@ -53,7 +53,7 @@ test('C45: parts and what is over are the whole, whatever it is multiplied with'
         items,
         weights: items.map(measureItem),
         places: [0, 1, 2],
-        unsaid: new Set(),
+        droppedPlaces: new Set(),
         params: { instructions: 'Be brief.', tools: [] },
         total,
         correction,

@@ -1,6 +1,6 @@
 /**
- * How far two requests are the same for the model that reads them: as much of the second is likely to
- * be in its provider's cache, and from there on everything is read anew.
+ * Compares two requests in the order in which a model reads them. The provider has probably cached the
+ * equal beginning, and reads everything after the first difference again.
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
@@ -9,17 +9,17 @@ import { CACHE_CONTROL_FIELD, PROMPT_FIELDS } from './prompt-field-order.ts'
 export interface RequestComparison {
   readonly sameBytes: number
   readonly sameTokens: number
-  /** Where the first difference stands; `null` if there is none. */
+  /** Position of the first difference; null if there is none. */
   readonly path: JsonPath | null
-  /** How many characters of the text at that path are the same. */
+  /** Number of equal characters in the text at that position. */
   readonly offset: number
-  /** Whether the first request had nothing there: the second goes on where it ended. */
+  /** True if the first request ended before this position, so the second continues it. */
   readonly isNew: boolean
-  /** Whether what the first ended with is there, too, and only goes on. */
+  /** True if the last value of the first request is a prefix of the second request's value. */
   readonly isGrown: boolean
-  /** Whether it is in what the first ended with. */
+  /** True if the difference is in the last entry of the first request. */
   readonly isOfLast: boolean
-  /** The text in the second at that path, if it is one. */
+  /** Text of the second request at that position; null for other values. */
   readonly text: string | null
 }
 
@@ -28,37 +28,37 @@ export type JsonPath = readonly (string | number)[]
 export function compareRequests(before: JsonObject, now: JsonObject): RequestComparison {
   let [bytes, tokens] = [0, 0]
   for (const field of PROMPT_FIELDS) {
-    const [old, own] = [before[field], now[field]]
-    const oldList = listOf(old)
-    const ownList = listOf(own)
-    for (const [at, entry] of ownList.entries()) {
-      const former = oldList[at]
-      const text = stillText(entry)
-      if (former !== undefined && stillText(former) === text) {
+    const value = now[field]
+    const oldList = toList(before[field])
+    const newList = toList(value)
+    for (const [index, entry] of newList.entries()) {
+      const oldEntry = oldList[index]
+      const text = toComparableText(entry)
+      if (oldEntry !== undefined && toComparableText(oldEntry) === text) {
         bytes += encoder.encode(text).length
         tokens += estimateTokens(entry)
         continue
       }
-      const root = Array.isArray(own) ? [field, at] : [field]
+      const root = Array.isArray(value) ? [field, index] : [field]
       const same = { sameBytes: bytes, sameTokens: tokens }
-      if (former === undefined) return { ...same, ...NOTHING_THERE, path: root, isNew: true }
-      const { path, ...rest } = differenceOf(former, entry)
-      const isOfLast = at === oldList.length - 1
+      if (oldEntry === undefined) return { ...same, ...NO_TEXT, path: root, isNew: true }
+      const { path, ...rest } = findDifference(oldEntry, entry)
+      const isOfLast = index === oldList.length - 1
       const isGrown = isOfLast && rest.isGrown
       return { ...same, ...rest, path: [...root, ...path], isNew: false, isGrown, isOfLast }
     }
-    // What is not there any more is missing where it stood.
-    if (oldList.length > ownList.length) {
-      const path = [field, ownList.length]
-      return { sameBytes: bytes, sameTokens: tokens, path, ...NOTHING_THERE }
+    // Removed entries differ at the index of the first one.
+    if (oldList.length > newList.length) {
+      const path = [field, newList.length]
+      return { sameBytes: bytes, sameTokens: tokens, path, ...NO_TEXT }
     }
   }
-  return { sameBytes: bytes, sameTokens: tokens, path: null, ...NOTHING_THERE }
+  return { sameBytes: bytes, sameTokens: tokens, path: null, ...NO_TEXT }
 }
 
-const NOTHING_THERE = { offset: 0, isNew: false, isGrown: false, isOfLast: false, text: null }
+const NO_TEXT = { offset: 0, isNew: false, isGrown: false, isOfLast: false, text: null }
 
-/** As in `messages[3].content[0].text`. */
+/** Formats a path as `messages[3].content[0].text`. */
 export function formatJsonPath(path: JsonPath): string {
   return path.reduce<string>(
     (text, step) =>
@@ -69,12 +69,12 @@ export function formatJsonPath(path: JsonPath): string {
 
 const encoder = new TextEncoder()
 
-function listOf(value: Json | undefined): readonly Json[] {
+function toList(value: Json | undefined): readonly Json[] {
   if (value === undefined || value === null) return []
   return Array.isArray(value) ? (value as readonly Json[]) : [value]
 }
 
-function stillText(value: Json): string {
+function toComparableText(value: Json): string {
   return JSON.stringify(value, (key, inner: Json) =>
     key === CACHE_CONTROL_FIELD ? undefined : inner,
   )
@@ -84,20 +84,20 @@ type Difference = Pick<RequestComparison, 'offset' | 'isGrown' | 'text'> & {
   readonly path: JsonPath
 }
 
-/** Down to the deepest value that is not the same. */
-function differenceOf(before: Json, now: Json): Difference {
+/** Finds the deepest value that differs. */
+function findDifference(before: Json, now: Json): Difference {
   const path: (string | number)[] = []
-  let [old, own]: [Json | undefined, Json | undefined] = [before, now]
+  let [old, current]: [Json | undefined, Json | undefined] = [before, now]
   for (;;) {
-    const step: string | number | null = stepInto(old, own)
+    const step: string | number | null = findDifferingKey(old, current)
     if (step === null) break
     path.push(step)
     old = childOf(old, step)
-    own = childOf(own, step)
+    current = childOf(current, step)
   }
-  const offset = sameChars(old, own)
+  const offset = countEqualChars(old, current)
   const isGrown = old === undefined || (typeof old === 'string' && offset === old.length)
-  return { path, offset, isGrown, text: typeof own === 'string' ? own : null }
+  return { path, offset, isGrown, text: typeof current === 'string' ? current : null }
 }
 
 function childOf(value: Json | undefined, step: string | number): Json | undefined {
@@ -105,24 +105,28 @@ function childOf(value: Json | undefined, step: string | number): Json | undefin
   return isObject(value) ? value[step] : undefined
 }
 
-/** `null` where there is nothing in common to go down into. */
-function stepInto(old: Json | undefined, own: Json | undefined): string | number | null {
+/** Returns the first key or index whose values differ; null if the values have no common structure. */
+function findDifferingKey(
+  old: Json | undefined,
+  current: Json | undefined,
+): string | number | null {
   const differs = (step: string | number): boolean => {
-    const [one, other] = [childOf(old, step), childOf(own, step)]
+    const [one, other] = [childOf(old, step), childOf(current, step)]
     if (one === undefined || other === undefined) return one !== other
-    return stillText(one) !== stillText(other)
+    return toComparableText(one) !== toComparableText(other)
   }
-  if (Array.isArray(old) && Array.isArray(own)) {
-    const at = own.findIndex((_, place) => differs(place))
-    return at < 0 ? null : at
+  if (Array.isArray(old) && Array.isArray(current)) {
+    const index = current.findIndex((_, position) => differs(position))
+    return index < 0 ? null : index
   }
-  if (!isObject(old) || !isObject(own)) return null
-  return Object.keys(own).find((name) => name !== CACHE_CONTROL_FIELD && differs(name)) ?? null
+  if (!isObject(old) || !isObject(current)) return null
+  return Object.keys(current).find((name) => name !== CACHE_CONTROL_FIELD && differs(name)) ?? null
 }
 
-function sameChars(old: Json | undefined, own: Json | undefined): number {
-  if (typeof old !== 'string' || typeof own !== 'string') return 0
-  let at = 0
-  while (at < old.length && at < own.length && old.charCodeAt(at) === own.charCodeAt(at)) at += 1
-  return at
+function countEqualChars(old: Json | undefined, current: Json | undefined): number {
+  if (typeof old !== 'string' || typeof current !== 'string') return 0
+  let count = 0
+  const maxCount = Math.min(old.length, current.length)
+  while (count < maxCount && old.charCodeAt(count) === current.charCodeAt(count)) count += 1
+  return count
 }

@@ -1,17 +1,17 @@
-/** Who has made a request differ from the one before it, and with which decision. */
+/** Describes which decision made a request differ from the previous one, and who made it. */
 import type { DispositionNote } from '../item-dispositions.ts'
 
 export interface DifferenceCause {
   readonly who: 'nobody' | 'client' | 'gateway' | 'route'
-  /** The place of the item that it is about. */
+  /** Index of the item that differs. */
   readonly place?: number | null
-  /** The transform, or the wire. */
+  /** Name of the transform or wire. */
   readonly by?: string
   readonly why?: string
   readonly sentence: string
 }
 
-/** One sentence for a note. */
+/** Returns one sentence that describes a note. */
 export type DescribeNote = (note: DispositionNote) => string
 
 type About = Pick<DifferenceCause, 'place'>
@@ -31,12 +31,15 @@ export function causeFromNote(
   }
 }
 
-/** A decision of which nothing is left makes a difference, too. */
+/** Builds the cause for a note of the previous request that no longer applies. */
 export function causeFromEndedNote(
   note: DispositionNote,
   sentenceOf: DescribeNote,
   about: About = {},
 ): DifferenceCause {
   const cause = causeFromNote(note, sentenceOf, about)
-  return { ...cause, sentence: `It was so before, and is not any more: ${cause.sentence}` }
+  return {
+    ...cause,
+    sentence: `This applied to the previous request but no longer does: ${cause.sentence}`,
+  }
 }

@@ -1,8 +1,8 @@
 /**
- * Why a request is not the same as the one before it from some place on: which decision it was, of
- * whom. Where the two part is told by what was sent. Why is told by what was asked for and by what
- * became of each item, then and now, in the order in which a model reads: tools, instructions, and
- * what was said. What the gateway has decided goes before what its client may have done.
+ * Finds the decision that made a request differ from the previous one. The position of the first
+ * difference comes from the two bodies; the cause comes from the client's fields and the dispositions
+ * of the items, in the order in which a model reads them: tools, instructions, items. Decisions of the
+ * gateway take precedence over changes by the client.
  */
 import type { DifferenceCause } from './difference-cause.ts'
 import {
@@ -21,57 +21,58 @@ export interface ComparedRequestPair extends RequestPair {
   readonly comparison: RequestComparison
 }
 
-export function findDifferenceCause(sides: ComparedRequestPair): DifferenceCause {
-  const { comparison, before, now } = sides
+export function findDifferenceCause(pair: ComparedRequestPair): DifferenceCause {
+  const { comparison, before, now } = pair
   const { path, isNew, isGrown, isOfLast } = comparison
   if (path === null) return { who: 'nobody', sentence: 'Nothing is different.' }
-  if (path[0] === 'tools') return findToolCause(sides) ?? UNEXPLAINED
-  const isInFront = INSTRUCTION_FIELDS.some((field) => field === path[0])
-  // All that was sent before is sent again: whatever else is decided now is of no account.
-  if (isNew && !isInFront) return NEW
-  if (differsInClientField('instructions', sides)) return OTHER_INSTRUCTIONS
-  const [former, own] = [before.fates.filter(isSent), now.fates.filter(isSent)]
-  const inItems = findItemCause(former, own, sides)
-  if (inItems !== null) return inItems
-  const inFields = findFieldCause(sides)
-  if (inFields !== null) return inFields
-  if (before.about.upstream['unchanged'] !== now.about.upstream['unchanged']) return WRITTEN_ANEW
-  if (isInFront) return UNEXPLAINED
-  if (isGrown) return NEW
-  // A wire may join what is new to what was the last of it.
-  const isJoined = isOfLast && own.length > former.length
-  return causeInText(comparison, own.slice(0, former.length)) ?? (isJoined ? NEW : UNEXPLAINED)
+  if (path[0] === 'tools') return findToolCause(pair) ?? UNEXPLAINED
+  const isInInstructions = INSTRUCTION_FIELDS.some((field) => field === path[0])
+  // The previous request is a prefix of this one, so no other decision matters.
+  if (isNew && !isInInstructions) return CONTINUED
+  if (differsInClientField('instructions', pair)) return OTHER_INSTRUCTIONS
+  const [oldItems, newItems] = [before.fates.filter(isSent), now.fates.filter(isSent)]
+  const cause = findItemCause(oldItems, newItems, pair) ?? findFieldCause(pair)
+  if (cause !== null) return cause
+  if (before.about.upstream['unchanged'] !== now.about.upstream['unchanged']) return REENCODED
+  if (isInInstructions) return UNEXPLAINED
+  if (isGrown) return CONTINUED
+  // A wire may merge a new item into the last one of the previous request.
+  const isMerged = isOfLast && newItems.length > oldItems.length
+  return (
+    findEditedItem(comparison, newItems.slice(0, oldItems.length)) ??
+    (isMerged ? CONTINUED : UNEXPLAINED)
+  )
 }
 
-const NEW: DifferenceCause = {
+const CONTINUED: DifferenceCause = {
   who: 'nobody',
-  sentence: 'From here on it is new: the conversation goes on.',
+  sentence: 'Everything from here on is new: the conversation continues.',
 }
 
 const UNEXPLAINED: DifferenceCause = {
   who: 'nobody',
-  sentence: 'Nothing that is known of the two requests says why.',
+  sentence: 'The stored data of the two requests does not show the cause.',
 }
 
 const OTHER_INSTRUCTIONS: DifferenceCause = {
   who: 'client',
-  sentence: 'The request has other instructions than the one before it.',
+  sentence: 'The instructions differ from those of the previous request.',
 }
 
-/** A client may say the same in other words than a wire does. */
-const WRITTEN_ANEW: DifferenceCause = {
+/** The client's own bytes may differ from the wire's encoding of the same items. */
+const REENCODED: DifferenceCause = {
   who: 'gateway',
   why: 'written-anew',
   sentence:
-    "Of the two requests one was passed on in the client's own bytes, and one was written by the gateway.",
+    "Only one of the two requests was forwarded with the client's own bytes; the gateway encoded the other.",
 }
 
 function isSent({ fate }: ItemDisposition): boolean {
   return fate !== 'dropped'
 }
 
-/** An edit that is as long as what it replaces is seen only in what was sent. */
-function causeInText(
+/** Finds an edited item by its preview, because an edit of equal length shows only in the body. */
+function findEditedItem(
   { text }: RequestComparison,
   sent: readonly ItemDisposition[],
 ): DifferenceCause | null {

@@ -1,4 +1,4 @@
-/** What differs between two requests beside what was said: tools, and what was decided about fields. */
+/** Finds differences between two requests outside their items: tools, and notes about request fields. */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
 import {
@@ -9,7 +9,7 @@ import {
 } from './difference-cause.ts'
 import type { ExplanationSummary, Explanation, ClientFieldDigests } from '../build-explanation.ts'
 
-/** Of a request, what tells why it is as it is. */
+/** The parts of an explanation that are compared. */
 export interface ComparedRequest extends Pick<Explanation, 'fates'> {
   readonly about: Pick<ExplanationSummary, 'given'> & {
     readonly upstream: JsonObject
@@ -20,60 +20,69 @@ export interface ComparedRequest extends Pick<Explanation, 'fates'> {
 export interface RequestPair {
   readonly before: ComparedRequest
   readonly now: ComparedRequest
-  /** What writes the requests. What it changes, it changes behind everybody else. */
+  /** Wire that encodes the requests. Its notes follow from decisions of others. */
   readonly wire: string
   readonly sentenceOf: DescribeNote
 }
 
-/** Whether the client asks with another one. Of what an older version has kept nobody knows. */
+/**
+ * True if the client changed the field. False if an older version stored one of the requests without
+ * digests.
+ */
 export function differsInClientField(
-  what: keyof ClientFieldDigests,
+  name: keyof ClientFieldDigests,
   { before, now }: RequestPair,
 ): boolean {
-  const [then, given] = [before.about.given, now.about.given]
-  return then !== undefined && given !== undefined && then[what] !== given[what]
+  const [old, current] = [before.about.given, now.about.given]
+  return old !== undefined && current !== undefined && old[name] !== current[name]
 }
 
 const OTHER_TOOLS: DifferenceCause = {
   who: 'client',
-  sentence: 'The request has other tools than the one before it.',
+  sentence: 'The tools differ from those of the previous request.',
 }
 
-/** The client's own go before what is made of them, for that follows from it. */
-export function findToolCause(sides: RequestPair): DifferenceCause | null {
-  const { before, now, sentenceOf } = sides
-  if (differsInClientField('tools', sides)) return OTHER_TOOLS
-  const cause = findFieldCause(sides, (field) => field.startsWith('tool')) ?? findFieldCause(sides)
+/** Checks the client's tools first, because other differences follow from them. */
+export function findToolCause(pair: RequestPair): DifferenceCause | null {
+  const { before, now, sentenceOf } = pair
+  if (differsInClientField('tools', pair)) return OTHER_TOOLS
+  const cause = findFieldCause(pair, (field) => field.startsWith('tool')) ?? findFieldCause(pair)
   if (cause !== null) return cause
   if (before.about.given === undefined || now.about.given === undefined) return OTHER_TOOLS
-  // A tool of the gateway says of itself what the policy has it say.
+  // The description of a gateway tool can change with the policy.
   const offered = now.about.notes.find(({ why }) => why === 'house-tool-offered')
   return offered === undefined ? null : causeFromNote(offered, sentenceOf)
 }
 
-/** What was decided about a field and was not before, or was before and is not any more. */
+/** Finds a note about a field that only one of the two requests has. */
 export function findFieldCause(
   { before, now, wire, sentenceOf }: RequestPair,
-  isMeant: (field: string) => boolean = () => true,
+  isIncluded: (field: string) => boolean = () => true,
 ): DifferenceCause | null {
-  const [then, today] = [notesOn(before, isMeant), notesOn(now, isMeant)]
-  const begun = today.filter((note) => !then.some((other) => isSame(note, other)))
-  const ended = then.filter((note) => !today.some((other) => isSame(note, other)))
-  const first = firstOf(begun, wire)
-  if (first !== undefined) return causeFromNote(first, sentenceOf)
-  const last = firstOf(ended, wire)
-  return last === undefined ? null : causeFromEndedNote(last, sentenceOf)
+  const [oldNotes, newNotes] = [
+    filterFieldNotes(before, isIncluded),
+    filterFieldNotes(now, isIncluded),
+  ]
+  const started = newNotes.filter((note) => !oldNotes.some((other) => isSameNote(note, other)))
+  const ended = oldNotes.filter((note) => !newNotes.some((other) => isSameNote(note, other)))
+  const startedNote = selectMainNote(started, wire)
+  if (startedNote !== undefined) return causeFromNote(startedNote, sentenceOf)
+  const endedNote = selectMainNote(ended, wire)
+  return endedNote === undefined ? null : causeFromEndedNote(endedNote, sentenceOf)
 }
 
-/** What a wire says of a field follows from what others have decided. */
-function firstOf(notes: readonly Note[], wire: string): Note | undefined {
+/** Prefers notes of transforms, because the notes of a wire follow from them. */
+function selectMainNote(notes: readonly Note[], wire: string): Note | undefined {
   return notes.find(({ by }) => by !== wire) ?? notes[0]
 }
 
-function notesOn({ about }: ComparedRequest, isMeant: (field: string) => boolean): readonly Note[] {
-  return about.notes.filter(({ field }) => field !== undefined && isMeant(field))
+function filterFieldNotes(
+  { about }: ComparedRequest,
+  isIncluded: (field: string) => boolean,
+): readonly Note[] {
+  return about.notes.filter(({ field }) => field !== undefined && isIncluded(field))
 }
 
-function isSame(one: Note, other: Note): boolean {
+function isSameNote(one: Note, other: Note): boolean {
   return one.why === other.why && one.field === other.field && one.detail === other.detail
 }

@@ -1,4 +1,4 @@
-/** Which item is the first that was not sent as it was the time before, and who decided so. */
+/** Finds the first item that previous sent differently than in the previous request, and the decision behind it. */
 import {
   causeFromNote,
   causeFromEndedNote,
@@ -9,41 +9,43 @@ import type { RequestPair } from './find-field-cause.ts'
 import type { ItemDisposition, DispositionNote } from '../item-dispositions.ts'
 
 /**
- * `former` and `own` are what was sent, then and now. `null` where all that was sent then is sent
- * again, and the rest is new.
+ * Takes the sent items of the previous and of this request. Returns null if all items of the previous
+ * request are sent again unchanged.
  */
 export function findItemCause(
-  former: readonly ItemDisposition[],
-  own: readonly ItemDisposition[],
+  oldItems: readonly ItemDisposition[],
+  newItems: readonly ItemDisposition[],
   { before, now, wire, sentenceOf }: RequestPair,
 ): DifferenceCause | null {
-  const at = former.findIndex((fate, place) => {
-    const there = own[place]
-    return there === undefined || asSent(fate, wire) !== asSent(there, wire)
+  const index = oldItems.findIndex((fate, position) => {
+    const newItem = newItems[position]
+    return newItem === undefined || describeSentItem(fate, wire) !== describeSentItem(newItem, wire)
   })
-  const was = former[at]
-  if (was === undefined) return null
-  const is = own[at] ?? null
-  if (is !== null && isSameItem(was, is)) {
-    return causeOnItem(was, is, wire, sentenceOf) ?? changed(is.place)
+  const previous = oldItems[index]
+  if (previous === undefined) return null
+  const current = newItems[index] ?? null
+  if (current !== null && isSameItem(previous, current)) {
+    return findChangeCause(previous, current, wire, sentenceOf) ?? createChangedCause(current.place)
   }
-  const rest = own.slice(at)
+  const rest = newItems.slice(index)
   return (
-    (was.place === null ? causeOfAdded(was, is, rest, sentenceOf) : null) ??
-    causeOfLoss(was, now.fates, wire, sentenceOf) ??
-    causeOfNew(is, before.fates, wire, sentenceOf) ??
-    causeOfClient(was, is, rest, former.slice(at))
+    (previous.place === null ? findAddedItemCause(previous, current, rest, sentenceOf) : null) ??
+    findDropCause(previous, now.fates, wire, sentenceOf) ??
+    findNewItemCause(current, before.fates, wire, sentenceOf) ??
+    findClientCause(previous, current, rest, oldItems.slice(index))
   )
 }
 
-/** Where it stood is not part of it: what is left out moves all that follows. */
-function asSent(fate: ItemDisposition, wire: string): string {
+/** Describes an item without its index, because a dropped item shifts all that follow. */
+function describeSentItem(fate: ItemDisposition, wire: string): string {
   const { type, role, author, preview, bytes, notes = [] } = fate
-  const words = notes.filter(({ by, did }) => by === wire && did !== 'added').map(({ why }) => why)
-  return JSON.stringify([type, role, author, preview, bytes, words])
+  const wireNotes = notes
+    .filter(({ by, did }) => by === wire && did !== 'added')
+    .map(({ why }) => why)
+  return JSON.stringify([type, role, author, preview, bytes, wireNotes])
 }
 
-/** Whether it was the same before anybody changed it, as far as that is known. */
+/** True if both seem to be the same original item; sizes are compared only if known. */
 function isSameItem(one: ItemDisposition, other: ItemDisposition): boolean {
   const [size, otherSize] = [givenBytes(one), givenBytes(other)]
   return (
@@ -59,112 +61,114 @@ function givenBytes({ fate, bytes, given_bytes: given }: ItemDisposition): numbe
   return given ?? (fate === 'changed' ? null : bytes)
 }
 
-/** The same item, told otherwise. */
-function causeOnItem(
-  was: ItemDisposition,
-  is: ItemDisposition,
+/** Finds the note that one of two versions of an item has and the other lacks. */
+function findChangeCause(
+  previous: ItemDisposition,
+  current: ItemDisposition,
   wire: string,
   sentenceOf: DescribeNote,
 ): DifferenceCause | null {
-  const [then, today] = [was.notes ?? [], is.notes ?? []]
-  const about = { place: is.place }
-  const begun = chosen(
-    today.filter(({ why }) => !then.some((note) => note.why === why)),
+  const [oldNotes, newNotes] = [previous.notes ?? [], current.notes ?? []]
+  const about = { place: current.place }
+  const started = selectNote(
+    newNotes.filter(({ why }) => !oldNotes.some((note) => note.why === why)),
     wire,
   )
-  if (begun !== null) return causeFromNote(begun, sentenceOf, about)
-  const ended = chosen(
-    then.filter(({ why }) => !today.some((note) => note.why === why)),
+  if (started !== null) return causeFromNote(started, sentenceOf, about)
+  const ended = selectNote(
+    oldNotes.filter(({ why }) => !newNotes.some((note) => note.why === why)),
     wire,
   )
   if (ended !== null) return causeFromEndedNote(ended, sentenceOf, about)
-  // For the same reason it may have been changed further.
-  const further = chosen(today, wire)
+  // The same transform may have shortened the item further.
+  const further = selectNote(newNotes, wire)
   return further === null ? null : causeFromNote(further, sentenceOf, about)
 }
 
-/** What the gateway had put in, and is not there any more: it has moved on, is told anew, or is gone. */
-function causeOfAdded(
-  was: ItemDisposition,
-  is: ItemDisposition | null,
+/** Explains an inserted item that differs: it moved, changed or is gone. */
+function findAddedItemCause(
+  previous: ItemDisposition,
+  current: ItemDisposition | null,
   rest: readonly ItemDisposition[],
   sentenceOf: DescribeNote,
 ): DifferenceCause | null {
-  const note = was.notes?.at(-1)
+  const note = previous.notes?.at(-1)
   if (note === undefined) return null
-  const isOfSame = (fate: ItemDisposition): boolean =>
+  const isBySameTransform = (fate: ItemDisposition): boolean =>
     fate.place === null && fate.notes?.at(-1)?.by === note.by
-  if (rest.some((fate) => isOfSame(fate) && isSameItem(fate, was))) {
+  if (rest.some((fate) => isBySameTransform(fate) && isSameItem(fate, previous))) {
     const moved = note.why === 'context-note' ? { ...note, why: 'note-moved' } : note
     return causeFromNote(moved, sentenceOf, { place: null })
   }
-  const anew = is !== null && isOfSame(is) ? is.notes?.at(-1) : undefined
-  return anew === undefined
+  const replacement =
+    current !== null && isBySameTransform(current) ? current.notes?.at(-1) : undefined
+  return replacement === undefined
     ? causeFromEndedNote(note, sentenceOf, { place: null })
-    : causeFromNote(anew, sentenceOf, { place: null })
+    : causeFromNote(replacement, sentenceOf, { place: null })
 }
 
-/** What was sent then, and is left out now. */
-function causeOfLoss(
-  was: ItemDisposition,
+/** Finds the reason for dropping an item that the previous request had. */
+function findDropCause(
+  previous: ItemDisposition,
   now: readonly ItemDisposition[],
   wire: string,
   sentenceOf: DescribeNote,
 ): DifferenceCause | null {
-  const lost = now.filter((fate) => fate.fate === 'dropped' && isSameItem(fate, was))
-  const found = lost.find(({ place }) => place === was.place) ?? lost[0]
-  const note = chosen(found?.notes ?? [], wire)
+  const dropped = now.filter((fate) => fate.fate === 'dropped' && isSameItem(fate, previous))
+  const found = dropped.find(({ place }) => place === previous.place) ?? dropped[0]
+  const note = selectNote(found?.notes ?? [], wire)
   return found === undefined || note === null
     ? null
     : causeFromNote(note, sentenceOf, { place: found.place })
 }
 
-/** What is sent now, and was not there or was left out before. */
-function causeOfNew(
-  is: ItemDisposition | null,
+/** Finds the reason for an item that the previous request lacked. */
+function findNewItemCause(
+  current: ItemDisposition | null,
   before: readonly ItemDisposition[],
   wire: string,
   sentenceOf: DescribeNote,
 ): DifferenceCause | null {
-  if (is === null) return null
-  const about = { place: is.place }
-  if (is.fate === 'added') {
-    const note = is.notes?.find(({ did }) => did === 'added')
+  if (current === null) return null
+  const about = { place: current.place }
+  if (current.fate === 'added') {
+    const note = current.notes?.find(({ did }) => did === 'added')
     return note === undefined ? null : causeFromNote(note, sentenceOf, about)
   }
-  const left = before.find(
-    (then) => then.fate === 'dropped' && then.place === is.place && isSameItem(then, is),
+  const droppedBefore = before.find(
+    (fate) => fate.fate === 'dropped' && fate.place === current.place && isSameItem(fate, current),
   )
-  const note = chosen(left?.notes ?? [], wire)
+  const note = selectNote(droppedBefore?.notes ?? [], wire)
   return note === null ? null : causeFromEndedNote(note, sentenceOf, about)
 }
 
-function causeOfClient(
-  was: ItemDisposition,
-  is: ItemDisposition | null,
+function findClientCause(
+  previous: ItemDisposition,
+  current: ItemDisposition | null,
   rest: readonly ItemDisposition[],
-  formerRest: readonly ItemDisposition[],
+  oldRest: readonly ItemDisposition[],
 ): DifferenceCause {
-  const isPutIn = rest.some((fate) => isSameItem(fate, was))
-  const isTakenOut = is === null || formerRest.some((fate) => isSameItem(fate, is))
-  if (is !== null && isPutIn && !isTakenOut) {
-    const sentence = `The client has put in item ${is.place}.`
-    return { who: 'client', place: is.place, sentence }
+  const isInserted = rest.some((fate) => isSameItem(fate, previous))
+  const isRemoved = current === null || oldRest.some((fate) => isSameItem(fate, current))
+  if (current !== null && isInserted && !isRemoved) {
+    const sentence = `The client inserted item ${current.place}.`
+    return { who: 'client', place: current.place, sentence }
   }
-  if (isTakenOut && !isPutIn) {
-    const sentence = `The client has taken out what was item ${was.place}.`
-    return { who: 'client', place: was.place, sentence }
+  if (isRemoved && !isInserted) {
+    const sentence = `The client removed the former item ${previous.place}.`
+    return { who: 'client', place: previous.place, sentence }
   }
-  return changed(is?.place ?? was.place)
+  return createChangedCause(current?.place ?? previous.place)
 }
 
-function changed(place: number | null): DifferenceCause {
-  return { who: 'client', place, sentence: `The client changed item ${place ?? 'at its end'}.` }
+function createChangedCause(place: number | null): DifferenceCause {
+  const subject = place === null ? 'an item' : `item ${place}`
+  return { who: 'client', place, sentence: `The client changed ${subject}.` }
 }
 
-/** Losses before changes, and whatever was decided before how a wire says the rest. */
-function chosen(notes: readonly DispositionNote[], wire: string): DispositionNote | null {
+/** Prefers drops to changes, and notes of transforms to notes of the wire. */
+function selectNote(notes: readonly DispositionNote[], wire: string): DispositionNote | null {
   const decisions = notes.filter(({ by }) => by !== wire)
-  const ofAny = decisions.length > 0 ? decisions : notes
-  return ofAny.findLast(({ did }) => did === 'dropped') ?? ofAny.at(-1) ?? null
+  const candidates = decisions.length > 0 ? decisions : notes
+  return candidates.findLast(({ did }) => did === 'dropped') ?? candidates.at(-1) ?? null
 }

@@ -1,77 +1,81 @@
 /**
- * At which byte of a JSON text the value at a path begins, or the character of a text at that path.
- * Nothing is parsed but what lies on the way, so that the bytes that were sent are the ones counted.
+ * Finds the byte offset of a path in a JSON text, or of a character in the string at that path. Scans
+ * the text instead of parsing it, so that the offset refers to the bytes that were sent.
  */
 import type { JsonPath } from './compare-requests.ts'
 
-/** `null` if there is nothing at that path. */
+/** Returns null if the path does not exist. */
 export function findJsonByteOffset(json: string, path: JsonPath, offset: number): number | null {
-  let at = skipBlanks(json, 0)
+  let index = skipBlanks(json, 0)
   for (const step of path) {
-    const next = childAt(json, at, step)
+    const next = childAt(json, index, step)
     if (next === null) return null
-    at = next
+    index = next
   }
-  const end = json[at] === '"' ? at + 1 + escapedLength(json, at + 1, offset) : at
+  const end = json[index] === '"' ? index + 1 + escapedLength(json, index + 1, offset) : index
   return new TextEncoder().encode(json.slice(0, end)).length
 }
 
 function childAt(json: string, from: number, step: string | number): number | null {
   const isList = json[from] === '['
   if (!isList && json[from] !== '{') return null
-  let at = skipBlanks(json, from + 1)
-  for (let place = 0; at < json.length && json[at] !== ']' && json[at] !== '}'; place += 1) {
-    let name: string | number = place
+  let index = skipBlanks(json, from + 1)
+  for (
+    let position = 0;
+    index < json.length && json[index] !== ']' && json[index] !== '}';
+    position += 1
+  ) {
+    let name: string | number = position
     if (!isList) {
-      const end = skipValue(json, at)
-      name = JSON.parse(json.slice(at, end)) as string
-      at = skipBlanks(json, skipBlanks(json, end) + 1)
+      const end = skipValue(json, index)
+      name = JSON.parse(json.slice(index, end)) as string
+      index = skipBlanks(json, skipBlanks(json, end) + 1)
     }
-    if (name === step) return at
-    at = skipBlanks(json, skipValue(json, at))
-    if (json[at] === ',') at = skipBlanks(json, at + 1)
+    if (name === step) return index
+    index = skipBlanks(json, skipValue(json, index))
+    if (json[index] === ',') index = skipBlanks(json, index + 1)
   }
   return null
 }
 
 function skipBlanks(json: string, from: number): number {
-  let at = from
-  while (at < json.length && json.charCodeAt(at) <= 0x20) at += 1
-  return at
+  let index = from
+  while (index < json.length && json.charCodeAt(index) <= 0x20) index += 1
+  return index
 }
 
-/** Behind the value that begins there. */
+/** Returns the index after the value that begins at `from`. */
 function skipValue(json: string, from: number): number {
   let depth = 0
-  for (let at = from; at < json.length; at += 1) {
-    const char = json[at]
-    if (char === '"') at = closingQuote(json, at)
+  for (let index = from; index < json.length; index += 1) {
+    const char = json[index]
+    if (char === '"') index = closingQuote(json, index)
     else if (char === '{' || char === '[') depth += 1
     else if (char === '}' || char === ']') depth -= 1
-    else if (depth > 0 || !isEndOfPlain(json[at + 1])) continue
-    if (depth < 0) return at
-    if (depth === 0) return at + 1
+    else if (depth > 0 || !isEndOfLiteral(json[index + 1])) continue
+    if (depth < 0) return index
+    if (depth === 0) return index + 1
   }
   return json.length
 }
 
-function isEndOfPlain(char: string | undefined): boolean {
+function isEndOfLiteral(char: string | undefined): boolean {
   return char === undefined || /[\s,\]}:]/.test(char)
 }
 
 function closingQuote(json: string, from: number): number {
-  for (let at = from + 1; at < json.length; at += 1) {
-    if (json[at] === '\\') at += 1
-    else if (json[at] === '"') return at
+  for (let index = from + 1; index < json.length; index += 1) {
+    if (json[index] === '\\') index += 1
+    else if (json[index] === '"') return index
   }
   return json.length
 }
 
-/** How many characters of the JSON text stand for the first `count` of the string. */
+/** Returns the length in JSON text of the first `count` characters of a string, e.g. 6 for `\u00e9`. */
 function escapedLength(json: string, from: number, count: number): number {
-  let at = from
-  for (let left = count; left > 0 && at < json.length; left -= 1) {
-    at += json[at] !== '\\' ? 1 : json[at + 1] === 'u' ? 6 : 2
+  let index = from
+  for (let remaining = count; remaining > 0 && index < json.length; remaining -= 1) {
+    index += json[index] !== '\\' ? 1 : json[index + 1] === 'u' ? 6 : 2
   }
-  return at - from
+  return index - from
 }

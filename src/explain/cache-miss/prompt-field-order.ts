@@ -1,6 +1,6 @@
 /**
- * The fields of a request that make up what a model reads, in the order in which it reads them,
- * whatever order they are written in. That is the order in which a provider's cache compares.
+ * Request fields in the order in which a model reads them and a provider's cache compares them,
+ * whatever their order in the body.
  */
 export const PROMPT_FIELDS = [
   'tools',
@@ -13,8 +13,11 @@ export const PROMPT_FIELDS = [
   'items',
 ] as const
 
-/** Those of them that hold instructions, and stand in front of what was said. */
+/** Fields with instructions, which come before the conversation. */
 export const INSTRUCTION_FIELDS = ['systemInstruction', 'system', 'instructions'] as const
 
-/** Marks of what is to be cached move from turn to turn, and what they mark stays the same. */
+/**
+ * Marks the end of a cached prefix. Ignored: it moves from turn to turn while the marked content stays
+ * the same.
+ */
 export const CACHE_CONTROL_FIELD = 'cache_control'

@@ -85,7 +85,7 @@ describe('the decision that broke a prefix is named (C102)', () => {
   })
 
   test('what is not shortened any more', () => {
-    const sentence = 'It was so before, and is not any more: output-too-old'
+    const sentence = 'This applied to the previous request but no longer does: output-too-old'
     expect(cause(fates(LONG, LEAN), fates(LONG))).toEqual({ ...SHORTENED, sentence })
   })
 
@@ -123,7 +123,7 @@ describe('the decision that broke a prefix is named (C102)', () => {
     })
     expect(told(fates(LONGER))).toMatchObject({
       ...ofNotes,
-      sentence: 'It was so before, and is not any more: context-note',
+      sentence: 'This applied to the previous request but no longer does: context-note',
     })
     expect(cause(fates(SHORT), fates(LONGER, noted('Be brief.', 3)))).toMatchObject(ofNotes)
   })
@@ -182,7 +182,7 @@ describe('of tools', () => {
     expect(told(of('a'), of('a', OFFERED))).toMatchObject(ofHouse)
     expect(told(of('a', OFFERED), of('a'))).toMatchObject(ofHouse)
     expect(told(of('a', OFFERED), of('a'))).toMatchObject({
-      sentence: 'It was so before, and is not any more: house-tool-offered',
+      sentence: 'This applied to the previous request but no longer does: house-tool-offered',
     })
     expect(told(of('a'), of('a', STUBBED, OFFERED))).toMatchObject(ofHouse)
     // The policy has it say something else of itself.
@@ -211,7 +211,7 @@ describe('of tools', () => {
 describe('what the client does is the client’s', () => {
   test.each([
     ['an edit', [1], 'The client changed item 1.'],
-    ['what it has put in', [0, 0], 'The client has put in item 1.'],
+    ['what it has put in', [0, 0], 'The client inserted item 1.'],
   ])('%s', (_, [from = 0, length = 1], sentence) => {
     const others = talk`
       assistant: other
@@ -221,7 +221,7 @@ describe('what the client does is the client’s', () => {
   })
 
   test('what it has taken out', () => {
-    const sentence = 'The client has taken out what was item 1.'
+    const sentence = 'The client removed the former item 1.'
     const now = fates(LONGER.filter((_, at) => at !== 1))
     expect(cause(fates(LONGER), now)).toEqual({ who: 'client', place: 1, sentence })
   })
