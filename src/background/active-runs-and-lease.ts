@@ -1,7 +1,8 @@
 /**
- * Where runs live. On Node it is the process: one lease for all of its runs, and it looks after what
- * others leave behind. On Workers nothing lasts longer than a request: each run has a lease of its
- * own, and an orphan waits for somebody to ask for it.
+ * Registers the runs of this process and keeps their lease, which shows other replicas that the runs
+ * are alive. On Node one lease covers all runs, and the process also recovers runs of dead replicas.
+ * On Workers nothing outlives a request, so each run has its own lease, and an orphaned run is
+ * recovered when a client requests it.
  */
 import type { FoundRun } from '../store/background-runs/run-store-interface.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
@@ -9,9 +10,9 @@ import { holdReplicaLease, type ReplicaLease } from './replica-lease.ts'
 import type { RunLog } from './event-log/run-log.ts'
 
 export interface ActiveRuns {
-  /** Makes room for a run. What `owner` owns is not orphaned until it leaves. */
+  /** Creates a slot for a run. Its `owner` keeps the lease until `leave` is called. */
   readonly admit: (turnId: string) => Promise<ActiveRunSlot>
-  /** The log of a run, if somebody in this process can listen to it. */
+  /** Returns the log of a run if this process can listen to it. */
   readonly find: (turnId: string) => RunLog | null
   readonly all: () => readonly RunLog[]
 }
@@ -58,7 +59,7 @@ export async function createProcessActiveRuns(
 
 export function createRequestActiveRuns(world: GatewayDependencies): ActiveRuns {
   return {
-    // What one request holds must not be touched by another.
+    // Workers do not let one request use objects of another.
     find: () => null,
     all: () => [],
     async admit(turnId) {
@@ -76,7 +77,7 @@ export function createRequestActiveRuns(world: GatewayDependencies): ActiveRuns 
       )
       return {
         owner,
-        keep: (own) => void (log = own),
+        keep: (newLog) => void (log = newLog),
         leave: lease.giveBack,
       }
     },

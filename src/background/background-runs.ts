@@ -1,6 +1,6 @@
 /**
- * Runs that outlive their client: set going, followed, cancelled, looked after. This is what the
- * routes ask; each verb has a file of its own.
+ * The interface between the routes and background runs: start, follow, cancel, recover. Each operation
+ * has its own file.
  */
 import type { Caller } from '../core/client/caller.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -25,12 +25,12 @@ import { recoverIfOrphaned, recoverRun, type RunLookup } from './restart-or-fail
 import type { RequestOptions } from '../gateway/answer-request.ts'
 
 export interface BackgroundRuns {
-  /** `null` for an answer that ends with its client, which pays nothing for any of this. */
+  /** Returns null for an ordinary request, whose answer ends with its client. */
   readonly answer: (request: BackgroundAnswerRequest) => Promise<Response> | null
   readonly follow: (follow: FollowRequest) => Promise<Response>
-  /** Resolves to the response as it was left. */
+  /** Resolves to the response as it was stored. */
   readonly cancel: (id: string, caller: Caller) => Promise<JsonObject>
-  /** For where no process does it by itself: finds out whether anybody works on a response. */
+  /** Recovers the response if its replica died. Does nothing on Node, where the lease does this. */
   readonly lookAfter: (look: RunLookup) => Promise<void>
 }
 
@@ -40,29 +40,29 @@ export interface BackgroundAnswerRequest {
   readonly caller: Caller
   readonly exchange: HttpExchange
   readonly options: RequestOptions
-  /** Whether the stream shall be one that can be taken up again. */
+  /** True if a disconnected client may resume the stream. */
   readonly isResumable: boolean
 }
 
 export interface ProcessBackgroundRuns extends BackgroundRuns {
-  /** Lets runs finish for a while, and leaves none that nobody ends. */
+  /** Waits for the runs up to `graceMs`, then ends the remaining ones. */
   readonly close: (graceMs: number) => Promise<void>
-  /** Lets others know at once that nobody is left here. */
+  /** Gives up the lease, so that other replicas can take over at once. */
   readonly leave: () => Promise<void>
 }
 
-/** For a process that lasts. `id` is what it marks its turns with. */
+/** Opens the runs of a Node process. `id` is its replica id. */
 export async function openProcessRuns(
   id: string,
   world: GatewayDependencies,
 ): Promise<ProcessBackgroundRuns> {
   let isClosing = false
-  const rescue = async (found: FoundRun): Promise<void> => {
+  const recover = async (found: FoundRun): Promise<void> => {
     if (!isClosing) await recoverRun(found, home, world)
   }
-  const home = await createProcessActiveRuns(id, rescue, world)
+  const home = await createProcessActiveRuns(id, recover, world)
   return {
-    ...runsIn(home, world),
+    ...createRunRoutes(home, world),
     lookAfter: () => Promise.resolve(),
     close(graceMs) {
       isClosing = true
@@ -72,30 +72,36 @@ export async function openProcessRuns(
   }
 }
 
-/** For where nothing lasts longer than a request. */
+/** Creates the runs of a Workers request. */
 export function createRequestRuns(world: GatewayDependencies): BackgroundRuns {
   const home = createRequestActiveRuns(world)
-  return { ...runsIn(home, world), lookAfter: (look) => recoverIfOrphaned(look, home, world) }
+  return {
+    ...createRunRoutes(home, world),
+    lookAfter: (look) => recoverIfOrphaned(look, home, world),
+  }
 }
 
-function runsIn(home: ActiveRuns, world: GatewayDependencies): Omit<BackgroundRuns, 'lookAfter'> {
+function createRunRoutes(
+  home: ActiveRuns,
+  world: GatewayDependencies,
+): Omit<BackgroundRuns, 'lookAfter'> {
   return {
-    answer(asked) {
-      const { clientRequest, isResumable } = asked
-      if (clientRequest.storage.background) return startBackgroundResponse(asked, home, world)
+    answer(request) {
+      const { clientRequest, isResumable } = request
+      if (clientRequest.storage.background) return startBackgroundResponse(request, home, world)
       if (!isResumable || !clientRequest.stream) return null
-      if (clientRequest.storage.store === false) throw notWithoutStore()
-      return streamResumableResponse(asked, home, world)
+      if (clientRequest.storage.store === false) throw createStoreRequiredError()
+      return streamResumableResponse(request, home, world)
     },
     follow: (follow) => followRun(follow, home, world),
     cancel: (id, caller) => queryStoreOrThrow(() => cancelRun(id, caller, home, world)),
   }
 }
 
-function notWithoutStore(): GatewayError {
+function createStoreRequiredError(): GatewayError {
   return new GatewayError(
     'unsupported_parameter',
-    'A stream can only be taken up again if the response is stored. Leave out `store: false`, or the header x-backstory-resumable.',
+    'A stream can only be resumed if the response is stored. Leave out `store: false`, or the header x-backstory-resumable.',
     { param: 'store' },
   )
 }

@@ -1,7 +1,6 @@
 /**
- * Cancels a run, wherever it runs: it is taken away from its owner, and ended. From then on nothing
- * of it is written any more, so a completion that comes later has no effect, and its owner cancels
- * the upstream as soon as it notices.
+ * Cancels a run of any replica: takes the run from its owner and ends it. From then on the former
+ * owner's writes have no effect, and it cancels the upstream request as soon as it notices.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { turnIdOfResponse } from '../core/turn-derived-ids.ts'
@@ -16,7 +15,7 @@ import { getRunLeaseMs, type ActiveRuns } from './active-runs-and-lease.ts'
 import { isTurnUnfinished } from './is-run-unfinished-or-orphaned.ts'
 import { readRun } from './event-log/read-complete-run-log.ts'
 
-/** Resolves to the response as it was left. */
+/** Resolves to the cancelled response. */
 export async function cancelRun(
   id: string,
   caller: Caller,
@@ -28,9 +27,9 @@ export async function cancelRun(
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const run = await readRun(caller, turnId, world.runs)
     if (run === null || !isVisible(run)) break
-    if (!isTurnUnfinished(run.state)) refuseUnlessCancelled(run)
-    // If somebody else was faster, what came of it is to be seen now.
-    else if (!(await cancelled(run, home, world))) continue
+    if (!isTurnUnfinished(run.state)) throwUnlessCancelled(run)
+    // Another replica changed the run at the same time: read the new state.
+    else if (!(await takeOverAndCancel(run, home, world))) continue
     const turn = await world.archive.loadTurn(caller, turnId)
     if (turn !== null) return renderStoredResponse(turn)
   }
@@ -39,40 +38,40 @@ export async function cancelRun(
 
 const MAX_TRIES = 20
 
-/** What is under way and cannot be told of yet is not there. */
+/** False for unfinished responses of ordinary requests, which clients cannot read yet. */
 function isVisible({ dialect, isDeleted, state, background, isLogged }: RunLogPage): boolean {
   const outlivesClient = background || isLogged
   return dialect === 'responses' && !isDeleted && (outlivesClient || !isTurnUnfinished(state))
 }
 
-function refuseUnlessCancelled({ state, background, isLogged }: RunLogPage): void {
-  if (!background && !isLogged) throw notCancellable('a synchronous')
-  if (state !== 'cancelled') throw notCancellable(ARTICLES[state] ?? `a ${state}`)
+function throwUnlessCancelled({ state, background, isLogged }: RunLogPage): void {
+  if (!background && !isLogged) throw createNotCancellableError('a synchronous')
+  if (state !== 'cancelled') throw createNotCancellableError(STATE_LABELS[state] ?? `a ${state}`)
 }
 
-const ARTICLES: Readonly<Record<string, string>> = {
+const STATE_LABELS: Readonly<Record<string, string>> = {
   complete: 'a completed',
   incomplete: 'an incomplete',
 }
 
-function notCancellable(kind: string): GatewayError {
+function createNotCancellableError(kind: string): GatewayError {
   return new GatewayError('invalid_value', `Cannot cancel ${kind} response.`)
 }
 
-async function cancelled(
+async function takeOverAndCancel(
   run: RunLogPage,
   home: ActiveRuns,
   world: GatewayDependencies,
 ): Promise<boolean> {
   const { turnId, tenant, user } = run
   const { runs, nowMs, log } = world
-  const live = home.find(turnId)
-  // For a moment it is an owner of its own, so that it parts the run from whoever runs it.
+  const activeLog = home.find(turnId)
+  // A temporary owner separates the run from its present one, even in this process.
   const owner = world.newTurnId()
   await runs.renewReplica(owner, nowMs(), nowMs() + getRunLeaseMs(world))
   try {
     if (!(await runs.takeRun(run, owner))) return false
-    void live?.giveUp()
+    void activeLog?.giveUp()
     return await endRunEarly({ turnId, tenant, user, owner }, CANCELLED, world)
   } finally {
     await runs.retireReplica(owner).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 /**
- * Ends a run from outside of its answer: it was cancelled, or nobody is left to go on with it. Its
- * log gets its last words, if it has one, in the same write in which the turn ends.
+ * Ends a run that cannot end itself, because it was cancelled or its replica stopped. If the run has a
+ * log, the closing events are written together with the end of the turn.
  */
 import type { Failure } from '../core/stream-event.ts'
 import type { RunHoldResult, RunHold } from '../store/background-runs/run-store-interface.ts'
@@ -18,7 +18,7 @@ export type RunConclusion =
 
 export const CANCELLED: RunConclusion = { status: 'cancelled', failure: null }
 
-/** `false` if the run was not the holder's any more, and nothing was written. */
+/** Resolves to false if the run no longer belonged to the holder and nothing was written. */
 export async function endRunEarly(
   hold: RunHold,
   { status, failure }: RunConclusion,
@@ -28,9 +28,9 @@ export async function endRunEarly(
   const { turnId, tenant } = hold
   const run = await readRun(hold, turnId, runs)
   if (run === null) return false
-  const { shown, keptAt } = await placesIn(hold, world)
-  const words = createClosingEvents(run.groups, { status, failure, finished: shown })
-  const left = words?.items ?? []
+  const { visible, toStoredIndex } = await loadOutputIndexes(hold, world)
+  const closing = createClosingEvents(run.groups, { status, failure, finished: visible })
+  const unfinished = closing?.items ?? []
   const end = {
     turnId,
     tenant,
@@ -38,20 +38,20 @@ export async function endRunEarly(
     usage: null,
     failure,
     origin: run.origin,
-    items: left.map(({ position, item }) => ({ position: keptAt(position), item })),
+    items: unfinished.map(({ position, item }) => ({ position: toStoredIndex(position), item })),
     holdsConversation: run.conversation !== null,
     endedAtMs: nowMs(),
   }
-  return runs.endRun(hold, end, words?.events ?? null)
+  return runs.endRun(hold, end, closing?.events ?? null)
 }
 
-async function placesIn(
+async function loadOutputIndexes(
   hold: RunHold,
   { runs, store }: GatewayDependencies,
 ): Promise<ClientOutputIndexes> {
   const { tenant, turnId } = hold
-  const kept = await runs.journaledItems(tenant, turnId)
-  if (kept.size === 0) return mapClientOutputIndexes(kept, [])
+  const stored = await runs.journaledItems(tenant, turnId)
+  if (stored.size === 0) return mapClientOutputIndexes(stored, [])
   const chain = await store.loadChain(hold, turnId)
-  return mapClientOutputIndexes(kept, chain?.at(-1)?.output ?? [])
+  return mapClientOutputIndexes(stored, chain?.at(-1)?.output ?? [])
 }

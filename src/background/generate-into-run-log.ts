@@ -1,6 +1,6 @@
 /**
- * Sets a run going: the same journey as that of any request, but its client is the log, and its turn
- * is kept by the log as well. It goes on whoever leaves.
+ * Starts a run: answers a request like any other, but the log is both its client and the store of its
+ * turn, so the run continues when the client disconnects.
  */
 import type { Caller } from '../core/client/caller.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
@@ -23,81 +23,80 @@ export interface NewRun {
   readonly options: RequestOptions
   readonly turnId: string
   readonly createdAtMs: number
-  /** How many events its log has already; `null` if its turn has yet to be opened. */
+  /** Number of events already in the log; null if the turn is not stored yet. */
   readonly logged: number | null
-  /** How many events its log is opened with, if it has yet to be opened. */
+  /** Number of events that are written when the log is created. */
   readonly opensWith: number
-  /** Makes the turn durable, or finds that it cannot be. */
+  /** Stores the turn, or rejects if that is impossible. */
   readonly open: (turn: NewTurn) => Promise<void>
 }
 
 export interface StartedRun {
   readonly log: RunLog
-  /** Resolves once the turn is durable; rejects if it will not be. */
+  /** Resolves once the turn is stored; rejects if it will not be. */
   readonly opened: Promise<void>
-  /** Resolves once the upstream has begun to answer, to the headers; rejects if it will not. */
+  /** Resolves to the response headers once the upstream starts to answer; rejects if it does not. */
   readonly begun: Promise<Response>
-  /** Takes the run back, before anybody was told of it. */
+  /** Cancels the run before any client knows its id. */
   readonly takeBack: () => void
-  /** Never rejects. */
+  /** Resolves when the run has ended; never rejects. */
   readonly over: Promise<void>
 }
 
-export function startRun(run: NewRun, room: ActiveRunSlot, world: GatewayDependencies): StartedRun {
+export function startRun(run: NewRun, slot: ActiveRunSlot, world: GatewayDependencies): StartedRun {
   const { dialect, clientRequest, caller, turnId, createdAtMs } = run
-  const hold = { turnId, ...caller, owner: room.owner }
+  const hold = { turnId, ...caller, owner: slot.owner }
   const log = createRunLog(hold, run.logged ?? run.opensWith, getRunLeaseMs(world), world)
   const opening = Promise.withResolvers<void>()
   const state = { isOpen: run.logged !== null, isTakenBack: false }
-  // What is not opened yet cannot be found to be lost either.
-  if (state.isOpen) room.keep(log)
+  // A run without a stored turn would count as lost, so it is registered later.
+  if (state.isOpen) slot.keep(log)
   const openTurn = async (turn: NewTurn): Promise<void> => {
     try {
-      await run.open({ ...turn, owner: room.owner })
+      await run.open({ ...turn, owner: slot.owner })
     } catch (cause) {
-      // Nobody waits for an upstream to be told this.
-      opening.reject(cause instanceof GatewayError ? cause : notOpened(cause))
+      // Reports the failure at once, without waiting for the upstream.
+      opening.reject(cause instanceof GatewayError ? cause : createNotStoredError(cause))
       void log.giveUp()
       throw cause
     }
-    if (!state.isOpen) room.keep(log)
+    if (!state.isOpen) slot.keep(log)
     state.isOpen = true
     opening.resolve()
   }
-  const store = { ...world.store, ...log.turns, openTurn }
-  // Its items are wanted as they are finished; and it is kept, or it is nothing.
-  const kept = {
+  // Streaming stores each item as it ends. A background run is always stored.
+  const storedRequest = {
     ...clientRequest,
     stream: true,
     storage: { ...clientRequest.storage, store: true },
   }
   const works: Promise<unknown>[] = []
-  const exchange = exchangeOf(log.client, works)
-  const name = { turnId, createdAtMs }
   const request = {
     dialect,
-    clientRequest: kept,
+    clientRequest: storedRequest,
     caller,
-    exchange,
-    identity: name,
-    turnStore: store,
+    exchange: createRunExchange(log.client, works),
+    identity: { turnId, createdAtMs },
+    turnStore: { ...world.store, ...log.turns, openTurn },
+    options: run.options,
   }
-  const begun = answerRequest({ ...request, options: run.options }, world)
-  // What is refused before it is opened is not opened for that reason; but a slow database may be
-  // opening it yet, while its upstream has refused already.
+  const begun = answerRequest(request, world)
+  // A request that fails before its turn is stored rejects `opened` with that error. The turn may
+  // still be in the middle of a slow write, so this waits for it.
   begun.catch(async (cause: unknown) => {
     await Promise.allSettled(works)
     opening.reject(cause)
   })
-  const over = attend(begun, { works, hold, log, state }, world).then(async () => {
-    await room.leave().catch((error: unknown) => {
+  const over = waitForAnswer(begun, { works, hold, log, state }, world).then(async () => {
+    await slot.leave().catch((error: unknown) => {
       world.log('warn', 'lease-not-given-back', { why: errorMessage(error) })
     })
-    // There are runtimes that let go on only what is waited for, and what follows an answer is not in it.
+    // Workers keep a request alive only for promises that it waits for, and tasks after the answer
+    // are not part of `over`.
     await Promise.allSettled(works)
   })
-  // Not everybody who starts a run waits for it.
-  opening.promise.catch(ignore)
+  // Prevents an unhandled rejection if the caller does not wait for `opened`.
+  opening.promise.catch(() => undefined)
   return {
     log,
     opened: opening.promise,
@@ -110,31 +109,31 @@ export function startRun(run: NewRun, room: ActiveRunSlot, world: GatewayDepende
   }
 }
 
-interface Attended {
-  /** What the journey has left to be finished, its turn among it. */
+interface RunInProgress {
+  /** Pending work of the answer, including the write of its turn. */
   readonly works: readonly Promise<unknown>[]
   readonly hold: RunHold
   readonly log: RunLog
   readonly state: { isOpen: boolean; isTakenBack: boolean }
 }
 
-/** Sees to it that a turn which was opened comes to an end. */
-async function attend(
+/** Waits for the answer and ends its turn if the answer failed. */
+async function waitForAnswer(
   begun: Promise<unknown>,
-  { works, hold, log, state }: Attended,
+  { works, hold, log, state }: RunInProgress,
   world: GatewayDependencies,
 ): Promise<void> {
   try {
     await begun
     if ((await log.over) === 'lost') world.replica.releaseTurn(hold)
   } catch (error) {
-    // An answer that rejects because its log is lost has failed of nothing else.
+    // An answer that failed only because its log is lost belongs to another replica now.
     const isLost = log.client.isDisconnected() && !state.isTakenBack
     await Promise.allSettled(works)
     await log.giveUp()
     if (isLost) return world.replica.releaseTurn(hold)
     if (!state.isOpen) return
-    const conclusion = state.isTakenBack ? CANCELLED : failedBy(error, world)
+    const conclusion = state.isTakenBack ? CANCELLED : createFailedConclusion(error, world)
     await endRunEarly(hold, conclusion, world).catch((fault: unknown) => {
       world.log('warn', 'run-not-ended', { turn: hold.turnId, why: errorMessage(fault) })
       world.replica.releaseTurn(hold)
@@ -142,13 +141,11 @@ async function attend(
   }
 }
 
-function failedBy(error: unknown, { log }: GatewayDependencies): RunConclusion {
+function createFailedConclusion(error: unknown, { log }: GatewayDependencies): RunConclusion {
   return { status: 'failed', failure: convertUnexpectedError(error, log).failure }
 }
 
-function ignore(): void {}
-
-function notOpened(cause: unknown): GatewayError {
+function createNotStoredError(cause: unknown): GatewayError {
   return new GatewayError(
     'store_unavailable',
     'The response cannot be stored because the database does not answer. Try again in a moment.',
@@ -156,7 +153,7 @@ function notOpened(cause: unknown): GatewayError {
   )
 }
 
-function exchangeOf(client: ClientStream, works: Promise<unknown>[]): HttpExchange {
+function createRunExchange(client: ClientStream, works: Promise<unknown>[]): HttpExchange {
   return {
     readBody: () => Promise.reject(new Error('A run has been read already.')),
     onDisconnect: client.onDisconnect,

@@ -1,4 +1,4 @@
-/** The request of a run that has begun before, put together again from what is stored of it. */
+/** Rebuilds the request of a run from what the store has of it, to run it again. */
 import type { Item } from '../core/item.ts'
 import type { ClientRequest } from '../core/client-request.ts'
 import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
@@ -8,22 +8,22 @@ import { excludeDeletedItems } from '../gateway/history/exclude-deleted-items.ts
 import type { StoredTurn } from '../store/turns/turn-store-interface.ts'
 
 /**
- * `chain` is the turn's, with the turn itself at its end. `null` for what can be read no more, as
- * after a change of the gateway.
+ * `chain` ends with the turn itself. Returns null if this version of the gateway can no longer parse
+ * the request.
  */
 export function rebuildRequestFromStoredRun(
   turn: StoredTurn,
   chain: readonly StoredTurn[],
 ): ClientRequest | null {
-  const clientRequest = parsed(turn)
+  const clientRequest = parseStoredRequest(turn)
   if (clientRequest === null) return null
   return {
     ...clientRequest,
-    items: [...clientRequest.items, ...unnamed(clientRequest, chain), ...turn.input],
+    items: [...clientRequest.items, ...listClientItems(clientRequest, chain), ...turn.input],
   }
 }
 
-function parsed({ request }: StoredTurn): ClientRequest | null {
+function parseStoredRequest({ request }: StoredTurn): ClientRequest | null {
   try {
     return parseRequestWithOverrides(responsesDialect, { ...request, input: [] })
   } catch (error) {
@@ -32,13 +32,19 @@ function parsed({ request }: StoredTurn): ClientRequest | null {
   }
 }
 
-/** What a request brought along itself is stored with the turns before, once. */
-function unnamed({ storage }: ClientRequest, chain: readonly StoredTurn[]): readonly Item[] {
-  const namesIt = storage.previousResponseId !== null || storage.conversationId !== null
-  return namesIt ? [] : chain.slice(0, -1).flatMap(excludeDeletedItems).map(asGiven)
+/**
+ * Returns the items that the request itself contained. They are stored with the earlier turns unless
+ * the request names a response or conversation.
+ */
+function listClientItems(
+  { storage }: ClientRequest,
+  chain: readonly StoredTurn[],
+): readonly Item[] {
+  const namesHistory = storage.previousResponseId !== null || storage.conversationId !== null
+  return namesHistory ? [] : chain.slice(0, -1).flatMap(excludeDeletedItems).map(removeOrigin)
 }
 
-/** Who made it was not known of what a client brought along. */
-function asGiven({ origin: _origin, ...item }: Item): Item {
+/** Removes the origin, which a client's items do not have. */
+function removeOrigin({ origin: _origin, ...item }: Item): Item {
   return item
 }

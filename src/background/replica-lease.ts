@@ -1,7 +1,8 @@
 /**
- * Keeps the lease of a replica, by one write for all that it runs, and tells what it has lost of its
- * runs and what others have left behind. A lease that could not be renewed in time is no lease: who
- * comes back from that first waits until the others had their chance to come back as well.
+ * Renews the lease of a replica with one write for all of its runs, detects runs that were taken away,
+ * and recovers runs of dead replicas. A lease that was not renewed in time has expired: after such a
+ * gap the replica waits for one more renewal before it recovers runs of others, because these may be
+ * late for the same reason.
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import { MAX_RUNS_PER_QUERY, type FoundRun } from '../store/background-runs/run-store-interface.ts'
@@ -10,95 +11,96 @@ import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 export interface LeaseOptions {
   readonly id: string
   readonly leaseMs: number
-  /** The turns that are run here, as far as they may be lost. */
+  /** Turns that this replica runs and that others may take over. */
   readonly running: () => readonly string[]
   readonly lost: (turnId: string) => void
-  /** `null`: it does not look after others. */
+  /** Recovers an orphaned run; null if this replica does not recover runs. */
   readonly rescue: ((run: FoundRun) => Promise<void>) | null
 }
 
 export interface ReplicaLease {
-  /** Lets others know at once that its runs are free. */
+  /** Ends the lease, so that other replicas can take over its runs at once. */
   readonly giveBack: () => Promise<void>
 }
 
-/** How soon a run that was taken away is noticed. */
-const LOOK_MS = 1_000
+/** Interval of the check for runs that were taken away. */
+const CHECK_INTERVAL_MS = 1_000
 
-/** Resolves when the lease is held. */
+/** Resolves when the lease is stored. */
 export async function holdReplicaLease(
-  of: LeaseOptions,
+  options: LeaseOptions,
   world: GatewayDependencies,
 ): Promise<ReplicaLease> {
   const { runs, nowMs, log } = world
-  const { id, leaseMs } = of
-  const everyMs = Math.min(LOOK_MS, leaseMs / 3)
+  const { id, leaseMs } = options
+  const intervalMs = Math.min(CHECK_INTERVAL_MS, leaseMs / 3)
   let renewedAtMs = nowMs()
-  let wasKept = false
+  let wasRenewedInTime = false
   let isOver = false
   let timer: ReturnType<typeof setTimeout>
-  let tick: Promise<void> = Promise.resolve()
-  let rescuing: Promise<void> | null = null
+  let checking: Promise<void> = Promise.resolve()
+  let recovering: Promise<void> | null = null
 
   const renew = async (): Promise<void> => {
     const now = nowMs()
     await runs.renewReplica(id, now, now + leaseMs)
-    wasKept = now < renewedAtMs + leaseMs
+    wasRenewedInTime = now < renewedAtMs + leaseMs
     renewedAtMs = now
   }
-  const work = async (): Promise<void> => {
+  const checkAndRenew = async (): Promise<void> => {
     try {
-      await noticeLost(of, world)
+      await reportLostRuns(options, world)
       if (nowMs() >= renewedAtMs + leaseMs / 3) {
         await renew()
-        // However long that takes, the lease is kept meanwhile.
-        if (wasKept) rescuing ??= rescueOrphans(of, world).finally(() => (rescuing = null))
+        // Not awaited: the lease is renewed while runs are recovered.
+        if (wasRenewedInTime)
+          recovering ??= recoverOrphans(options, world).finally(() => (recovering = null))
       }
     } catch (error) {
       log('warn', 'lease-not-kept', { why: errorMessage(error) })
     }
-    if (!isOver) next()
+    if (!isOver) scheduleCheck()
   }
-  const begin = (): void => {
-    tick = work()
+  const startCheck = (): void => {
+    checking = checkAndRenew()
   }
-  const next = (): void => {
-    // Replicas that were started together need not ask together.
-    timer = setTimeout(begin, everyMs * (0.8 + 0.2 * Math.random()))
+  const scheduleCheck = (): void => {
+    // Random, so that replicas that were started together do not query at the same time.
+    timer = setTimeout(startCheck, intervalMs * (0.8 + 0.2 * Math.random()))
   }
   await renew()
-  next()
+  scheduleCheck()
   return {
     async giveBack() {
       isOver = true
       clearTimeout(timer)
-      await tick
-      await rescuing
+      await checking
+      await recovering
       await runs.retireReplica(id)
     },
   }
 }
 
-async function noticeLost(
+async function reportLostRuns(
   { id, running, lost }: LeaseOptions,
   { runs }: GatewayDependencies,
 ): Promise<void> {
-  const ours = running()
-  for (let from = 0; from < ours.length; from += MAX_RUNS_PER_QUERY) {
-    const asked = ours.slice(from, from + MAX_RUNS_PER_QUERY)
-    const held = await runs.heldRuns(id, asked)
-    for (const turnId of asked) if (!held.has(turnId)) lost(turnId)
+  const turnIds = running()
+  for (let from = 0; from < turnIds.length; from += MAX_RUNS_PER_QUERY) {
+    const batch = turnIds.slice(from, from + MAX_RUNS_PER_QUERY)
+    const held = await runs.heldRuns(id, batch)
+    for (const turnId of batch) if (!held.has(turnId)) lost(turnId)
   }
 }
 
-/** Its own that it could not end, and some of those whose replicas died. */
-async function rescueOrphans(
+/** Recovers the replica's released turns and some runs of dead replicas. */
+async function recoverOrphans(
   { id, rescue }: LeaseOptions,
   { runs, replica, nowMs, log }: GatewayDependencies,
 ): Promise<void> {
   if (rescue === null) return
   try {
-    for (const own of replica.takeReleasedTurns()) await rescue({ ...own, owner: id })
+    for (const turn of replica.takeReleasedTurns()) await rescue({ ...turn, owner: id })
     for (const orphan of await runs.orphanedRuns(nowMs())) await rescue(orphan)
   } catch (error) {
     log('warn', 'orphans-not-rescued', { why: errorMessage(error) })

@@ -1,7 +1,7 @@
 /**
- * Takes over a turn that nobody works on any more. A background run of which nothing was told but
- * that it has begun is run again, from its start; any other turn ends as failed, and says why.
- * Whatever happens, of several who try this only one gets the run.
+ * Takes over a turn whose replica has stopped. A background run with nothing but its opening events is
+ * run again from the start; any other turn ends as failed. If several replicas try this, exactly one
+ * gets the run.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { turnIdOfResponse } from '../core/turn-derived-ids.ts'
@@ -24,37 +24,40 @@ import { readRun } from './event-log/read-complete-run-log.ts'
 import { rebuildRequestFromStoredRun } from './rebuild-request-from-stored-run.ts'
 import { startRun, type StartedRun } from './generate-into-run-log.ts'
 
-/** Resolves to the run, if it goes on here. */
+/** Resolves to the run if it continues in this process, otherwise to null. */
 export async function recoverRun(
   found: FoundRun,
   home: ActiveRuns,
   world: GatewayDependencies,
 ): Promise<StartedRun | null> {
   const { turnId, tenant, user } = found
-  const room = await home.admit(turnId)
+  const slot = await home.admit(turnId)
   try {
-    if (await world.runs.takeRun(found, room.owner)) {
-      const again = await runAgain(found, room, world)
-      if (again !== null) return again
-      await endRunEarly({ turnId, tenant, user, owner: room.owner }, GATEWAY_STOPPED, world)
+    if (await world.runs.takeRun(found, slot.owner)) {
+      const restarted = await restartRun(found, slot, world)
+      if (restarted !== null) return restarted
+      await endRunEarly({ turnId, tenant, user, owner: slot.owner }, GATEWAY_STOPPED, world)
     }
   } catch (error) {
     world.log('warn', 'run-not-rescued', { turn: turnId, why: errorMessage(error) })
     world.replica.releaseTurn({ turnId, tenant, user })
   }
-  await room.leave()
+  await slot.leave()
   return null
 }
 
-/** For whoever finds an orphan while serving an exchange, which then lasts as long as the run. */
+/**
+ * Creates a recovery function for a request that finds an orphaned run; the request then lasts as long
+ * as the run.
+ */
 export function createRunRecovery(
   exchange: HttpExchange,
   home: ActiveRuns,
   world: GatewayDependencies,
 ) {
   return async (found: FoundRun): Promise<void> => {
-    const again = await recoverRun(found, home, world)
-    if (again !== null) exchange.waitUntil(again.over)
+    const restarted = await recoverRun(found, home, world)
+    if (restarted !== null) exchange.waitUntil(restarted.over)
   }
 }
 
@@ -64,7 +67,7 @@ export interface RunLookup {
   readonly exchange: HttpExchange
 }
 
-/** Whoever reads a response that is in progress is told of no progress that there is not. */
+/** Recovers the run before a client reads its response, which would otherwise stay in progress forever. */
 export async function recoverIfOrphaned(
   { id, caller, exchange }: RunLookup,
   home: ActiveRuns,
@@ -85,22 +88,22 @@ export const GATEWAY_STOPPED: RunConclusion = {
   ),
 }
 
-/** `null` for what cannot be run again as if nothing had happened. */
-async function runAgain(
+/** Resolves to null if the run cannot start again unnoticed. */
+async function restartRun(
   { turnId, tenant, user }: FoundRun,
-  room: ActiveRunSlot,
+  slot: ActiveRunSlot,
   world: GatewayDependencies,
 ): Promise<StartedRun | null> {
   const caller = { tenant, user }
   const run = await readRun(caller, turnId, world.runs)
-  if (run === null || !(await canRunAgain(run, world))) return null
+  if (run === null || !(await canRestart(run, world))) return null
   const chain = await world.store.loadChain(caller, turnId)
   const turn = chain?.at(-1)
   const clientRequest =
     chain === null || turn === undefined ? null : rebuildRequestFromStoredRun(turn, chain)
   if (turn === undefined || clientRequest === null) return null
   world.log('info', 'run-again', { turn: turnId })
-  const again = {
+  const newRun = {
     dialect: responsesDialect,
     clientRequest,
     caller,
@@ -111,33 +114,33 @@ async function runAgain(
     logged: (run.groups.at(-1)?.last ?? -1) + 1,
     opensWith: 0,
     async open(placed: NewTurn) {
-      if (!standsWhereItStood(placed, turn)) throw movedOn()
-      await world.runs.startRun({ turnId, tenant, user, owner: room.owner })
+      if (!isStillLast(placed, turn)) throw createConversationChangedError()
+      await world.runs.startRun({ turnId, tenant, user, owner: slot.owner })
     },
   }
-  return startRun(again, room, world)
+  return startRun(newRun, slot, world)
 }
 
-/** What makes a process die every time it is tried must not be tried for ever. */
-const TOO_OLD_MS = 60 * 60 * 1000
+/** Max age of a run that is tried again: a request that crashes its process must not be repeated forever. */
+const MAX_RESTART_AGE_MS = 60 * 60 * 1000
 
-/** Whether it could be run from its start as if nothing had happened. */
-export async function canRunAgain(
+/** True if the run can start again without a visible difference. */
+export async function canRestart(
   run: RunLogPage,
   { runs, nowMs }: GatewayDependencies,
 ): Promise<boolean> {
   const { turnId, tenant, background, createdAtMs, groups } = run
-  if (!background || createdAtMs < nowMs() - TOO_OLD_MS || !hasOnlyOpeningEvents(groups))
+  if (!background || createdAtMs < nowMs() - MAX_RESTART_AGE_MS || !hasOnlyOpeningEvents(groups))
     return false
   return (await runs.journaledItems(tenant, turnId)).size === 0
 }
 
-/** A conversation may have gone on from elsewhere since then. */
-function standsWhereItStood(placed: NewTurn, turn: StoredTurn): boolean {
+/** False if the conversation has got other turns since. */
+function isStillLast(placed: NewTurn, turn: StoredTurn): boolean {
   return turn.conversation === null || placed.parent === turn.parent
 }
 
-function movedOn(): GatewayError {
+function createConversationChangedError(): GatewayError {
   return new GatewayError(
     'conversation_locked',
     'The conversation went on while nobody worked on this response. Ask again.',

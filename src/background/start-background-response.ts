@@ -1,6 +1,6 @@
 /**
- * Answers a request that asks for `background`: at once, with a response that waits its turn, or
- * with a stream that begins so. Everything after that happens whether or not anybody is there.
+ * Answers a request with `background: true` at once: with a queued response, or with a stream that
+ * starts with one. The run continues independently of the client.
  */
 import { createAnswerIdentity } from '../gateway/answer-request.ts'
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
@@ -13,30 +13,30 @@ import type { BackgroundAnswerRequest } from './background-runs.ts'
 import { startRun } from './generate-into-run-log.ts'
 
 export async function startBackgroundResponse(
-  asked: BackgroundAnswerRequest,
+  request: BackgroundAnswerRequest,
   home: ActiveRuns,
   world: GatewayDependencies,
 ): Promise<Response> {
-  const { clientRequest, caller, exchange } = asked
+  const { clientRequest, caller, exchange } = request
   const { tenant, user } = caller
-  const named = createAnswerIdentity(world)
-  const { turnId } = named
-  const { events, response } = createOpeningEvents(asked.dialect, {
+  const identity = createAnswerIdentity(world)
+  const { turnId } = identity
+  const { events, response } = createOpeningEvents(request.dialect, {
     clientRequest,
-    ...named,
+    ...identity,
     stored: true,
   })
-  const room = await queryStoreOrThrow(() => home.admit(turnId))
+  const slot = await queryStoreOrThrow(() => home.admit(turnId))
   const open = async (turn: NewTurn): Promise<void> => {
     await world.runs.openRun({ ...turn, background: true }, events)
-    // It waits for nothing. If this is not told, it shows when the run ends.
-    world.runs.startRun({ turnId, tenant, user, owner: room.owner }).catch(() => undefined)
+    // Not awaited. If this write is lost, the status changes when the run ends.
+    world.runs.startRun({ turnId, tenant, user, owner: slot.owner }).catch(() => undefined)
   }
-  const run = { ...asked, ...named, logged: null, opensWith: events.last + 1, open }
-  const { opened, over, log } = startRun(run, room, world)
+  const run = { ...request, ...identity, logged: null, opensWith: events.last + 1, open }
+  const { opened, over, log } = startRun(run, slot, world)
   exchange.waitUntil(over)
   await opened
   if (clientRequest.stream)
-    return streamRunLog({ turnId, whose: caller, from: 0, live: log }, exchange, home, world)
+    return streamRunLog({ turnId, caller, from: 0, live: log }, exchange, home, world)
   return Response.json(response, { headers: { 'x-request-id': `req_${turnId}` } })
 }

@@ -1,6 +1,6 @@
 /**
- * Answers a request as any other, but with a stream that can be taken up again where it was cut.
- * For that it goes on when its client leaves, from the moment on in which the client knows its id.
+ * Answers a request with a stream that the client can resume after a disconnect. The run therefore
+ * continues without the client once the client knows its id.
  */
 import { createAnswerIdentity } from '../gateway/answer-request.ts'
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
@@ -11,34 +11,34 @@ import type { ActiveRuns } from './active-runs-and-lease.ts'
 import type { BackgroundAnswerRequest } from './background-runs.ts'
 import { startRun } from './generate-into-run-log.ts'
 
-/** The header that asks for it, with the value `true`. */
+/** Request header that enables this with the value `true`. */
 export const RESUMABLE_HEADER = 'x-backstory-resumable'
 
 export async function streamResumableResponse(
-  asked: BackgroundAnswerRequest,
+  request: BackgroundAnswerRequest,
   home: ActiveRuns,
   world: GatewayDependencies,
 ): Promise<Response> {
-  const { caller, exchange } = asked
-  const named = createAnswerIdentity(world)
-  const { turnId } = named
-  const room = await queryStoreOrThrow(() => home.admit(turnId))
+  const { caller, exchange } = request
+  const identity = createAnswerIdentity(world)
+  const { turnId } = identity
+  const slot = await queryStoreOrThrow(() => home.admit(turnId))
   const open = (turn: NewTurn): Promise<void> => world.runs.openRun(turn, null)
-  const run = { ...asked, ...named, logged: null, opensWith: 0, open }
-  const { opened, begun, over, log, takeBack } = startRun(run, room, world)
+  const run = { ...request, ...identity, logged: null, opensWith: 0, open }
+  const { opened, begun, over, log, takeBack } = startRun(run, slot, world)
   exchange.waitUntil(over)
-  let isTold = false
+  let isIdSent = false
   exchange.onDisconnect(() => {
-    if (!isTold) takeBack()
+    if (!isIdSent) takeBack()
   })
   const [{ headers }] = await Promise.all([begun, opened])
-  isTold = true
-  const following = {
+  isIdSent = true
+  const follower = {
     turnId,
-    whose: caller,
+    caller,
     from: 0,
     live: log,
     headers: Object.fromEntries(headers),
   }
-  return streamRunLog(following, exchange, home, world)
+  return streamRunLog(follower, exchange, home, world)
 }

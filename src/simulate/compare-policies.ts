@@ -1,4 +1,4 @@
-/** Plays conversations under one policy after the other, and says what each costs beside full replay. */
+/** Simulates conversations under several policies and compares their cost with full replay. */
 import type { PolicyCandidate } from './policy-candidates.ts'
 import {
   computeTotalCost,
@@ -11,11 +11,11 @@ import type { ConversationScript } from './conversation-script.ts'
 
 export interface PolicyResult {
   readonly name: string
-  /** Of all conversations together. */
+  /** Sums over all conversations. */
   readonly measures: PolicyCostMetrics
-  /** What it costs, with full replay at 1. */
+  /** Cost relative to full replay, which is 1. */
   readonly ofReplay: number
-  /** Whether it can be told from counts alone where it takes a step. */
+  /** True if the turns at which the policy moves its cutoff follow from item counts alone. */
   readonly hasKnownSteps: boolean
   readonly byScript: readonly PolicyCostMetrics[]
 }
@@ -23,30 +23,30 @@ export interface PolicyResult {
 export interface PolicyComparison {
   readonly scripts: readonly ConversationScript[]
   readonly contestants: readonly PolicyCandidate[]
-  /** What they are measured by, whether it is among them or not. */
+  /** Baseline of the comparison; need not be one of the candidates. */
   readonly replay: PolicyCandidate
-  /** Whether the model holds its reasoning to its prefix. */
+  /** True if the model accepts reasoning only after the prefix it was generated with. */
   readonly binds: boolean
 }
 
-/** `onPlayed` is told after each conversation. */
+/** `onSimulated` is called after each conversation. */
 export function comparePolicies(
   { scripts, contestants, replay, binds }: PolicyComparison,
-  onPlayed: (contestant: string, script: string) => void = () => {},
+  onSimulated: (candidate: string, script: string) => void = () => {},
 ): readonly PolicyResult[] {
-  const playAll = (contestant: PolicyCandidate) =>
+  const simulateAll = (candidate: PolicyCandidate) =>
     scripts.map((script) => {
-      const measures = simulateConversation(script, contestant, binds)
-      onPlayed(contestant.name, script.name)
+      const measures = simulateConversation(script, candidate, binds)
+      onSimulated(candidate.name, script.name)
       return measures
     })
-  const replayed = playAll(replay)
-  const whole = computeTotalCost(sum(replayed))
-  return contestants.map((contestant) => {
-    const byScript = contestant === replay ? replayed : playAll(contestant)
+  const replayMetrics = simulateAll(replay)
+  const replayCost = computeTotalCost(sum(replayMetrics))
+  return contestants.map((candidate) => {
+    const byScript = candidate === replay ? replayMetrics : simulateAll(candidate)
     const measures = sum(byScript)
-    const { name, stepOf } = contestant
-    const ofReplay = whole === 0 ? 1 : computeTotalCost(measures) / whole
+    const { name, stepOf } = candidate
+    const ofReplay = replayCost === 0 ? 1 : computeTotalCost(measures) / replayCost
     return { name, measures, ofReplay, hasKnownSteps: stepOf !== null, byScript }
   })
 }

@@ -1,6 +1,6 @@
 /**
- * A conversation as it can be played again: what was asked, and what the model answered to it, once
- * for every request. What a policy would have sent each time is found out by playing (`simulate-conversation.ts`).
+ * Splits a conversation into exchanges that can be simulated: the new items of each request, and the
+ * model's answer. `simulate-conversation.ts` computes what a policy would have sent each time.
  */
 import type { Item } from '../core/item.ts'
 import { isModelItem } from '../core/items/is-model-item.ts'
@@ -11,13 +11,13 @@ export interface ConversationScript {
 }
 
 export interface ScriptExchange {
-  /** What is new in the request: a question, the outputs of tools. */
+  /** New items of the request: a question, tool outputs. */
   readonly asked: readonly Item[]
-  /** Nothing, if the conversation ends with a question. */
+  /** Empty if the conversation ends with a question. */
   readonly answer: readonly Item[]
 }
 
-/** What the model made without a word in between was one answer. */
+/** Treats consecutive model items as one answer. */
 export function splitIntoScript(name: string, items: readonly Item[]): ConversationScript {
   const exchanges: { asked: Item[]; answer: Item[] }[] = []
   let current: { asked: Item[]; answer: Item[] } | null = null

@@ -1,9 +1,9 @@
 /**
- * What a provider reads of a request, in pieces: the fields in front and then one piece for each
- * item, as the encoder of the Responses wire writes it. A cache finds the beginning of such a text
- * again, and a check of prefixes compares it.
+ * Encodes a request as text pieces, as the Responses wire does: the leading fields, then one piece per
+ * item. The simulated provider compares these pieces to simulate its cache and its check of reasoning
+ * prefixes.
  *
- * Each item is encoded once, however many requests it is part of.
+ * Each item is encoded once, however many requests contain it.
  */
 import type { Item } from '../core/item.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -13,23 +13,21 @@ import { parseResponsesParameters } from '../dialects/responses/parse/parse-resp
 import { openaiResponses } from '../providers/openai-responses/openai-responses.ts'
 import type { Account } from '../providers/provider-interface.ts'
 
-/** The text of an item, with the comma behind it; nothing for one that is not sent. */
+/** Returns an encoder of items as JSON with a comma; items that are not sent become `''`. */
 export function createItemEncoder(): (item: Item) => string {
-  return cachePerObject(encoded)
+  return cachePerObject((item: Item) => {
+    const { input } = encodeRequestBody([item])
+    return (input as readonly JsonObject[]).map((entry) => `${JSON.stringify(entry)},`).join('')
+  })
 }
 
-function encoded(item: Item): string {
-  const { input } = encodeRequestBody([item])
-  return (input as readonly JsonObject[]).map((each) => `${JSON.stringify(each)},`).join('')
-}
-
-/** What stands in front of all items. */
+/** Encodes the fields before the items. */
 export function encodeLeadingFields(): string {
   const { input: _input, stream: _stream, store: _store, ...fields } = encodeRequestBody([])
   return JSON.stringify(fields)
 }
 
-/** The body that the wire would send. */
+/** Returns the body that the Responses wire would send. */
 export function encodeRequestBody(items: readonly Item[]): JsonObject {
   const { body } = openaiResponses.encode(
     { items, params: SIMULATED_PARAMETERS, stream: false, source: SOURCE },
@@ -38,7 +36,7 @@ export function encodeRequestBody(items: readonly Item[]): JsonObject {
   return body
 }
 
-/** Reads its reasoning in whichever form it is. */
+/** Accepts reasoning as plain text and encrypted. */
 const ACCOUNT: Account = {
   name: 'simulated',
   wire: 'responses',
@@ -59,7 +57,7 @@ const SOURCE: PromptSource = {
   params: SIMULATED_PARAMETERS,
 }
 
-/** Who makes what is answered, and reads it again. */
+/** Origin of all simulated answers. */
 export const SIMULATED_ORIGIN = {
   wire: 'responses',
   account: ACCOUNT.name,

@@ -1,11 +1,11 @@
 /**
- * A conversation of an agent, made by chance, and the same for a seed every time: sixty turns, each
- * a question, up to three calls of a tool, and an answer. Every request of the model is an exchange.
- * How long outputs are is lognormal, with a median of about 5,400 characters: many are short, a few
- * are very long. Each text begins with a name of its own, so no two are equal.
+ * Generates a random conversation of an agent, the same for a seed every time: 60 turns, each with a
+ * question, up to three tool calls and an answer. Every model request is an exchange. The lengths of
+ * tool outputs are lognormal with a median of about 5,400 characters, so many are short and a few very
+ * long. Each text begins with a unique name, so no two are equal.
  *
- * If it is to have images, each question shows up to two of them, one in the mean, and now and then one
- * that was shown before. An image is as long as text of what it is counted as, a thousand tokens.
+ * With images, each question has up to two, on average one; 10 % of them repeat an earlier image. An
+ * image has as many characters as a text of 1000 tokens, which is what it counts.
  */
 import type { Item, Part } from '../core/item.ts'
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
@@ -16,9 +16,9 @@ export const DEFAULT_TURN_COUNT = 60
 export interface ConversationOptions {
   readonly turns?: number
   readonly hasImages?: boolean
-  /** Nothing but questions and answers, without tools. */
+  /** Only questions and answers, without tools. */
   readonly isChat?: boolean
-  /** So many times as long are its questions and answers. */
+  /** Factor for the length of questions and answers. */
   readonly wordy?: number
 }
 
@@ -31,23 +31,23 @@ export function generateConversation(
     wordy = 1,
   }: ConversationOptions = {},
 ): ConversationScript {
-  const chance = createSeededRandom(seed)
-  const images = hasImages ? openAlbum(seed) : () => []
+  const random = createSeededRandom(seed)
+  const images = hasImages ? createImageSource(seed) : () => []
   const exchanges: ScriptExchange[] = []
-  let outputs: readonly Item[] = [message('system', `${seed}-system`, SYSTEM_CHARS)]
+  let outputs: readonly Item[] = [createMessage('system', `${seed}-system`, SYSTEM_CHARS)]
   for (let turn = 0; turn < turns; turn += 1) {
     const name = `${seed}-${turn}`
-    const question = message('user', `${name}-question`, QUESTION_CHARS * wordy, images())
+    const question = createMessage('user', `${name}-question`, QUESTION_CHARS * wordy, images())
     let asked: readonly Item[] = [...outputs, question]
-    const steps = isChat ? 0 : chance.oneOf(STEPS)
+    const steps = isChat ? 0 : random.oneOf(STEP_COUNTS)
     for (let step = 0; step < steps; step += 1) {
-      const [reasoning, call, output] = toolStep(`${name}-${step}`, outputChars(chance))
+      const [reasoning, call, output] = createToolStep(`${name}-${step}`, drawOutputChars(random))
       exchanges.push({ asked, answer: [reasoning, call] })
       asked = [output]
     }
     const closing = [
-      thought(`${name}-end`),
-      message('assistant', `${name}-answer`, ANSWER_CHARS * wordy),
+      createReasoning(`${name}-end`),
+      createMessage('assistant', `${name}-answer`, ANSWER_CHARS * wordy),
     ]
     exchanges.push({ asked, answer: closing })
     outputs = []
@@ -60,71 +60,74 @@ const QUESTION_CHARS = 300
 const ANSWER_CHARS = 1200
 const REASONING_CHARS = 1500
 const CALL_CHARS = 200
-const LONGEST_OUTPUT = 60_000
+const MAX_OUTPUT_CHARS = 60_000
 
-const STEPS = [0, 1, 1, 2, 3] as const
+const STEP_COUNTS = [0, 1, 1, 2, 3] as const
 
-function outputChars(chance: SeededRandom): number {
-  return Math.min(LONGEST_OUTPUT, Math.round(Math.exp(8.6 + chance.normal())))
+function drawOutputChars(random: SeededRandom): number {
+  return Math.min(MAX_OUTPUT_CHARS, Math.round(Math.exp(8.6 + random.normal())))
 }
 
-function toolStep(name: string, outputChars: number): readonly [Item, Item, Item] {
-  const input = JSON.stringify({ command: textOf(`${name}-call`, CALL_CHARS) })
+function createToolStep(name: string, outputChars: number): readonly [Item, Item, Item] {
+  const input = JSON.stringify({ command: createText(`${name}-call`, CALL_CHARS) })
   const callId = `call_${name}`
   return [
-    thought(name),
+    createReasoning(name),
     { type: 'function_call', call_id: callId, name: 'shell', arguments: input },
     {
       type: 'function_call_output',
       call_id: callId,
-      output: textOf(`${name}-output`, outputChars),
+      output: createText(`${name}-output`, outputChars),
     },
   ]
 }
 
-function thought(name: string): Item {
-  return { type: 'reasoning', summary: [], encrypted_content: textOf(name, REASONING_CHARS) }
+function createReasoning(name: string): Item {
+  return { type: 'reasoning', summary: [], encrypted_content: createText(name, REASONING_CHARS) }
 }
 
-function message(
+function createMessage(
   role: 'system' | 'user' | 'assistant',
   name: string,
   chars: number,
   images: readonly Part[] = [],
 ): Item {
   const type = role === 'assistant' ? 'output_text' : 'input_text'
-  return { type: 'message', role, content: [{ type, text: textOf(name, chars) }, ...images] }
+  return { type: 'message', role, content: [{ type, text: createText(name, chars) }, ...images] }
 }
 
-/** What is shown with the next question. Its chance is its own, so that the words are those of any other. */
-function openAlbum(seed: number): () => readonly Part[] {
-  const chance = createSeededRandom(seed + ALBUM)
+/**
+ * Returns a function that draws the images of the next question. Uses its own random sequence, so that
+ * the texts are the same with and without images.
+ */
+function createImageSource(seed: number): () => readonly Part[] {
+  const random = createSeededRandom(seed + IMAGE_SEED_OFFSET)
   const shown: Part[] = []
   return () =>
-    Array.from({ length: chance.oneOf(IMAGES) }, () => {
-      const again = shown[Math.floor(chance.next() * shown.length)]
-      if (again !== undefined && chance.next() < AGAIN) return again
-      const image = imageOf(`${seed}-image-${shown.length}`)
+    Array.from({ length: random.oneOf(IMAGE_COUNTS) }, () => {
+      const repeated = shown[Math.floor(random.next() * shown.length)]
+      if (repeated !== undefined && random.next() < REPEAT_SHARE) return repeated
+      const image = createImage(`${seed}-image-${shown.length}`)
       shown.push(image)
       return image
     })
 }
 
-const ALBUM = 1_000_000
-const IMAGES = [0, 1, 1, 2, 1] as const
-const AGAIN = 0.1
+const IMAGE_SEED_OFFSET = 1_000_000
+const IMAGE_COUNTS = [0, 1, 1, 2, 1] as const
+const REPEAT_SHARE = 0.1
 const IMAGE_CHARS = 4000
 
-function imageOf(name: string): Part {
-  const base64 = btoa(textOf(`\x89PNG\r\n\x1a\n${name}`, (IMAGE_CHARS * 3) / 4))
+function createImage(name: string): Part {
+  const base64 = btoa(createText(`\x89PNG\r\n\x1a\n${name}`, (IMAGE_CHARS * 3) / 4))
   return { type: 'input_image', image_url: `data:image/png;base64,${base64}` }
 }
 
-function textOf(name: string, chars: number): string {
-  const begun = `${name} `
-  return (begun + FILLER.repeat(Math.ceil(chars / FILLER.length))).slice(
+function createText(name: string, chars: number): string {
+  const start = `${name} `
+  return (start + FILLER.repeat(Math.ceil(chars / FILLER.length))).slice(
     0,
-    Math.max(chars, begun.length),
+    Math.max(chars, start.length),
   )
 }
 

@@ -1,6 +1,6 @@
 /**
- * Who is compared: the policies as the gateway plays them, and two ways to shorten a conversation
- * that are common elsewhere and move their border with every turn.
+ * Lists the policies that are compared: the gateway's presets and two common ways to shorten a
+ * conversation that move their cutoff every turn.
  */
 import { isUserMessage, findRoundStarts } from '../core/items/rounds-and-pinned-items.ts'
 import type { Item } from '../core/item.ts'
@@ -21,18 +21,19 @@ import { SIMULATED_ORIGIN } from './encode-request-text.ts'
 export interface PolicyCandidate {
   readonly name: string
   readonly transforms: readonly Transform[]
-  /** Whether it leaves reasoning out that has lost its prefix. */
+  /** True if the policy drops reasoning whose prefix has changed. */
   readonly keepsToPrefix: boolean
   /**
-   * While it is the same, what was sent is to be sent again unchanged. It is told from counts alone;
-   * `null` where they do not tell it, which is so for a window.
+   * Returns a key of the policy's present step, computed from item counts alone. While the key stays
+   * the same, everything that was sent must be sent again unchanged. Null if counts are not enough, as
+   * for a window.
    */
-  readonly stepOf: ((said: readonly Item[]) => string) | null
+  readonly stepOf: ((items: readonly Item[]) => string) | null
 }
 
-const NAIVE: readonly PolicyCandidate[] = [
-  naive('sliding-window', slidingWindow(20)),
-  naive(
+const NAIVE_CANDIDATES: readonly PolicyCandidate[] = [
+  createNaiveCandidate('sliding-window', slidingWindow(20)),
+  createNaiveCandidate(
     'trim-by-age',
     shortenOldOutputs({ rounds: 10, step: 1, minChars: 1600, headChars: 800, tailChars: 800 }),
   ),
@@ -40,20 +41,27 @@ const NAIVE: readonly PolicyCandidate[] = [
 
 export const CANDIDATE_NAMES: readonly string[] = [
   ...POLICY_NAMES,
-  ...NAIVE.map(({ name }) => name),
+  ...NAIVE_CANDIDATES.map(({ name }) => name),
 ]
 
-/** All of them, `replay` first. `binds` is whether the model holds its reasoning to its prefix. */
+/**
+ * Lists all candidates, `replay` first. `binds`: the model accepts reasoning only after its original
+ * prefix.
+ */
 export function listPolicyCandidates(
   binds: boolean,
 ): readonly [PolicyCandidate, ...(readonly PolicyCandidate[])] {
   const [first, ...others] = POLICY_NAMES.map((name) =>
     createPolicyCandidate(name, PRESETS[name], binds),
   )
-  return [first ?? createPolicyCandidate('replay', PRESETS.replay, binds), ...others, ...NAIVE]
+  return [
+    first ?? createPolicyCandidate('replay', PRESETS.replay, binds),
+    ...others,
+    ...NAIVE_CANDIDATES,
+  ]
 }
 
-/** A policy as the gateway plays it. */
+/** Creates a candidate that runs the gateway's own transforms. */
 export function createPolicyCandidate(
   name: string,
   policy: ContextPolicy,
@@ -74,36 +82,37 @@ export function createPolicyCandidate(
       }),
     ],
     keepsToPrefix: binds,
-    stepOf: hasWindow ? null : (said) => stepOf(policy, said),
+    stepOf: hasWindow ? null : (items) => stepOf(policy, items),
   }
 }
 
-function stepOf({ outputs, reasoning, media }: ContextPolicy, said: readonly Item[]): string {
-  const turns = findRoundStarts(said).length
+function stepOf({ outputs, reasoning, media }: ContextPolicy, items: readonly Item[]): string {
+  const turns = findRoundStarts(items).length
   const { keepTurns, step } = outputs
-  const border = (keep: number | null, stride: number): number =>
+  const countCutoffSteps = (keep: number | null, stride: number): number =>
     keep === null ? 0 : Math.max(0, Math.floor((turns - 1 - keep) / stride))
-  // What a compaction stands for is decided when another one comes.
-  const arrivals = said.filter((item) => item.type === 'opaque').length + mediaOver(media, said)
-  const closed = reasoning.keep === 'conversation' ? 0 : turns
-  return `${border(keepTurns, step)} ${border(media.keepTurns, media.step)} ${closed} ${arrivals}`
+  // A new compaction item or hidden medium changes what is sent.
+  const arrivals =
+    items.filter((item) => item.type === 'opaque').length + countExcessMedia(media, items)
+  const closedTurns = reasoning.keep === 'conversation' ? 0 : turns
+  return `${countCutoffSteps(keepTurns, step)} ${countCutoffSteps(media.keepTurns, media.step)} ${closedTurns} ${arrivals}`
 }
 
-/** What is over a limit is decided when another one comes. */
-function mediaOver(rules: MediaRules, said: readonly Item[]): number {
+/** Counts media that exceed a limit; each new one changes which are hidden. */
+function countExcessMedia(rules: MediaRules, items: readonly Item[]): number {
   const { window, imageMessages, bytes, repeated, images } = rules
-  const count = listMedia(said).length
+  const count = listMedia(items).length
   const isLimited = [window, imageMessages, bytes].some((limit) => limit !== null)
   if (isLimited || repeated === 'last') return count
   return images === null ? 0 : Math.max(0, count - images)
 }
 
-/** It sends all reasoning there is, and has no steps: its border is always on the move. */
-function naive(name: string, transform: Transform): PolicyCandidate {
+/** Sends all reasoning and moves its cutoff every turn, so it has no steps. */
+function createNaiveCandidate(name: string, transform: Transform): PolicyCandidate {
   return { name, transforms: [transform], keepsToPrefix: false, stepOf: () => '' }
 }
 
-/** The instructions and the newest turns. */
+/** Keeps the instructions and the latest turns. */
 function slidingWindow(turns: number): Transform {
   return {
     name: 'sliding-window',

@@ -1,18 +1,18 @@
-/** What the requests of conversations under a policy come to. All of it is counted in characters. */
+/** Measurements of all requests of conversations under a policy. Sizes are characters. */
 export interface PolicyCostMetrics {
   readonly requests: number
   readonly sent: number
-  /** What a cache knew from the request before. */
+  /** Characters in common with the beginning of the previous request, which the cache has. */
   readonly cached: number
-  /** Requests that the one before is not the beginning of. */
+  /** Requests that do not begin with the complete previous request. */
   readonly breaks: number
-  /** Those of them where the policy takes no step, told from counts alone. */
+  /** Breaks at which the policy was not expected to move its cutoff. */
   readonly breaksOutsideSteps: number
-  /** Pieces of reasoning sent, over all requests, … */
+  /** Number of reasoning items sent, over all requests … */
   readonly reasoning: number
-  /** … of all that there were by then … */
+  /** … of all that existed at the time of each request … */
   readonly reasoningMade: number
-  /** … and those that were sent though they can not be read any more. */
+  /** … and those sent although their prefix has changed. */
   readonly reasoningInvalid: number
   readonly largest: number
 }
@@ -43,14 +43,14 @@ export function addCostMetrics(a: PolicyCostMetrics, b: PolicyCostMetrics): Poli
   }
 }
 
-/** What a cache knows costs a tenth, as OpenAI and Anthropic have it. */
+/** Cached input costs a tenth, as with OpenAI and Anthropic. */
 export const CACHED_PRICE = 0.1
 
-/** In characters at the full price. */
+/** Returns the cost in characters at full price. */
 export function computeTotalCost({ sent, cached }: PolicyCostMetrics): number {
   return sent - cached + cached * CACHED_PRICE
 }
 
-export function computeRatio(part: number, whole: number): number {
-  return whole === 0 ? 0 : part / whole
+export function computeRatio(part: number, total: number): number {
+  return total === 0 ? 0 : part / total
 }

@@ -1,7 +1,7 @@
 /**
- * Conversations that somebody has kept, out of JSON: a list of items, the body of a Responses or of a
- * Chat Completions request, a list of messages, or a list of any of these. Several lines of JSON are
- * such a list as well. What cannot be read throws an Error that says where.
+ * Reads recorded conversations from JSON: a list of items, the body of a Responses or Chat Completions
+ * request, a list of messages, a list of any of these, or one of these per line. Throws an Error that
+ * names the position of invalid input.
  */
 import { isObject } from '../core/json/json.ts'
 import type { Item } from '../core/item.ts'
@@ -13,22 +13,22 @@ import { GatewayError } from '../core/errors/gateway-error.ts'
 import { splitIntoScript, type ConversationScript } from './conversation-script.ts'
 
 export function readRecording(text: string, name: string): readonly ConversationScript[] {
-  const value = parsed(text, name)
-  const isMany = Array.isArray(value) && value.length > 0 && value.every(isConversation)
-  const all: readonly (readonly [unknown, string])[] = isMany
-    ? (value as readonly unknown[]).map((each, at) => [each, `${name}[${at}]`])
+  const value = parseJson(text, name)
+  const isList = Array.isArray(value) && value.length > 0 && value.every(isConversation)
+  const conversations: readonly (readonly [unknown, string])[] = isList
+    ? (value as readonly unknown[]).map((entry, index) => [entry, `${name}[${index}]`])
     : [[value, name]]
-  return all.map(([conversation, place]) => scriptFrom(conversation, place))
+  return conversations.map(([conversation, position]) => toScript(conversation, position))
 }
 
-/** Items as they can be played: without their ids, and without saying who made them. */
+/** Creates a script from items without their ids and origins. */
 export function scriptOfItems(name: string, items: readonly Item[]): ConversationScript {
-  const script = splitIntoScript(name, items.map(playable))
+  const script = splitIntoScript(name, items.map(removeProvenance))
   if (script.exchanges.length === 0) throw new Error(`${name} holds no items.`)
   return script
 }
 
-function parsed(text: string, name: string): unknown {
+function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -36,30 +36,30 @@ function parsed(text: string, name: string): unknown {
     try {
       if (lines.length > 1) return lines.map((line): unknown => JSON.parse(line))
     } catch {
-      // What is wrong with the whole says more.
+      // The error for the complete text, thrown below, is more useful.
     }
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`${name} is not JSON: ${reason}`, { cause })
   }
 }
 
-/** A list, or a body. An item may hold fields of these names, but it has a type or a role. */
+/** True for a list or a request body. An item may have fields of these names, but also has a type or a role. */
 function isConversation(value: unknown): boolean {
   if (Array.isArray(value)) return true
   if (!isObject(value) || 'type' in value || 'role' in value) return false
   return 'input' in value || 'messages' in value
 }
 
-function scriptFrom(value: unknown, name: string): ConversationScript {
+function toScript(value: unknown, name: string): ConversationScript {
   try {
-    return scriptOfItems(name, itemsOf(value))
-  } catch (fault) {
-    if (!(fault instanceof GatewayError)) throw fault
-    throw new Error(`${name}: ${fault.message}`, { cause: fault })
+    return scriptOfItems(name, readItems(value))
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    throw new Error(`${name}: ${error.message}`, { cause: error })
   }
 }
 
-function itemsOf(value: unknown): readonly Item[] {
+function readItems(value: unknown): readonly Item[] {
   if (Array.isArray(value)) {
     return value.some(isChatMessage) ? parseMessages(value) : parseItems(value, 'input')
   }
@@ -70,31 +70,34 @@ function itemsOf(value: unknown): readonly Item[] {
     throw new Error('A recording has `input` or `messages`, or is a list of items.')
   }
   return [
-    ...(typeof instructions === 'string' ? [said('system', instructions)] : []),
-    ...(typeof input === 'string' ? [said('user', input)] : parseItems(input, 'input')),
-    // As a response shows it.
+    ...(typeof instructions === 'string' ? [createMessage('system', instructions)] : []),
+    ...(typeof input === 'string' ? [createMessage('user', input)] : parseItems(input, 'input')),
+    // A stored response has its answer in `output`.
     ...(Array.isArray(output) ? parseItems(output, 'output') : []),
   ]
 }
 
-/** Its calls and their outputs stand in fields that an item has not. */
+/** True for chat messages with calls or outputs, which have fields that items lack. */
 function isChatMessage(value: unknown): boolean {
   return isObject(value) && (value['role'] === 'tool' || Array.isArray(value['tool_calls']))
 }
 
-function said(role: 'system' | 'user', text: string): Item {
+function createMessage(role: 'system' | 'user', text: string): Item {
   return { type: 'message', role, content: [{ type: 'input_text', text }] }
 }
 
-/** What other wires have sealed counts as if its reader here had sealed it. */
-function playable(item: Item): Item {
+/**
+ * Removes id and origin. Reasoning that another wire encrypted or signed is treated as encrypted by
+ * the simulated provider.
+ */
+function removeProvenance(item: Item): Item {
   const { id: _id, origin: _origin, ...rest } = item
   if (rest.type !== 'reasoning') return rest
-  const { encrypted_content: sealed, native } = rest
-  if (typeof sealed === 'string' && sealed !== '') {
-    return detectEncryptedContentWire(sealed) === null
+  const { encrypted_content: encrypted, native } = rest
+  if (typeof encrypted === 'string' && encrypted !== '') {
+    return detectEncryptedContentWire(encrypted) === null
       ? rest
-      : { ...rest, encrypted_content: `(${sealed}` }
+      : { ...rest, encrypted_content: `(${encrypted}` }
   }
   return isEncryptedReasoning(rest)
     ? { ...rest, encrypted_content: `(${JSON.stringify(native)}` }

@@ -1,7 +1,7 @@
 /**
- * All beginnings that the requests of one conversation have had. A place in the tree stands for
- * everything in front of it: two requests begin alike up to a place exactly if both lead to it. So
- * texts are compared once, when they are added, and whole prefixes by identity.
+ * A tree of all request prefixes of one conversation. A node represents everything before it: two
+ * requests have the same prefix if they lead to the same node. So texts are compared once, when they
+ * are added, and prefixes by identity.
  */
 export interface PrefixNode {
   readonly next: Map<string, PrefixNode>
@@ -11,12 +11,12 @@ export function createPrefixNode(): PrefixNode {
   return { next: new Map() }
 }
 
-export function findNextPrefixNode(place: PrefixNode, piece: string): PrefixNode {
-  // What is not sent is not there.
-  if (piece === '') return place
-  const known = place.next.get(piece)
+export function findNextPrefixNode(node: PrefixNode, piece: string): PrefixNode {
+  // An empty piece is not sent.
+  if (piece === '') return node
+  const known = node.next.get(piece)
   if (known !== undefined) return known
-  const opened = createPrefixNode()
-  place.next.set(piece, opened)
-  return opened
+  const added = createPrefixNode()
+  node.next.set(piece, added)
+  return added
 }

@@ -1,19 +1,16 @@
-/**
- * Chance that is the same in every run and on every machine: a small generator (sfc32) that begins
- * with a number.
- */
+/** A seeded random generator (sfc32) with the same sequence in every run and on every machine. */
 export interface SeededRandom {
   /** At least 0 and less than 1. */
   readonly next: () => number
-  /** Around 0, with a standard deviation of 1. */
+  /** Normally distributed around 0, with a standard deviation of 1. */
   readonly normal: () => number
   readonly oneOf: <Value>(values: readonly [Value, ...Value[]]) => Value
 }
 
 export function createSeededRandom(seed: number): SeededRandom {
   const next = sfc32(seed)
-  // What follows from neighbouring seeds is alike at first.
-  for (let turn = 0; turn < 16; turn += 1) next()
+  // The first numbers of neighboring seeds are similar, so they are skipped.
+  for (let round = 0; round < 16; round += 1) next()
   return {
     next,
     normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),

@@ -1,10 +1,10 @@
 /**
- * Plays a conversation under a policy, as the gateway would have sent it, and measures the requests.
+ * Simulates a conversation under a policy with the gateway's own transforms and measures the requests.
  *
- * A model's answers are those of the script, whatever it was given. What it thinks is bound to what
- * was really sent to it: to the prefix that the plan then knows it by (`startPrefixHash`), and, apart
- * from that, to the place in the tree of all that was sent, by which its provider checks here what
- * comes back. The two have nothing in common, so the one cannot hide a fault of the other.
+ * The model's answers are those of the script, whatever it is sent. Reasoning is bound to its prefix
+ * in two independent ways: by the gateway's hash (`startPrefixHash`), which the transforms check, and
+ * by the node in the simulated provider's tree, which the provider checks. So an error in one does not
+ * hide in the other.
  */
 import type { Item } from '../core/item.ts'
 import { runTransforms } from '../context/list-and-run-transforms.ts'
@@ -17,52 +17,55 @@ import type { ConversationScript } from './conversation-script.ts'
 
 export function simulateConversation(
   { exchanges }: ConversationScript,
-  contestant: PolicyCandidate,
+  candidate: PolicyCandidate,
   binds: boolean,
 ): PolicyCostMetrics {
   const provider = createSimulatedProvider(binds)
-  const mint = openMint()
-  const said: Item[] = []
-  let thoughts = 0
+  const hashPrefix = createPrefixHasher()
+  const history: Item[] = []
+  let reasoningCount = 0
   let step: string | null = null
   let measures = ZERO_COST_METRICS
   for (const { asked, answer } of exchanges) {
-    said.push(...asked)
-    const { items } = runTransforms([...said], contestant.transforms)
+    history.push(...asked)
+    const { items } = runTransforms([...history], candidate.transforms)
     const { chars, cached, breaks, reasoning, invalid } = provider.read(items)
-    const stepNow = contestant.stepOf?.(said) ?? null
+    const newStep = candidate.stepOf?.(history) ?? null
     measures = {
       requests: measures.requests + 1,
       sent: measures.sent + chars,
       cached: measures.cached + cached,
       breaks: measures.breaks + Number(breaks),
       breaksOutsideSteps:
-        measures.breaksOutsideSteps + Number(breaks && stepNow !== null && stepNow === step),
+        measures.breaksOutsideSteps + Number(breaks && newStep !== null && newStep === step),
       reasoning: measures.reasoning + reasoning,
-      reasoningMade: measures.reasoningMade + thoughts,
+      reasoningMade: measures.reasoningMade + reasoningCount,
       reasoningInvalid: measures.reasoningInvalid + invalid,
       largest: Math.max(measures.largest, chars),
     }
-    step = stepNow
-    const prefixHash = contestant.keepsToPrefix ? mint(items, !breaks) : null
+    step = newStep
+    const prefixHash = candidate.keepsToPrefix ? hashPrefix(items, !breaks) : null
     const origin = { ...SIMULATED_ORIGIN, prefixHash }
-    const made = answer.map((item): Item => ({ ...item, origin }))
-    provider.make(made)
-    said.push(...made)
-    thoughts += made.filter(({ type }) => type === 'reasoning').length
+    const generated = answer.map((item): Item => ({ ...item, origin }))
+    provider.make(generated)
+    history.push(...generated)
+    reasoningCount += generated.filter(({ type }) => type === 'reasoning').length
   }
   return measures
 }
 
-/** Names what was sent. A request that goes on where the one before ended is not read from its beginning. */
-function openMint(): (items: readonly Item[], goesOn: boolean) => string {
-  const opened = () =>
+/**
+ * Returns a function that hashes a request's items. A request that continues the previous one is
+ * hashed from there on.
+ */
+function createPrefixHasher(): (items: readonly Item[], continues: boolean) => string {
+  const startHash = () =>
     startPrefixHash(computePrefixSeed(SIMULATED_PARAMETERS, SIMULATED_ORIGIN.wire))
-  let prefix = opened()
+  let prefix = startHash()
   let added = 0
-  return (items, goesOn) => {
-    if (!goesOn || items.length < added) {
-      prefix = opened()
+  return (items, continues) => {
+    if (!continues || items.length < added) {
+      prefix = startHash()
       added = 0
     }
     for (const item of items.slice(added)) prefix.add(item)

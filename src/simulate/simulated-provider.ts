@@ -1,7 +1,7 @@
 /**
- * A provider as far as a policy is concerned: it has a cache, which knows as much of a request as it
- * has in common with the one before, and it may read reasoning only behind what it was made behind. It
- * compares what it is sent, character by character, and trusts nobody's hashes.
+ * Simulates a provider's cache and its check of reasoning. The cache has the common prefix with the
+ * previous request; reasoning is valid only after the prefix it was generated with. Compares text, not
+ * the gateway's hashes.
  */
 import type { Item } from '../core/item.ts'
 import { createPrefixNode, findNextPrefixNode, type PrefixNode } from './request-prefix-tree.ts'
@@ -9,78 +9,80 @@ import { createItemEncoder, encodeLeadingFields } from './encode-request-text.ts
 
 export interface SimulatedProvider {
   readonly read: (items: readonly Item[]) => RequestReading
-  /** It has answered with these. */
+  /** Adds the items of an answer to the latest request. */
   readonly make: (items: readonly Item[]) => void
 }
 
 export interface RequestReading {
   readonly chars: number
-  /** So much of it is known from the request before. */
+  /** Characters in common with the beginning of the previous request. */
   readonly cached: number
-  /** The request before is not the beginning of this one. */
+  /** True if the previous request is not a prefix of this one. */
   readonly breaks: boolean
   readonly reasoning: number
-  /** Reasoning that stands behind something else than it was made behind. */
+  /** Number of reasoning items whose prefix differs from the original one. */
   readonly invalid: number
 }
 
-/** `binds` is whether it reads reasoning behind the prefix only that it was made behind. */
+/** `binds`: the provider accepts reasoning only after its original prefix. */
 export function createSimulatedProvider(binds: boolean): SimulatedProvider {
-  const textOf = createItemEncoder()
-  const front = { piece: encodeLeadingFields(), place: createPrefixNode() }
-  const madeAt = new Map<Item, PrefixNode>()
-  let before: readonly Stretch[] = []
+  const encodeItem = createItemEncoder()
+  const leading = { piece: encodeLeadingFields(), node: createPrefixNode() }
+  const prefixNodes = new Map<Item, PrefixNode>()
+  let previous: readonly RequestPiece[] = []
   return {
     read(items) {
-      const stretches: Stretch[] = [front]
-      let { place } = front
+      const pieces: RequestPiece[] = [leading]
+      let { node } = leading
       let [reasoning, invalid] = [0, 0]
       for (const item of items) {
         if (item.type === 'reasoning') {
           reasoning += 1
-          if (binds && madeAt.get(item) !== place) invalid += 1
+          if (binds && prefixNodes.get(item) !== node) invalid += 1
         }
-        const piece = textOf(item)
+        const piece = encodeItem(item)
         if (piece === '') continue
-        place = findNextPrefixNode(place, piece)
-        stretches.push({ piece, place })
+        node = findNextPrefixNode(node, piece)
+        pieces.push({ piece, node })
       }
-      const shared = sharedStretches(before, stretches)
+      const shared = countSharedPieces(previous, pieces)
       const cached =
-        charsOf(stretches.slice(0, shared)) +
-        sharedChars(before[shared]?.piece ?? '', stretches[shared]?.piece ?? '')
-      const breaks = shared < before.length
-      before = stretches
-      return { chars: charsOf(stretches), cached, breaks, reasoning, invalid }
+        countChars(pieces.slice(0, shared)) +
+        countSharedChars(previous[shared]?.piece ?? '', pieces[shared]?.piece ?? '')
+      const breaks = shared < previous.length
+      previous = pieces
+      return { chars: countChars(pieces), cached, breaks, reasoning, invalid }
     },
     make(items) {
-      let place = before.at(-1)?.place ?? front.place
+      let node = previous.at(-1)?.node ?? leading.node
       for (const item of items) {
-        madeAt.set(item, place)
-        place = findNextPrefixNode(place, textOf(item))
+        prefixNodes.set(item, node)
+        node = findNextPrefixNode(node, encodeItem(item))
       }
     },
   }
 }
 
-/** A piece of a request, and the place behind it. */
-interface Stretch {
+/** A piece of a request and the tree node after it. */
+interface RequestPiece {
   readonly piece: string
-  readonly place: PrefixNode
+  readonly node: PrefixNode
 }
 
-function sharedStretches(a: readonly Stretch[], b: readonly Stretch[]): number {
-  const most = Math.min(a.length, b.length)
-  for (let at = 0; at < most; at += 1) if (a[at]?.place !== b[at]?.place) return at
-  return most
+function countSharedPieces(a: readonly RequestPiece[], b: readonly RequestPiece[]): number {
+  const maxCount = Math.min(a.length, b.length)
+  for (let index = 0; index < maxCount; index += 1)
+    if (a[index]?.node !== b[index]?.node) return index
+  return maxCount
 }
 
-function sharedChars(a: string, b: string): number {
-  const most = Math.min(a.length, b.length)
-  for (let at = 0; at < most; at += 1) if (a.charCodeAt(at) !== b.charCodeAt(at)) return at
-  return most
+function countSharedChars(a: string, b: string): number {
+  const maxCount = Math.min(a.length, b.length)
+  for (let index = 0; index < maxCount; index += 1)
+    if (a.charCodeAt(index) !== b.charCodeAt(index)) return index
+  return maxCount
 }
 
-function charsOf(stretches: readonly Stretch[]): number {
-  return stretches.reduce((sum, { piece }) => sum + piece.length, 0)
+function countChars(pieces: readonly RequestPiece[]): number {
+  return pieces.reduce((sum, { piece }) => sum + piece.length, 0)
 }

@@ -1,6 +1,6 @@
 /**
- * The figures as a chart in SVG: what each policy costs beside full replay, and how much of that is
- * paid for what a cache knew. It stands by itself, and is readable on light and on dark.
+ * Renders the results as an SVG chart: each policy's cost relative to full replay, and the part of it
+ * that is paid for cached input. The SVG is self-contained and readable on light and dark backgrounds.
  */
 import type { SimulationNumbers, PolicyNumbers } from './results-as-numbers.ts'
 import { CACHED_PRICE } from './policy-cost-metrics.ts'
@@ -13,14 +13,14 @@ const ROW = 34
 const BAR = 20
 
 export function renderSvgChart({ policies }: SimulationNumbers): string {
-  const most = Math.max(1, ...policies.map(({ of_replay: cost }) => cost))
-  const scale = (WIDTH - LEFT - RIGHT) / most
+  const maxCost = Math.max(1, ...policies.map(({ of_replay: cost }) => cost))
+  const scale = (WIDTH - LEFT - RIGHT) / maxCost
   const bottom = TOP + policies.length * ROW
   const one = round(LEFT + scale)
-  const said = policies.map(({ policy, of_replay: cost }) => `${policy} ${cost.toFixed(2)}`)
+  const descriptions = policies.map(({ policy, of_replay: cost }) => `${policy} ${cost.toFixed(2)}`)
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${bottom + 30}" role="img" aria-labelledby="title what">
 <title id="title">What a policy costs, with full replay at 1</title>
-<desc id="what">${escaped(said.join(', '))}</desc>
+<desc id="what">${escapeXml(descriptions.join(', '))}</desc>
 <style>${STYLE}</style>
 <text class="title" x="${LEFT}" y="20">What a policy costs, with full replay at 1</text>
 ${legend([
@@ -34,7 +34,7 @@ ${policies.map((row, at) => bar(row, TOP + at * ROW, scale)).join('\n')}
 `
 }
 
-/** Both colours keep their distance from white and from black. */
+/** Both colors have enough contrast to white and to black. */
 const STYLE = `
 text { font: 14px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #1f2328 }
 .title { font-weight: 600 }
@@ -53,9 +53,9 @@ text { fill: #e6edf3 }
 
 function legend(entries: readonly (readonly [string, string])[]): string {
   let x = LEFT
-  const parts = entries.map(([name, words]) => {
-    const part = `<rect class="${name}" x="${x}" y="33" width="12" height="12" rx="2"/><text class="small" x="${x + 18}" y="43">${words}</text>`
-    x += 18 + words.length * 6.5 + 24
+  const parts = entries.map(([name, label]) => {
+    const part = `<rect class="${name}" x="${x}" y="33" width="12" height="12" rx="2"/><text class="small" x="${x + 18}" y="43">${label}</text>`
+    x += 18 + label.length * 6.5 + 24
     return part
   })
   return parts.join('')
@@ -67,13 +67,13 @@ function bar(
   scale: number,
 ) {
   const ofCache = chars === 0 ? 0 : (cost * CACHED_PRICE * cached) / chars
-  const [full, whole] = [(cost - ofCache) * scale, cost * scale]
+  const [full, total] = [(cost - ofCache) * scale, cost * scale]
   const middle = y + BAR / 2 + 5
   return [
-    `<text x="${LEFT - 10}" y="${middle}" text-anchor="end">${escaped(policy)}</text>`,
+    `<text x="${LEFT - 10}" y="${middle}" text-anchor="end">${escapeXml(policy)}</text>`,
     `<rect class="full" x="${LEFT}" y="${y}" width="${round(full)}" height="${BAR}"/>`,
-    `<rect class="cached" x="${round(LEFT + full)}" y="${y}" width="${round(whole - full)}" height="${BAR}"/>`,
-    `<text x="${round(LEFT + whole + 8)}" y="${middle}">${cost.toFixed(2)}</text>`,
+    `<rect class="cached" x="${round(LEFT + full)}" y="${y}" width="${round(total - full)}" height="${BAR}"/>`,
+    `<text x="${round(LEFT + total + 8)}" y="${middle}">${cost.toFixed(2)}</text>`,
   ].join('')
 }
 
@@ -81,6 +81,6 @@ function round(pixels: number): number {
   return Math.round(pixels * 10) / 10
 }
 
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }

@@ -1,7 +1,7 @@
-/** The figures for a person at a terminal: a table, and a bar for what each policy costs. */
+/** Renders the results for a terminal: a table, and a bar for the cost of each policy. */
 import type { SimulationNumbers, PolicyNumbers } from './results-as-numbers.ts'
 
-/** `width` is how many columns there are. */
+/** `width` is the number of columns. */
 export function renderTerminalReport(
   figures: SimulationNumbers,
   title: string,
@@ -9,14 +9,14 @@ export function renderTerminalReport(
 ): string {
   const { policies, basis } = figures
   return [
-    ...wrapped(`${title} ${basis}`, Math.min(width, 100)),
+    ...wrapLines(`${title} ${basis}`, Math.min(width, 100)),
     '',
-    ...table(figures),
+    ...renderTable(figures),
     '',
-    ...wrapped(LEGEND, Math.min(width, 100)),
+    ...wrapLines(LEGEND, Math.min(width, 100)),
     '',
     'Cost, with full replay at 1:',
-    ...bars(policies, width),
+    ...renderBars(policies, width),
     '',
   ].join('\n')
 }
@@ -30,16 +30,16 @@ interface Column {
 }
 
 const COLUMNS: readonly Column[] = [
-  { head: 'sent', cell: ({ sent }, conversations) => size(sent / conversations) },
-  { head: 'cached', cell: ({ cached, sent }) => percent(cached, sent) },
-  { head: 'breaks', cell: ({ breaks, requests }) => percent(breaks, requests) },
+  { head: 'sent', cell: ({ sent }, conversations) => formatSize(sent / conversations) },
+  { head: 'cached', cell: ({ cached, sent }) => formatPercent(cached, sent) },
+  { head: 'breaks', cell: ({ breaks, requests }) => formatPercent(breaks, requests) },
   { head: 'unforeseen', cell: (row) => `${row.breaks_outside_steps ?? '–'}` },
-  { head: 'reasoning', cell: ({ reasoning_kept: kept }) => percent(kept, 1) },
-  { head: 'invalid', cell: (row) => percent(row.reasoning_invalid, row.reasoning_sent) },
-  { head: 'largest', cell: ({ largest }) => size(largest) },
+  { head: 'reasoning', cell: ({ reasoning_kept: kept }) => formatPercent(kept, 1) },
+  { head: 'invalid', cell: (row) => formatPercent(row.reasoning_invalid, row.reasoning_sent) },
+  { head: 'largest', cell: ({ largest }) => formatSize(largest) },
 ]
 
-function table({ policies, conversations }: SimulationNumbers): readonly string[] {
+function renderTable({ policies, conversations }: SimulationNumbers): readonly string[] {
   const columns = [
     ['policy', ...policies.map(({ policy }) => policy)],
     ...COLUMNS.map(({ head, cell }) => [head, ...policies.map((row) => cell(row, conversations))]),
@@ -47,37 +47,37 @@ function table({ policies, conversations }: SimulationNumbers): readonly string[
   const widths = columns.map((cells) => Math.max(...cells.map(({ length }) => length)))
   return [-1, ...policies.keys()].map((row) =>
     columns
-      .map((cells, at) => {
-        const [cell = '', columnWidth = 0] = [cells[row + 1], widths[at]]
-        return at === 0 ? cell.padEnd(columnWidth) : cell.padStart(columnWidth)
+      .map((cells, index) => {
+        const [cell = '', columnWidth = 0] = [cells[row + 1], widths[index]]
+        return index === 0 ? cell.padEnd(columnWidth) : cell.padStart(columnWidth)
       })
       .join('  ')
       .trimEnd(),
   )
 }
 
-/** The longest is as long as there is room. */
-function bars(policies: readonly PolicyNumbers[], width: number): readonly string[] {
+/** Scales the bars so that the longest fills the available columns. */
+function renderBars(policies: readonly PolicyNumbers[], width: number): readonly string[] {
   const longestName = Math.max(...policies.map(({ policy }) => policy.length))
-  const most = Math.max(1, ...policies.map(({ of_replay: cost }) => cost))
-  const room = Math.max(10, Math.min(width, 100) - longestName - 8)
+  const maxCost = Math.max(1, ...policies.map(({ of_replay: cost }) => cost))
+  const maxLength = Math.max(10, Math.min(width, 100) - longestName - 8)
   return policies.map(({ policy, of_replay: cost }) => {
-    const length = Math.max(1, Math.round((cost / most) * room))
+    const length = Math.max(1, Math.round((cost / maxCost) * maxLength))
     return `${policy.padEnd(longestName)}  ${'█'.repeat(length)} ${cost.toFixed(2)}`
   })
 }
 
-/** Characters, as one says it of bytes. */
-function size(chars: number): string {
+/** Formats a number of characters like bytes, e.g. `12 KB`. */
+function formatSize(chars: number): string {
   if (chars >= 1e6) return `${(chars / 1e6).toFixed(1)} MB`
   return chars >= 1000 ? `${Math.round(chars / 1000)} KB` : `${Math.round(chars)} B`
 }
 
-function percent(part: number, whole: number): string {
-  return `${(whole === 0 ? 0 : (part / whole) * 100).toFixed(1)} %`
+function formatPercent(part: number, total: number): string {
+  return `${(total === 0 ? 0 : (part / total) * 100).toFixed(1)} %`
 }
 
-function wrapped(text: string, width: number): readonly string[] {
+function wrapLines(text: string, width: number): readonly string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const line = lines.at(-1)

@@ -70,6 +70,6 @@ test('what is missing now stands at no byte', () => {
     cause: { sentence: 'Why.' },
   }
   expect(linesOf([], { cache })).toContain(
-    'cache         12 tokens are unchanged; what was at tools[0] is not',
+    'cache         12 tokens are unchanged; tools[0] is no longer there. Why.',
   )
 })

@@ -1,34 +1,37 @@
 /**
- * Where the items of an answer stand for whoever is told it, and where they are kept: what is of the
- * house is kept among the others, and told to nobody.
+ * Maps output indexes between an answer as its client sees it and as it is stored. The store also has
+ * gateway tool items, which the client's view leaves out.
  */
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
 
 export interface ClientOutputIndexes {
-  /** The places of those items that are kept and told, for who is told them. */
-  readonly shown: ReadonlySet<number>
-  readonly keptAt: (shown: number) => number
+  /** Client indexes of the stored items that the client sees. */
+  readonly visible: ReadonlySet<number>
+  readonly toStoredIndex: (clientIndex: number) => number
 }
 
-/** `items` are those that are kept at the places. */
+/** `items` are the stored items at the indexes `stored`, in order. */
 export function mapClientOutputIndexes(
-  kept: ReadonlySet<number>,
+  stored: ReadonlySet<number>,
   items: readonly Item[],
 ): ClientOutputIndexes {
-  const places = [...kept].toSorted((one, other) => one - other)
-  // One that cannot be read leaves nobody knowing which is which.
-  const isKnown = places.length === items.length
-  const hidden = isKnown ? places.filter((_, at) => isHouseItem(items[at])) : []
-  if (hidden.length === 0) return { shown: kept, keptAt: (shown) => shown }
-  const before = (place: number) => hidden.filter((other) => other < place).length
-  const told = places.filter((place) => !hidden.includes(place))
+  const indexes = [...stored].toSorted((one, other) => one - other)
+  // If an item could not be read, the lists differ in length and cannot be matched.
+  const isMatched = indexes.length === items.length
+  const hidden = indexes.filter((_, position) => {
+    const item = isMatched ? items[position] : undefined
+    return item !== undefined && isGatewayToolItem(item)
+  })
+  if (hidden.length === 0) return { visible: stored, toStoredIndex: (index) => index }
+  const countHiddenBefore = (index: number) => hidden.filter((other) => other < index).length
+  const visible = indexes.filter((index) => !hidden.includes(index))
   return {
-    shown: new Set(told.map((place) => place - before(place))),
-    keptAt: (shown) => hidden.reduce((place, own) => (own <= place ? place + 1 : place), shown),
+    visible: new Set(visible.map((index) => index - countHiddenBefore(index))),
+    toStoredIndex: (clientIndex) =>
+      hidden.reduce(
+        (index, hiddenIndex) => (hiddenIndex <= index ? index + 1 : index),
+        clientIndex,
+      ),
   }
-}
-
-function isHouseItem(item: Item | undefined): boolean {
-  return item !== undefined && isGatewayToolItem(item)
 }

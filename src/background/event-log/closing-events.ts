@@ -1,8 +1,9 @@
 /**
- * Ends a log from outside, where the answer itself cannot: of a run that was cancelled, or whose
- * replica died. What is open is closed with what was said of it, in the order that is published, and
- * one terminal event is last. There is no event for "cancelled", and clients throw on what they do
- * not know: it is told as `response.failed` without an error, of a response whose status says it.
+ * Creates the last events of a run that cannot end its log itself, because it was cancelled or its
+ * replica died. Closes every open item with its text so far, in the order that the Responses API
+ * publishes, and adds one terminal event. The API has no event for "cancelled", and clients throw on
+ * unknown events, so a cancelled run ends with `response.failed` without an error and `status:
+ * "cancelled"`.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { Item } from '../../core/item.ts'
@@ -10,81 +11,78 @@ import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { renderResponseError } from '../../dialects/responses/render/render-response-fields.ts'
 import type { EventGroup } from '../../store/background-runs/run-store-interface.ts'
 import type { PlacedItem } from '../../store/turns/turn-store-interface.ts'
-import { formatSseMessage, createSseDecoder } from '../../core/stream/sse.ts'
+import { formatSseMessage, createSseTextDecoder } from '../../core/stream/sse.ts'
 import {
   createPartialItemReader,
   type PartialItem,
-  type PartialItemPart,
+  type PartialPart,
 } from './rebuild-items-from-events.ts'
 
 export interface ClosingEvents {
   readonly events: EventGroup
-  /** What was said of messages that were not finished, to be kept with the others. */
+  /** Unfinished messages with their text so far, for the store. */
   readonly items: readonly PlacedItem[]
 }
 
 export interface RunLogEnding {
   readonly status: 'cancelled' | 'failed'
   readonly failure: Failure | null
-  /** Places of the items that are kept already, whether their end was told or not. */
+  /** Indexes of stored items, which may lack their end event in the log. */
   readonly finished: ReadonlySet<number>
 }
 
-/** `null` for a log that has not begun. */
+/** Returns null for a log without any response. */
 export function createClosingEvents(
   log: readonly EventGroup[],
   ending: RunLogEnding,
 ): ClosingEvents | null {
-  const told = readAll(log)
-  if (told.response === null) return null
-  const first = (log.at(-1)?.last ?? -1) + 1
-  const voice = writer(first)
+  const logged = readLog(log)
+  if (logged.response === null) return null
+  const writer = createEventWriter((log.at(-1)?.last ?? -1) + 1)
   const output: JsonObject[] = []
   const items: PlacedItem[] = []
-  for (const [at, draft] of [...told.drafts].toSorted(([one], [other]) => one - other)) {
-    const isFinished = draft.isDone || ending.finished.has(at)
-    const item = draft.isDone ? draft.item : close(draft, at, isFinished, voice)
+  for (const [index, partial] of [...logged.items].toSorted(([one], [other]) => one - other)) {
+    const isFinished = partial.isDone || ending.finished.has(index)
+    const item = partial.isDone ? partial.item : closeItem(partial, index, isFinished, writer)
     output.push(item)
-    if (!isFinished && saysSomething(item)) items.push({ position: at, item })
+    if (!isFinished && isReadableMessage(item)) items.push({ position: index, item })
   }
   const { failure, status } = ending
   const error = failure === null ? null : renderResponseError(failure)
-  const response = { ...told.response, status, error, completed_at: null, output }
+  const response = { ...logged.response, status, error, completed_at: null, output }
   if (failure !== null) {
     const { type, code, message, param } = failure
-    voice.tell('error', { error: { type, code, message, param }, code, message, param })
+    writer.write('error', { error: { type, code, message, param }, code, message, param })
   }
-  voice.tell('response.failed', { response })
-  return { events: voice.written(), items }
+  writer.write('response.failed', { response })
+  return { events: writer.written(), items }
 }
 
-function readAll(log: readonly EventGroup[]) {
-  const sse = createSseDecoder()
-  const items = createPartialItemReader()
+function readLog(log: readonly EventGroup[]) {
+  const sse = createSseTextDecoder()
+  const reader = createPartialItemReader()
   let response: JsonObject | null = null
   for (const { text } of log) {
-    for (const { data } of sse.push(utf8.encode(text))) {
+    for (const { data } of sse.push(text)) {
       const event: unknown = JSON.parse(data)
       if (!isObject(event)) continue
       if (isObject(event['response'])) response = event['response']
-      items.read(event)
+      reader.read(event)
     }
   }
-  return { response, drafts: items.all }
+  return { response, items: reader.items }
 }
 
-const utf8 = new TextEncoder()
-
-interface Voice {
-  readonly tell: (type: string, fields: JsonObject) => void
+interface EventWriter {
+  readonly write: (type: string, fields: JsonObject) => void
   readonly written: () => EventGroup
 }
 
-function writer(first: number): Voice {
+function createEventWriter(first: number): EventWriter {
   let next = first
   let text = ''
   return {
-    tell(type, fields) {
+    write(type, fields) {
       const data = JSON.stringify({ type, ...fields, sequence_number: next++ })
       text += formatSseMessage({ event: type, data })
     },
@@ -92,75 +90,80 @@ function writer(first: number): Voice {
   }
 }
 
-/** Tells the end of an item that has none, and returns the item as it ends. */
-function close(draft: PartialItem, at: number, isFinished: boolean, voice: Voice): JsonObject {
-  const { item } = draft
-  const place = { item_id: item['id'], output_index: at }
-  const content = draft.content.map((part, index) =>
-    closePart(part, { ...place, content_index: index }, CONTENT, voice),
+/** Writes the missing end events of an item and returns the closed item. */
+function closeItem(
+  partial: PartialItem,
+  outputIndex: number,
+  isFinished: boolean,
+  writer: EventWriter,
+): JsonObject {
+  const { item } = partial
+  const ids = { item_id: item['id'], output_index: outputIndex }
+  const content = partial.content.map((part, index) =>
+    closePart(part, { ...ids, content_index: index }, CONTENT_PART_DONE, writer),
   )
-  const summary = draft.summary.map((part, index) =>
-    closePart(part, { ...place, summary_index: index }, SUMMARY, voice),
+  const summary = partial.summary.map((part, index) =>
+    closePart(part, { ...ids, summary_index: index }, SUMMARY_PART_DONE, writer),
   )
   const closed = {
     ...item,
     ...('status' in item ? { status: isFinished ? 'completed' : 'incomplete' } : {}),
     ...(content.length > 0 ? { content } : {}),
     ...(summary.length > 0 ? { summary } : {}),
-    ...closeCall(draft, place, voice),
+    ...closeCall(partial, ids, writer),
   }
-  voice.tell('response.output_item.done', { output_index: at, item: closed })
+  writer.write('response.output_item.done', { output_index: outputIndex, item: closed })
   return closed
 }
 
-const CONTENT = 'response.content_part.done'
-const SUMMARY = 'response.reasoning_summary_part.done'
+const CONTENT_PART_DONE = 'response.content_part.done'
+const SUMMARY_PART_DONE = 'response.reasoning_summary_part.done'
 
-type Words = Readonly<Record<string, readonly [event: string, field: string] | undefined>>
+type TextEndings = ReadonlyMap<unknown, readonly [event: string, field: string]>
 
-function wordsFor(words: Words, { type }: JsonObject) {
-  return (typeof type === 'string' ? words[type] : undefined) ?? []
-}
-
-/** The event that closes the text of a part, by the part's type, and what it calls the text. */
-const TEXTS: Words = {
-  output_text: ['response.output_text.done', 'text'],
-  refusal: ['response.refusal.done', 'refusal'],
-  reasoning_text: ['response.reasoning_text.done', 'text'],
-  summary_text: ['response.reasoning_summary_text.done', 'text'],
-}
+/** End event of a text and the field that contains the text, by type of the part. */
+const PART_ENDINGS: TextEndings = new Map([
+  ['output_text', ['response.output_text.done', 'text']],
+  ['refusal', ['response.refusal.done', 'refusal']],
+  ['reasoning_text', ['response.reasoning_text.done', 'text']],
+  ['summary_text', ['response.reasoning_summary_text.done', 'text']],
+])
 
 function closePart(
-  { part, text, hasSaid, isDone }: PartialItemPart,
-  place: JsonObject,
-  event: string,
-  voice: Voice,
+  { part, text, hasTextEnded, isDone }: PartialPart,
+  ids: JsonObject,
+  partDone: string,
+  writer: EventWriter,
 ): JsonObject {
-  const [said, field] = wordsFor(TEXTS, part)
-  // A part without text is whole as it stands.
+  const [textDone, field] = PART_ENDINGS.get(part['type']) ?? []
+  // Parts of other types have no text to complete.
   const closed = field === undefined ? part : { ...part, [field]: text }
-  if (said !== undefined && field !== undefined && !hasSaid) {
+  if (textDone !== undefined && field !== undefined && !hasTextEnded) {
     const logprobs = part['type'] === 'output_text' ? { logprobs: [] } : {}
-    voice.tell(said, { ...place, [field]: text, ...logprobs })
+    writer.write(textDone, { ...ids, [field]: text, ...logprobs })
   }
-  if (!isDone) voice.tell(event, { ...place, part: closed })
+  if (!isDone) writer.write(partDone, { ...ids, part: closed })
   return closed
 }
 
-const CALLS: Words = {
-  function_call: ['response.function_call_arguments.done', 'arguments'],
-  custom_tool_call: ['response.custom_tool_call_input.done', 'input'],
-}
+const CALL_ENDINGS: TextEndings = new Map([
+  ['function_call', ['response.function_call_arguments.done', 'arguments']],
+  ['custom_tool_call', ['response.custom_tool_call_input.done', 'input']],
+])
 
-function closeCall(draft: PartialItem, place: JsonObject, voice: Voice): JsonObject {
-  const [event, field] = wordsFor(CALLS, draft.item)
+function closeCall(
+  { item, text, hasTextEnded }: PartialItem,
+  ids: JsonObject,
+  writer: EventWriter,
+): JsonObject {
+  const [event, field] = CALL_ENDINGS.get(item['type']) ?? []
   if (event === undefined || field === undefined) return {}
-  if (!draft.hasSaid) voice.tell(event, { ...place, [field]: draft.said })
-  return { [field]: draft.said }
+  if (!hasTextEnded) writer.write(event, { ...ids, [field]: text })
+  return { [field]: text }
 }
 
-/** Of what is unfinished only a message can be read on its own. */
-function saysSomething(item: JsonObject): item is JsonObject & Item {
+/** True for a message with content. Unfinished items of other types cannot be read on their own. */
+function isReadableMessage(item: JsonObject): item is JsonObject & Item {
   const { type, content } = item
   return type === 'message' && Array.isArray(content) && content.length > 0
 }

@@ -1,9 +1,9 @@
 /**
- * Numbers the events that a relay writes, from `first` on and without a gap. What is told by our own
- * renderer has these numbers already and goes through as it is; what an upstream told in the same
- * language is given them. Comments and `[DONE]` are no events, and are left out.
+ * Numbers the events of an answer (`sequence_number`) from `first` on without gaps. Events of the
+ * gateway's renderer already have these numbers and are forwarded unchanged; an upstream's events are
+ * numbered again. Removes comments and `[DONE]`.
  *
- * If the opening of a response has been told before (`first` is not 0), it is not told again.
+ * If the log already has the opening events (`first` > 0), they are removed as well.
  */
 import { tryParseJsonObject } from '../../core/json/json.ts'
 import { formatSseMessage, createSseDecoder } from '../../core/stream/sse.ts'
@@ -11,22 +11,22 @@ import type { SseMessage } from '../../core/stream/stage.ts'
 import { OPENING_EVENT_TYPES } from './opening-events.ts'
 
 export interface EventNumbering {
-  /** Whole events in, whole events out. */
+  /** Takes and returns complete events. */
   readonly push: (text: string | Uint8Array) => string
-  /** The number of the next event. */
+  /** Returns the number of the next event. */
   readonly next: () => number
 }
 
 export function numberEvents(first: number): EventNumbering {
-  const opening = openings(first > 0)
+  const opening = createOpeningFilter(first > 0)
   const sse = createSseDecoder()
   let next = first
 
-  const anew = (bytes: Uint8Array): string => {
+  const renumber = (bytes: Uint8Array): string => {
     let text = ''
     for (const message of sse.push(bytes)) {
       if (message.data === '[DONE]' || opening.has(message)) continue
-      const numbered = numberedMessage(message, next)
+      const numbered = setEventNumber(message, next)
       if (numbered === null) continue
       text += formatSseMessage(numbered)
       next += 1
@@ -35,10 +35,10 @@ export function numberEvents(first: number): EventNumbering {
   }
   return {
     push(written) {
-      if (typeof written !== 'string') return anew(written)
+      if (typeof written !== 'string') return renumber(written)
       const text = written.endsWith(DONE_MESSAGE) ? written.slice(0, -DONE_MESSAGE.length) : written
-      const count = opening.areOver() ? countNumbered(text, next) : null
-      if (count === null) return anew(utf8.encode(text))
+      const count = opening.isOver() ? countNumbered(text, next) : null
+      if (count === null) return renumber(utf8.encode(text))
       next += count
       return text
     },
@@ -50,40 +50,40 @@ export const DONE_MESSAGE = 'data: [DONE]\n\n'
 
 const utf8 = new TextEncoder()
 
-/** How many events there are, if they are numbered from `first` on as our own writer does it. */
+/** Returns the number of events if the gateway numbered them from `first` on, otherwise null. */
 function countNumbered(text: string, first: number): number | null {
   let count = 0
-  for (let at = 0; at < text.length; count += 1) {
-    const end = text.indexOf('\n\n', at) + 2
+  for (let start = 0; start < text.length; count += 1) {
+    const end = text.indexOf('\n\n', start) + 2
     if (end === 1 || !text.endsWith(`,"sequence_number":${first + count}}\n\n`, end)) return null
-    at = end
+    start = end
   }
   return count
 }
 
-/** The messages that open a response stand at its beginning; of an upstream's, not all are sent. */
-function openings(wereTold: boolean) {
-  let areOver = !wereTold
+/** Recognizes the opening messages at the start of a response; an upstream may send only some of them. */
+function createOpeningFilter(isEnabled: boolean) {
+  let isOver = !isEnabled
   return {
-    areOver: () => areOver,
+    isOver: () => isOver,
     has(message: SseMessage): boolean {
-      if (areOver) return false
-      const isOne = OPENING_EVENT_TYPES.has(
+      if (isOver) return false
+      const isOpening = OPENING_EVENT_TYPES.has(
         message.event ?? tryParseJsonObject(message.data)?.['type'],
       )
-      areOver = !isOne
-      return isOne
+      isOver = !isOpening
+      return isOpening
     },
   }
 }
 
 const NUMBER = /"sequence_number":\s*\d+/g
 
-/** `null` for what is no event at all. */
-function numberedMessage(message: SseMessage, number: number): SseMessage | null {
+/** Returns null for a message that is no event. */
+function setEventNumber(message: SseMessage, number: number): SseMessage | null {
   const { event, data } = message
-  const found = data.match(NUMBER)
-  if (found?.length === 1 && event !== undefined) {
+  const matches = data.match(NUMBER)
+  if (matches?.length === 1 && event !== undefined) {
     return { event, data: data.replace(NUMBER, `"sequence_number":${number}`) }
   }
   const json = tryParseJsonObject(data)

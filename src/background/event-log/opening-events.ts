@@ -1,4 +1,7 @@
-/** The first events of a background response, which are told before any upstream is heard of. */
+/**
+ * Creates the first events of a background response, which the client receives before any upstream is
+ * called.
+ */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { AnswerContext, Dialect } from '../../core/ports/dialect-interface.ts'
 import type { EventGroup } from '../../store/background-runs/run-store-interface.ts'
@@ -6,13 +9,13 @@ import { formatSseMessages } from '../../core/stream/sse.ts'
 
 export interface OpeningEvents {
   readonly events: EventGroup
-  /** The response as it is while it waits. */
+  /** The response object with `status: "queued"`. */
   readonly response: JsonObject
 }
 
-export function createOpeningEvents(dialect: Dialect, answering: AnswerContext): OpeningEvents {
-  const begun = { type: 'answer-started', upstreamId: null, model: null } as const
-  const messages = dialect.createRenderer(answering).push(begun)
+export function createOpeningEvents(dialect: Dialect, context: AnswerContext): OpeningEvents {
+  const started = { type: 'answer-started', upstreamId: null, model: null } as const
+  const messages = dialect.createRenderer(context).push(started)
   const { response } = JSON.parse(messages[0]?.data ?? '{}') as { readonly response: JsonObject }
   return {
     events: { first: 0, last: messages.length - 1, text: formatSseMessages(messages) },
@@ -20,7 +23,7 @@ export function createOpeningEvents(dialect: Dialect, answering: AnswerContext):
   }
 }
 
-/** Whether nothing but the opening of a response has been told. */
+/** True if the log has no events after the opening ones. */
 export function hasOnlyOpeningEvents(log: readonly EventGroup[]): boolean {
   const lines = log.flatMap(({ text }) => text.split('\n'))
   return lines.every(

@@ -1,4 +1,4 @@
-/** A run with the whole of its log. `null` if there is none that its asker may know of. */
+/** Reads a run with its complete log, page by page. Returns null if the caller has no such run. */
 import type { Caller } from '../../core/client/caller.ts'
 import {
   MAX_PAGE_GROUPS,

@@ -1,12 +1,12 @@
 /**
- * Writes what a run says and finishes behind its back, in groups: the first thing at once, then
- * what has gathered, one write at a time. A write that fails is tried again for a while, for a
- * database may be away for a moment; what comes meanwhile is gathered.
+ * Writes a run's events and items to the store in batches: the first at once, then everything that has
+ * accumulated, one write at a time. A failed write is retried until a timeout, because a database may
+ * be unreachable for a moment; meanwhile more accumulates.
  */
 import type { EventGroup } from '../../store/background-runs/run-store-interface.ts'
 import type { PlacedItem } from '../../store/turns/turn-store-interface.ts'
 
-/** `ending` is there in the last batch, and is what the run came to. */
+/** `ending` is set in the last batch only. */
 export interface RunLogBatch<Ending> {
   readonly events: EventGroup | null
   readonly items: readonly PlacedItem[]
@@ -14,108 +14,108 @@ export interface RunLogBatch<Ending> {
 }
 
 export interface RunLogWriter<Ending> {
-  /** `false` when so much waits that no more should come; `hasRoom` tells when it may. */
+  /** Returns false if the buffer is full and the caller should pause until `hasRoom` is called. */
   readonly addEvents: (text: string, next: number) => boolean
   readonly addItem: (item: PlacedItem) => void
   readonly end: (ending: Ending) => void
-  /** Begins no more writes, and resolves when none is under way. */
+  /** Starts no more writes and resolves when the current one ends. */
   readonly stop: () => Promise<void>
 }
 
 export interface RunLogWriterOptions<Ending> {
-  /** The number of the first event that will be added. */
+  /** Number of the first event that will be added. */
   readonly first: number
-  /** Resolves to `false` if there is nothing more to be written here. */
+  /** Resolves to false if the run no longer belongs to this writer. */
   readonly write: (batch: RunLogBatch<Ending>) => Promise<boolean>
   readonly written: (batch: RunLogBatch<Ending>) => void
-  /** It was not the writer's any more, or could not be written for all the time there was. */
+  /** Called when the run belongs to another replica, or when retries timed out. */
   readonly refused: () => void
   readonly hasRoom: () => void
   readonly patienceMs: number
   readonly warn: (error: unknown) => void
 }
 
-/** How long things are gathered, and how much of them at most. */
-const GATHER_MS = 100
-const GATHER_CHARS = 64 * 1024
-/** With more than this waiting for a slow database, the upstream is held back. */
+/** Max age and size of a batch. */
+const BATCH_MS = 100
+const BATCH_CHARS = 64 * 1024
+/** Above this size the upstream is paused until the database catches up. */
 const FULL_CHARS = 1024 * 1024
 
 export function createRunLogWriter<Ending>(
-  writing: RunLogWriterOptions<Ending>,
+  options: RunLogWriterOptions<Ending>,
 ): RunLogWriter<Ending> {
-  const gathered = gather<Ending>(writing.first)
+  const buffer = createBuffer<Ending>(options.first)
   let isStopped = false
   let timer: ReturnType<typeof setTimeout> | null = null
-  let begunAt = Number.NEGATIVE_INFINITY
-  let busy: Promise<void> | null = null
+  let lastStartMs = Number.NEGATIVE_INFINITY
+  let flushing: Promise<void> | null = null
 
   const flush = async (): Promise<void> => {
-    begunAt = performance.now()
-    const batch = gathered.take()
-    const isWritten = await insist(batch, writing, () => isStopped)
-    busy = null
+    lastStartMs = performance.now()
+    const batch = buffer.take()
+    const isWritten = await writeWithRetries(batch, options, () => isStopped)
+    flushing = null
     if (isStopped) return
     if (!isWritten || batch.ending !== null) isStopped = true
-    if (isWritten) writing.written(batch)
-    else writing.refused()
-    if (gathered.chars() < FULL_CHARS) writing.hasRoom()
+    if (isWritten) options.written(batch)
+    else options.refused()
+    if (buffer.chars() < FULL_CHARS) options.hasRoom()
     schedule()
   }
-  const begin = (): void => {
+  const startFlush = (): void => {
     if (timer !== null) clearTimeout(timer)
     timer = null
-    busy = flush()
+    flushing = flush()
   }
   const schedule = (): void => {
-    if (isStopped || busy !== null || gathered.isEmpty()) return
-    const dueMs = gathered.isUrgent() ? 0 : begunAt + GATHER_MS - performance.now()
-    if (dueMs <= 0) begin()
-    else timer ??= setTimeout(begin, dueMs)
+    if (isStopped || flushing !== null || buffer.isEmpty()) return
+    const dueMs = buffer.isUrgent() ? 0 : lastStartMs + BATCH_MS - performance.now()
+    if (dueMs <= 0) startFlush()
+    else timer ??= setTimeout(startFlush, dueMs)
   }
   return {
     addEvents(text, next) {
-      gathered.addEvents(text, next)
+      buffer.addEvents(text, next)
       schedule()
-      return gathered.chars() < FULL_CHARS
+      return buffer.chars() < FULL_CHARS
     },
     addItem(item) {
-      gathered.addItem(item)
+      buffer.addItem(item)
       schedule()
     },
     end(ending) {
-      gathered.end(ending)
+      buffer.end(ending)
       schedule()
     },
     async stop() {
       isStopped = true
       if (timer !== null) clearTimeout(timer)
-      await busy
+      await flushing
     },
   }
 }
 
-/** What waits to be written. */
-function gather<Ending>(first: number) {
-  let from = first
-  let to = first
+/** Collects events and items until the next write. */
+function createBuffer<Ending>(first: number) {
+  let start = first
+  let end = first
   let text = ''
   let items: PlacedItem[] = []
   let ending: Ending | null = null
   return {
-    addEvents(more: string, next: number): void {
-      text += more
-      to = next
+    addEvents(newText: string, next: number): void {
+      text += newText
+      end = next
     },
     addItem: (item: PlacedItem): void => void items.push(item),
-    end: (last: Ending): void => void (ending = last),
-    isEmpty: () => to === from && items.length === 0 && ending === null,
-    isUrgent: () => ending !== null || text.length >= GATHER_CHARS,
+    end: (newEnding: Ending): void => void (ending = newEnding),
+    isEmpty: () => end === start && items.length === 0 && ending === null,
+    isUrgent: () => ending !== null || text.length >= BATCH_CHARS,
     chars: () => text.length,
     take(): RunLogBatch<Ending> {
-      const events = to === from ? null : { first: from, last: to - 1, text }
+      const events = end === start ? null : { first: start, last: end - 1, text }
       const batch = { events, items, ending }
-      from = to
+      start = end
       text = ''
       items = []
       return batch
@@ -125,19 +125,19 @@ function gather<Ending>(first: number) {
 
 const RETRY_MS = 250
 
-async function insist<Ending>(
+async function writeWithRetries<Ending>(
   batch: RunLogBatch<Ending>,
   { write, warn, patienceMs }: RunLogWriterOptions<Ending>,
   isStopped: () => boolean,
 ): Promise<boolean> {
-  const giveUpAt = performance.now() + patienceMs
+  const deadlineMs = performance.now() + patienceMs
   for (;;) {
     try {
       return await write(batch)
     } catch (error) {
       warn(error)
     }
-    if (isStopped() || performance.now() + RETRY_MS > giveUpAt) return false
+    if (isStopped() || performance.now() + RETRY_MS > deadlineMs) return false
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }
 }

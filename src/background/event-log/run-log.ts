@@ -1,10 +1,10 @@
 /**
- * The log of a run: the client that its answer is written to, and the store that its turn is kept
- * in. Events and items become durable in groups, the end of the answer and the end of the turn in
- * one write; only then is anybody told.
+ * The event log of a run. It acts as the client that the answer is written to and as the store of the
+ * turn. Events and items are stored in batches, the end of the answer together with the end of the
+ * turn, and listeners receive events only after they are stored.
  *
- * When the run turns out to be over or somebody else's, the log is lost: it writes no more, and
- * whoever writes to it finds its client gone, which cancels the upstream.
+ * If another replica has taken over or ended the run, the log is lost: it writes nothing more and
+ * reports its client as disconnected, which cancels the upstream request.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
@@ -18,29 +18,29 @@ export interface RunLog {
   readonly hold: RunHold
   readonly client: ClientStream
   readonly turns: Pick<TurnStore, 'gathersItems' | 'journalItems' | 'closeTurn'>
-  /** Resolves when nothing is written here any more. */
+  /** Resolves when the log has ended or is lost. */
   readonly over: Promise<RunLogEnd>
-  /** Has it lost. Resolves when no write is under way any more. */
+  /** Marks the log as lost and resolves when no write is in progress. */
   readonly giveUp: () => Promise<void>
   readonly listen: (listener: RunLogListener) => RunLogSubscription
 }
 
-/** A lost log may go on elsewhere: what came of its run is to be looked up. */
+/** A lost run may continue on another replica; its state must be read from the store. */
 export type RunLogEnd = 'ended' | 'lost'
 
 export interface RunLogListener {
-  /** Hears of every group of events once it is durable. */
+  /** Called for every group of events after it is stored. */
   readonly recorded: (events: EventGroup) => void
   readonly over: (end: RunLogEnd) => void
 }
 
 export interface RunLogSubscription {
-  /** The first event that will be heard of; what is before it is durable. */
+  /** Number of the first event that the listener receives; all earlier ones are stored. */
   readonly from: number
   readonly stop: () => void
 }
 
-/** `first` is the number of the first event that is not in the log yet. */
+/** `first` is the number of the first event that is not yet in the log. */
 export function createRunLog(
   hold: RunHold,
   first: number,
@@ -48,52 +48,52 @@ export function createRunLog(
   world: GatewayDependencies,
 ): RunLog {
   const numbering = numberEvents(first)
-  const gone = createCallbackList()
-  const roomy = createCallbackList()
-  const audience = audienceFrom(first)
+  const onDisconnect = createCallbackList()
+  const onDrain = createCallbackList()
+  const listeners = createListeners(first)
   let closing: TurnEnding | null = null
 
-  const behind = createRunLogWriter<TurnEnding>({
+  const writer = createRunLogWriter<TurnEnding>({
     first,
     patienceMs,
     write: (batch) => writeBatch(batch, hold, world),
     written({ events, ending }) {
-      if (events !== null) audience.recorded(events)
-      if (ending !== null) audience.end('ended')
+      if (events !== null) listeners.recorded(events)
+      if (ending !== null) listeners.end('ended')
     },
     refused: () => lose(),
-    hasRoom: roomy.call,
+    hasRoom: () => onDrain.call(),
     warn: (error) =>
       world.log('warn', 'run-not-recorded', { turn: hold.turnId, why: errorMessage(error) }),
   })
   const lose = (): void => {
-    if (audience.end('lost')) gone.call()
+    if (listeners.end('lost')) onDisconnect.call()
   }
-  const say = (text: string | Uint8Array): boolean => {
+  const write = (text: string | Uint8Array): boolean => {
     const numbered = numbering.push(text)
-    return numbered === '' || behind.addEvents(numbered, numbering.next())
+    return numbered === '' || writer.addEvents(numbered, numbering.next())
   }
   return {
     hold,
-    over: audience.over,
+    over: listeners.over,
     client: {
-      write: say,
+      write,
       end(text) {
-        say(text)
-        if (closing !== null) behind.end(closing)
+        write(text)
+        if (closing !== null) writer.end(closing)
       },
       abort: lose,
-      onDrain: roomy.add,
-      onDisconnect: (callback) => (audience.isOver() ? callback() : gone.add(callback)),
-      isDisconnected: audience.isOver,
+      onDrain: onDrain.add,
+      onDisconnect: (callback) => (listeners.isOver() ? callback() : onDisconnect.add(callback)),
+      isDisconnected: listeners.isOver,
     },
     turns: {
-      // An item is durable no later than the event that tells that it is finished.
+      // An item is stored no later than its end event.
       gathersItems: true,
       async journalItems(_turnId, _tenant, items) {
-        for (const item of items) behind.addItem(item)
+        for (const item of items) writer.addItem(item)
       },
-      // It is written together with the last words.
+      // The turn is closed in the same write as the last events.
       async closeTurn(ending) {
         closing = ending
         return true
@@ -101,9 +101,9 @@ export function createRunLog(
     },
     async giveUp() {
       lose()
-      await behind.stop()
+      await writer.stop()
     },
-    listen: (listener) => audience.listen(listener),
+    listen: (listener) => listeners.listen(listener),
   }
 }
 
@@ -116,10 +116,10 @@ function writeBatch(
   return runs.endRun(hold, { ...ending, items: [...items, ...ending.items] }, events)
 }
 
-/** Who listens to a log, and whether there is still something to hear. */
-function audienceFrom(first: number) {
+/** Keeps the listeners of a log, and whether it is over. */
+function createListeners(first: number) {
   const listeners = new Set<RunLogListener>()
-  let durable = first
+  let nextEvent = first
   let isOver = false
   let resolveOver: (end: RunLogEnd) => void = () => undefined
   const over = new Promise<RunLogEnd>((resolve) => (resolveOver = resolve))
@@ -127,37 +127,32 @@ function audienceFrom(first: number) {
     over,
     isOver: () => isOver,
     recorded(events: EventGroup): void {
-      durable = events.last + 1
+      nextEvent = events.last + 1
       for (const listener of listeners) listener.recorded(events)
     },
-    /** `false` if it is over already. */
-    end(how: RunLogEnd): boolean {
+    /** Returns false if the log was already over. */
+    end(result: RunLogEnd): boolean {
       if (isOver) return false
       isOver = true
-      for (const listener of listeners) listener.over(how)
+      for (const listener of listeners) listener.over(result)
       listeners.clear()
-      resolveOver(how)
+      resolveOver(result)
       return true
     },
     listen(listener: RunLogListener): RunLogSubscription {
       if (isOver) listener.over('lost')
       else listeners.add(listener)
-      return { from: durable, stop: () => void listeners.delete(listener) }
+      return { from: nextEvent, stop: () => void listeners.delete(listener) }
     },
   }
 }
 
-export interface CallbackList {
-  readonly add: (callback: () => void) => void
-  readonly call: () => void
-}
-
-export function createCallbackList(): CallbackList {
-  const all: (() => void)[] = []
+function createCallbackList() {
+  const callbacks: (() => void)[] = []
   return {
-    add: (callback) => void all.push(callback),
-    call() {
-      for (const callback of all) callback()
+    add: (callback: () => void) => void callbacks.push(callback),
+    call(): void {
+      for (const callback of callbacks) callback()
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Reads the stream of a response again, from any event on, and follows it to its end. */
+/** Streams a stored response again from any event on, and follows it to its end. */
 import type { Caller } from '../../core/client/caller.ts'
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
@@ -16,7 +16,7 @@ import { createRunRecovery } from '../restart-or-fail-orphaned-run.ts'
 
 export interface FollowRequest {
   readonly id: string
-  /** As it stands in the query, or `null`. */
+  /** Text of the query parameter `starting_after`, or null. */
   readonly startingAfter: string | null
   readonly caller: Caller
   readonly exchange: HttpExchange
@@ -28,39 +28,38 @@ export async function followRun(
   world: GatewayDependencies,
 ): Promise<Response> {
   const { id, startingAfter, caller, exchange } = follow
-  const from = firstWanted(startingAfter)
+  const from = parseFirstEvent(startingAfter)
   const turnId = turnIdOfResponse(id)
   const run =
     turnId && (await queryStoreOrThrow(() => world.runs.readLog(caller, turnId, MAX_EVENT_NUMBER)))
   if (!run || run.isDeleted || run.dialect !== 'responses') throw createResponseNotFoundError(id)
-  if (!run.isLogged) throw run.background ? notLoggedAnyMore() : notLogged()
-  const { turnId: found } = run
-  const following = { turnId: found, whose: caller, from, live: home.find(found) }
-  return streamRunLog(following, exchange, home, world)
+  if (!run.isLogged) throw run.background ? createLogExpiredError() : createNotLoggedError()
+  const follower = { turnId: run.turnId, caller, from, live: home.find(run.turnId) }
+  return streamRunLog(follower, exchange, home, world)
 }
 
 export function createResponseNotFoundError(id: string): GatewayError {
   return createNotFoundError(`Response with id '${id.slice(0, 80)}' not found.`)
 }
 
-interface Streamed extends Omit<LogFollower, 'rescue'> {
+interface StreamOptions extends Omit<LogFollower, 'rescue'> {
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export function streamRunLog(
-  { headers: more = {}, ...following }: Streamed,
+  { headers: moreHeaders = {}, ...follower }: StreamOptions,
   exchange: HttpExchange,
   home: ActiveRuns,
   world: GatewayDependencies,
 ): Response {
-  const headers = { ...SSE_HEADERS, 'x-request-id': `req_${following.turnId}`, ...more }
+  const headers = { ...SSE_HEADERS, 'x-request-id': `req_${follower.turnId}`, ...moreHeaders }
   const rescue = createRunRecovery(exchange, home, world)
   return exchange.startStream(200, headers, (client) => {
-    void writeLogToClient({ ...following, rescue }, client, world)
+    void writeLogToClient({ ...follower, rescue }, client, world)
   })
 }
 
-function firstWanted(startingAfter: string | null): number {
+function parseFirstEvent(startingAfter: string | null): number {
   if (startingAfter === null) return 0
   if (/^\d+$/.test(startingAfter)) return Math.min(Number(startingAfter) + 1, MAX_EVENT_NUMBER)
   throw new GatewayError(
@@ -70,7 +69,7 @@ function firstWanted(startingAfter: string | null): number {
   )
 }
 
-function notLoggedAnyMore(): GatewayError {
+function createLogExpiredError(): GatewayError {
   return new GatewayError(
     'invalid_value',
     `This response cannot be streamed any more: its events are kept for ${LOG_RETENTION_HOURS} hours. Read it without stream=true.`,
@@ -78,7 +77,7 @@ function notLoggedAnyMore(): GatewayError {
   )
 }
 
-function notLogged(): GatewayError {
+function createNotLoggedError(): GatewayError {
   return new GatewayError(
     'invalid_value',
     'This response cannot be streamed because it was not created with background=true.',

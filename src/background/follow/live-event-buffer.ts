@@ -1,51 +1,51 @@
 /**
- * Hears what a log of this process records, and keeps it until it is taken. If too much waits it is
- * let go of: it is in the database.
+ * Buffers the events that a log of this process records until the client takes them. If too many
+ * accumulate they are dropped, and the client reads them from the database instead.
  */
 import type { EventGroup } from '../../store/background-runs/run-store-interface.ts'
 import type { RunLogEnd, RunLog } from '../event-log/run-log.ts'
 
 export interface LiveEventBuffer {
-  /** Everything from this event on has been heard and not been let go of. */
+  /** Number of the first event that is not dropped; all later ones are buffered or already taken. */
   readonly from: () => number
-  /** What was heard since it was last asked, in order. */
-  readonly taken: () => readonly EventGroup[]
+  /** Removes the buffered events and returns them in order. */
+  readonly takeEvents: () => readonly EventGroup[]
   readonly end: () => RunLogEnd | null
   readonly close: () => void
 }
 
-const FULL_CHARS = 1024 * 1024
+const MAX_BUFFERED_CHARS = 1024 * 1024
 
-export function bufferLiveEvents(log: RunLog, onNews: () => void): LiveEventBuffer {
-  let heard: EventGroup[] = []
+export function bufferLiveEvents(log: RunLog, onChange: () => void): LiveEventBuffer {
+  let buffered: EventGroup[] = []
   let chars = 0
   let end: RunLogEnd | null = null
-  const listening = log.listen({
+  const subscription = log.listen({
     recorded(group) {
-      heard.push(group)
+      buffered.push(group)
       chars += group.text.length
-      if (chars > FULL_CHARS) {
+      if (chars > MAX_BUFFERED_CHARS) {
         from = group.last + 1
-        heard = []
+        buffered = []
         chars = 0
       }
-      onNews()
+      onChange()
     },
-    over(how) {
-      end = how
-      onNews()
+    over(result) {
+      end = result
+      onChange()
     },
   })
-  let { from } = listening
+  let { from } = subscription
   return {
     from: () => from,
-    taken() {
-      const groups = heard
-      heard = []
+    takeEvents() {
+      const groups = buffered
+      buffered = []
       chars = 0
       return groups
     },
     end: () => end,
-    close: listening.stop,
+    close: subscription.stop,
   }
 }

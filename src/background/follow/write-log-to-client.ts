@@ -1,8 +1,8 @@
 /**
- * Gives a client the log of a run from an event on: what is durable, and then live what becomes so,
- * to the terminal event. It hears of a run of this process from the run itself, and looks for the
- * news of any other. A client that is full is waited for, and nothing is kept for it meanwhile: it
- * goes on from the database. A client that leaves does not touch the run.
+ * Writes the log of a run to a client, from an event on up to the terminal event: first the stored
+ * events, then new ones once they are stored. The events of a run in this process come from its log;
+ * other runs are polled in the database. For a slow client nothing is buffered: it continues from the
+ * database. A client that disconnects does not affect the run.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
@@ -19,82 +19,85 @@ import { isTurnUnfinished, isRunOrphaned } from '../is-run-unfinished-or-orphane
 import { bufferLiveEvents, type LiveEventBuffer } from './live-event-buffer.ts'
 
 export interface LogFollower {
-  readonly whose: Caller
+  readonly caller: Caller
   readonly turnId: string
-  /** The number of the first event that is wanted. */
+  /** Number of the first event to write. */
   readonly from: number
-  /** The log, if it is written in this process. */
+  /** The log, if the run is in this process. */
   readonly live: RunLog | null
-  /** Takes care of a run that nobody works on any more. */
+  /** Recovers a run whose replica has stopped. */
   readonly rescue: (run: RunLogPage) => Promise<void>
 }
 
-/** How often the news of a run elsewhere are looked for, and those of a database that is away. */
+/** Poll intervals: for runs of other replicas, and while the database is unreachable. */
 const POLL_MS = 200
-const AWAY_MS = 1_000
+const UNREACHABLE_POLL_MS = 1_000
 
-/** Resolves when the client has it all, or has left. */
+/** Resolves when the client has received everything or has disconnected. */
 export async function writeLogToClient(
-  following: LogFollower,
+  follower: LogFollower,
   client: ClientStream,
   world: GatewayDependencies,
 ): Promise<void> {
-  const reader = readerOf(client, following.from, world.settings.HEARTBEAT_SECONDS * 1000)
-  const ear = following.live === null ? null : bufferLiveEvents(following.live, reader.wake)
+  const reader = createLogReader(client, follower.from, world.settings.HEARTBEAT_SECONDS * 1000)
+  const buffer = follower.live === null ? null : bufferLiveEvents(follower.live, reader.wake)
   let isOver = false
   while (!isOver && !reader.isDisconnected()) {
-    isOver = hears(ear, reader)
-      ? await takeHeard(ear, reader)
-      : await takeRead(following, reader, world)
-    await reader.room()
+    isOver = hasNextEvent(buffer, reader)
+      ? await writeBufferedEvents(buffer, reader)
+      : await writeStoredEvents(follower, reader, world)
+    await reader.waitForRoom()
   }
-  ear?.close()
+  buffer?.close()
   reader.end()
 }
 
-type Reader = ReturnType<typeof readerOf>
+type LogReader = ReturnType<typeof createLogReader>
 
-/** Whether all that the reader wants next is heard, so that nothing has to be looked up. */
-function hears(ear: LiveEventBuffer | null, reader: Reader): ear is LiveEventBuffer {
-  return ear !== null && ear.end() !== 'lost' && reader.next() >= ear.from()
+/** True if the buffer has the next event, so that no query is needed. */
+function hasNextEvent(
+  buffer: LiveEventBuffer | null,
+  reader: LogReader,
+): buffer is LiveEventBuffer {
+  return buffer !== null && buffer.end() !== 'lost' && reader.next() >= buffer.from()
 }
 
-/** Resolves to whether that was the end. */
-async function takeHeard(ear: LiveEventBuffer, reader: Reader): Promise<boolean> {
-  const groups = ear.taken()
-  for (const group of groups) reader.give(group)
-  if (ear.end() === 'ended') return true
-  if (groups.length === 0) await reader.news(null)
+/** Resolves to true if that was the end of the log. */
+async function writeBufferedEvents(buffer: LiveEventBuffer, reader: LogReader): Promise<boolean> {
+  const groups = buffer.takeEvents()
+  for (const group of groups) reader.write(group)
+  if (buffer.end() === 'ended') return true
+  if (groups.length === 0) await reader.waitForChange(null)
   return false
 }
 
-async function takeRead(
-  { whose, turnId, rescue }: LogFollower,
-  reader: Reader,
+async function writeStoredEvents(
+  { caller, turnId, rescue }: LogFollower,
+  reader: LogReader,
   { runs, nowMs, log }: GatewayDependencies,
 ): Promise<boolean> {
   try {
-    const page = await runs.readLog(whose, turnId, reader.next())
+    const page = await runs.readLog(caller, turnId, reader.next())
     if (page === null) return true
-    for (const group of page.groups) reader.give(group)
+    for (const group of page.groups) reader.write(group)
     if (page.groups.length === MAX_PAGE_GROUPS) return false
     if (!isTurnUnfinished(page.state)) return true
     if (isRunOrphaned(page, nowMs())) await rescue(page)
-    if (page.groups.length === 0) await reader.news(POLL_MS)
+    if (page.groups.length === 0) await reader.waitForChange(POLL_MS)
   } catch (error) {
     log('warn', 'log-not-read', { turn: turnId, why: errorMessage(error) })
-    await reader.news(AWAY_MS)
+    await reader.waitForChange(UNREACHABLE_POLL_MS)
   }
   return false
 }
 
-/** A client that reads a log, and how far it has come. */
-function readerOf(client: ClientStream, from: number, heartbeatMs: number) {
+/** Tracks how far a client has read a log, and sends heartbeats. */
+function createLogReader(client: ClientStream, from: number, heartbeatMs: number) {
   const { ring, wait } = createNotifier()
   let next = from
   const state = { isFull: false }
   let isQuiet = true
-  const heart = setInterval(() => {
+  const heartbeat = setInterval(() => {
     if (isQuiet && !state.isFull) client.write(': ping\n\n')
     isQuiet = true
   }, heartbeatMs)
@@ -107,37 +110,37 @@ function readerOf(client: ClientStream, from: number, heartbeatMs: number) {
     next: () => next,
     isDisconnected: client.isDisconnected,
     wake: ring,
-    news: wait,
-    give(group: EventGroup): void {
+    waitForChange: wait,
+    write(group: EventGroup): void {
       if (group.last < next) return
       state.isFull = !client.write(eventsFrom(group, next))
       isQuiet = false
       next = group.last + 1
     },
-    async room(): Promise<void> {
+    async waitForRoom(): Promise<void> {
       while (state.isFull && !client.isDisconnected()) await wait(null)
     },
     end(): void {
-      clearInterval(heart)
+      clearInterval(heartbeat)
       client.end(DONE_MESSAGE)
     },
   }
 }
 
-/** The events of a group from number `next` on. */
+/** Returns the text of a group's events from number `next` on. */
 function eventsFrom({ first, text }: EventGroup, next: number): string {
-  let at = 0
-  for (let number = first; number < next; number += 1) at = text.indexOf('\n\n', at) + 2
-  return at === 0 ? text : text.slice(at)
+  let start = 0
+  for (let number = first; number < next; number += 1) start = text.indexOf('\n\n', start) + 2
+  return start === 0 ? text : text.slice(start)
 }
 
-export interface Notifier {
+interface Notifier {
   readonly ring: () => void
-  /** `null`: for as long as it takes. What rang before is not heard. */
+  /** Resolves on the next `ring`, or after `forMs` unless that is null. */
   readonly wait: (forMs: number | null) => Promise<void>
 }
 
-export function createNotifier(): Notifier {
+function createNotifier(): Notifier {
   let ring = (): void => undefined
   return {
     ring: () => ring(),

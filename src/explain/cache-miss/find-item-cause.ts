@@ -1,4 +1,4 @@
-/** Finds the first item that previous sent differently than in the previous request, and the decision behind it. */
+/** Finds the first item that was sent differently than in the previous request, and the decision behind it. */
 import {
   causeFromNote,
   causeFromEndedNote,

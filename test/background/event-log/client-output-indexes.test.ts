@@ -4,27 +4,27 @@ import { createGatewayToolOutput } from '../../../src/core/items/gateway-tool-it
 import type { Item } from '../../../src/core/item.ts'
 import { mapClientOutputIndexes } from '../../../src/background/event-log/client-output-indexes.ts'
 
-const OURS = createGatewayToolOutput('a', 'b')
-const THEIRS: Item = { type: 'message', role: 'assistant', content: [] }
+const GATEWAY_ITEM = createGatewayToolOutput('a', 'b')
+const MODEL_ITEM: Item = { type: 'message', role: 'assistant', content: [] }
 
-test('without anything of the house, everybody counts alike', () => {
-  const kept = new Set([0, 2])
-  const { shown, keptAt } = mapClientOutputIndexes(kept, [THEIRS, THEIRS])
-  expect(shown).toBe(kept)
-  expect([0, 1, 2].map(keptAt)).toEqual([0, 1, 2])
+test('client and stored indexes are equal without gateway tool items', () => {
+  const stored = new Set([0, 2])
+  const { visible, toStoredIndex } = mapClientOutputIndexes(stored, [MODEL_ITEM, MODEL_ITEM])
+  expect(visible).toBe(stored)
+  expect([0, 1, 2].map(toStoredIndex)).toEqual([0, 1, 2])
 })
 
-test('what is told is counted without what is of the house, there and back', () => {
+test('client indexes skip gateway tool items and map back to the stored indexes', () => {
   fc.assert(
-    fc.property(fc.array(fc.boolean(), { maxLength: 12 }), fc.nat(3), (ours, open) => {
-      const items = ours.map((isOurs) => (isOurs ? OURS : THEIRS))
-      const places = [...ours.keys()]
-      const { shown, keptAt } = mapClientOutputIndexes(new Set(places), items)
-      const told = places.filter((place) => ours[place] === false)
-      expect([...shown]).toEqual(told.map((_, at) => at))
-      expect([...shown].map(keptAt)).toEqual(told)
-      // What is still open stands behind all that.
-      expect(keptAt(told.length + open)).toBe(ours.length + open)
+    fc.property(fc.array(fc.boolean(), { maxLength: 12 }), fc.nat(3), (isGatewayItem, open) => {
+      const items = isGatewayItem.map((isGateway) => (isGateway ? GATEWAY_ITEM : MODEL_ITEM))
+      const indexes = [...isGatewayItem.keys()]
+      const { visible, toStoredIndex } = mapClientOutputIndexes(new Set(indexes), items)
+      const modelIndexes = indexes.filter((index) => isGatewayItem[index] === false)
+      expect([...visible]).toEqual(modelIndexes.map((_, index) => index))
+      expect([...visible].map(toStoredIndex)).toEqual(modelIndexes)
+      // Unfinished items come after all stored ones.
+      expect(toStoredIndex(modelIndexes.length + open)).toBe(isGatewayItem.length + open)
     }),
   )
 })

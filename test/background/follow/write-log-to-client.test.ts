@@ -27,7 +27,7 @@ const holdOf = ({ id, tenant, user }: NewTurn): RunHold => ({
   owner: 'R1',
 })
 const following = (turn: NewTurn, from = 0, live: RunLog | null = null): LogFollower => ({
-  whose: turn,
+  caller: turn,
   turnId: turn.id,
   from,
   live,
