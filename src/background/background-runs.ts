@@ -62,7 +62,7 @@ export async function openProcessRuns(
   }
   const home = await createProcessActiveRuns(id, recover, world)
   return {
-    ...createRunRoutes(home, world),
+    ...createRuns(home, world),
     lookAfter: () => Promise.resolve(),
     close(graceMs) {
       isClosing = true
@@ -76,12 +76,12 @@ export async function openProcessRuns(
 export function createRequestRuns(world: GatewayDependencies): BackgroundRuns {
   const home = createRequestActiveRuns(world)
   return {
-    ...createRunRoutes(home, world),
+    ...createRuns(home, world),
     lookAfter: (look) => recoverIfOrphaned(look, home, world),
   }
 }
 
-function createRunRoutes(
+function createRuns(
   home: ActiveRuns,
   world: GatewayDependencies,
 ): Omit<BackgroundRuns, 'lookAfter'> {

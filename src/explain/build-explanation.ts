@@ -102,10 +102,8 @@ export function explainPreparedRequest(
   request: UpstreamRequest,
   settings: Settings,
 ): Explanation {
-  return buildExplanation(
-    collectRequestFacts(prepared, request, settings),
-    toExplanationInput(prepared, request),
-  )
+  const facts = collectRequestFacts(prepared, request, settings)
+  return buildExplanation(facts, toExplanationInput(prepared, request))
 }
 
 export function collectRequestFacts(
@@ -161,17 +159,9 @@ export function buildExplanation(facts: RequestFacts, input: ExplanationInput): 
   const { items, sent, places, remembered, asked, params, bytes } = input
   const tokens = applyTokenCorrection(input.estimate, correction)
   const initialCount = remembered + asked
-  const weights = measureItems({ items, sent, places })
-  const fates = deriveItemDispositions({
-    items,
-    weights,
-    remembered,
-    given: initialCount,
-    notes,
-    sent,
-    places,
-    wire: upstream.wire,
-  })
+  const lists = { items, sent, places, notes, remembered, given: initialCount }
+  const weights = measureItems(lists)
+  const fates = deriveItemDispositions({ ...lists, weights, wire: upstream.wire })
   const total = { bytes, tokens }
   const droppedPlaces = new Set(
     fates.filter(({ fate }) => fate === 'dropped').map(({ place }) => place),
@@ -218,10 +208,8 @@ export function buildExplanation(facts: RequestFacts, input: ExplanationInput): 
   }
 }
 
-function digestClientFields({
-  instructions,
-  tools,
-}: ExplanationInput['clientParams']): ClientFieldDigests {
+function digestClientFields(params: ExplanationInput['clientParams']): ClientFieldDigests {
+  const { instructions, tools } = params
   return {
     instructions: instructions === null ? null : digestText(instructions),
     tools: tools.length === 0 ? null : digestText(JSON.stringify(tools)),

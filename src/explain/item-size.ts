@@ -1,7 +1,8 @@
 /** Measures items and media in bytes of JSON and in estimated tokens. */
 import { measureItemBytes } from '../core/items/serialize-item.ts'
 import { estimateItemTokensUncached } from '../core/items/item-tokens.ts'
-import { isToolOutput, type Item, type Part } from '../core/item.ts'
+import type { Item, Part } from '../core/item.ts'
+import { listContentParts } from '../core/media/media-handles.ts'
 import { estimateTokens } from '../core/text/estimate-tokens.ts'
 
 export interface Size {
@@ -49,9 +50,8 @@ export function sumSizes(weights: readonly Size[]): Size {
 }
 
 export function measureMedia(item: Item): Size {
-  const parts = partsOf(item)
-  if (!parts.some(isMedium)) return ZERO_SIZE
-  return measureJson(parts.filter(isMedium))
+  const media = listContentParts(item).filter(isMedium)
+  return media.length === 0 ? ZERO_SIZE : measureJson(media)
 }
 
 export function addSizes(one: Size, other: Size): Size {
@@ -73,11 +73,6 @@ export function subtractSizes(one: Size, other: Size): Size {
 export function measureJson(value: unknown): Size {
   const text = JSON.stringify(value) as string | undefined
   return { bytes: Buffer.byteLength(text ?? ''), tokens: estimateTokens(value) }
-}
-
-function partsOf(item: Item): readonly Part[] {
-  if (item.type === 'message') return item.content
-  return isToolOutput(item) && typeof item.output !== 'string' ? item.output : []
 }
 
 function isMedium({ type }: Part): boolean {

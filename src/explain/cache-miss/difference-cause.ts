@@ -14,32 +14,29 @@ export interface DifferenceCause {
 /** Returns one sentence that describes a note. */
 export type DescribeNote = (note: DispositionNote) => string
 
-type About = Pick<DifferenceCause, 'place'>
+type OptionalNote = DispositionNote | null | undefined
 
+/** Builds the cause for a note; null without a note. `place` is left out if it is undefined. */
 export function causeFromNote(
-  note: DispositionNote,
+  note: OptionalNote,
   sentenceOf: DescribeNote,
-  about: About = {},
-): DifferenceCause {
+  place?: number | null,
+): DifferenceCause | null {
+  if (note === null || note === undefined) return null
   const { by, why } = note
-  return {
-    who: 'gateway',
-    ...about,
-    ...(by === undefined ? {} : { by }),
-    why,
-    sentence: sentenceOf(note),
-  }
+  const item = place === undefined ? {} : { place }
+  const maker = by === undefined ? {} : { by }
+  return { who: 'gateway', ...item, ...maker, why, sentence: sentenceOf(note) }
 }
 
 /** Builds the cause for a note of the previous request that no longer applies. */
 export function causeFromEndedNote(
-  note: DispositionNote,
+  note: OptionalNote,
   sentenceOf: DescribeNote,
-  about: About = {},
-): DifferenceCause {
-  const cause = causeFromNote(note, sentenceOf, about)
-  return {
-    ...cause,
-    sentence: `This applied to the previous request but no longer does: ${cause.sentence}`,
-  }
+  place?: number | null,
+): DifferenceCause | null {
+  const cause = causeFromNote(note, sentenceOf, place)
+  if (cause === null) return null
+  const sentence = `This applied to the previous request but no longer does: ${cause.sentence}`
+  return { ...cause, sentence }
 }

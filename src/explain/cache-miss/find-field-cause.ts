@@ -51,7 +51,7 @@ export function findToolCause(pair: RequestPair): DifferenceCause | null {
   if (before.about.given === undefined || now.about.given === undefined) return OTHER_TOOLS
   // The description of a gateway tool can change with the policy.
   const offered = now.about.notes.find(({ why }) => why === 'house-tool-offered')
-  return offered === undefined ? null : causeFromNote(offered, sentenceOf)
+  return causeFromNote(offered, sentenceOf)
 }
 
 /** Finds a note about a field that only one of the two requests has. */
@@ -65,10 +65,10 @@ export function findFieldCause(
   ]
   const started = newNotes.filter((note) => !oldNotes.some((other) => isSameNote(note, other)))
   const ended = oldNotes.filter((note) => !newNotes.some((other) => isSameNote(note, other)))
-  const startedNote = selectMainNote(started, wire)
-  if (startedNote !== undefined) return causeFromNote(startedNote, sentenceOf)
-  const endedNote = selectMainNote(ended, wire)
-  return endedNote === undefined ? null : causeFromEndedNote(endedNote, sentenceOf)
+  return (
+    causeFromNote(selectMainNote(started, wire), sentenceOf) ??
+    causeFromEndedNote(selectMainNote(ended, wire), sentenceOf)
+  )
 }
 
 /** Prefers notes of transforms, because the notes of a wire follow from them. */

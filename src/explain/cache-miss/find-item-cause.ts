@@ -69,20 +69,15 @@ function findChangeCause(
   sentenceOf: DescribeNote,
 ): DifferenceCause | null {
   const [oldNotes, newNotes] = [previous.notes ?? [], current.notes ?? []]
-  const about = { place: current.place }
-  const started = selectNote(
-    newNotes.filter(({ why }) => !oldNotes.some((note) => note.why === why)),
-    wire,
+  const { place } = current
+  const started = newNotes.filter(({ why }) => !oldNotes.some((note) => note.why === why))
+  const ended = oldNotes.filter(({ why }) => !newNotes.some((note) => note.why === why))
+  return (
+    causeFromNote(selectNote(started, wire), sentenceOf, place) ??
+    causeFromEndedNote(selectNote(ended, wire), sentenceOf, place) ??
+    // The same transform may have shortened the item further.
+    causeFromNote(selectNote(newNotes, wire), sentenceOf, place)
   )
-  if (started !== null) return causeFromNote(started, sentenceOf, about)
-  const ended = selectNote(
-    oldNotes.filter(({ why }) => !newNotes.some((note) => note.why === why)),
-    wire,
-  )
-  if (ended !== null) return causeFromEndedNote(ended, sentenceOf, about)
-  // The same transform may have shortened the item further.
-  const further = selectNote(newNotes, wire)
-  return further === null ? null : causeFromNote(further, sentenceOf, about)
 }
 
 /** Explains an inserted item that differs: it moved, changed or is gone. */
@@ -98,13 +93,11 @@ function findAddedItemCause(
     fate.place === null && fate.notes?.at(-1)?.by === note.by
   if (rest.some((fate) => isBySameTransform(fate) && isSameItem(fate, previous))) {
     const moved = note.why === 'context-note' ? { ...note, why: 'note-moved' } : note
-    return causeFromNote(moved, sentenceOf, { place: null })
+    return causeFromNote(moved, sentenceOf, null)
   }
   const replacement =
     current !== null && isBySameTransform(current) ? current.notes?.at(-1) : undefined
-  return replacement === undefined
-    ? causeFromEndedNote(note, sentenceOf, { place: null })
-    : causeFromNote(replacement, sentenceOf, { place: null })
+  return causeFromNote(replacement, sentenceOf, null) ?? causeFromEndedNote(note, sentenceOf, null)
 }
 
 /** Finds the reason for dropping an item that the previous request had. */
@@ -116,10 +109,7 @@ function findDropCause(
 ): DifferenceCause | null {
   const dropped = now.filter((fate) => fate.fate === 'dropped' && isSameItem(fate, previous))
   const found = dropped.find(({ place }) => place === previous.place) ?? dropped[0]
-  const note = selectNote(found?.notes ?? [], wire)
-  return found === undefined || note === null
-    ? null
-    : causeFromNote(note, sentenceOf, { place: found.place })
+  return causeFromNote(selectNote(found?.notes ?? [], wire), sentenceOf, found?.place)
 }
 
 /** Finds the reason for an item that the previous request lacked. */
@@ -130,16 +120,18 @@ function findNewItemCause(
   sentenceOf: DescribeNote,
 ): DifferenceCause | null {
   if (current === null) return null
-  const about = { place: current.place }
+  const { place } = current
   if (current.fate === 'added') {
-    const note = current.notes?.find(({ did }) => did === 'added')
-    return note === undefined ? null : causeFromNote(note, sentenceOf, about)
+    return causeFromNote(
+      current.notes?.find(({ did }) => did === 'added'),
+      sentenceOf,
+      place,
+    )
   }
   const droppedBefore = before.find(
-    (fate) => fate.fate === 'dropped' && fate.place === current.place && isSameItem(fate, current),
+    (fate) => fate.fate === 'dropped' && fate.place === place && isSameItem(fate, current),
   )
-  const note = selectNote(droppedBefore?.notes ?? [], wire)
-  return note === null ? null : causeFromEndedNote(note, sentenceOf, about)
+  return causeFromEndedNote(selectNote(droppedBefore?.notes ?? [], wire), sentenceOf, place)
 }
 
 function findClientCause(
