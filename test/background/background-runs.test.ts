@@ -1,4 +1,4 @@
-/** Runs in one process, and where no process lasts. */
+/** Background runs in one process, and on Workers. */
 import { describe, expect, test } from 'vitest'
 import { createWebHttpExchange } from '../../src/server/runtime/web-http-exchange.ts'
 import { conversationId } from '../../src/core/turn-derived-ids.ts'
@@ -11,7 +11,7 @@ import { newTurnId } from './kit.ts'
 import { ANN, asked, beginInVain, inTown, UNANSWERED, until } from './town.ts'
 
 describe.concurrent('a resumable stream', () => {
-  test('is taken back when its client leaves before there is an answer', () =>
+  test('is cancelled if its client disconnects before the answer starts', () =>
     inTown(async (town) => {
       const { runs, cancelled } = await town.citizen()
       const client = new AbortController()
@@ -25,7 +25,7 @@ describe.concurrent('a resumable stream', () => {
       await until(async () => (await town.turn(`resp_${id}`))?.state === 'cancelled')
     }))
 
-  test('that the upstream refuses is an error, and its turn has failed', () =>
+  test('fails with an error if the upstream rejects the request', () =>
     inTown(async (town) => {
       const { runs } = await town.citizen()
       const body = { stream: true, input: '/status 418 No' }
@@ -35,7 +35,7 @@ describe.concurrent('a resumable stream', () => {
       await until(async () => (await town.turn(`resp_${town.opened[0]}`))?.state === 'failed')
     }))
 
-  test('is nothing for who wants no stream, and refused to who keeps none', () =>
+  test('is ignored without a stream and rejected with store: false', () =>
     inTown(async (town) => {
       const { runs } = await town.citizen()
       expect(runs.answer(asked({ input: 'x' }, true))).toBeNull()
@@ -45,8 +45,8 @@ describe.concurrent('a resumable stream', () => {
     }))
 })
 
-describe.concurrent('a memory that is away', () => {
-  test('keeps no run from being refused, and lets none begin', () =>
+describe.concurrent('an unreachable database', () => {
+  test('lets no run start, and requests can still be rejected', () =>
     inTown(async (town) => {
       const { runs, cancelled } = await town.citizen()
       town.faults.open = 2
@@ -57,7 +57,7 @@ describe.concurrent('a memory that is away', () => {
       await until(async () => cancelled() > 1)
     }))
 
-  test('for a moment does not cost the run', () =>
+  test('for a moment does not end the run', () =>
     inTown(async (town) => {
       const citizen = await town.citizen()
       town.faults.record = 2
@@ -77,7 +77,7 @@ describe.concurrent('a run in a conversation', () => {
     return { id, head }
   }
 
-  test('adds to it at its end, and is alone with it until then', () =>
+  test('adds its turn at the end and locks the conversation until then', () =>
     inTown(async (town) => {
       const citizen = await town.citizen()
       const { id: conversation, head } = await conversationIn(town.shared)
@@ -89,7 +89,7 @@ describe.concurrent('a run in a conversation', () => {
       expect(`resp_${await head()}`).toBe(id)
     }))
 
-  test('adds nothing when it is cancelled, and leaves it free', () =>
+  test('adds nothing if cancelled and unlocks the conversation', () =>
     inTown(async (town) => {
       const citizen = await town.citizen()
       const { id: conversation, head } = await conversationIn(town.shared)
@@ -100,7 +100,7 @@ describe.concurrent('a run in a conversation', () => {
       expect(`resp_${await head()}`).toBe(next)
     }))
 
-  test('is run again in it, when nobody else has added to it', () =>
+  test('is restarted if the conversation has no other new turns', () =>
     inTown(async (town) => {
       const first = await town.citizen()
       const { id: conversation, head } = await conversationIn(town.shared)
@@ -115,7 +115,7 @@ describe.concurrent('a run in a conversation', () => {
     }))
 })
 
-test('a run that is run again is asked the same, with all that its client had brought along', () =>
+test("a restarted run sends the same request, including the client's items", () =>
   inTown(async (town) => {
     const first = await town.citizen()
     const said = (role: string, text: string) => ({ role, content: text })
@@ -134,10 +134,10 @@ test('a run that is run again is asked the same, with all that its client had br
     expect(second.sent()).toEqual([bodies.at(-1)])
   }))
 
-describe.concurrent('where no process lasts', () => {
+describe.concurrent('on Workers', () => {
   const visit = () => createWebHttpExchange(new Request('http://localhost/'), () => undefined)
 
-  test('whoever reads an orphan has it run again, or ended', () =>
+  test('reading an orphaned run restarts or ends it', () =>
     inTown(async (town) => {
       const first = await town.citizen()
       const untold = await beginInVain(town, first)
@@ -154,7 +154,7 @@ describe.concurrent('where no process lasts', () => {
       expect((await town.turn(untold))?.state).toBe('complete')
     }))
 
-  test('what is alive is left alone, and so is what is not there', () =>
+  test('running and missing responses are left alone', () =>
     inTown(async (town) => {
       const first = await town.citizen()
       const id = await town.begin(first, '/hang')
@@ -166,7 +166,7 @@ describe.concurrent('where no process lasts', () => {
       expect(await runs.cancel(id, ANN)).toMatchObject({ status: 'cancelled' })
     }))
 
-  test('an answer that says nothing of its owner is given up after long', () =>
+  test('a run without a recorded owner is ended after a long timeout', () =>
     inTown(async (town) => {
       const turn = newTurn({ id: newTurnId(), ...ANN, createdAtMs: Date.now() })
       await town.shared.store.openTurn(turn)

@@ -3,7 +3,7 @@ import { responsesDialect } from '../../src/dialects/responses/responses-dialect
 import { startRun } from '../../src/background/generate-into-run-log.ts'
 import { newTurnId, testWorld } from './kit.ts'
 
-test('a run lasts until what follows its answer is done, for the host may stop with it', async () => {
+test('a run lasts until its after-answer tasks are done, because the host may stop with it', async () => {
   const world = await testWorld()
   const steps: string[] = []
   const keepRequest: (typeof world)['requests']['keepRequest'] = async (_owner, _turn, tell) => {

@@ -1,8 +1,6 @@
 /**
- * Gateways are killed at random moments of what they do, and then everything that a client was told
- * must still be true: nothing of it lost, nothing doubled, nothing in progress for ever.
- *
- * `npm test` kills a few times. `SOAK_ROUNDS=1000` kills as often as that, which takes its time.
+ * Kills gateways at random moments and then checks everything that clients received: nothing is lost,
+ * repeated or in progress forever. `npm test` kills a few times; `SOAK_ROUNDS=1000` kills 1000 times.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +19,10 @@ const ROUNDS = Number(process.env['SOAK_ROUNDS'] ?? 2)
 const STREAMS = 12
 const LEASE_MS = 1_000
 
-/** Answers late, so that some die waiting for it, and are asked again by whoever comes after. */
+/**
+ * An upstream that answers late, so that some gateways are killed while they wait and another one
+ * repeats the request.
+ */
 let upstream: Upstream
 const LATE = 'It took a while.'
 beforeAll(async () => {
@@ -44,16 +45,16 @@ function environment(databaseUrl: string): Readonly<Record<string, string>> {
   }
 }
 
-/** What a client has seen of one answer when its gateway died. */
+/** The part of an answer that a client had received when its gateway was killed. */
 interface Seen {
   readonly kind: Kind
   readonly id: string
   readonly events: readonly ReadEvent[]
-  /** What it says in the end. */
+  /** Expected final text. */
   readonly text: string
 }
 
-/** Whether it is streamed, whether it is of the background, and who answers. */
+/** Kinds of requests: streamed, background, and the upstream that answers. */
 const KINDS = {
   background: [true, true, 'demo'],
   polled: [false, true, 'demo'],
@@ -66,7 +67,7 @@ type Kind = keyof typeof KINDS
 
 const folder = mkdtempSync(join(tmpdir(), 'backstory-kill-'))
 let database: TestDatabase | null = null
-/** How often which kind of answer came to what, for those who ask for many rounds. */
+/** Counts the final states by kind of request, printed for many rounds. */
 const tally = new Map<string, number>()
 afterAll(async () => {
   if (process.env['SOAK_ROUNDS'] !== undefined) {
@@ -78,9 +79,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe.concurrent('killed in the middle of everything', () => {
+describe.concurrent('gateways that are killed at random moments', () => {
   test(
-    'and started again on the same SQLite file',
+    'lose nothing when restarted on the same SQLite file',
     async () => {
       const own = environment(`sqlite:${folder}/backstory.db`)
       let victim = await startChild(own)
@@ -95,14 +96,14 @@ describe.concurrent('killed in the middle of everything', () => {
   )
 
   test(
-    'with another one on the same Postgres',
+    'lose nothing with another gateway on the same Postgres database',
     async () => {
       database = await createDatabase()
       const own = environment(database.url)
       let [victim, witness] = await Promise.all([startChild(own), startChild(own)])
       for (let round = 0; round < ROUNDS; round += 1) {
         const seen = await killedAmid(victim)
-        // The one that has seen it all is the next to die.
+        // The gateway that has just verified everything is killed next.
         const [fresh] = await Promise.all([startChild(own), everythingIsTrue(witness, seen)])
         victim = witness
         witness = fresh
@@ -125,7 +126,7 @@ async function killedAmid(gateway: ChildGateway): Promise<readonly Seen[]> {
   return (await Promise.all(asking)).filter((seen) => seen !== null)
 }
 
-/** `null` if its gateway died before it told an id. */
+/** Null if the gateway was killed before it sent an id. */
 async function ask({ url }: ChildGateway, kind: Kind, text: string): Promise<Seen | null> {
   const [stream, background, model] = KINDS[kind]
   const init = {
@@ -190,7 +191,7 @@ async function isTrue(gateway: ChildGateway, seen: Seen, deadline: number): Prom
   if (status === 'completed') {
     expect(types).toHaveLength(2)
     expect(JSON.stringify(output[1])).toContain(JSON.stringify(seen.text))
-    // What the demo is sent stays within the process.
+    // Requests to the demo model stay in the process.
     if (seen.text === LATE) await requestIsTrue(gateway, seen, wasOpen)
   }
   const wasTold = (type: string): boolean => seen.events.some((event) => event.type === type)
@@ -200,21 +201,24 @@ async function isTrue(gateway: ChildGateway, seen: Seen, deadline: number): Prom
   const isLogged = log.status === 200
   if (seen.kind !== 'resumable') expect(isLogged).toBe(true)
   if (!isLogged) return expect(seen.events).toEqual([])
-  // What was told is told again, and then the end of it, by the rules.
+  // The stored log repeats everything that the client received, followed by a valid ending.
   expect(log.events.slice(0, seen.events.length)).toEqual(seen.events)
   expect(responsesFaults(framesIn(log.text), { wholeResponses: false })).toEqual([])
   expect(log.events.at(-1)?.type).toBe(`response.${status}`)
   const rest = await readStream(`${path}?stream=true&starting_after=${seen.events.length - 1}`)
   if (seen.events.length > 0) expect(rest.events).toEqual(log.events.slice(seen.events.length))
-  // What was told to be finished is kept.
+  // Items that the client saw end are stored.
   const told = seen.events.filter(({ type }) => type === 'response.output_item.done')
   const done = told.map(({ data }) => (JSON.parse(data) as { item: { id: string } }).item)
   expect(output.slice(0, done.length)).toMatchObject(done)
 }
 
-/** Who has ended an answer may have been killed before it kept the request; who is alive keeps it. */
+/**
+ * The gateway that ended an answer may have been killed before it stored the request; a live gateway
+ * stores it.
+ */
 async function requestIsTrue(gateway: ChildGateway, seen: Seen, wasOpen: boolean): Promise<void> {
-  // What has arrived stands for one request, so it is not asked about again once it is kept.
+  // A received answer means one upstream request, which is not repeated once it is stored.
   const deadline = Date.now() + (wasOpen ? LEASE_MS * 4 : 0)
   let kept = await expectArrivedIfKept(gateway, seen.id)
   while (kept === 'not kept' && Date.now() < deadline) {

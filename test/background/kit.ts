@@ -1,4 +1,4 @@
-/** A world with a real memory and nothing else, and a client that can be full and can leave. */
+/** Dependencies with a real database and nothing else, and a client that can be slow and can disconnect. */
 import { randomBytes } from 'node:crypto'
 import { EXPLAIN_HOOKS } from '../../src/explain/connect-explanations.ts'
 import type { ClientStream } from '../../src/gateway/http-exchange-interface.ts'
@@ -56,7 +56,7 @@ export function newTurnId(): string {
   return [...randomBytes(20)].map((byte) => LETTERS[byte % 32]).join('')
 }
 
-/** A run of `R1` with nothing in its log. */
+/** A run of the replica `R1` with an empty log. */
 export async function openRun(
   world: GatewayDependencies,
   fields: Partial<NewTurn> = {},
@@ -74,7 +74,7 @@ export function group(first: number, last: number, more = ''): EventGroup {
   return { first, last, text }
 }
 
-/** `isSlow` is full after each piece until it is drained. */
+/** With `isSlow` the client is full after each write until it is drained. */
 export function testClient(isSlow = false) {
   const seen = { text: '', writes: 0, ended: 0 }
   const gone: (() => void)[] = []

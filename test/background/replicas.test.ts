@@ -1,4 +1,4 @@
-/** Several replicas over one memory: what one leaves behind, another ends or runs again. */
+/** Several replicas on one database: a run that one leaves behind is ended or restarted by another. */
 import { describe, expect, test } from 'vitest'
 import { framesIn } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
@@ -8,7 +8,7 @@ import { aMoment, newTurnId } from './kit.ts'
 import { ANN, beginInVain, inTown, until } from './town.ts'
 
 describe.concurrent('a replica that dies', () => {
-  test('leaves what had said nothing to be run again, as if nothing had happened', () =>
+  test('has its runs without output restarted', () =>
     inTown(async (town) => {
       const first = await town.citizen()
       const lost = await beginInVain(town, first)
@@ -27,7 +27,7 @@ describe.concurrent('a replica that dies', () => {
       expect(messages.slice(0, -1)).toEqual(await town.events(lost))
     }))
 
-  test('leaves what had said something to fail, with a reason', () =>
+  test('has its runs with output ended as failed', () =>
     inTown(async (town) => {
       const first = await town.citizen()
       const id = await town.begin(first, '/think Hm.\n/repeat 10 word\n/hang')
@@ -44,7 +44,7 @@ describe.concurrent('a replica that dies', () => {
       expect(turn?.output.map(({ type }) => type)).toEqual(['reasoning', 'message'])
     }))
 
-  test('leaves no ordinary answer open for ever', () =>
+  test('has its ordinary answers ended', () =>
     inTown(async (town) => {
       const first = await town.citizen()
       const turn = newTurn({ id: newTurnId(), ...ANN, owner: first.id })
@@ -58,7 +58,7 @@ describe.concurrent('a replica that dies', () => {
       expect(ended).toMatchObject({ state: 'failed', failure: { status: 500 } })
     }))
 
-  test('is succeeded by one of many', () =>
+  test('has each run restarted by exactly one other replica', () =>
     inTown(async (town) => {
       const first = await town.citizen()
       const lost = await Promise.all(Array.from({ length: 8 }, () => beginInVain(town, first)))
@@ -73,12 +73,12 @@ describe.concurrent('a replica that dies', () => {
       expect(again).toHaveLength(lost.length)
     }))
 
-  test('and comes back finds its runs gone, and lets them be', () =>
+  test('and returns leaves its former runs to their new owner', () =>
     inTown(async (town) => {
       const first = await town.citizen()
       const id = await town.begin(first, '/repeat 3 word\n/hang')
       await until(async () => (await town.turn(id))?.output.length === 1)
-      // Its lease runs out behind its back, and one that is there to stay takes over what it ran.
+      // The lease expires while the replica lives, and another replica takes over its run.
       const { runs } = town.shared
       const turnId = id.slice('resp_'.length)
       await runs.renewReplica('R9', Date.now(), Date.now() + 60_000)
@@ -91,7 +91,7 @@ describe.concurrent('a replica that dies', () => {
     }))
 })
 
-describe.concurrent('a replica that is asked to stop', () => {
+describe.concurrent('a replica that shuts down', () => {
   test('lets runs finish', () =>
     inTown(async (town) => {
       const first = await town.citizen()
@@ -100,7 +100,7 @@ describe.concurrent('a replica that is asked to stop', () => {
       expect((await town.turn(id))?.state).toBe('complete')
     }))
 
-  test('ends at once what takes too long, and leaves at once what has not begun', () =>
+  test('ends slow runs and leaves runs without output to others', () =>
     inTown(async (town) => {
       const first = await town.citizen()
       const told = await town.begin(first, '/repeat 3 word\n/hang')
@@ -126,7 +126,7 @@ describe.concurrent('on another replica', () => {
       expect(messages.slice(0, -1)).toEqual(await town.events(id))
     }))
 
-  test('a run is cancelled, and its upstream with it', () =>
+  test('a run and its upstream request are cancelled', () =>
     inTown(async (town) => {
       const [first, second] = [await town.citizen(), await town.citizen()]
       const id = await town.begin(first, '/repeat 3 word\n/hang')
@@ -143,7 +143,7 @@ describe.concurrent('on another replica', () => {
       })
     }))
 
-  test('a cancel and an end at the same time agree on which it was', () =>
+  test('a concurrent cancel and end agree on the final state', () =>
     inTown(async (town) => {
       const [first, second] = [await town.citizen(), await town.citizen()]
       const states = new Set<string>()
@@ -167,7 +167,7 @@ describe.concurrent('on another replica', () => {
     }))
 })
 
-test('an answer whose end could not be kept is ended later, by whoever let it go', () =>
+test('an answer whose end could not be stored is ended later by the same replica', () =>
   inTown(async (town) => {
     const first = await town.citizen()
     const turn = newTurn({ id: newTurnId(), ...ANN, owner: first.id })

@@ -1,4 +1,4 @@
-/** Several replicas of one memory in this process. They can die as if they were killed. */
+/** Several replicas on one database in this process. They can be stopped as if killed. */
 import type { JsonObject } from '../../src/core/json/json.ts'
 import type { ClientRequest } from '../../src/core/client-request.ts'
 import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
@@ -14,10 +14,10 @@ import type { GatewayDependencies } from '../../src/gateway/dependencies-interfa
 import { framesIn } from '../support/logs.ts'
 import { aMoment, newTurnId, testWorld, type TestWorld } from './kit.ts'
 
-/** Whose everything in the town is: whoever takes it over takes it over as hers. */
+/** Owner of everything in these tests; another replica takes over on her behalf. */
 export const ANN: Caller = { tenant: 'local', user: 'ann' }
 
-/** Every test has a memory of its own, or its replicas would look after those of the others. */
+/** Every test has its own database; otherwise its replicas would recover runs of other tests. */
 export async function inTown(play: (town: Town) => Promise<void>): Promise<void> {
   const world = await testWorld()
   const town = townOf(world)
@@ -37,19 +37,19 @@ export interface Citizen {
   readonly id: string
   readonly world: GatewayDependencies
   readonly runs: ProcessBackgroundRuns
-  /** From then on nothing of it reaches the memory, and nothing comes back to it. */
+  /** Afterwards nothing of the replica reaches the database, and it receives nothing from it. */
   readonly die: () => void
   readonly isAlive: () => boolean
   readonly cancelled: () => number
-  /** What its upstream was asked. */
+  /** Requests that its upstream received. */
   readonly sent: () => readonly unknown[]
 }
 
 function townOf(memory: TestWorld) {
   const all: Citizen[] = []
-  /** Ids of the turns of all runs, in the order in which they were to be opened. */
+  /** Turn ids of all runs, in the order of their creation. */
   const opened: string[] = []
-  /** How often a write will fail. */
+  /** Number of writes that will fail. */
   const faults = { open: 0, record: 0 }
   const shared: TestWorld = {
     ...memory,
@@ -72,7 +72,7 @@ function townOf(memory: TestWorld) {
     shared,
     opened,
     faults,
-    /** The upstream of the first citizen leaves some questions unanswered. */
+    /** The first replica's upstream leaves some requests without an answer. */
     async citizen(): Promise<Citizen> {
       const id = newTurnId()
       const life = { isOver: false }
@@ -95,7 +95,7 @@ function townOf(memory: TestWorld) {
       all.push(citizen)
       return citizen
     },
-    /** Begins a background response, and resolves to its id. */
+    /** Starts a background response and resolves to its id. */
     async begin({ runs }: Citizen, input: string, more = {}): Promise<string> {
       const response = await runs.answer(asked({ background: true, input, ...more }))
       if (response === null) throw new Error('It is not of the background.')
@@ -118,7 +118,7 @@ function townOf(memory: TestWorld) {
   }
 }
 
-/** `leaves` is when the client does. */
+/** `leaves` resolves when the client disconnects. */
 export function asked(body: JsonObject, isResumable = false, leaves?: AbortSignal) {
   const clientRequest: ClientRequest = responsesDialect.parse({ model: 'demo', ...body })
   const request = new Request('http://localhost/', leaves && { signal: leaves })
@@ -181,7 +181,7 @@ export async function until<Value>(read: () => Promise<Value | undefined | false
   throw new Error('It did not happen.')
 }
 
-/** Of an upstream that does not answer yet: nothing but the opening has been told. */
+/** Starts a run whose upstream does not answer yet, so that its log has only the opening events. */
 export async function beginInVain(town: Town, citizen: Citizen, more = {}): Promise<string> {
   const id = await town.begin(citizen, UNANSWERED, more)
   await until(async () => (await town.turn(id))?.state === 'open')

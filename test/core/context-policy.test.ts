@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { resolvePolicy, POLICY_NAMES, PRESETS } from '../../src/core/context-policy.ts'
 
-test('without a word it is retain', () => {
+test('the default policy is retain', () => {
   expect(resolvePolicy([])).toBe(PRESETS.retain)
   expect(resolvePolicy([null, {}])).toEqual(PRESETS.retain)
 })
 
-test.each(POLICY_NAMES)('%s is what its preset says', (policy) => {
+test.each(POLICY_NAMES)('%s resolves to its preset', (policy) => {
   expect(resolvePolicy([{ policy }])).toEqual(PRESETS[policy])
 })
 
-describe('of several wishes', () => {
-  test('the last one goes first, number by number', () => {
+describe('several overrides', () => {
+  test('apply field by field, and the last one wins', () => {
     const { window, outputs } = resolvePolicy([
       { window: { items: 40, turns: 10 } },
       { window: { turns: 20 }, outputs: { keepTurns: 3 } },
@@ -20,7 +20,7 @@ describe('of several wishes', () => {
     expect(outputs).toEqual({ ...PRESETS.retain.outputs, keepTurns: 3 })
   })
 
-  test('a preset that is named anew puts its own numbers, and leaves what no preset decides', () => {
+  test('reset the fields of a newly named preset and keep those that no preset defines', () => {
     const policy = resolvePolicy([
       { policy: 'lean', window: { items: 40 }, speakers: { names: 'prefix' } },
       { policy: 'replay' },
@@ -31,13 +31,13 @@ describe('of several wishes', () => {
     })
   })
 
-  test('null takes a limit back', () => {
+  test('remove a limit with null', () => {
     expect(
       resolvePolicy([{ window: { items: 40 } }, { window: { items: null } }]).window.items,
     ).toBe(null)
   })
 
-  test('notes add up, unless they are to replace what was said before', () => {
+  test('add up their notes unless the mode is replace', () => {
     const note = (text: string) => ({ text, depth: 0, role: 'developer' as const })
     const operator = { notes: { entries: [note('operator')] } }
     const textsOf = (entries: readonly { text: string }[]) => entries.map(({ text }) => text)

@@ -1,6 +1,6 @@
 /**
- * Of two requests between which one thing has changed, the explanation of the second names that thing,
- * in the words of every wire: or says that nothing before the end has changed, if that is so.
+ * Compares two requests that differ in one change, for every wire: the explanation of the second one
+ * names this change, or reports that only the end is new.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -75,7 +75,7 @@ function causeTold(model: string, before: Asked, now: Asked): JsonObject {
   return predictCacheHit(sent(model, now), previous)['cause'] as JsonObject
 }
 
-/** A change of the second request, and what its explanation has to say then. */
+/** A change of the second request and the expected cause. */
 interface Change {
   readonly name: string
   readonly make: (asked: Asked, at: number) => Asked
@@ -84,7 +84,7 @@ interface Change {
 
 const WORDS = 'Some words that go on and on until they are longer than what is seen in one line. '
 
-/** The places of what users said before the newest answer. */
+/** Indexes of the user messages before the latest answer. */
 function questionsOf({ input }: Asked): readonly number[] {
   const newest = input.findLastIndex(({ role }) => role === 'assistant')
   return input.flatMap(({ role }, at) => (role === 'user' && at < newest ? [at] : []))
@@ -174,7 +174,7 @@ function tool(name: string): JsonObject {
   return { type: 'function', name, parameters: { type: 'object', properties: {} }, strict: false }
 }
 
-/** No two texts are the same. */
+/** Every text is unique. */
 function roundOf(works: boolean, at: number): readonly JsonObject[] {
   const call = {
     type: 'function_call',
@@ -200,7 +200,7 @@ const story = fc.record({
 
 type Story = typeof story extends fc.Arbitrary<infer Made> ? Made : never
 
-/** The request before, and the same with one more answer and question. */
+/** The previous request, and the same request with one more answer and question. */
 function requestsOf({ rounds, begins, instructions }: Story): readonly [Asked, Asked] {
   const all = rounds.flatMap(roundOf)
   const head = begins === null ? [] : [said(begins, 'You are a helper.')]
@@ -213,14 +213,15 @@ function requestsOf({ rounds, begins, instructions }: Story): readonly [Asked, A
   ]
 }
 
-describe('of two requests between which one thing has changed, it is the cause (C102)', () => {
+describe('the only change between two requests is named as the cause (C102)', () => {
   test.each(CHANGES)('$name', ({ name, make, cause }) => {
     fc.assert(
       fc.property(story, (made) => {
         const [before, now] = requestsOf(made)
         const changed = make(now, made.at)
         const told = causeTold(made.model, before, changed)
-        // What a client says in its own bytes may be said otherwise once the gateway has changed something.
+        // The gateway may encode a request differently from the client's own bytes once it changes
+        // anything.
         const mayBeAnew = made.model === 'responses-1' && changed.wishes !== now.wishes
         const isAnew = told['why'] === 'written-anew' && mayBeAnew
         const isSeen = told['sentence'] !== NEW || name === 'nothing'
@@ -232,7 +233,7 @@ describe('of two requests between which one thing has changed, it is the cause (
   })
 })
 
-describe('who only goes on is never said to have changed anything (C102)', () => {
+describe('a conversation that only continues has no cause (C102)', () => {
   const notes = {
     mode: 'replace',
     entries: [NOTE, { ...NOTE, text: 'Another.', depth: 0 }],
@@ -261,12 +262,12 @@ describe('who only goes on is never said to have changed anything (C102)', () =>
 const NEW = 'Everything from here on is new: the conversation continues.'
 const GOES_ON = { who: 'nobody', sentence: NEW }
 
-/** Whether the change can be seen in nothing that was sent before. */
+/** True if the change does not affect anything that was sent before. */
 function isPrefix(model: string, before: Asked, now: Asked): boolean {
   const [then, today] = [sent(model, before).body, sent(model, now).body].map((body) => {
     const parsed = JSON.parse(body) as JsonObject
     const entries = parsed['messages'] ?? parsed['input'] ?? parsed['contents'] ?? parsed['items']
-    // A mark of what is to be cached may move.
+    // A cache_control mark may move.
     const still = (key: string, value: Json) => (key === 'cache_control' ? undefined : value)
     return (entries as readonly JsonObject[]).map((entry) => JSON.stringify(entry, still))
   }) as [string[], string[]]

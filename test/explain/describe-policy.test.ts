@@ -1,4 +1,4 @@
-/** A policy is told in the words that it is wished for in. */
+/** Describes a policy with the field names of policy overrides. */
 import { expect, test } from 'vitest'
 import { resolvePolicy } from '../../src/core/context-policy.ts'
 import { readPolicyOverrides } from '../../src/dialects/context-policy/parse-and-format-overrides.ts'
@@ -6,7 +6,7 @@ import { describePolicy } from '../../src/explain/describe-policy.ts'
 
 const SAID = { policy: 'lean', summaries: { keep_turns: 2 }, media: { image_messages: 7 } }
 
-test('what is told of a field can be written into a request as it stands', () => {
+test('a described field can be used in a request unchanged', () => {
   const wishes = readPolicyOverrides(SAID, 'backstory')
   const told = describePolicy(resolvePolicy([wishes]), [{ by: 'request', wishes }])
   expect(told).toEqual({
@@ -19,7 +19,7 @@ test('what is told of a field can be written into a request as it stands', () =>
   })
 })
 
-test('what nobody has wished for is the gateway’s', () => {
+test('a field that no level sets is attributed to the gateway', () => {
   const policy = resolvePolicy([{ policy: 'capped' }])
   const without = { ...policy, outputs: { ...policy.outputs, expand: false } }
   const { changes } = describePolicy(without, [{ by: 'settings', wishes: { policy: 'capped' } }])

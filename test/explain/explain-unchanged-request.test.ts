@@ -1,6 +1,6 @@
 /**
- * What is read from the bytes of a request that went on unchanged is what could have been told of it when
- * it was sent: whatever stands in it, in either dialect.
+ * The explanation that is derived from the bytes of an unchanged request equals the one at the time of
+ * sending, for any request of either dialect.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-/** As it is told when it is sent, and as it is read again from what is kept. */
+/** Returns the explanation at the time of sending and the one derived from the stored row. */
 function tellings(api: DialectName, body: JsonObject) {
   return tellingsOf(api, new TextEncoder().encode(JSON.stringify(body)))
 }
@@ -73,7 +73,7 @@ const head = fc.record({
 
 const pinned = fc.boolean()
 
-/** Of any kind, and such as need no change. */
+/** Items of any kind that need no change. */
 const asked = fc
   .oneof(conversation, tidyConversation.map(spokenIn))
   .map((items) => [...items, ...talk`user: so?`])
@@ -104,12 +104,12 @@ for (const api of ['chat', 'responses'] as const) {
       }),
       runs(300),
     )
-    // Or nothing has been tried.
+    // Otherwise the test has checked nothing.
     expect(byBody).toBeGreaterThan(0)
   })
 }
 
-test('of a request with media, tools and instructions nothing but its bytes is kept', () => {
+test('an unchanged request with media, tools and instructions is stored as its bytes only', () => {
   const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
   const messages = [
@@ -122,7 +122,7 @@ test('of a request with media, tools and instructions nothing but its bytes is k
   expect(kept.about.length).toBeLessThan(800)
 })
 
-test('what cannot be read any more is not told', () => {
+test('a request that cannot be parsed any more has no explanation', () => {
   const { kept } = tellings('chat', { model: 'm', messages: [{ role: 'user', content: 'Hi!' }] })
   expect(decodeSentRequest(kept)).not.toBeNull()
   expect(decodeSentRequest({ ...kept, body: '{"model":"m","messages":[3]}' })).toBeNull()
@@ -135,7 +135,7 @@ test.each([
     '\ufeff{"model":"m","messages":[{"role":"user","content":"Hi!"}],"store":true}',
   ],
   ['half a character', '{"model":"m","messages":[{"role":"user","content":"Hi \\ud83e!"}]}'],
-])('with %s it is read as it was sent', (_, text) => {
+])('a body with %s is read as it was sent', (_, text) => {
   const { told, kept, read } = tellingsOf('chat', new TextEncoder().encode(text))
   expect(kept.items).toBe('')
   expect(read).toEqual(told)

@@ -27,7 +27,7 @@ function fates(
   })
 }
 
-test('tells of every item what became of it, in order (C36)', () => {
+test('lists every item with its fate in order (C36)', () => {
   expect(
     fates(talk`
     output x lost
@@ -41,14 +41,14 @@ test('tells of every item what became of it, in order (C36)', () => {
   ])
 })
 
-test('what is shortened is changed, with who did it and as large as it is sent', () => {
+test('a shortened item is changed, with its transform and its size as sent', () => {
   const [whole, short] = [fates(LONG)[2], fates(LONG, LEAN)[2]]
   expect(short).toMatchObject({ fate: 'changed', preview: whole?.preview })
   expect(short?.notes).toMatchObject([{ why: 'output-too-old', by: 'shorten-tool-outputs' }])
   expect(short?.bytes).toBeLessThan(whole?.bytes ?? 0)
 })
 
-test('what was remembered is told apart from what was given', () => {
+test('items from the history are distinguished from those of the request', () => {
   const recalled = { did: 'added', why: 'recalled', at: 1 } as const
   const told = fates(LONG, PRESETS.replay, { remembered: 1, notes: [recalled] })
   expect(told.map(({ from }) => from)).toEqual([

@@ -1,13 +1,13 @@
-/** With what a request is compared is what its conversation goes on from, or nothing. */
+/** A request is compared with the request that its conversation continues, or with none. */
 import { expect, test } from 'vitest'
 import { loadPreviousRequest } from '../../src/explain/load-previous-request.ts'
 import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
 import { NO_HISTORY } from '../../src/gateway/history/loaded-history.ts'
 
 test.each([
-  ['that goes on from it', { id: 'turn' }, ['turn']],
-  ['that continues an answer which was not kept', null, []],
-])('the request of the newest turn is looked for by one %s', async (_, parent, asked) => {
+  ['that continues it', { id: 'turn' }, ['turn']],
+  ['that continues an answer without a stored request', null, []],
+])('the request of the latest turn is loaded for a request %s', async (_, parent, asked) => {
   const looked: string[] = []
   const requests = {
     loadRequest: (_owner: unknown, turnId: string) => {

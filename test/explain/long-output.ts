@@ -1,4 +1,4 @@
-/** A talk of which an output is long, and a policy that shortens it as soon as a turn is over. */
+/** A conversation with a long tool output, and a policy that shortens it once its turn is over. */
 import { PRESETS, type ContextPolicy } from '../../src/core/context-policy.ts'
 import { talk } from '../support/talk.ts'
 

@@ -14,7 +14,7 @@ function linesOf(list: readonly JsonObject[], more: JsonObject = {}): readonly s
   return renderTextReport({ upstream, items: { list }, ...more }).split('\n')
 }
 
-test('every item is one line, and a reason is told once for all that it holds for', () => {
+test('every item is one line, and each reason is listed once', () => {
   const unsigned = { sentence: 'It has no signature.', by: 'gemini' }
   const dropped = Array.from({ length: 60 }, (_, at) => item(at, 'dropped', CUT))
   const lines = linesOf([
@@ -33,7 +33,7 @@ test('every item is one line, and a reason is told once for all that it holds fo
   expect(starts.slice(-4)).toEqual(['- a     59', '~ a,b   60', '+ c       ', '=       61'])
 })
 
-test('where nothing was done to any item, nothing is between its mark and its place', () => {
+test('without reasons there is no column of letters', () => {
   const lines = linesOf([item(0, 'sent')])
   expect(lines.filter((line) => line.startsWith('='))).toEqual([
     '= sent   ~ changed   - dropped   + added   > moved',
@@ -41,7 +41,7 @@ test('where nothing was done to any item, nothing is between its mark and its pl
   ])
 })
 
-test('no line is wider than a terminal, however many reasons there are', () => {
+test('no line exceeds 80 columns for any number of reasons', () => {
   const reasons = Array.from({ length: 60 }, (_, at) => ({ sentence: `Reason ${at}. `.repeat(9) }))
   const lines = linesOf(reasons.map((reason, at) => item(at, 'changed', reason)))
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
@@ -50,7 +50,7 @@ test('no line is wider than a terminal, however many reasons there are', () => {
   expect(new Set(letters).size).toBe(60)
 })
 
-test('that nothing is different is said once', () => {
+test('an unchanged request is reported once', () => {
   const cache = {
     previous: 'resp_1',
     prefix: { estimated_tokens: 12 },
@@ -62,7 +62,7 @@ test('that nothing is different is said once', () => {
   )
 })
 
-test('what is missing now stands at no byte', () => {
+test('a removed value is reported without a byte offset', () => {
   const cache = {
     previous: 'resp_1',
     prefix: { estimated_tokens: 12 },

@@ -1,4 +1,4 @@
-/** The parts of a request are those of what is sent. */
+/** The parts of a request describe what is sent. */
 import { expect, test } from 'vitest'
 import { ZERO_SIZE, addSizes, measureItem } from '../../src/explain/item-size.ts'
 import {
@@ -7,7 +7,7 @@ import {
 } from '../../src/explain/request-size-by-part.ts'
 import { talk } from '../support/talk.ts'
 
-test('C45: what a wire has no word for is no part of it', () => {
+test('C45: items that the wire cannot encode are not counted', () => {
   const items = talk`
     user: Hi
     thinks: long thoughts
@@ -38,7 +38,7 @@ test('C45: what a wire has no word for is no part of it', () => {
   )
 })
 
-test('C45: parts and what is over are the whole, whatever it is multiplied with', () => {
+test('C45: the parts and the overhead add up to the total for any correction factor', () => {
   const items = talk`
     user: Hi
     assistant: Hello

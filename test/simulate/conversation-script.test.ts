@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { splitIntoScript } from '../../src/simulate/conversation-script.ts'
 import { show, talk } from '../support/talk.ts'
 
-test('an exchange is what was asked and what the model answered to it', () => {
+test("an exchange is new input and the model's answer to it", () => {
   const { exchanges } = splitIntoScript(
     'x',
     talk`
@@ -21,7 +21,7 @@ test('an exchange is what was asked and what the model answered to it', () => {
   ])
 })
 
-test('what begins with words of the model has asked nothing before', () => {
+test('a conversation that begins with an answer has an exchange without input', () => {
   const { exchanges } = splitIntoScript('x', talk`assistant: hello`)
   expect(exchanges.map(({ asked, answer }) => [show(asked), show(answer)])).toEqual([
     ['', 'assistant: hello'],

@@ -38,15 +38,15 @@ function charsOf(type: Item['type'], role?: string): readonly number[] {
     .map((item) => textIn(item).length)
 }
 
-describe('a made conversation', () => {
-  test('is the same for a seed every time, and another for another', () => {
+describe('a generated conversation', () => {
+  test('is the same for the same seed and different for another', () => {
     expect(generateConversation(7)).toEqual(generateConversation(7))
     expect(textIn(itemsOf(generateConversation(7))[1] as Item)).not.toBe(
       textIn(itemsOf(generateConversation(8))[1] as Item),
     )
   })
 
-  test('has sixty turns behind its instructions', () => {
+  test('has 60 turns after its instructions', () => {
     for (const script of all) {
       const items = itemsOf(script)
       expect(findRoundStarts(items)).toHaveLength(DEFAULT_TURN_COUNT)
@@ -54,12 +54,12 @@ describe('a made conversation', () => {
     }
   })
 
-  test('has up to three tool steps in a turn, one and four tenths in the mean', () => {
+  test('has up to 3 tool calls per turn, 1.4 on average', () => {
     const outputs = charsOf('function_call_output').length
     expect(outputs / (DEFAULT_TURN_COUNT * all.length)).toBeCloseTo(1.4, 1)
     for (const script of all) {
       const questions = script.exchanges.map(({ asked }) => asked.at(-1)?.type === 'message')
-      // A request for each step, and one for the answer: no more than four from question to question.
+      // One request per tool call and one for the answer: at most 4 per turn.
       const starts = questions.flatMap((isQuestion, at) => (isQuestion ? [at] : []))
       const ends = [...starts.slice(1), questions.length]
       const requests = starts.map((start, at) => (ends[at] ?? 0) - start)
@@ -68,7 +68,7 @@ describe('a made conversation', () => {
     }
   })
 
-  test('ends every turn with reasoning and an answer in words', () => {
+  test('ends every turn with reasoning and a text answer', () => {
     for (const { exchanges } of all) {
       const answers = exchanges.map(({ answer }) => answer.map(({ type }) => type).join())
       expect(new Set(answers)).toEqual(new Set(['reasoning,function_call', 'reasoning,message']))
@@ -78,7 +78,7 @@ describe('a made conversation', () => {
     }
   })
 
-  test('is as long as it is to be, item by item', () => {
+  test('has items of the configured lengths', () => {
     expect(new Set(charsOf('message', 'system'))).toEqual(new Set([6000]))
     expect(new Set(charsOf('message', 'user'))).toEqual(new Set([300]))
     expect(new Set(charsOf('message', 'assistant'))).toEqual(new Set([1200]))
@@ -86,18 +86,18 @@ describe('a made conversation', () => {
     for (const chars of charsOf('function_call')) expect(Math.abs(chars - 200)).toBeLessThan(30)
   })
 
-  test('has outputs of every length: lognormal, with a median of about 5,400 characters', () => {
+  test('has outputs of lognormal length with a median of about 5,400 characters', () => {
     const lengths = charsOf('function_call_output').toSorted((a, b) => a - b)
     const at = (share: number) => lengths[Math.floor(lengths.length * share)] ?? 0
     expect(at(0.5)).toBeGreaterThan(4900)
     expect(at(0.5)).toBeLessThan(6000)
-    // One standard deviation to each side.
+    // One standard deviation on each side.
     expect(at(0.841) / at(0.5)).toBeCloseTo(Math.E, 0)
     expect(at(0.5) / at(0.159)).toBeCloseTo(Math.E, 0)
     expect(lengths.at(-1)).toBe(60_000)
   })
 
-  test('has the same words with images, one to a question in the mean and now and then one again', () => {
+  test('has the same texts with images, one per question on average and some repeated', () => {
     const shown = SEEDS.flatMap((seed) => {
       const items = itemsOf(generateConversation(seed, { hasImages: true }))
       const bare = itemsOf(generateConversation(seed))
@@ -111,7 +111,7 @@ describe('a made conversation', () => {
     for (const image of all) expect(Math.abs(image.length - 4000)).toBeLessThan(50)
   })
 
-  test('is nothing but questions and answers, as long as they are wanted, if it is a chat', () => {
+  test('has only questions and answers of the requested length as a chat', () => {
     const items = itemsOf(generateConversation(1, { isChat: true, wordy: 4, turns: 3 }))
     expect(items.map(({ type }) => type)).not.toContain('function_call')
     expect(
@@ -122,7 +122,7 @@ describe('a made conversation', () => {
     ).toEqual([6000, ...Array.from({ length: 3 }).flatMap(() => [1200, 4800])])
   })
 
-  test('says nothing twice', () => {
+  test('contains no text twice', () => {
     for (const script of all) {
       const texts = itemsOf(script).map(textIn)
       expect(new Set(texts).size).toBe(texts.length)

@@ -1,4 +1,4 @@
-/** What is promised of each policy, over the conversations that anybody can make again. */
+/** Checks the documented properties of each policy on reproducible conversations. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import {
@@ -26,10 +26,10 @@ const of = ({ policies }: SimulationNumbers, name: string) => {
 const MOST = { replay: 1, retain: 0.75, lean: 0.4, capped: 0.6 }
 
 describe.each([
-  ['those played now', fresh.bound],
-  ['the twenty of the README', stored.bound],
+  ['the conversations of this run', fresh.bound],
+  ['the 20 conversations of the README', stored.bound],
 ])('C145: of %s', (_, figures) => {
-  test.each(POLICY_NAMES)('%s costs no more than is promised', (name) => {
+  test.each(POLICY_NAMES)('%s costs no more than documented', (name) => {
     expect(of(figures, name).of_replay).toBeLessThanOrEqual(MOST[name])
   })
 
@@ -37,7 +37,7 @@ describe.each([
     expect(of(figures, name).breaks_outside_steps).toBe(0)
   })
 
-  test.each(POLICY_NAMES)('%s sends no reasoning that it has made invalid', (name) => {
+  test.each(POLICY_NAMES)('%s sends no invalid reasoning', (name) => {
     expect(of(figures, name).reasoning_sent).toBeGreaterThan(0)
     expect(of(figures, name).reasoning_invalid).toBe(0)
   })
@@ -48,7 +48,7 @@ describe.each([
     }
   })
 
-  test('a border that moves with every turn is found out', () => {
+  test('a cutoff that moves every turn shows up as breaks', () => {
     for (const name of ['sliding-window', 'trim-by-age']) {
       expect(of(figures, name).of_replay).toBeGreaterThan(1)
       expect(of(figures, name).breaks_outside_steps).toBeGreaterThan(0)
@@ -70,7 +70,7 @@ describe.each(Object.entries(WITH_IMAGES))('with images, %s', (kind, making) => 
   const unbound = imageFigures(making, false)
 
   test.each(Object.entries({ bound, unbound }))(
-    'none costs more than replay (%s)',
+    'no policy costs more than replay (%s)',
     (binding, figures) => {
       for (const name of POLICY_NAMES) {
         expect(of(figures, name).of_replay, name).toBeLessThanOrEqual(1)
@@ -85,13 +85,13 @@ describe.each(Object.entries(WITH_IMAGES))('with images, %s', (kind, making) => 
   )
 })
 
-describe('the figures of the README; `npm run docs:policies` writes them', () => {
-  test.each(['bound', 'unbound'] as const)('are those of the code (%s)', (kind) => {
+describe('the numbers in the README, which `npm run docs:policies` writes', () => {
+  test.each(['bound', 'unbound'] as const)('match the code (%s)', (kind) => {
     expect(stored[kind].conversations).toBe(20)
     for (const { policy, by_conversation: now } of fresh[kind].policies) {
       const { by_conversation: then } = of(stored[kind], policy)
       for (const [at, { cost, largest, breaks, reasoning_sent: reasoning }] of now.entries()) {
-        // A word more or less in a note is nothing that is shown.
+        // The chart does not show small changes of notes.
         expect(cost / (then[at]?.cost ?? 0), policy).toBeCloseTo(1, 2)
         expect(largest / (then[at]?.largest ?? 0), policy).toBeCloseTo(1, 2)
         expect({ breaks, reasoning }, policy).toEqual({
@@ -102,7 +102,7 @@ describe('the figures of the README; `npm run docs:policies` writes them', () =>
     }
   })
 
-  test('are what the chart shows', () => {
+  test('match the chart', () => {
     expect(readFileSync(CHART, 'utf8')).toBe(renderSvgChart(stored.bound))
   })
 })

@@ -32,14 +32,14 @@ describe('a recording', () => {
   test.each([
     ['a list of items', ITEMS],
     ['a body of a Responses request', { model: 'm', input: ITEMS }],
-    ['a body with what was answered', { input: ITEMS.slice(0, 3), output: ITEMS.slice(3) }],
+    ['a body with its answer', { input: ITEMS.slice(0, 3), output: ITEMS.slice(3) }],
     ['a body of a chat request', { model: 'm', messages: MESSAGES }],
     ['a list of messages', MESSAGES],
   ])('may be %s', (_, value) => {
     expect(read(value).map(told)).toEqual([TOLD])
   })
 
-  test('may be several of them, each called by its place', () => {
+  test('may be several of these, each named by its index', () => {
     const scripts = read([ITEMS, { input: 'hello' }, { messages: MESSAGES }])
     expect(scripts.map(({ name }) => name)).toEqual([
       'chats.json[0]',
@@ -49,12 +49,12 @@ describe('a recording', () => {
     expect(scripts.map(told)).toEqual([TOLD, [['user: hello', '']], TOLD])
   })
 
-  test('may have one on each line', () => {
+  test('may have one conversation per line', () => {
     const lines = [ITEMS, { messages: MESSAGES }].map((each) => JSON.stringify(each))
     expect(readRecording(`${lines.join('\n')}\n`, 'x').map(told)).toEqual([TOLD, TOLD])
   })
 
-  test('has its instructions in front', () => {
+  test('starts with its instructions', () => {
     expect(read({ instructions: 'be brief', input: 'hello' }).map(told)).toEqual([
       [['system: be brief\nuser: hello', '']],
     ])
@@ -68,20 +68,20 @@ describe('a recording', () => {
     ['[[{"role": "user", "content": "x"}], []]', 'chats.json[1] holds no items'],
     ['{"messages": [{"role": "nobody", "content": ""}]}', 'messages[0].role'],
     ['{"input": [{"role": "user", "content": 3}]}', 'input[0].content'],
-  ])('that cannot be read says what and where: %s', (text, sentence) => {
+  ])('with invalid content is rejected with its position: %s', (text, sentence) => {
     expect(() => readRecording(text, 'chats.json')).toThrow(sentence)
   })
 })
 
 describe('recorded items', () => {
-  test('are played without their ids and makers', () => {
+  test('are simulated without their ids and origins', () => {
     const origin = { wire: 'anthropic', account: 'a', model: 'm', prefixHash: 'x' }
     const items = talk`user: hello`.map((item) => ({ ...item, id: 'msg_1', origin }))
     const [exchange] = scriptOfItems('x', items).exchanges
     expect(exchange?.asked).toEqual(talk`user: hello`)
   })
 
-  test('have what other wires sealed sealed for their reader', () => {
+  test('have reasoning of other wires encrypted for the simulated provider', () => {
     const native = { anthropic: { signature: 'abc' } }
     const [signed, ours, plain] = [
       { type: 'reasoning', summary: [], native },

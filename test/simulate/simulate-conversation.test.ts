@@ -44,7 +44,7 @@ function under(
 }
 
 const ALL: Transform = { name: 'all', run: (items) => ({ items, notes: [] }) }
-/** Without the first question, as soon as there is another one. */
+/** Drops the first question once there is another one. */
 const WITHOUT_FIRST: Transform = {
   name: 'without-first',
   run: (items) => filterItems(items, (at) => at > 0 || items.length < 4, 'windowed'),
@@ -55,7 +55,7 @@ const [d, e, f] = [user('dddd'), thought('eeee'), assistant('ffff')]
 const script = splitIntoScript('x', [a, b, c, d, e, f])
 
 describe('the text of a request', () => {
-  test('is the body that the wire sends, to the byte', () => {
+  test('is byte for byte the body that the wire sends', () => {
     const items = [a, b, c, d].map((item) => ({
       ...item,
       origin: { wire: 'responses', account: 'simulated', model: 'simulated', prefixHash: null },
@@ -69,8 +69,8 @@ describe('the text of a request', () => {
   })
 })
 
-describe('a conversation that is played', () => {
-  test('finds all of the request before in the cache, if nothing is changed', () => {
+describe('a simulated conversation', () => {
+  test('finds the complete previous request in the cache if nothing changes', () => {
     const first = FRONT + chars(a)
     const second = FRONT + chars(a, b, c, d)
     const measures = simulateConversation(script, under(ALL), true)
@@ -88,7 +88,7 @@ describe('a conversation that is played', () => {
     expect(computeTotalCost(measures)).toBeCloseTo(first + (second - first) + first / 10)
   })
 
-  test('finds nothing but what stands in front of the first change', () => {
+  test('finds only the text before the first change in the cache', () => {
     const measures = simulateConversation(script, under(WITHOUT_FIRST), true)
     const shared = '{"type":"'.length
     expect(measures).toMatchObject({
@@ -98,7 +98,7 @@ describe('a conversation that is played', () => {
     })
   })
 
-  test('breaks outside a step, unless the count says that there is one', () => {
+  test('counts a break outside a step unless the step changes', () => {
     expect(simulateConversation(script, under(WITHOUT_FIRST), true).breaksOutsideSteps).toBe(1)
     const withStep = under(WITHOUT_FIRST, (said) => `${said.length > 3}`)
     expect(simulateConversation(script, withStep, true)).toMatchObject({
@@ -112,7 +112,7 @@ describe('a conversation that is played', () => {
     })
   })
 
-  test('cannot read reasoning any more that was made behind something else', () => {
+  test('has invalid reasoning after a changed prefix', () => {
     expect(simulateConversation(script, under(WITHOUT_FIRST), true)).toMatchObject({
       reasoning: 1,
       reasoningInvalid: 1,
@@ -120,7 +120,7 @@ describe('a conversation that is played', () => {
     expect(simulateConversation(script, under(WITHOUT_FIRST), false).reasoningInvalid).toBe(0)
   })
 
-  test('can read reasoning no more that was changed, or lost the reasoning before it', () => {
+  test('has invalid reasoning if it was changed or earlier reasoning is missing', () => {
     const two = splitIntoScript('x', [a, b, thought('more'), c, d])
     const torn: Transform = {
       name: 'torn',
@@ -143,7 +143,7 @@ describe('a conversation that is played', () => {
     })
   })
 
-  test('is told from the text, and not from the hash by which the plan tells it', () => {
+  test("checks reasoning by the text instead of the gateway's hash", () => {
     const { transforms } = createPolicyCandidate('replay', PRESETS.replay, true)
     const late: Transform = {
       name: 'late',
@@ -152,12 +152,12 @@ describe('a conversation that is played', () => {
         notes: [],
       }),
     }
-    // What changes behind the check of the plan, the provider notices.
+    // The provider notices changes that come after the gateway's check.
     const behind: PolicyCandidate = { ...under(ALL), transforms: [...transforms, late] }
     expect(simulateConversation(script, behind, true).reasoningInvalid).toBe(1)
   })
 
-  test('leaves out reasoning that a change in front has made invalid, under a plan of ours', () => {
+  test("drops invalid reasoning with the gateway's transforms", () => {
     const replay = createPolicyCandidate('replay', PRESETS.replay, true)
     const edited: PolicyCandidate = { ...replay, transforms: [WITHOUT_FIRST, ...replay.transforms] }
     expect(simulateConversation(script, replay, true)).toMatchObject({
@@ -170,7 +170,7 @@ describe('a conversation that is played', () => {
     })
   })
 
-  test('of nothing comes to nothing', () => {
+  test('without exchanges has no requests', () => {
     expect(simulateConversation({ name: 'x', exchanges: [] }, under(ALL), true).requests).toBe(0)
   })
 })

@@ -38,7 +38,7 @@ const FIGURES: SimulationNumbers = {
 }
 
 describe('the report', () => {
-  test('is a table, and a bar for each cost', () => {
+  test('has a table and a bar for each cost', () => {
     expect(renderTerminalReport(FIGURES, 'Two conversations.', 40))
       .toBe(`Two conversations. Counted so.
 
@@ -71,7 +71,7 @@ a<b     █████████████ 0.50
 describe('the chart', () => {
   const svg = renderSvgChart(FIGURES)
 
-  test('has a bar for each policy, as long as its cost, in the part paid and the part cached', () => {
+  test('has a bar for each policy, split into full price and cached input', () => {
     const widths = [...svg.matchAll(/<rect class="(\w+)"[^>]* width="([\d.]+)" height="20"/g)]
     const [full = 0, cached = 0, otherFull = 0, otherCached = 0] = widths.map(([, , width]) =>
       Number(width),
@@ -82,7 +82,7 @@ describe('the chart', () => {
     expect(cached / full).toBeCloseTo(0.3, 2)
   })
 
-  test('says in words what it shows, and is well-formed', () => {
+  test('describes its content as text and is well-formed', () => {
     expect(svg).toContain('<desc id="what">replay 1.00, a&lt;b 0.50</desc>')
     expect(svg).not.toContain('a<b')
     expect(svg.match(/<svg|<text|<title|<desc|<style/g)?.length).toBe(
@@ -90,7 +90,7 @@ describe('the chart', () => {
     )
   })
 
-  test('is readable in the dark, and loads nothing', () => {
+  test('supports dark mode and loads no resources', () => {
     expect(svg).toContain('prefers-color-scheme: dark')
     expect(svg.replace('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|url\(|@import|href/)
   })

@@ -1,4 +1,4 @@
-/** A log that breaks off anywhere is given an ending that the published rules allow. */
+/** A log that breaks off at any event gets a valid ending. */
 import fc from 'fast-check'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
@@ -28,7 +28,7 @@ const CANCELLED: RunLogEnding = { status: 'cancelled', failure: null, finished: 
 
 const SSE = { 'content-type': 'text/event-stream' }
 
-/** What a reader of the whole log is told. */
+/** Returns all messages that a reader of the complete log receives. */
 function ended(messages: readonly SseMessage[], ending: RunLogEnding): readonly SseMessage[] {
   const words = createClosingEvents(groupsOf(messages), ending)
   return [...messages, ...framesIn(words?.events.text ?? ''), { data: '[DONE]' }]
@@ -39,13 +39,13 @@ const ENDS = /^response\.(completed|failed|incomplete)$/
 const cutAnswer = fc.tuple(answer, fc.nat(), fc.boolean()).map(([events, pick, background]) => {
   const told = rendered(events, answeringTo({ ...ASK, background }))
   const opening = background ? 3 : 2
-  // The last words of an answer are not in the log of a run that is not over.
+  // The log of an unfinished run has no terminal event.
   const end = told.findIndex(({ event }) => event === 'error' || ENDS.test(event ?? ''))
   return told.slice(0, opening + (pick % (end - opening + 1)))
 })
 
-describe('an answer that broke off at any event', () => {
-  test('fails lawfully', () => {
+describe('an answer that breaks off at any event', () => {
+  test('ends as failed with a valid stream', () => {
     fc.assert(
       fc.property(cutAnswer, (messages) => {
         expect(responsesFaults(ended(messages, FAILED))).toEqual([])
@@ -54,7 +54,7 @@ describe('an answer that broke off at any event', () => {
     )
   })
 
-  test('is cancelled lawfully, but for there being no word for it', () => {
+  test('is cancelled with a valid stream, apart from the missing event for it', () => {
     fc.assert(
       fc.property(cutAnswer, (messages) => {
         const faults = responsesFaults(ended(messages, CANCELLED))
@@ -68,7 +68,7 @@ describe('an answer that broke off at any event', () => {
     )
   })
 
-  test('is followed to its end by the stream helper', async () => {
+  test('can be read to its end by the OpenAI SDK', async () => {
     await fc.assert(
       fc.asyncProperty(cutAnswer, async (messages) => {
         const told = ended(messages, CANCELLED)
@@ -83,23 +83,26 @@ describe('an answer that broke off at any event', () => {
     )
   })
 
-  test.runIf(sharedExists).each(recordedStreams())('of $name fails lawfully', ({ messages }) => {
-    if (messages[0]?.event !== 'response.created') return
-    for (let cut = 3; cut < messages.length; cut += 7) {
-      const log = messages.slice(0, cut).filter(({ data }) => data !== '[DONE]')
-      if (log.some(({ event }) => /^response\.(completed|failed|incomplete)$/.test(event ?? '')))
-        break
-      const before = responsesFaults(log, LOOSE)
-      const after = responsesFaults(ended(log, FAILED), LOOSE)
-      // What was wrong before is the recording's.
-      expect(after.filter((fault) => !before.includes(fault))).toEqual([])
-    }
-  })
+  test.runIf(sharedExists).each(recordedStreams())(
+    'of $name ends as failed with a valid stream',
+    ({ messages }) => {
+      if (messages[0]?.event !== 'response.created') return
+      for (let cut = 3; cut < messages.length; cut += 7) {
+        const log = messages.slice(0, cut).filter(({ data }) => data !== '[DONE]')
+        if (log.some(({ event }) => /^response\.(completed|failed|incomplete)$/.test(event ?? '')))
+          break
+        const before = responsesFaults(log, LOOSE)
+        const after = responsesFaults(ended(log, FAILED), LOOSE)
+        // Faults that the recording itself has.
+        expect(after.filter((fault) => !before.includes(fault))).toEqual([])
+      }
+    },
+  )
 })
 
 const LOOSE = { sentinel: false, wholeResponses: false }
 
-describe('of the items', () => {
+describe('items of a broken answer', () => {
   const open = rendered(
     [
       { type: 'answer-started', upstreamId: null, model: null },
@@ -112,7 +115,7 @@ describe('of the items', () => {
     answeringTo(),
   ).slice(0, 9)
 
-  test('a message is kept as far as it was said, and nothing else that is not finished', () => {
+  test('keep an unfinished message with its text so far and no other unfinished item', () => {
     expect(createClosingEvents(groupsOf(open), CANCELLED)?.items).toMatchObject([
       {
         position: 0,
@@ -121,7 +124,7 @@ describe('of the items', () => {
     ])
   })
 
-  test('one that is kept already is not kept again, and is told as finished', () => {
+  test('are not stored twice and are closed as completed if already stored', () => {
     const words = createClosingEvents(groupsOf(open), { ...CANCELLED, finished: new Set([0]) })
     expect(words?.items).toEqual([])
     const { output } = lastResponse(framesIn(words?.events.text ?? ''))
@@ -129,11 +132,11 @@ describe('of the items', () => {
   })
 })
 
-test('a log that has not begun has no last words', () => {
+test('an empty log gets no closing events', () => {
   expect(createClosingEvents([], FAILED)).toBeNull()
 })
 
-test('the numbers go on, and the response is the one that began', () => {
+test('closing events continue the numbers and the response of the log', () => {
   const begun = rendered([], answeringTo()).slice(0, 2)
   const words = createClosingEvents(groupsOf(begun), FAILED)
   expect(words?.events).toMatchObject({ first: 2, last: 3 })

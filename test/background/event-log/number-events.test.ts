@@ -22,8 +22,8 @@ function eventOf(type: string, fields: object = {}): SseMessage {
   return { event: type, data: JSON.stringify({ type, ...fields }) }
 }
 
-describe('what our own renderer tells', () => {
-  test('goes through as it is, without the sentinel, however it is cut', () => {
+describe("text of the gateway's renderer", () => {
+  test('is forwarded unchanged without [DONE] for any split', () => {
     fc.assert(
       fc.property(answer, fc.infiniteStream(fc.integer({ min: 1, max: 4 })), (events, sizes) => {
         const frames = rendered(events).map(formatSseMessage)
@@ -40,7 +40,7 @@ describe('what our own renderer tells', () => {
     )
   })
 
-  test('is not told twice where the log has its opening already', () => {
+  test('loses the opening events if the log already has them', () => {
     const frames = rendered([], answeringTo({ model: 'm', input: 'x', background: true })).map(
       formatSseMessage,
     )
@@ -49,8 +49,8 @@ describe('what our own renderer tells', () => {
   })
 })
 
-describe('what an upstream tells', () => {
-  test('is numbered anew, without a gap, wherever its numbers are or are not', () => {
+describe('text of an upstream', () => {
+  test('is renumbered without gaps', () => {
     const messages = [
       eventOf('a', { sequence_number: 7 }),
       { event: 'b', data: '{"sequence_number" : 9, "type": "b"}' },
@@ -67,7 +67,7 @@ describe('what an upstream tells', () => {
     expect(told.map(jsonOf)[5]).toMatchObject({ text: 'it said "sequence_number": 3' })
   })
 
-  test('may come as bytes, with any line ends and data on many lines', () => {
+  test('may arrive as bytes with any line ends and several data lines', () => {
     const utf8 = new TextEncoder()
     const { text } = numbered([
       utf8.encode('data: {"type":"a",\r\ndata: "x":"é"}\r\nevent: a\r\n\r\n'),
@@ -79,7 +79,7 @@ describe('what an upstream tells', () => {
     ])
   })
 
-  test('begins after the opening that was told in its stead', () => {
+  test('loses its opening events if the log already has them', () => {
     const messages = [
       eventOf('response.created'),
       { data: '{"type":"response.in_progress"}' },
@@ -91,14 +91,14 @@ describe('what an upstream tells', () => {
     expect(numbers).toEqual([3, 4])
   })
 
-  test('is left out where it is no event', () => {
+  test('loses messages that are no events', () => {
     expect(
       numbered([formatSseMessage({ data: 'hello' }), formatSseMessage({ event: 'x', data: '{' })])
         .next,
     ).toBe(0)
   })
 
-  test.runIf(sharedExists).each(recordedStreams())('$name is whole', ({ messages }) => {
+  test.runIf(sharedExists).each(recordedStreams())('$name is complete', ({ messages }) => {
     const events = messages.filter(({ data }) => data.startsWith('{'))
     const { numbers } = numbered([messages.map(formatSseMessage).join('')])
     expect(numbers).toEqual(range(0, events.length))

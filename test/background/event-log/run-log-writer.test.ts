@@ -10,7 +10,7 @@ const ITEM: PlacedItem = { position: 0, item: { type: 'message', role: 'assistan
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** A database that takes its time, and what was heard of it. */
+/** A slow database, and everything that the writer reported. */
 function stage(options: { fails?: number; refuses?: boolean; patienceMs?: number } = {}) {
   const batches: RunLogBatch<string>[] = []
   const heard: string[] = []
@@ -39,8 +39,8 @@ function stage(options: { fails?: number; refuses?: boolean; patienceMs?: number
   }
 }
 
-describe('what is said', () => {
-  test('is written at once at first, and then in groups', async () => {
+describe('events', () => {
+  test('are written at once at first, then in batches', async () => {
     const { say, batches } = stage()
     for (const word of ['a', 'b', 'c']) say(word)
     await vi.advanceTimersByTimeAsync(99)
@@ -53,7 +53,7 @@ describe('what is said', () => {
     expect(batches[2]?.events).toEqual({ first: 3, last: 3, text: 'd' })
   })
 
-  test('is written earlier when there is much of it, one write at a time', async () => {
+  test('are written earlier if there are many, one write at a time', async () => {
     const { say, batches } = stage()
     say('a')
     say('x'.repeat(70_000))
@@ -64,7 +64,7 @@ describe('what is said', () => {
     expect(batches[1]?.events).toMatchObject({ first: 1, last: 2 })
   })
 
-  test('waits with its writer when there is too much of it', async () => {
+  test('pause the caller if too many accumulate', async () => {
     const { say, heard } = stage()
     say('a')
     expect(say('x'.repeat(2_000_000))).toBe(false)
@@ -73,7 +73,7 @@ describe('what is said', () => {
     expect(say('b')).toBe(true)
   })
 
-  test('is told only when it is written', async () => {
+  test('are reported only after the write', async () => {
     const { say, heard } = stage()
     say('a')
     await vi.advanceTimersByTimeAsync(9)
@@ -83,7 +83,7 @@ describe('what is said', () => {
   })
 })
 
-test('items are written with the events, or by themselves', async () => {
+test('items are written with the events or without any', async () => {
   const { say, behind, batches } = stage()
   say('a')
   behind.addItem(ITEM)
@@ -100,7 +100,7 @@ test('items are written with the events, or by themselves', async () => {
 })
 
 describe('the ending', () => {
-  test('is written with all that waits, at once, and is the last', async () => {
+  test('is written at once with everything that waits, as the last batch', async () => {
     const { say, behind, batches } = stage()
     say('a')
     say('b')
@@ -117,8 +117,8 @@ describe('the ending', () => {
   })
 })
 
-describe('a database that is away', () => {
-  test('is tried again, and nothing is lost or doubled', async () => {
+describe('an unreachable database', () => {
+  test('is retried, and nothing is lost or repeated', async () => {
     const { say, heard, batches } = stage({ fails: 2 })
     say('a')
     say('b')
@@ -127,7 +127,7 @@ describe('a database that is away', () => {
     expect(heard).toEqual(['warned', 'warned', '0-0', 'room', '1-1', 'room'])
   })
 
-  test('is given up after a while, and then nothing is written', async () => {
+  test('stops the writer after a timeout', async () => {
     const { say, heard, batches } = stage({ fails: 99, patienceMs: 600 })
     say('a')
     await vi.advanceTimersByTimeAsync(2_000)
@@ -138,7 +138,7 @@ describe('a database that is away', () => {
   })
 })
 
-test('a writer that is refused stops', async () => {
+test('a writer whose write is rejected stops', async () => {
   const { say, heard, batches } = stage({ refuses: true })
   say('a')
   say('b')
@@ -147,7 +147,7 @@ test('a writer that is refused stops', async () => {
   expect(heard[0]).toBe('refused')
 })
 
-test('who stops waits for the write that is under way, and begins no other', async () => {
+test('stopping waits for the current write and starts no other', async () => {
   const { say, behind, batches, heard } = stage()
   say('a')
   say('b')

@@ -34,7 +34,7 @@ const following = (turn: NewTurn, from = 0, live: RunLog | null = null): LogFoll
   rescue: () => Promise.reject(new Error('nobody is lost')),
 })
 
-/** A log of `count` events in groups of `size`, over or not. */
+/** Creates a log of `count` events in groups of `size`, ended or not. */
 async function logged(count: number, size: number, isOver = true): Promise<NewTurn> {
   const turn = await openRun(world)
   for (let at = 0; at < count; at += size) {
@@ -50,7 +50,7 @@ function textFrom(from: number, to: number): string {
 }
 
 describe('a log that is over', () => {
-  test('is given from any event on, in whatever groups it is kept', async () => {
+  test('is written from any event on, for any groups in the store', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 120 }),
@@ -68,7 +68,7 @@ describe('a log that is over', () => {
     )
   })
 
-  test('is given to a slow client as fast as it takes it', async () => {
+  test('is written to a slow client at its own pace', async () => {
     const turn = await logged(10, 2)
     const { client, seen, drain } = testClient(true)
     const read = vi.spyOn(world.runs, 'readLog')
@@ -85,7 +85,7 @@ describe('a log that is over', () => {
   })
 })
 
-describe('a log that is written in this process', () => {
+describe('a log of this process', () => {
   async function live(first = 0) {
     const turn = await logged(first, 5, false)
     const log = createRunLog(holdOf(turn), first, 1_000, world)
@@ -97,7 +97,7 @@ describe('a log that is written in this process', () => {
     return { turn, log, end }
   }
 
-  test('is given as it becomes durable, without being looked up', async () => {
+  test('is written without queries once events are stored', async () => {
     const { turn, log, end } = await live()
     const read = vi.spyOn(world.runs, 'readLog')
     const { client, seen } = testClient()
@@ -113,20 +113,23 @@ describe('a log that is written in this process', () => {
     expect(read).not.toHaveBeenCalled()
   })
 
-  test.each([0, 3, 7, 10, 12])('is joined with what was before, from event %i on', async (from) => {
-    const { turn, log, end } = await live(10)
-    const { client, seen } = testClient()
-    const over = writeLogToClient(following(turn, from, log), client, world)
-    for (let at = 10; at < 16; at += 1) {
-      log.client.write(group(at, at).text)
-      await aMoment(at % 2)
-    }
-    await end()
-    await over
-    expect(seen.text).toBe(textFrom(from, 15) + DONE)
-  })
+  test.each([0, 3, 7, 10, 12])(
+    'is joined with the stored events, from event %i on',
+    async (from) => {
+      const { turn, log, end } = await live(10)
+      const { client, seen } = testClient()
+      const over = writeLogToClient(following(turn, from, log), client, world)
+      for (let at = 10; at < 16; at += 1) {
+        log.client.write(group(at, at).text)
+        await aMoment(at % 2)
+      }
+      await end()
+      await over
+      expect(seen.text).toBe(textFrom(from, 15) + DONE)
+    },
+  )
 
-  test('is not kept in memory for a client that does not read', async () => {
+  test('is not buffered for a client that does not read', async () => {
     const { turn, log, end } = await live()
     const { client, seen, drain } = testClient(true)
     const over = writeLogToClient(following(turn, 0, log), client, world)
@@ -147,7 +150,7 @@ describe('a log that is written in this process', () => {
     expect(seen.text).toBe(textFrom(0, 0) + group(1, 6, large).text + DONE)
   })
 
-  test('goes on to be followed when it is lost and goes on elsewhere', async () => {
+  test('is followed further after the run moves to another replica', async () => {
     const { turn, log } = await live()
     const { client, seen } = testClient()
     const over = writeLogToClient(following(turn, 0, log), client, world)
@@ -160,7 +163,7 @@ describe('a log that is written in this process', () => {
     expect(seen.text).toBe(textFrom(0, 4) + DONE)
   })
 
-  test('is not held up by a client that leaves', async () => {
+  test('is not delayed by a client that disconnects', async () => {
     const { turn, log, end } = await live()
     const { client, seen, leave } = testClient()
     const over = writeLogToClient(following(turn, 0, log), client, world)
@@ -174,7 +177,7 @@ describe('a log that is written in this process', () => {
   })
 })
 
-describe('a log that is written elsewhere', () => {
+describe('a log of another replica', () => {
   test('is followed to its end', async () => {
     const turn = await logged(2, 2, false)
     const { client, seen } = testClient()
@@ -189,7 +192,7 @@ describe('a log that is written elsewhere', () => {
     expect(seen.text).toBe(textFrom(0, 4) + DONE)
   })
 
-  test('of an owner that is dead is rescued', async () => {
+  test('is recovered if its owner is dead', async () => {
     const turn = await openRun(world, { owner: 'nobody' })
     const rescue = vi.fn(async () => {
       const hold = { ...holdOf(turn), owner: 'nobody' }
@@ -201,7 +204,7 @@ describe('a log that is written elsewhere', () => {
     expect(seen.text).toBe(textFrom(0, 0) + DONE)
   })
 
-  test('is waited for while the database is away', async () => {
+  test('is polled while the database is unreachable', async () => {
     const turn = await logged(2, 2)
     vi.spyOn(world.runs, 'readLog').mockRejectedValueOnce(new Error('down'))
     const { client, seen } = testClient()
@@ -212,7 +215,7 @@ describe('a log that is written elsewhere', () => {
   })
 })
 
-test('a silent stream has a heart, which stops with it', async () => {
+test('a silent stream gets heartbeats until it ends', async () => {
   vi.useFakeTimers()
   const quick: GatewayDependencies = {
     ...world,

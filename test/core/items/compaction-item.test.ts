@@ -14,7 +14,7 @@ function sealedAs(encrypted_content: string): OpaqueItem {
   return { type: 'opaque', raw: { type: 'compaction', encrypted_content } }
 }
 
-test('what was packed is unpacked', () => {
+test('the gateway reads the summary of its own compaction item', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (summary) => {
       expect(readGatewayCompaction(createCompactionItem('cmp_1', summary))).toBe(
@@ -26,13 +26,13 @@ test('what was packed is unpacked', () => {
   expect(readGatewayCompaction(createCompactionItem('cmp_1', long))).toBe(long)
 })
 
-test('it is opaque to a client, and says that it is ours', () => {
+test("a compaction item is opaque to clients and recognizable as the gateway's", () => {
   const { raw } = createCompactionItem('cmp_1', 'The cat is called Minka.')
   expect(raw).toMatchObject({ id: 'cmp_1', type: 'compaction' })
   expect(raw['encrypted_content']).toMatch(/^backstory:[\w+/=]+$/)
 })
 
-test('what others have sealed is not ours, and what was tampered with says nothing', () => {
+test("a compaction of another maker is not the gateway's, and a changed one has no summary", () => {
   expect(isGatewayCompaction(sealedAs('gAAAAABpzfWE_k5OtOa3'))).toBe(false)
   expect(readGatewayCompaction(sealedAs('gAAAAABpzfWE_k5OtOa3'))).toBeNull()
   for (const junk of ['', '???', btoa('no JSON'), btoa('{"v":2,"summary":"x"}'), btoa('{"v":1}')]) {
@@ -41,12 +41,12 @@ test('what others have sealed is not ours, and what was tampered with says nothi
   expect(readGatewayCompaction({ type: 'opaque', raw: { type: 'compaction' } })).toBeNull()
 })
 
-test('the message that tells it is known again, with the summary in it', () => {
+test('a compaction message is recognized and contains the summary', () => {
   const message = createCompactionMessage('The cat is called Minka.')
   expect(message.role).toBe('developer')
   expect(isCompactionMessage(message)).toBe(true)
   expect(readCompactionMessage(message)).toBe('The cat is called Minka.')
-  // The words alone are not enough: anybody could say them.
+  // A client can write the same text, so the text alone does not identify the message.
   const { native: _native, ...said } = message
   expect(isCompactionMessage(said)).toBe(false)
 })

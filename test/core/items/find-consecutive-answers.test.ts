@@ -3,72 +3,84 @@ import { findConsecutiveAnswers } from '../../../src/core/items/find-consecutive
 import type { Item, Origin } from '../../../src/core/item.ts'
 import { talk } from '../../support/talk.ts'
 
-const madeBy = (items: readonly Item[], origin: Origin): readonly Item[] =>
+const withOrigin = (items: readonly Item[], origin: Origin): readonly Item[] =>
   items.map((item) => ({ ...item, origin }))
 
-/** Answers are told apart by who the object is, for they may well be of one and the same maker. */
+/**
+ * Returns a new object each time: answers of one upstream are distinguished by the identity of their
+ * origin.
+ */
 const origin = (): Origin => ({ wire: 'anthropic', account: 'a', model: 'm', prefixHash: null })
 
-const ASKED = talk`
+const QUESTION = talk`
   system: be brief
   user: go
 `
-const SAID = talk`
+const ANSWER = talk`
   thinks: hm
   assistant: Once
 `
-const CALLED = talk`
+const ANSWER_WITH_CALL = talk`
   assistant: I look.
   call a
 `
 
-test('an answer goes on where another begins with nobody in between', () => {
+test('an answer that directly follows another one is found', () => {
   const [one, two, three] = [origin(), origin(), origin()]
-  const items = [...ASKED, ...madeBy(SAID, one), ...madeBy(SAID, two), ...madeBy(CALLED, three)]
+  const items = [
+    ...QUESTION,
+    ...withOrigin(ANSWER, one),
+    ...withOrigin(ANSWER, two),
+    ...withOrigin(ANSWER_WITH_CALL, three),
+  ]
   expect(findConsecutiveAnswers(items)).toEqual([4, 6])
 })
 
-test('it goes on with words of the client as well', () => {
+test('an answer that follows text of the client is found', () => {
   const begun = talk`assistant: Once upon`
-  expect(findConsecutiveAnswers([...ASKED, ...begun, ...madeBy(SAID, origin())])).toEqual([3])
+  expect(findConsecutiveAnswers([...QUESTION, ...begun, ...withOrigin(ANSWER, origin())])).toEqual([
+    3,
+  ])
 })
 
-test('it goes on with a call behind words of the other that were edited', () => {
-  const [thought = SAID[0]] = madeBy(SAID, origin())
+test('a call after edited text of another answer is found', () => {
+  const [thought = ANSWER[0]] = withOrigin(ANSWER, origin())
   const edited = talk`assistant: Twice`
-  const items = [...ASKED, ...(thought ? [thought] : []), ...edited]
-  expect(findConsecutiveAnswers([...items, ...madeBy(talk`call a`, origin())])).toEqual([4])
+  const items = [...QUESTION, ...(thought ? [thought] : []), ...edited]
+  expect(findConsecutiveAnswers([...items, ...withOrigin(talk`call a`, origin())])).toEqual([4])
 })
 
-describe('it does not', () => {
+describe('an answer is not found', () => {
   test.each([
-    ['behind a question', talk`user: and then?`],
-    ['behind the output of a tool', talk`output a 4`],
-    ['behind the output of a tool that only one wire knows', talk`shell-output a 4`],
-    ['behind instructions', talk`developer: be quick`],
-    ['behind a summary', talk`hosted compaction`],
+    ['after a question', talk`user: and then?`],
+    ['after a tool output', talk`output a 4`],
+    ['after an output of a wire-specific tool', talk`shell-output a 4`],
+    ['after instructions', talk`developer: be quick`],
+    ['after a compaction', talk`hosted compaction`],
   ])('%s', (_, between) => {
     const items = [
-      ...ASKED,
-      ...madeBy(CALLED, origin()),
+      ...QUESTION,
+      ...withOrigin(ANSWER_WITH_CALL, origin()),
       ...between,
-      ...madeBy(SAID, origin()),
+      ...withOrigin(ANSWER, origin()),
       ...talk`assistant: And so on.`,
     ]
     expect(findConsecutiveAnswers(items)).toEqual([])
   })
 
-  test('where nothing was recorded', () => {
-    expect(findConsecutiveAnswers([...ASKED, ...SAID, ...CALLED])).toEqual([])
+  test('without recorded items', () => {
+    expect(findConsecutiveAnswers([...QUESTION, ...ANSWER, ...ANSWER_WITH_CALL])).toEqual([])
   })
 
-  test('in an answer of which some words were edited', () => {
+  test('after edited text of the same answer', () => {
     const [one, two] = [origin(), origin()]
     const edited = talk`assistant: Twice`
-    const [thought = SAID[0], ...rest] = madeBy([...SAID, ...CALLED], one)
-    const items = [...ASKED, ...(thought ? [thought] : []), ...edited, ...rest]
+    const [thought = ANSWER[0], ...rest] = withOrigin([...ANSWER, ...ANSWER_WITH_CALL], one)
+    const items = [...QUESTION, ...(thought ? [thought] : []), ...edited, ...rest]
     expect(findConsecutiveAnswers(items)).toEqual([])
-    // What was said first in it has nothing before it that could tell whose it is.
-    expect(findConsecutiveAnswers([...ASKED, ...edited, ...madeBy(talk`call a`, two)])).toEqual([])
+    // The first item of an answer has no recorded item before it that shows whose text precedes it.
+    expect(
+      findConsecutiveAnswers([...QUESTION, ...edited, ...withOrigin(talk`call a`, two)]),
+    ).toEqual([])
   })
 })

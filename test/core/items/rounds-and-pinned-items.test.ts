@@ -6,7 +6,7 @@ import {
 } from '../../../src/core/items/rounds-and-pinned-items.ts'
 import { talk } from '../../support/talk.ts'
 
-test('a round begins with a question, however many messages that takes', () => {
+test('a round begins with a question of one or more user messages', () => {
   const items = talk`
     system: be brief
     assistant: hello
@@ -22,12 +22,12 @@ test('a round begins with a question, however many messages that takes', () => {
   expect(findQuestionEnd(items, 7)).toBe(8)
 })
 
-test('without a user there are no rounds', () => {
+test('a list without user messages has no rounds', () => {
   expect(findRoundStarts([])).toEqual([])
   expect(findRoundStarts(talk`assistant: hello`)).toEqual([])
 })
 
-test('the head is what stands before any talk', () => {
+test('the head ends before the first conversation item', () => {
   expect(countHeadItems([])).toBe(0)
   expect(countHeadItems(talk`user: hello`)).toBe(0)
   expect(

@@ -10,7 +10,7 @@ const message = (text: string): Item => ({
 })
 const origin = { wire: 'chat', account: 'mock', model: 'm', prefixHash: null }
 
-test('an item is as large as it is written, whoever asks first', () => {
+test('the measured size is that of the serialized item, in either order of calls', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, isWritten) => {
       const item = message(text)
@@ -21,7 +21,7 @@ test('an item is as large as it is written, whoever asks first', () => {
   )
 })
 
-test('who made an item is not a part of it', () => {
+test('the origin of an item is not serialized', () => {
   const item = message('naïve')
   const made = { ...item, origin }
   expect(serializeItem(made)).toBe(serializeItem(item))

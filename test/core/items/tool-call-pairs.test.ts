@@ -7,7 +7,7 @@ import { talk } from '../../support/talk.ts'
 const partners = (items: readonly Item[]) => [...findToolCallPairs(items)]
 const opaque = (raw: Record<string, string | null>): Item => ({ type: 'opaque', raw })
 
-test('a call and its output know each other', () => {
+test('a call and its output are paired', () => {
   expect(
     partners(talk`
     user: how warm is it?
@@ -18,7 +18,7 @@ test('a call and its output know each other', () => {
   ).toEqual([UNPAIRED, 2, 1, UNPAIRED])
 })
 
-test('parallel calls are told apart by id, and by order under the same id', () => {
+test('parallel calls are paired by id, and in order if ids repeat', () => {
   expect(
     partners(talk`
     call a
@@ -31,7 +31,7 @@ test('parallel calls are told apart by id, and by order under the same id', () =
   ).toEqual([4, 3, 5, 1, 0, 2])
 })
 
-test('an id that is used again belongs to the later call', () => {
+test('a repeated id belongs to the later call', () => {
   expect(
     partners(talk`
     call 0
@@ -51,7 +51,7 @@ test('an id that is used again belongs to the later call', () => {
   ).toEqual([UNPAIRED, 2, 1, 4, 3])
 })
 
-test('an output does not answer a call that comes later, nor one that is answered', () => {
+test('an output is not paired with a later call or with a call that has an output', () => {
   expect(
     partners(talk`
     output a
@@ -62,7 +62,7 @@ test('an output does not answer a call that comes later, nor one that is answere
   ).toEqual([UNPAIRED, 2, 1, UNPAIRED])
 })
 
-test('an output that comes late still finds its call', () => {
+test('an output after other items is paired with its call', () => {
   expect(
     partners(talk`
     call a
@@ -72,7 +72,7 @@ test('an output that comes late still finds its call', () => {
   ).toEqual([2, UNPAIRED, 0])
 })
 
-test('a call is answered by its own kind only', () => {
+test('a call is paired only with an output of its kind', () => {
   expect(
     partners(talk`
     call a
@@ -84,7 +84,7 @@ test('a call is answered by its own kind only', () => {
 })
 
 test.each(OPAQUE_PAIRS.map((pair) => pair('id_1')))(
-  '$0.type is answered by $1.type',
+  '$0.type is paired with $1.type',
   (call, output) => {
     const items: readonly Item[] = [call, output].map((raw) => ({ type: 'opaque', raw }))
     expect(partners(items)).toEqual([1, 0])
@@ -92,7 +92,7 @@ test.each(OPAQUE_PAIRS.map((pair) => pair('id_1')))(
   },
 )
 
-test('what runs at the provider is no call', () => {
+test('a hosted tool item is no call', () => {
   const types = ['web_search_call', 'file_search_call', 'mcp_call', 'program', 'vendor:thing_call']
   expect(types.map((type) => callEndOf(opaque({ type, call_id: 'a' })))).toEqual(
     types.map(() => null),
@@ -100,7 +100,7 @@ test('what runs at the provider is no call', () => {
   expect(callEndOf(opaque({ type: 'tool_search_call', call_id: null }))).toBe(null)
 })
 
-test('a call without a name or an id has no partner', () => {
+test('a call without a name or an id is not paired', () => {
   const [call, output] = talk`
     call a
     output a

@@ -2,19 +2,19 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readWellFormed, stringifyWellFormed } from '../../../src/core/json/well-formed-json.ts'
 
-test('puts the broken character in the place of half a one (C19)', () => {
+test('replaces a lone surrogate with U+FFFD (C19)', () => {
   expect(stringifyWellFormed({ '\ud83e': ['a\ud83e', '\udd8ab', '🦊'] })).toBe(
     '{"\ufffd":["a\ufffd","\ufffdb","🦊"]}',
   )
 })
 
-test('leaves alone what only looks like it', () => {
+test('leaves text that only looks like a surrogate escape unchanged', () => {
   const text = 'JSON has \\ud83e for it, and \\\\udd8a\n\\'
   expect(stringifyWellFormed(text)).toBe(JSON.stringify(text))
   expect(JSON.parse(stringifyWellFormed('\\\ud83e'))).toBe('\\\ufffd')
 })
 
-test('whatever it is, it says the same with all its characters whole', () => {
+test('writes any value as well-formed text with the same content', () => {
   const text = fc.string({ unit: 'binary' }).map((whole) => whole.slice(1, -1))
   const pieces = fc.array(fc.oneof(text, fc.constantFrom('\\', 'ud83e', '\ud83e', '\udd8a', '"')))
   fc.assert(
@@ -26,18 +26,18 @@ test('whatever it is, it says the same with all its characters whole', () => {
   )
 })
 
-describe('bytes that were read', () => {
+describe('bytes from a client', () => {
   const utf8 = new TextEncoder()
   const reread = (bytes: Uint8Array) => readWellFormed(bytes).bytes
 
-  test('are the very same where every character is whole, however it is written', () => {
+  test('are returned unchanged if every character is complete', () => {
     for (const text of ['{}', '"🦊"', '"\\ud83e\\udd8a"', '"\\uD83E\\uDD8A"', '"\\\\ud83e"']) {
       const bytes = utf8.encode(text)
       expect(reread(bytes)).toBe(bytes)
     }
   })
 
-  test('say the same with all their characters whole', () => {
+  test('are replaced by well-formed bytes with the same content', () => {
     const pieces = ['\\ud83e', '\\uDD8A', '\\\\', 'ud83e', '🦊', '\\n', 'a']
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces)), (all) => {
@@ -51,7 +51,7 @@ describe('bytes that were read', () => {
     )
   })
 
-  test('that are no UTF-8 are written as what they were read as', () => {
+  test('that are invalid UTF-8 are replaced by the decoded text', () => {
     expect(reread(Uint8Array.of(34, 0xff, 34))).toEqual(utf8.encode('"\ufffd"'))
   })
 })

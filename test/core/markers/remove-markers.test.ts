@@ -1,4 +1,4 @@
-/** Wherever a marker stands, it is gone before a model reads, and nothing else is. */
+/** Every marker is removed before a model reads the text, and nothing else. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatMarkerLine } from '../../../src/core/markers/extract-turn-markers.ts'
@@ -9,32 +9,28 @@ const [A, B] = ['01KQZ3V8M6T2X9R4B7C9', '01KQZ3V8M7AAAAAAAAAA']
 const [MARK, OTHER] = [formatMarkerLine(A), formatMarkerLine(B)]
 const GRAMMAR = /\[[0-9A-HJKMNP-TV-Z]{20}\]: #/
 
-describe('a marker goes', () => {
+describe('a marker is removed', () => {
   test.each([
     ['in a quote', `> So\n>\n> ${MARK}\n\nOh`, '> So\n\nOh'],
     ['in the middle of a quote', `> So\n>\n> ${MARK}\n> Oh`, '> So\n>\n> Oh'],
-    ['at the beginning of a quote', `> ${MARK}\n>\n> So`, '> So'],
+    ['at the start of a quote', `> ${MARK}\n>\n> So`, '> So'],
     ['at the end of a quote', `> So\n>\n> ${MARK}`, '> So'],
     ['in a sentence', `He said ${MARK} to me`, 'He said to me'],
     ['in a sentence, without blanks', `He said${MARK}to me`, 'He saidto me'],
-    ['with the fence that is around it', `So\n\n\`\`\`\n${MARK}\n\`\`\`\n\nNo`, 'So\n\nNo'],
+    ['together with the code fence around it', `So\n\n\`\`\`\n${MARK}\n\`\`\`\n\nNo`, 'So\n\nNo'],
     ['in a fence with other code', `\`\`\`\nx\n${MARK}\n\`\`\``, '```\nx\n```'],
-    [
-      'between words that are all in one line',
-      `user: So ${MARK}\n\nuser: Oh`,
-      'user: So\n\nuser: Oh',
-    ],
-    ['in code that is set off', `So\n\n    ${MARK}`, 'So'],
+    ['between texts in one line', `user: So ${MARK}\n\nuser: Oh`, 'user: So\n\nuser: Oh'],
+    ['in indented code', `So\n\n    ${MARK}`, 'So'],
     ['as code', `So \`${MARK}\``, 'So ``'],
     ['escaped in a sentence', `So \\[${A}\\]: \\# or &#91;${A}&#93;: &num; oh`, 'So or oh'],
-    ['that another one has torn apart', `[01KQZ3V8M6${MARK}T2X9R4B7C9]: # So`, 'So'],
-    ['that has another one in its end', `So [${A}]: ${OTHER}# oh`, 'So oh'],
+    ['that contains another marker', `[01KQZ3V8M6${MARK}T2X9R4B7C9]: # So`, 'So'],
+    ['that has another marker in its ending', `So [${A}]: ${OTHER}# oh`, 'So oh'],
   ])('%s', (_, text, rest) => {
     expect(removeMarkers(text)).toBe(rest)
   })
 })
 
-describe('of a string in JSON, with the breaks that are escaped there', () => {
+describe('from a JSON string, with its escaped line breaks', () => {
   const texts = [
     [`So.\n\n${MARK}\n\nOh.`, 'So.\n\nOh.'],
     [`${MARK}\n\nSo.`, 'So.'],
@@ -66,7 +62,7 @@ test.each([
   `[${A}]:#`,
   `[${A}0]: #`,
   '{"a":"\\\\[x]: #\\n"}',
-])('what is not of the grammar stays: %s', (text) => {
+])('text that does not match the marker format stays: %s', (text) => {
   expect(removeMarkers(text)).toBe(text)
 })
 
@@ -107,7 +103,7 @@ const soup = fc
   )
   .map((pieces) => pieces.join(''))
 
-test('none is left, and once is enough', () => {
+test('no marker is left after one pass', () => {
   fc.assert(
     fc.property(soup, (text) => {
       const rest = removeMarkers(text)
@@ -118,7 +114,7 @@ test('none is left, and once is enough', () => {
   )
 })
 
-test('a text without a marker is the very same, and of others only markers and blanks go', () => {
+test('a text without markers is returned unchanged, and other texts lose only markers and blanks', () => {
   const unmarked = fc
     .array(fc.constantFrom(...SCRAPS, '\\\\', 'N'), { maxLength: 16 })
     .map((pieces) => pieces.join(''))
@@ -138,7 +134,7 @@ test('a text without a marker is the very same, and of others only markers and b
   )
 })
 
-test('JSON stays JSON, with all that it said', () => {
+test('JSON stays valid and keeps its other content', () => {
   const value = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(
       { depthSize: 'small' },
@@ -158,13 +154,13 @@ test('JSON stays JSON, with all that it said', () => {
   )
 })
 
-/** Without strings. */
+/** Removes the strings from JSON. */
 function shapeOf(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? '' : inner))
 }
 
-test('a long text full of markers is read to its end', () => {
-  // Who reads it over and over is not done when the time of a test is over.
+test('a long text full of markers is read in linear time', () => {
+  // An implementation with quadratic time exceeds the time limit of the test.
   for (const piece of [
     `${MARK}\n\n`,
     `> ${MARK} `,
@@ -181,7 +177,10 @@ test('a long text full of markers is read to its end', () => {
   expect(removeMarkers(halves)).not.toMatch(GRAMMAR)
 })
 
-test.each(['`', '~~~ ', '#', ';', ' #', 'm;'])('two million times %j is read in one go', (sign) => {
-  const text = `${MARK.slice(-3)} ${sign.repeat(2_000_000 / sign.length)}`
-  expect(removeMarkers(text)).toBe(text)
-})
+test.each(['`', '~~~ ', '#', ';', ' #', 'm;'])(
+  '2 million repetitions of %j are read in linear time',
+  (sign) => {
+    const text = `${MARK.slice(-3)} ${sign.repeat(2_000_000 / sign.length)}`
+    expect(removeMarkers(text)).toBe(text)
+  },
+)

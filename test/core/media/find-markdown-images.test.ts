@@ -22,12 +22,12 @@ test.each([
   ],
   ['![never closed', []],
   ['![a](', []],
-])('finds the images that are shown in %j', (text, urls) => {
+])('finds the visible images in %j', (text, urls) => {
   expect(findMarkdownImages(text)).toEqual(urls)
 })
 
-test('reads what is badly written to its end, and finds one image at most', () => {
-  // Who reads it over and over is not done when the time of a test is over.
+test('reads malformed Markdown in linear time and finds at most one image', () => {
+  // An implementation with quadratic time exceeds the time limit of the test.
   const texts = ['!['.repeat(200_000), '![](https://'.repeat(50_000), '![]('.repeat(100_000)]
   for (const text of texts) expect(findMarkdownImages(text).length).toBeLessThan(2)
 })

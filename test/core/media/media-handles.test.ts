@@ -35,8 +35,8 @@ const ITEMS = [
 const handlesOf = (items: readonly Item[]) =>
   listMedia(items).map(({ identity }) => assignMediaHandles(items).get(identity))
 
-describe('handles (C80)', () => {
-  test('are counted over distinct media, in the order in which they first come', () => {
+describe('media handles (C80)', () => {
+  test('number distinct media in the order of first appearance', () => {
     expect(handlesOf(ITEMS)).toEqual([1, 2, 3, 1, 4, 5, 3].map((at) => `media_${at}`))
     expect(listMedia(ITEMS).map(({ kind, at }) => `${at} ${kind}`)).toEqual([
       '0 image',
@@ -49,12 +49,12 @@ describe('handles (C80)', () => {
     ])
   })
 
-  test('are the same in every later turn', () => {
+  test('stay the same in later turns', () => {
     const later = handlesOf([...ITEMS, said(image('https://a/9'), image('https://a/1'))])
     expect(later).toEqual([...handlesOf(ITEMS), 'media_6', 'media_1'])
   })
 
-  test('lead back to what they stand for', () => {
+  test('lead back to their media', () => {
     expect(findMediaByHandle(ITEMS, 'media_1')).toEqual(image('https://a/1'))
     expect(findMediaByHandle(ITEMS, 'media_2')).toBe(PDF)
     expect(findMediaByHandle(ITEMS, 'media_3')).toEqual(image('https://a/2'))
@@ -63,11 +63,11 @@ describe('handles (C80)', () => {
   })
 
   test.each(['media_6', 'media_0', 'media_01', 'media_', '1', '', 'https://a/1', 'constructor'])(
-    'lead nowhere if nobody gave them: %j',
+    'that were never assigned find nothing: %j',
     (handle) => expect(findMediaByHandle(ITEMS, handle)).toBeNull(),
   )
 
-  test('tell the same data from other data by all of it', () => {
+  test('distinguish media by their complete data', () => {
     const data = (end: string) => `data:image/png;base64,${'A'.repeat(40_000)}${end}`
     const items = [said(image(data('x')), image(data('y')), image(data('x')))]
     expect(handlesOf(items)).toEqual(['media_1', 'media_2', 'media_1'])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createMediaIdentityMap } from '../../../src/core/media/media-identity-map.ts'
 
-test('tells apart by all of a text what samples of it do not', () => {
+test('distinguishes keys with equal samples by their complete text', () => {
   const map = createMediaIdentityMap<number>()
   const long = (at: number) => `${'A'.repeat(at)}B${'A'.repeat(999 - at)}`
   map.set(long(10), 1)

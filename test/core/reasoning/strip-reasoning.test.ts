@@ -8,7 +8,7 @@ function call(native: ItemNativeFields): Item {
   return { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}', native }
 }
 
-test('takes reasoning away, whether it is sealed or not', () => {
+test('removes reasoning, encrypted or not', () => {
   for (const item of talk`
     thinks: Hm.
     sealed: Hm.
@@ -33,11 +33,11 @@ test.each<[string, ItemNativeFields, ItemNativeFields]>([
     { chat: { $legacy: true, reasoning_details: [], $entry: { index: 0, extra_content: {} } } },
     { chat: { $legacy: true, $entry: { index: 0 } } },
   ],
-])('takes the signatures of %s from %o', (wire, native, left) => {
+])('removes the signatures of %s from %o', (wire, native, left) => {
   expect(stripReasoning(call(native), wire)).toEqual(call(left))
 })
 
-test('takes the signature from a part that nobody here understands', () => {
+test('removes the signature of an unknown part', () => {
   const part = { executableCode: { code: '1' } }
   const item = (part: object): Item => ({
     type: 'opaque',
@@ -52,23 +52,23 @@ test.each<[string, ItemNativeFields]>([
   ['anthropic', { anthropic: { caller: { type: 'direct' } } }],
   ['gemini', { gemini: { id: 'w1' } }],
   ['chat', { chat: { $entry: { index: 0 } } }],
-])('leaves to %s what bears no signature of its own: %o', (wire, native) => {
+])('leaves data without a signature of %s unchanged: %o', (wire, native) => {
   const item = call(native)
   expect(stripReasoning(item, wire)).toBe(item)
 })
 
-describe('sealed is', () => {
+describe('reasoning counts as encrypted', () => {
   const thought = talk`thinks: Hm.`
   test.each<ItemNativeFields>([
     { anthropic: { type: 'thinking', thinking: 'Hm.', signature: 'Er' } },
     { gemini: { thoughtSignature: 'Ck' } },
     { chat: { reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', signature: 'or' }] } },
     { chat: { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }] } },
-  ])('what its wire has signed: %o', (native) => {
+  ])('if its wire signed it: %o', (native) => {
     expect(hasEncryptedReasoning(thought.map((item) => ({ ...item, native })))).toBe(true)
   })
 
-  test('what has a seal, and not what is plain text', () => {
+  test('if it has encrypted content, and not if it is plain text', () => {
     expect(hasEncryptedReasoning(talk`sealed: x`)).toBe(true)
     expect(hasEncryptedReasoning(thought)).toBe(false)
     const native = { chat: { $field: 'reasoning_content', reasoning_details: [{ text: 'Hm.' }] } }

@@ -17,7 +17,7 @@ function decode(...chunks: readonly (string | Uint8Array)[]): SseMessage[] {
   )
 }
 
-/** The same bytes, parted at the given places. */
+/** Splits the bytes at the given positions. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const borders = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted(
     (a, b) => a - b,
@@ -32,8 +32,8 @@ const anyMessage = fc.record({
 const anyEnding = fc.constantFrom('\n', '\r\n', '\r')
 const anyCuts = fc.array(fc.nat(10_000), { maxLength: 8 })
 
-describe('reading', () => {
-  test('every line ending, comments, and data before event are read alike', () => {
+describe('the decoder', () => {
+  test('accepts every line ending, comments, and data before event', () => {
     const wanted = [{ event: 'a', data: '1' }]
     expect(decode('event: a\ndata: 1\n\n')).toEqual(wanted)
     expect(decode('event: a\r\ndata: 1\r\n\r\n')).toEqual(wanted)
@@ -41,11 +41,11 @@ describe('reading', () => {
     expect(decode(': hi\ndata:1\nevent:a\n\n')).toEqual(wanted)
   })
 
-  test('a last event without its blank line still counts', () => {
+  test('reads a last event without a blank line', () => {
     expect(decode('data: [DONE]')).toEqual([{ data: '[DONE]' }])
   })
 
-  test('where the bytes are cut changes nothing', () => {
+  test('reads the same events for any split of the bytes', () => {
     fc.assert(
       fc.property(fc.array(anyMessage), anyEnding, anyCuts, (messages, ending, places) => {
         const bytes = utf8.encode(messages.map(formatSseMessage).join('').replaceAll('\n', ending))
@@ -54,7 +54,7 @@ describe('reading', () => {
     )
   })
 
-  test('an event without an end is refused before it fills the memory', () => {
+  test('rejects an endless event before it fills the memory', () => {
     const sse = createSseDecoder(1000)
     const line = utf8.encode('data: ' + 'x'.repeat(100))
     expect(() => {
@@ -67,8 +67,8 @@ describe('reading', () => {
   })
 })
 
-describe('passing on whole events', () => {
-  test('what goes through always ends with a blank line, and nothing is lost or doubled', () => {
+describe('the boundary buffer', () => {
+  test('forwards only complete events, and none is lost or repeated', () => {
     fc.assert(
       fc.property(fc.array(anyMessage), anyEnding, anyCuts, (messages, ending, places) => {
         const text = messages.map(formatSseMessage).join('').replaceAll('\n', ending)
@@ -83,20 +83,20 @@ describe('passing on whole events', () => {
     )
   })
 
-  test('half an event is kept back', () => {
+  test('holds back an incomplete event', () => {
     const whole = createSseBoundaryBuffer()
     expect(plain.decode(whole.push(utf8.encode('data: 1\n\ndata: 2')))).toBe('data: 1\n\n')
     expect(plain.decode(whole.push(utf8.encode('2\n')))).toBe('')
     expect(plain.decode(whole.push(utf8.encode('\ndata: 3\n\n')))).toBe('data: 22\n\ndata: 3\n\n')
   })
 
-  test('a chunk that ends with an event is handed on as the same bytes', () => {
+  test('forwards a chunk that ends with an event as the same bytes', () => {
     const chunk = utf8.encode('data: 1\n\n')
     expect(createSseBoundaryBuffer().push(chunk)).toBe(chunk)
   })
 })
 
-test('data of several lines keeps them when it is written again', () => {
+test('data with several lines is formatted with the same lines', () => {
   const message = { data: 'a\nb' }
   expect(decode(formatSseMessage(message))).toEqual([message])
 })

@@ -4,14 +4,14 @@ import { estimateTokens } from '../../../src/core/text/estimate-tokens.ts'
 
 const base64 = (bytes: number) => 'A'.repeat(Math.ceil((bytes * 4) / 3))
 
-test('four letters are a token, and so is one character of Chinese', () => {
+test('four letters or one Chinese character are a token', () => {
   expect(estimateTokens('abcd'.repeat(100))).toBe(100)
   expect(estimateTokens('漢字'.repeat(50))).toBe(100)
   expect(estimateTokens('да'.repeat(50))).toBe(50)
   expect(estimateTokens('')).toBe(0)
 })
 
-test('every character counts by itself, wherever it stands', () => {
+test('every character counts independently of its position', () => {
   const quarters = (text: string): number => {
     let sum = 0
     for (let at = 0; at < text.length; at += 1) {
@@ -40,7 +40,7 @@ test('every character counts by itself, wherever it stands', () => {
   )
 })
 
-describe('a picture costs the same however large its file is', () => {
+describe('an image counts the same for any file size', () => {
   const pictures = (data: string) => [
     { type: 'input_image', image_url: `data:image/png;base64,${data}` },
     { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } },
@@ -49,7 +49,7 @@ describe('a picture costs the same however large its file is', () => {
     `data:image/png;base64,${data}`,
   ]
 
-  test.each([0, 1, 2, 3, 4])('written in way %i', (way) => {
+  test.each([0, 1, 2, 3, 4])('in format %i', (way) => {
     const [small, large] = [10, 5_000_000].map((bytes) =>
       estimateTokens(pictures(base64(bytes))[way]),
     )
@@ -59,14 +59,14 @@ describe('a picture costs the same however large its file is', () => {
   })
 })
 
-test('a picture by its address is a picture, too', () => {
+test('an image URL counts as an image', () => {
   expect(estimateTokens({ type: 'input_image', file_id: 'file_1' })).toBe(1000)
   expect(
     estimateTokens({ fileData: { mimeType: 'image/png', fileUri: 'gs://a' } }),
   ).toBeGreaterThan(999)
 })
 
-test('sound and documents are weighed by their bytes, and not as text', () => {
+test('audio and documents count by bytes instead of text', () => {
   const megabyte = base64(1_000_000)
   const text = estimateTokens(megabyte)
   const sound = estimateTokens({ input_audio: { data: megabyte, format: 'wav' } })
@@ -76,12 +76,12 @@ test('sound and documents are weighed by their bytes, and not as text', () => {
   expect(document).toBeLessThan(text / 10)
 })
 
-test('a text that only looks like data is text', () => {
+test('text that only looks like a data URL counts as text', () => {
   expect(estimateTokens('data: what I have measured, in base64, was 4')).toBe(11)
   expect(estimateTokens({ data: 'abcdefgh', note: 'x' })).toBeLessThan(10)
 })
 
-test('more is never less', () => {
+test('a longer value never counts less', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
       expect(estimateTokens([a, b])).toBeGreaterThanOrEqual(estimateTokens(a))
@@ -90,7 +90,7 @@ test('more is never less', () => {
   )
 })
 
-test('hostile values are estimated to their end', () => {
+test('hostile values are estimated in linear time', () => {
   let deep: unknown = []
   for (let depth = 0; depth < 100_000; depth += 1) deep = [deep]
   expect(estimateTokens(deep)).toBe(0)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compareTerms, extractSearchTerms } from '../../../src/core/text/search-terms.ts'
 
-describe('the words of a text', () => {
+describe('the search terms of a text', () => {
   test.each([
     ['Crème brûlée, CRÈME!', ['creme', 'brulee']],
     ['port 8080 (not 8081)', ['port', '8080', 'not', '8081']],
@@ -18,18 +18,18 @@ describe('the words of a text', () => {
     expect(extractSearchTerms(text)).toEqual(words)
   })
 
-  test('are as many as are wanted', () => {
+  test('are limited to the requested number', () => {
     expect(extractSearchTerms('one two three four', 2)).toEqual(['one', 'two'])
     expect(extractSearchTerms('東京に住む', 2)).toEqual(['東京', '京に'])
   })
 
-  test('of a long text are found in a moment', () => {
+  test('are found in linear time', () => {
     const text = 'word '.repeat(200_000)
     expect(extractSearchTerms(text, 64)).toEqual(['word'])
   })
 })
 
-test('two texts are as alike as the words that they share', () => {
+test('the similarity of two texts is the share of common terms', () => {
   expect(compareTerms(['a', 'b'], ['b', 'a'])).toBe(1)
   expect(compareTerms(['a', 'b', 'c'], ['b', 'c', 'd'])).toBe(0.5)
   expect(compareTerms(['a'], ['b'])).toBe(0)

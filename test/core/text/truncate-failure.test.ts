@@ -1,4 +1,4 @@
-/** A failure fits into a line, whatever an upstream has put into it. */
+/** A failure fits into one line for any content from an upstream. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Failure } from '../../../src/core/stream-event.ts'
@@ -13,14 +13,14 @@ const FAILURE: Failure = {
   param: null,
 }
 
-test('what is short is the very same', () => {
+test('returns a short failure unchanged', () => {
   for (const message of ['', 'So', 'x'.repeat(4000)]) {
     const failure = { ...FAILURE, message }
     expect(truncateFailure(failure)).toBe(failure)
   }
 })
 
-test('what is long is cut, between two characters', () => {
+test('shortens long fields without splitting a character', () => {
   const anything = fc
     .array(fc.constantFrom('x', '\0', '😀', 'é'.repeat(500), 'y'.repeat(3999)), { maxLength: 20 })
     .map((pieces) => pieces.join(''))
@@ -36,7 +36,7 @@ test('what is long is cut, between two characters', () => {
   )
 })
 
-test('also where it is refused before anything is said', () => {
+test('shortens an upstream error before the answer starts', () => {
   const { failure } = new GatewayError({ ...FAILURE, message: 'x'.repeat(100_000) })
   expect(failure.message).toHaveLength(4000)
 })

@@ -49,7 +49,7 @@ const MIDDLE: RequestComparison = {
   text: null,
 }
 
-/** Of two requests of which nothing else is known, and whose bodies differ somewhere in the middle. */
+/** Compares two requests whose bodies differ in the middle, without further data. */
 function cause(before: readonly ItemDisposition[], now: readonly ItemDisposition[]) {
   const sentenceOf = ({ why }: { why: string }) => why
   const side = (told: readonly ItemDisposition[]) => ({
@@ -76,25 +76,25 @@ const LONGER = [
   `,
 ]
 
-describe('the decision that broke a prefix is named (C102)', () => {
+describe('the decision that broke the prefix is named (C102)', () => {
   const SHORTENED = { who: 'gateway', place: 2, by: 'shorten-tool-outputs', why: 'output-too-old' }
 
-  test('what was shortened', () => {
+  test('a shortened output', () => {
     const sentence = 'output-too-old'
     expect(cause(fates(LONG), fates(LONG, LEAN))).toEqual({ ...SHORTENED, sentence })
   })
 
-  test('what is not shortened any more', () => {
+  test('an output that is no longer shortened', () => {
     const sentence = 'This applied to the previous request but no longer does: output-too-old'
     expect(cause(fates(LONG, LEAN), fates(LONG))).toEqual({ ...SHORTENED, sentence })
   })
 
-  test('what was shortened before, and cut down further', () => {
+  test('an output that is shortened further', () => {
     const shorter = { ...LEAN, outputs: { ...LEAN.outputs, head: 1 } }
     expect(cause(fates(LONG, LEAN), fates(LONG, shorter))).toMatchObject(SHORTENED)
   })
 
-  test('what was left out since, where it was lost, and what is sent again', () => {
+  test('an item that is now dropped, and one that is sent again', () => {
     const [, ...others] = LONG
     const windowed = deriveItemDispositions({
       items: LONG,
@@ -109,7 +109,7 @@ describe('the decision that broke a prefix is named (C102)', () => {
     expect(cause(windowed, fates(LONG))).toMatchObject(expected)
   })
 
-  test('a note that has moved on, has other words, is new or is gone', () => {
+  test('an inserted note that moved, changed, is new or is gone', () => {
     const ofNotes = { who: 'gateway', by: 'place-notes', place: null }
     const before = fates(SHORT, noted('Be brief.', 0))
     const told = (now: readonly ItemDisposition[]) => cause(before, now)
@@ -128,7 +128,7 @@ describe('the decision that broke a prefix is named (C102)', () => {
     expect(cause(fates(SHORT), fates(LONGER, noted('Be brief.', 3)))).toMatchObject(ofNotes)
   })
 
-  test('what a transform did goes before how the wire says the rest', () => {
+  test('a transform takes precedence over the wire', () => {
     const [first] = SHORT
     if (first === undefined) throw new Error('There is no item.')
     const shown = { ...first, content: [{ type: 'input_text', text: 'a notice' }] } as Item
@@ -143,13 +143,13 @@ describe('the decision that broke a prefix is named (C102)', () => {
     expect(cause(fates(SHORT), now)).toMatchObject(expected)
   })
 
-  test('how a wire says it, where nothing else has changed', () => {
+  test('the wire, if nothing else changed', () => {
     const note = { did: 'changed', at: 0, why: 'developer-as-system', by: 'responses' } as const
     const now = fates(SHORT, replay, { notes: [note] })
     expect(cause(fates(SHORT), now)).toMatchObject({ who: 'gateway', why: 'developer-as-system' })
   })
 
-  test('what was put back', () => {
+  test('a restored item', () => {
     const recalled = { did: 'added', why: 'recalled', at: 1 } as const
     const now = fates(LONG, replay, { notes: [recalled] })
     const expected = { who: 'gateway', place: 1, why: 'recalled' }
@@ -157,7 +157,7 @@ describe('the decision that broke a prefix is named (C102)', () => {
   })
 })
 
-describe('of tools', () => {
+describe('a difference in tools', () => {
   const OFFERED = {
     did: 'added',
     field: 'tools',
@@ -177,7 +177,7 @@ describe('of tools', () => {
       sentenceOf: ({ why }) => why,
     })
 
-  test('those that the gateway offers are its own, and so are those that it offers no more', () => {
+  test("is the gateway's if a gateway tool was added or removed", () => {
     const ofHouse = { who: 'gateway', by: 'house-tools', why: 'house-tool-offered' }
     expect(told(of('a'), of('a', OFFERED))).toMatchObject(ofHouse)
     expect(told(of('a', OFFERED), of('a'))).toMatchObject(ofHouse)
@@ -185,33 +185,33 @@ describe('of tools', () => {
       sentence: 'This applied to the previous request but no longer does: house-tool-offered',
     })
     expect(told(of('a'), of('a', STUBBED, OFFERED))).toMatchObject(ofHouse)
-    // The policy has it say something else of itself.
+    // The policy changes the description of the tool.
     expect(told(of('a', OFFERED), of('a', OFFERED))).toMatchObject(ofHouse)
   })
 
-  test('others of the client are the client’s, whatever they lead to', () => {
+  test("is the client's if its tools changed", () => {
     expect(told(of('a'), of('b', STUBBED))).toMatchObject({ who: 'client' })
   })
 
-  test('what the wire makes of the same is its own', () => {
+  test("is the wire's if it encodes the same tools differently", () => {
     expect(told(of('a'), of('a', STUBBED))).toMatchObject({ by: 'responses', why: 'tools-stubbed' })
   })
 
-  test('what nobody has kept a word of is nobody’s', () => {
+  test('has no cause without stored notes', () => {
     expect(told(of('a'), of('a'))).toMatchObject({ who: 'nobody' })
   })
 
-  test('of what an older version has kept, all that is not the gateway’s is the client’s', () => {
+  test("in a row of an older version is the client's unless it is the gateway's", () => {
     const old = (...notes: readonly Note[]) => ({ fates: [], about: { notes, upstream: {} } })
     expect(told(old(), of('a'))).toMatchObject({ who: 'client' })
     expect(told(old(), of('a', OFFERED))).toMatchObject({ who: 'gateway' })
   })
 })
 
-describe('what the client does is the client’s', () => {
+describe('a change by the client is attributed to it', () => {
   test.each([
     ['an edit', [1], 'The client changed item 1.'],
-    ['what it has put in', [0, 0], 'The client inserted item 1.'],
+    ['an inserted item', [0, 0], 'The client inserted item 1.'],
   ])('%s', (_, [from = 0, length = 1], sentence) => {
     const others = talk`
       assistant: other
@@ -220,7 +220,7 @@ describe('what the client does is the client’s', () => {
     expect(cause(fates(SHORT), fates(now))).toEqual({ who: 'client', place: 1, sentence })
   })
 
-  test('what it has taken out', () => {
+  test('a removed item', () => {
     const sentence = 'The client removed the former item 1.'
     const now = fates(LONGER.filter((_, at) => at !== 1))
     expect(cause(fates(LONGER), now)).toEqual({ who: 'client', place: 1, sentence })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Json } from '../../../src/core/json/json.ts'
 import { findJsonByteOffset } from '../../../src/explain/cache-miss/json-byte-offset.ts'
 
-test('points at the byte at which a value begins, whatever stands before it', () => {
+test('finds the byte at which a value begins', () => {
   const name = fc.string({ unit: fc.constantFrom('a', '"', '\\', 'é', '}', ']', ',', ':') })
   const value = fc.oneof(fc.integer(), fc.boolean(), fc.constant(null), name, fc.array(name))
   fc.assert(
@@ -24,7 +24,7 @@ test('points at the byte at which a value begins, whatever stands before it', ()
   )
 })
 
-/** The value that a text begins with. */
+/** Parses the value at the start of a text. */
 function beginning(text: string): Json {
   for (let end = 1; end <= text.length; end += 1) {
     const rest = text.slice(end).trimStart()
@@ -32,13 +32,13 @@ function beginning(text: string): Json {
     try {
       return JSON.parse(text.slice(0, end)) as Json
     } catch {
-      // Not all of it yet.
+      // The value is not complete yet.
     }
   }
   throw new Error('no value')
 }
 
-test('counts bytes within a text as they are written', () => {
+test('counts escaped characters as they are written', () => {
   const json = '{"a":[{"text":"é\\n\\u00e9xy"}]}'
   const at = findJsonByteOffset(json, ['a', 0, 'text'], 3) ?? 0
   expect(Buffer.from(json).subarray(at).toString()).toBe('xy"}]}')
