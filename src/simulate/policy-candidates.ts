@@ -31,7 +31,7 @@ export interface PolicyCandidate {
   readonly stepOf: ((items: readonly Item[]) => string) | null
 }
 
-const NAIVE_CANDIDATES: readonly PolicyCandidate[] = [
+const BASELINES: readonly PolicyCandidate[] = [
   createNaiveCandidate('sliding-window', slidingWindow(20)),
   createNaiveCandidate(
     'trim-by-age',
@@ -41,7 +41,7 @@ const NAIVE_CANDIDATES: readonly PolicyCandidate[] = [
 
 export const CANDIDATE_NAMES: readonly string[] = [
   ...POLICY_NAMES,
-  ...NAIVE_CANDIDATES.map(({ name }) => name),
+  ...BASELINES.map(({ name }) => name),
 ]
 
 /**
@@ -54,11 +54,7 @@ export function listPolicyCandidates(
   const [first, ...others] = POLICY_NAMES.map((name) =>
     createPolicyCandidate(name, PRESETS[name], binds),
   )
-  return [
-    first ?? createPolicyCandidate('replay', PRESETS.replay, binds),
-    ...others,
-    ...NAIVE_CANDIDATES,
-  ]
+  return [first ?? createPolicyCandidate('replay', PRESETS.replay, binds), ...others, ...BASELINES]
 }
 
 /** Creates a candidate that runs the gateway's own transforms. */

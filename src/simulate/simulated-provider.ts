@@ -45,10 +45,16 @@ export function createSimulatedProvider(binds: boolean): SimulatedProvider {
         node = findNextPrefixNode(node, piece)
         pieces.push({ piece, node })
       }
-      const shared = countSharedPieces(previous, pieces)
-      const cached =
-        countChars(pieces.slice(0, shared)) +
-        countSharedChars(previous[shared]?.piece ?? '', pieces[shared]?.piece ?? '')
+      const shared = countShared(
+        Math.min(previous.length, pieces.length),
+        (index) => previous[index]?.node === pieces[index]?.node,
+      )
+      const [old = '', current = ''] = [previous[shared]?.piece, pieces[shared]?.piece]
+      const sharedChars = countShared(
+        Math.min(old.length, current.length),
+        (index) => old.charCodeAt(index) === current.charCodeAt(index),
+      )
+      const cached = countChars(pieces.slice(0, shared)) + sharedChars
       const breaks = shared < previous.length
       previous = pieces
       return { chars: countChars(pieces), cached, breaks, reasoning, invalid }
@@ -69,17 +75,8 @@ interface RequestPiece {
   readonly node: PrefixNode
 }
 
-function countSharedPieces(a: readonly RequestPiece[], b: readonly RequestPiece[]): number {
-  const maxCount = Math.min(a.length, b.length)
-  for (let index = 0; index < maxCount; index += 1)
-    if (a[index]?.node !== b[index]?.node) return index
-  return maxCount
-}
-
-function countSharedChars(a: string, b: string): number {
-  const maxCount = Math.min(a.length, b.length)
-  for (let index = 0; index < maxCount; index += 1)
-    if (a.charCodeAt(index) !== b.charCodeAt(index)) return index
+function countShared(maxCount: number, isEqual: (index: number) => boolean): number {
+  for (let index = 0; index < maxCount; index += 1) if (!isEqual(index)) return index
   return maxCount
 }
 

@@ -8,62 +8,69 @@ import { framesIn } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { newTurn } from '../store/turns.ts'
 import { newTurnId } from './kit.ts'
-import { ANN, asked, beginInVain, inTown, UNANSWERED, until } from './town.ts'
+import {
+  ANN,
+  createAnswerRequest,
+  startSilentRun,
+  withReplicas,
+  UNANSWERED,
+  until,
+} from './town.ts'
 
 describe.concurrent('a resumable stream', () => {
   test('is cancelled if its client disconnects before the answer starts', () =>
-    inTown(async (town) => {
-      const { runs, cancelled } = await town.citizen()
+    withReplicas(async (cluster) => {
+      const { runs, cancelled } = await cluster.startReplica()
       const client = new AbortController()
       const body = { stream: true, input: UNANSWERED }
-      const answer = runs.answer(asked(body, true, client.signal))
-      const id = await until(async () => town.opened[0])
-      await until(async () => (await town.turn(`resp_${id}`))?.state === 'open')
+      const answer = runs.answer(createAnswerRequest(body, true, client.signal))
+      const id = await until(async () => cluster.opened[0])
+      await until(async () => (await cluster.turn(`resp_${id}`))?.state === 'open')
       client.abort()
       await expect(answer).rejects.toThrow()
       expect(cancelled()).toBeGreaterThan(0)
-      await until(async () => (await town.turn(`resp_${id}`))?.state === 'cancelled')
+      await until(async () => (await cluster.turn(`resp_${id}`))?.state === 'cancelled')
     }))
 
   test('fails with an error if the upstream rejects the request', () =>
-    inTown(async (town) => {
-      const { runs } = await town.citizen()
+    withReplicas(async (cluster) => {
+      const { runs } = await cluster.startReplica()
       const body = { stream: true, input: '/status 418 No' }
-      await expect(runs.answer(asked(body, true))).rejects.toMatchObject({
+      await expect(runs.answer(createAnswerRequest(body, true))).rejects.toMatchObject({
         failure: { status: 418 },
       })
-      await until(async () => (await town.turn(`resp_${town.opened[0]}`))?.state === 'failed')
+      await until(async () => (await cluster.turn(`resp_${cluster.opened[0]}`))?.state === 'failed')
     }))
 
   test('is ignored without a stream and rejected with store: false', () =>
-    inTown(async (town) => {
-      const { runs } = await town.citizen()
-      expect(runs.answer(asked({ input: 'x' }, true))).toBeNull()
-      expect(runs.answer(asked({ input: 'x', stream: true }))).toBeNull()
-      const kept = asked({ input: 'x', stream: true, store: false }, true)
+    withReplicas(async (cluster) => {
+      const { runs } = await cluster.startReplica()
+      expect(runs.answer(createAnswerRequest({ input: 'x' }, true))).toBeNull()
+      expect(runs.answer(createAnswerRequest({ input: 'x', stream: true }))).toBeNull()
+      const kept = createAnswerRequest({ input: 'x', stream: true, store: false }, true)
       expect(() => runs.answer(kept)).toThrow(/x-backstory-resumable/)
     }))
 })
 
 describe.concurrent('an unreachable database', () => {
   test('lets no run start, and requests can still be rejected', () =>
-    inTown(async (town) => {
-      const { runs, cancelled } = await town.citizen()
-      town.faults.open = 2
+    withReplicas(async (cluster) => {
+      const { runs, cancelled } = await cluster.startReplica()
+      cluster.faults.open = 2
       for (const body of [{ background: true }, { stream: true }]) {
-        const answer = runs.answer(asked({ input: UNANSWERED, ...body }, true))
+        const answer = runs.answer(createAnswerRequest({ input: UNANSWERED, ...body }, true))
         await expect(answer).rejects.toMatchObject({ failure: { code: 'store_unavailable' } })
       }
       await until(async () => cancelled() > 1)
     }))
 
   test('for a moment does not end the run', () =>
-    inTown(async (town) => {
-      const citizen = await town.citizen()
-      town.faults.record = 2
-      const id = await town.begin(citizen, '/repeat 20 word')
-      await until(async () => (await town.turn(id))?.state === 'complete')
-      const messages = [...(await town.events(id)), { data: '[DONE]' }]
+    withReplicas(async (cluster) => {
+      const replica = await cluster.startReplica()
+      cluster.faults.record = 2
+      const id = await cluster.startRun(replica, '/repeat 20 word')
+      await until(async () => (await cluster.turn(id))?.state === 'complete')
+      const messages = [...(await cluster.events(id)), { data: '[DONE]' }]
       expect(responsesFaults(messages)).toEqual([])
     }))
 })
@@ -78,59 +85,62 @@ describe.concurrent('a run in a conversation', () => {
   }
 
   test('adds its turn at the end and locks the conversation until then', () =>
-    inTown(async (town) => {
-      const citizen = await town.citizen()
-      const { id: conversation, head } = await conversationIn(town.shared)
-      const id = await town.begin(citizen, '/repeat 30 word', { conversation })
-      await expect(town.begin(citizen, 'x', { conversation })).rejects.toMatchObject({
+    withReplicas(async (cluster) => {
+      const replica = await cluster.startReplica()
+      const { id: conversation, head } = await conversationIn(cluster.shared)
+      const id = await cluster.startRun(replica, '/repeat 30 word', { conversation })
+      await expect(cluster.startRun(replica, 'x', { conversation })).rejects.toMatchObject({
         failure: { code: 'conversation_locked' },
       })
-      await until(async () => (await town.turn(id))?.state === 'complete')
+      await until(async () => (await cluster.turn(id))?.state === 'complete')
       expect(`resp_${await head()}`).toBe(id)
     }))
 
   test('adds nothing if cancelled and unlocks the conversation', () =>
-    inTown(async (town) => {
-      const citizen = await town.citizen()
-      const { id: conversation, head } = await conversationIn(town.shared)
-      await town.cancel(citizen, await town.begin(citizen, '/say a\n/hang', { conversation }))
+    withReplicas(async (cluster) => {
+      const replica = await cluster.startReplica()
+      const { id: conversation, head } = await conversationIn(cluster.shared)
+      await cluster.cancel(
+        replica,
+        await cluster.startRun(replica, '/say a\n/hang', { conversation }),
+      )
       expect(await head()).toBeNull()
-      const next = await town.begin(citizen, '/say b', { conversation })
-      await until(async () => (await town.turn(next))?.state === 'complete')
+      const next = await cluster.startRun(replica, '/say b', { conversation })
+      await until(async () => (await cluster.turn(next))?.state === 'complete')
       expect(`resp_${await head()}`).toBe(next)
     }))
 
   test('is restarted if the conversation has no other new turns', () =>
-    inTown(async (town) => {
-      const first = await town.citizen()
-      const { id: conversation, head } = await conversationIn(town.shared)
-      const begun = await town.begin(first, '/say one', { conversation })
-      await until(async () => (await town.turn(begun))?.state === 'complete')
-      const lost = await beginInVain(town, first, { conversation })
-      first.die()
-      const second = await town.citizen()
-      await until(async () => (await town.turn(lost))?.state === 'complete')
-      expect((await town.turn(lost))?.owner).toBe(second.id)
+    withReplicas(async (cluster) => {
+      const first = await cluster.startReplica()
+      const { id: conversation, head } = await conversationIn(cluster.shared)
+      const begun = await cluster.startRun(first, '/say one', { conversation })
+      await until(async () => (await cluster.turn(begun))?.state === 'complete')
+      const lost = await startSilentRun(cluster, first, { conversation })
+      first.kill()
+      const second = await cluster.startReplica()
+      await until(async () => (await cluster.turn(lost))?.state === 'complete')
+      expect((await cluster.turn(lost))?.owner).toBe(second.id)
       expect(`resp_${await head()}`).toBe(lost)
     }))
 })
 
 test("a restarted run sends the same request, including the client's items", () =>
-  inTown(async (town) => {
-    const first = await town.citizen()
+  withReplicas(async (cluster) => {
+    const first = await cluster.startReplica()
     const said = (role: string, text: string) => ({ role, content: text })
     const before = [said('user', 'One'), said('assistant', 'Yes'), said('user', 'Two')]
     const plain = { model: 'demo', input: before, instructions: 'Be kind.' }
-    const begun = await town.begin(first, '', plain)
-    await until(async () => (await town.turn(begun))?.state === 'complete')
-    const answer = (await town.turn(begun))?.output ?? []
+    const begun = await cluster.startRun(first, '', plain)
+    await until(async () => (await cluster.turn(begun))?.state === 'complete')
+    const answer = (await cluster.turn(begun))?.output ?? []
     const whole = [...before, ...answer, said('user', UNANSWERED)] as never
-    const lost = await town.begin(first, '', { ...plain, input: whole })
-    await until(async () => (await town.turn(lost))?.state === 'open')
-    first.die()
+    const lost = await cluster.startRun(first, '', { ...plain, input: whole })
+    await until(async () => (await cluster.turn(lost))?.state === 'open')
+    first.kill()
     const bodies = first.sent()
-    const second = await town.citizen()
-    await until(async () => (await town.turn(lost))?.state === 'complete')
+    const second = await cluster.startReplica()
+    await until(async () => (await cluster.turn(lost))?.state === 'complete')
     expect(second.sent()).toEqual([bodies.at(-1)])
   }))
 
@@ -138,43 +148,43 @@ describe.concurrent('on Workers', () => {
   const visit = () => createWebHttpExchange(new Request('http://localhost/'), () => undefined)
 
   test('reading an orphaned run restarts or ends it', () =>
-    inTown(async (town) => {
-      const first = await town.citizen()
-      const untold = await beginInVain(town, first)
-      const told = await town.begin(first, '/repeat 3 word\n/hang')
-      await until(async () => (await town.turn(told))?.output.length === 1)
-      first.die()
-      await town.shared.runs.retireReplica(first.id)
-      const runs = createRequestRuns(town.shared)
+    withReplicas(async (cluster) => {
+      const first = await cluster.startReplica()
+      const untold = await startSilentRun(cluster, first)
+      const told = await cluster.startRun(first, '/repeat 3 word\n/hang')
+      await until(async () => (await cluster.turn(told))?.output.length === 1)
+      first.kill()
+      await cluster.shared.runs.retireReplica(first.id)
+      const runs = createRequestRuns(cluster.shared)
       await runs.lookAfter({ id: told, caller: ANN, exchange: visit() })
-      expect((await town.turn(told))?.state).toBe('failed')
+      expect((await cluster.turn(told))?.state).toBe('failed')
       const follow = { id: untold, startingAfter: null, caller: ANN, exchange: visit() }
       const text = await (await runs.follow(follow)).text()
       expect(responsesFaults(framesIn(text))).toEqual([])
-      expect((await town.turn(untold))?.state).toBe('complete')
+      expect((await cluster.turn(untold))?.state).toBe('complete')
     }))
 
   test('running and missing responses are left alone', () =>
-    inTown(async (town) => {
-      const first = await town.citizen()
-      const id = await town.begin(first, '/hang')
-      const runs = createRequestRuns(town.shared)
+    withReplicas(async (cluster) => {
+      const first = await cluster.startReplica()
+      const id = await cluster.startRun(first, '/hang')
+      const runs = createRequestRuns(cluster.shared)
       for (const one of [id, 'resp_01JZZZZZZZZZZZZZZZZZ', 'resp_x']) {
         await runs.lookAfter({ id: one, caller: ANN, exchange: visit() })
       }
-      expect((await town.turn(id))?.state).toMatch(/queued|open/)
+      expect((await cluster.turn(id))?.state).toMatch(/queued|open/)
       expect(await runs.cancel(id, ANN)).toMatchObject({ status: 'cancelled' })
     }))
 
   test('a run without a recorded owner is ended after a long timeout', () =>
-    inTown(async (town) => {
+    withReplicas(async (cluster) => {
       const turn = newTurn({ id: newTurnId(), ...ANN, createdAtMs: Date.now() })
-      await town.shared.store.openTurn(turn)
+      await cluster.shared.store.openTurn(turn)
       const look = { id: `resp_${turn.id}`, caller: ANN, exchange: visit() }
-      await createRequestRuns(town.shared).lookAfter(look)
-      expect((await town.turn(look.id))?.state).toBe('open')
-      const later = { ...town.shared, nowMs: () => Date.now() + OWNERLESS_RUN_TIMEOUT_MS }
+      await createRequestRuns(cluster.shared).lookAfter(look)
+      expect((await cluster.turn(look.id))?.state).toBe('open')
+      const later = { ...cluster.shared, nowMs: () => Date.now() + OWNERLESS_RUN_TIMEOUT_MS }
       await createRequestRuns(later).lookAfter(look)
-      expect((await town.turn(look.id))?.state).toBe('failed')
+      expect((await cluster.turn(look.id))?.state).toBe('failed')
     }))
 })

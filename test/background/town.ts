@@ -18,35 +18,37 @@ import { aMoment, newTurnId, testWorld, type TestWorld } from './kit.ts'
 export const ANN: Caller = { tenant: 'local', user: 'ann' }
 
 /** Every test has its own database; otherwise its replicas would recover runs of other tests. */
-export async function inTown(play: (town: Town) => Promise<void>): Promise<void> {
+export async function withReplicas(
+  play: (cluster: ReplicaCluster) => Promise<void>,
+): Promise<void> {
   const world = await testWorld()
-  const town = townOf(world)
+  const cluster = createCluster(world)
   try {
-    await play(town)
+    await play(cluster)
   } finally {
-    const alive = town.all.filter(({ isAlive }) => isAlive())
+    const alive = cluster.all.filter(({ isAlive }) => isAlive())
     await Promise.all(alive.map(({ runs }) => runs.close(0)))
     await Promise.all(alive.map(({ runs }) => runs.leave()))
     await world.close()
   }
 }
 
-export type Town = ReturnType<typeof townOf>
+export type ReplicaCluster = ReturnType<typeof createCluster>
 
-export interface Citizen {
+export interface TestReplica {
   readonly id: string
   readonly world: GatewayDependencies
   readonly runs: ProcessBackgroundRuns
   /** Afterwards nothing of the replica reaches the database, and it receives nothing from it. */
-  readonly die: () => void
+  readonly kill: () => void
   readonly isAlive: () => boolean
   readonly cancelled: () => number
   /** Requests that its upstream received. */
   readonly sent: () => readonly unknown[]
 }
 
-function townOf(memory: TestWorld) {
-  const all: Citizen[] = []
+function createCluster(memory: TestWorld) {
+  const all: TestReplica[] = []
   /** Turn ids of all runs, in the order of their creation. */
   const opened: string[] = []
   /** Number of writes that will fail. */
@@ -73,36 +75,36 @@ function townOf(memory: TestWorld) {
     opened,
     faults,
     /** The first replica's upstream leaves some requests without an answer. */
-    async citizen(): Promise<Citizen> {
+    async startReplica(): Promise<TestReplica> {
       const id = newTurnId()
       const life = { isOver: false }
-      const transport = watched(shared.transport, all.length === 0)
-      const mortal = <Port extends object>(port: Port): Port => mortalPort(port, life)
+      const transport = watchTransport(shared.transport, all.length === 0)
+      const killable = <Port extends object>(port: Port): Port => createKillablePort(port, life)
       const world: GatewayDependencies = {
         ...shared,
-        store: mortal(shared.store),
-        runs: mortal(shared.runs),
-        archive: mortal(shared.archive),
-        conversations: mortal(shared.conversations),
+        store: killable(shared.store),
+        runs: killable(shared.runs),
+        archive: killable(shared.archive),
+        conversations: killable(shared.conversations),
         transport: transport.transport,
         replica: createReplicaIdentity(id),
       }
       const runs = await openProcessRuns(id, world)
-      const die = (): void => void (life.isOver = true)
+      const kill = (): void => void (life.isOver = true)
       const isAlive = (): boolean => !life.isOver
       const { cancelled, sent } = transport
-      const citizen = { id, world, runs, die, isAlive, cancelled, sent }
-      all.push(citizen)
-      return citizen
+      const replica = { id, world, runs, kill, isAlive, cancelled, sent }
+      all.push(replica)
+      return replica
     },
     /** Starts a background response and resolves to its id. */
-    async begin({ runs }: Citizen, input: string, more = {}): Promise<string> {
-      const response = await runs.answer(asked({ background: true, input, ...more }))
+    async startRun({ runs }: TestReplica, input: string, more = {}): Promise<string> {
+      const response = await runs.answer(createAnswerRequest({ background: true, input, ...more }))
       if (response === null) throw new Error('It is not of the background.')
       return ((await response.json()) as { id: string }).id
     },
-    cancel: ({ runs }: Citizen, id: string) => runs.cancel(id, caller),
-    async follow({ runs }: Citizen, id: string): Promise<string> {
+    cancel: ({ runs }: TestReplica, id: string) => runs.cancel(id, caller),
+    async follow({ runs }: TestReplica, id: string): Promise<string> {
       const request = new Request('http://localhost/')
       const exchange = createWebHttpExchange(request, () => undefined)
       const response = await runs.follow({ id, startingAfter: null, caller, exchange })
@@ -118,16 +120,23 @@ function townOf(memory: TestWorld) {
   }
 }
 
-/** `leaves` resolves when the client disconnects. */
-export function asked(body: JsonObject, isResumable = false, leaves?: AbortSignal) {
+/** `disconnect` aborts when the client disconnects. */
+export function createAnswerRequest(
+  body: JsonObject,
+  isResumable = false,
+  disconnect?: AbortSignal,
+) {
   const clientRequest: ClientRequest = responsesDialect.parse({ model: 'demo', ...body })
-  const request = new Request('http://localhost/', leaves && { signal: leaves })
+  const request = new Request('http://localhost/', disconnect && { signal: disconnect })
   const exchange = createWebHttpExchange(request, () => undefined)
   const caller = ANN
   return { dialect: responsesDialect, clientRequest, caller, exchange, options: {}, isResumable }
 }
 
-function mortalPort<Port extends object>(port: Port, life: { readonly isOver: boolean }): Port {
+function createKillablePort<Port extends object>(
+  port: Port,
+  life: { readonly isOver: boolean },
+): Port {
   return new Proxy(port, {
     get(target, name: string) {
       const verb = target[name as keyof Port]
@@ -148,7 +157,7 @@ function never(): Promise<never> {
 
 export const UNANSWERED = '/say I was not answered at first.'
 
-function watched(transport: Transport, isMute: boolean) {
+function watchTransport(transport: Transport, leavesUnanswered: boolean) {
   let count = 0
   const bodies: unknown[] = []
   return {
@@ -156,8 +165,8 @@ function watched(transport: Transport, isMute: boolean) {
     sent: () => bodies,
     transport: (request: Parameters<Transport>[0]): UpstreamCall => {
       bodies.push(JSON.parse(String(request.body)))
-      const isUnanswered = isMute && String(request.body).includes(UNANSWERED)
-      const call = isUnanswered ? silence() : transport(request)
+      const isUnanswered = leavesUnanswered && String(request.body).includes(UNANSWERED)
+      const call = isUnanswered ? neverAnswer() : transport(request)
       const cancel = (): void => {
         count += 1
         call.cancel()
@@ -167,7 +176,7 @@ function watched(transport: Transport, isMute: boolean) {
   }
 }
 
-function silence(): UpstreamCall {
+function neverAnswer(): UpstreamCall {
   let fail: (error: Error) => void = () => undefined
   const reply = new Promise<never>((_, reject) => (fail = reject))
   return { reply, cancel: () => fail(new Error('cancelled')) }
@@ -182,8 +191,12 @@ export async function until<Value>(read: () => Promise<Value | undefined | false
 }
 
 /** Starts a run whose upstream does not answer yet, so that its log has only the opening events. */
-export async function beginInVain(town: Town, citizen: Citizen, more = {}): Promise<string> {
-  const id = await town.begin(citizen, UNANSWERED, more)
-  await until(async () => (await town.turn(id))?.state === 'open')
+export async function startSilentRun(
+  cluster: ReplicaCluster,
+  replica: TestReplica,
+  more = {},
+): Promise<string> {
+  const id = await cluster.startRun(replica, UNANSWERED, more)
+  await until(async () => (await cluster.turn(id))?.state === 'open')
   return id
 }

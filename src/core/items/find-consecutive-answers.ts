@@ -25,12 +25,8 @@ export function findConsecutiveAnswers(items: readonly Item[]): readonly number[
     const { origin } = item
     if (origin !== undefined && !startedAnswers.has(origin)) {
       startedAnswers.add(origin)
-      if (
-        previous !== null &&
-        isAnswerItem(item) &&
-        (followsAnswer || continuesAnswer(previous, item))
-      )
-        indexes.push(index)
+      const continues = previous !== null && (followsAnswer || continuesAnswer(previous, item))
+      if (continues && isAnswerItem(item)) indexes.push(index)
     }
     previous = isAnswerItem(item) ? item : null
     // Only a gateway tool has its output among answer items: its call and the text after it are one answer.

@@ -26,7 +26,7 @@ export function callEndOf(item: Item): ToolCallEnd | null {
     case 'custom_tool_call_output':
       return { family: 'custom', callId: item.call_id, side: 'output' }
     case 'opaque':
-      return opaqueEnd(item.raw)
+      return OPAQUE_READERS.get(item.raw['type'])?.(item.raw) ?? null
     case 'message':
     case 'reasoning':
       return null
@@ -54,10 +54,6 @@ const OPAQUE_READERS: ReadonlyMap<unknown, CallEndReader> = new Map<string, Call
   ['tool_search_call', ifClientRuns(end('tool_search', 'call', 'call_id'))],
   ['tool_search_output', ifClientRuns(end('tool_search', 'output', 'call_id'))],
 ])
-
-function opaqueEnd(raw: JsonObject): ToolCallEnd | null {
-  return OPAQUE_READERS.get(raw['type'])?.(raw) ?? null
-}
 
 function end(
   family: string,
