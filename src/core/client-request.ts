@@ -41,8 +41,8 @@ export interface StorageOptions {
 /** Controls a conversation that outgrows the model's context window. */
 export interface OverflowOptions {
   /**
-   * Token count above which a summary replaces the conversation. `window` means the model's context
-   * window; null means never.
+   * Token count, e.g. 50,000, above which a summary replaces the conversation. `window` means the
+   * model's context window; null means never.
    */
   readonly compactAbove: number | 'window' | null
   /** True if a summary replaces the conversation before this request, whatever its size. */

@@ -33,7 +33,10 @@ export interface WindowRules {
 
 /** Limits for long tool outputs. */
 export interface OutputRules {
-  /** Outputs of this many turns before the current one stay complete; with 0 only those of the current turn. */
+  /**
+   * Outputs of this many turns before the current one stay complete; with 0 only those of the current
+   * turn. For example, `keepTurns: 5, step: 10` keeps 5 to 14 turns.
+   */
   readonly keepTurns: number | null
   /** The cutoff between old and recent turns moves this many turns at once. */
   readonly step: number
@@ -57,7 +60,7 @@ export interface MediaRules {
   readonly window: number | null
   /** Images of this many turns before the current one stay; older ones are dropped once that saves cost. */
   readonly keepTurns: number | null
-  /** The cost of dropping older images is checked every so many turns. */
+  /** The cost of dropping older images is checked every so many turns, e.g. at turns 20, 40 and 60. */
   readonly step: number
   /** Images are shown in this many of the latest messages that contain images. */
   readonly imageMessages: number | null
@@ -84,7 +87,7 @@ export interface PolicyTextRules {
 /** A text of the operator or the client that is inserted at a fixed distance from the end. */
 export interface PolicyText {
   readonly text: string
-  /** Number of messages after the text. */
+  /** Number of messages after the text; with `depth: 0` it is the last message. */
   readonly depth: number
   readonly role: 'developer' | 'user'
 }
@@ -92,7 +95,7 @@ export interface PolicyText {
 export interface SpeakerRules {
   /** Way to send the author of a message: in its text, in the wire's `name` field, or not at all. */
   readonly names: 'auto' | 'prefix' | 'name' | 'none'
-  /** Ids or names of authors whose messages are replaced by a placeholder. */
+  /** Ids or names of authors, e.g. `u7`, whose messages are replaced by a placeholder. */
   readonly hidden: readonly string[]
   /** `same_author` joins consecutive messages of one author into one. */
   readonly merge: 'off' | 'same_author'
@@ -129,7 +132,7 @@ export interface LayerRules {
 }
 
 export interface BudgetRules {
-  /** Context window in tokens; overrides the built-in model table. */
+  /** Context window in tokens, e.g. 128,000; overrides the built-in model table. */
   readonly window: number | null
   /** Tokens reserved for the answer; null means the request's own output limit. */
   readonly reserve: number | null

@@ -23,7 +23,10 @@ interface Common {
   readonly status?: string
   /** Wire-specific data by wire name: signatures, names, details. */
   readonly native?: ItemNativeFields
-  /** Upstream that generated the item. Set when an item is loaded from the store; never sent or stored in the item. */
+  /**
+   * Upstream that generated the item, e.g. `{ wire: 'anthropic', account: 'main', … }`. Set when an
+   * item is loaded from the store; never sent or stored in the item.
+   */
   readonly origin?: Origin
 }
 
@@ -49,7 +52,7 @@ export interface FunctionCall extends Common {
   readonly type: 'function_call'
   readonly call_id: string
   readonly name: string
-  /** JSON text of the model; may be malformed. */
+  /** JSON text of the model, e.g. `{"city":"Oslo"}`; may be malformed. */
   readonly arguments: string
 }
 

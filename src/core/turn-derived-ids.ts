@@ -21,7 +21,10 @@ export function minTurnIdAt(milliseconds: number): string {
   return digits
 }
 
-/** Returns the creation time in a turn id or `conv_…` id, or null for any other id. */
+/**
+ * Returns the creation time in milliseconds from a turn id or `conv_…` id, or null for any other id,
+ * e.g. `conv_mine`.
+ */
 export function readIdTimeMs(id: string): number | null {
   const turnId = id.startsWith('conv_') ? id.slice('conv_'.length) : id
   if (!TURN_ID.test(turnId)) return null

@@ -50,8 +50,8 @@ export interface ExplanationSummary extends JsonObject {
   readonly layers?: JsonObject
   readonly window: JsonObject
   /**
-   * Factor for the token estimates of items, learned from the provider's counts. `parts` already
-   * includes it. Absent if 1, and in rows of older versions.
+   * Factor for the token estimates of items, learned from the provider's counts, e.g. 1.2. `parts`
+   * already includes it. Absent if 1, and in rows of older versions.
    */
   readonly correction?: number
   /**

@@ -1,4 +1,4 @@
-/** Measures items and media in bytes of JSON and in estimated tokens. */
+/** Measures items and media in bytes of JSON and in estimated tokens, e.g. `{ bytes: 56, tokens: 14 }`. */
 import { measureItemBytes } from '../core/items/serialize-item.ts'
 import { estimateItemTokensUncached } from '../core/items/item-tokens.ts'
 import type { Item, Part } from '../core/item.ts'

@@ -109,7 +109,7 @@ function renderCache(explanation: JsonObject): readonly string[] {
   return [...withLabel('cache', `${unchanged}${textIn(cause, 'sentence')}${by}`), ...reportedUsage]
 }
 
-/** A removed value has no byte offset. */
+/** A removed value has no byte offset: `tools[0] is no longer there`. */
 function describePosition(difference: JsonObject): string {
   const path = textIn(difference, 'path')
   return typeof difference['byte'] === 'number'

@@ -1,6 +1,6 @@
 /**
- * Measures, pads, truncates and wraps text by terminal columns, of which a Chinese, Japanese or Korean
- * character takes two.
+ * Measures, pads, truncates and wraps text by terminal columns. A Chinese, Japanese or Korean
+ * character takes 2 columns, e.g. 東京 takes 4.
  */
 export function countColumns(text: string): number {
   let columns = 0

@@ -46,7 +46,7 @@ export function addCostMetrics(a: PolicyCostMetrics, b: PolicyCostMetrics): Poli
 /** Cached input costs a tenth, as with OpenAI and Anthropic. */
 export const CACHED_PRICE = 0.1
 
-/** Returns the cost in characters at full price. */
+/** Returns the cost in characters at full price: 1000 sent with 500 cached cost 550. */
 export function computeTotalCost({ sent, cached }: PolicyCostMetrics): number {
   return sent - cached + cached * CACHED_PRICE
 }

@@ -1,7 +1,7 @@
 /**
  * Reads recorded conversations from JSON: a list of items, the body of a Responses or Chat Completions
- * request, a list of messages, a list of any of these, or one of these per line. Throws an Error that
- * names the position of invalid input.
+ * request, a list of messages, a list of any of these, or one of these per line. Throws an Error with
+ * the position of invalid input, e.g. `chats.json[3]`.
  */
 import { isObject } from '../core/json/json.ts'
 import type { Item } from '../core/item.ts'

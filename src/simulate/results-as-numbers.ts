@@ -15,7 +15,7 @@ export interface SimulationNumbers {
 
 export interface PolicyNumbers extends CostNumbers {
   readonly policy: string
-  /** Cost relative to full replay, which is 1. */
+  /** Cost relative to full replay, e.g. 0.57. */
   readonly of_replay: number
   readonly by_conversation: readonly CostNumbers[]
 }

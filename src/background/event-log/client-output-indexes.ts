@@ -1,6 +1,7 @@
 /**
  * Maps output indexes between an answer as its client sees it and as it is stored. The store also has
- * gateway tool items, which the client's view leaves out.
+ * gateway tool items, which the client's view leaves out: if item 1 of 3 is one, stored index 2 →
+ * client index 1.
  */
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'

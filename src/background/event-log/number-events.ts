@@ -1,5 +1,5 @@
 /**
- * Numbers the events of an answer (`sequence_number`) from `first` on without gaps. Events of the
+ * Numbers the events of an answer (`"sequence_number":7`) from `first` on without gaps. Events of the
  * gateway's renderer already have these numbers and are forwarded unchanged; an upstream's events are
  * numbered again. Removes comments and `[DONE]`.
  *

@@ -35,7 +35,7 @@ export interface RunLogListener {
 }
 
 export interface RunLogSubscription {
-  /** Number of the first event that the listener receives; all earlier ones are stored. */
+  /** Number of the first event that the listener receives, e.g. 12 if events 0 to 11 are already stored. */
   readonly from: number
   readonly stop: () => void
 }

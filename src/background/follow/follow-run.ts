@@ -16,7 +16,7 @@ import { createRunRecovery } from '../restart-or-fail-orphaned-run.ts'
 
 export interface FollowRequest {
   readonly id: string
-  /** Text of the query parameter `starting_after`, or null. */
+  /** Text of the query parameter `starting_after`, e.g. `41`, or null. */
   readonly startingAfter: string | null
   readonly caller: Caller
   readonly exchange: HttpExchange

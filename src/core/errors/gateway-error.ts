@@ -80,7 +80,7 @@ export function createErrorBody(failure: Failure): JsonObject {
   return { error: { message, type, param, code } }
 }
 
-/** Creates a 404 without a code, as OpenAI's API does. */
+/** Creates a 404 with `code: null`, as OpenAI's API does, e.g. for an unknown response id. */
 export function createNotFoundError(message: string, param: string | null = null): GatewayError {
   return new GatewayError({
     status: 404,

@@ -31,7 +31,7 @@ export function ownValue<Value>(
   return Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-/** Returns null for malformed JSON, and for the JSON text `null`. */
+/** Returns null for malformed JSON such as `{"a":`, and for the JSON text `null`. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,6 +1,7 @@
 /**
- * Finds the turn markers at the start and at the end of one line. Ignores indented code, and at the end
- * of the line also quotes and lines that open a code fence.
+ * Finds the turn markers at the start and at the end of one line, e.g. `[01M7R8WH3CG7NWY4TNQS]: #
+ * Hello`. Ignores indented code, and at the end of the line also quotes and lines that open a code
+ * fence.
  */
 export interface MarkerLine {
   /** The text between the markers is `line.slice(from, to)`. */

@@ -8,7 +8,7 @@ export type MediaKind = (typeof MEDIA_KINDS)[number]
 
 export interface PartMedia {
   readonly kind: MediaKind
-  /** Identifies the content: its complete data, or its address. */
+  /** Identifies the content: its complete data, or its address, e.g. `https://a.example/1.png`. */
   readonly identity: string
   /** Bytes that the part adds to a request; 0 if the part only has an address. */
   readonly bytes: number

@@ -41,7 +41,10 @@ function visibleText(text: string): string {
   return lines.join('\n')
 }
 
-/** Reads up to a space or the closing parenthesis; a URL may contain parentheses in pairs. */
+/**
+ * Reads up to a space or the closing parenthesis. A URL may contain parentheses in pairs, e.g.
+ * `https://a.example/a_(1).png`.
+ */
 function readUrl(text: string, start: number): { readonly url: string; readonly end: number } {
   const from = text[start] === '<' ? start + 1 : start
   let open = 0

@@ -1,6 +1,6 @@
 /**
- * Decodes and formats server-sent events. Decoding accepts every line ending, any split into chunks, and
- * a last event without a blank line; formatting uses LF.
+ * Decodes and formats server-sent events such as `data: {"id":1}`. Decoding accepts every line ending,
+ * any split into chunks, and a last event without a blank line; formatting uses LF.
  */
 import { createParser } from 'eventsource-parser'
 import { concatBytes } from './concat-bytes.ts'

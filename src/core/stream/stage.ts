@@ -17,14 +17,14 @@ export function isDoneMarker({ data }: SseMessage): boolean {
 }
 
 /**
- * Recognizes events that only append text by comparing their data with the previous event's: `before`
- * matches up to the opening quote of the text, `after` from its closing quote on, and no pattern of
- * `unchangedFields` matches.
+ * Recognizes an event that only appends text, e.g. `{"type":"…delta","delta":"Hi"}`, by its data:
+ * `before` matches up to the opening quote of the text, `after` from its closing quote on, and none of
+ * `excludedPatterns` may match.
  */
 export interface TextDeltaPattern {
   readonly before: RegExp
   readonly after: RegExp
-  readonly unchangedFields: readonly RegExp[]
+  readonly excludedPatterns: readonly RegExp[]
 }
 
 export const NO_OUTPUT: readonly never[] = []

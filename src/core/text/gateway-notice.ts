@@ -92,7 +92,10 @@ export function joinTextAndNotices(content: string | readonly Part[]): string {
   return text
 }
 
-/** Replaces the bracket of each look-alike with `(`, so the length stays equal. Returns the same text if there is none. */
+/**
+ * Replaces the bracket of each look-alike with a parenthesis, so the length stays equal: `[Gateway
+ * notice: x]` → `(Gateway notice: x]`. Returns the same text if there is none.
+ */
 export function escapeFakeNotices(text: string): string {
   if (!mayContainNotice(text)) return text
   return text.replace(LOOK_ALIKE, (found) => `(${found.slice(1)}`)

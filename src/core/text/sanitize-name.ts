@@ -1,4 +1,7 @@
-/** Replaces each sequence of characters that match `invalid` with one space and trims the result. */
+/**
+ * Replaces each sequence of characters that match `invalid` with one space and trims the result, e.g.
+ * `a:: b` → `a b` for `/:/g`.
+ */
 export function sanitizeName(name: string, invalid: RegExp): string {
   return name.replace(invalid, ' ').replace(/ {2,}/g, ' ').trim()
 }

@@ -16,7 +16,7 @@ export function extractSearchTerms(
   return words.size > maxTerms ? [...words].slice(0, maxTerms) : [...words]
 }
 
-/** Returns the share of all distinct terms that both texts have, from 0 to 1. */
+/** Returns the share of all distinct terms that both texts have, from 0 to 1: 0.5 for `a b c` and `b c d`. */
 export function compareTerms(some: readonly string[], others: readonly string[]): number {
   if (some.length === 0 || others.length === 0) return 0
   const known = new Set(others)

@@ -1,6 +1,7 @@
 /**
- * Stores a text as its difference to a base text: the lengths of the common prefix and suffix and the
- * text between them. Consecutive requests of a conversation mostly differ by what is new.
+ * Encodes a text as its difference to a base text: the lengths of the common prefix and suffix and the
+ * text between them, e.g. `abcd` → `abXd` is 2, 1 and `X`. Consecutive requests of a conversation
+ * mostly differ by what is new.
  *
  * Never splits a surrogate pair, so `middle` is valid text.
  */

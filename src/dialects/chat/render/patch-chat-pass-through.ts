@@ -95,7 +95,7 @@ const PLAIN_TEXT_DELTA: TextDeltaPattern = {
   before:
     /^\{.*?"delta": ?\{(?:"role": ?"assistant", ?|"\w+": ?(?:null|""|\[\]), ?)*"(?:content|reasoning_content|reasoning)": ?"/s,
   after: /^"(?:, ?"role": ?"assistant"|, ?"\w+": ?(?:null|""|\[\]))*\}/,
-  unchangedFields: [
+  excludedPatterns: [
     MAY_BE_HOSTILE,
     /"logprobs"\s*:\s*\{|"(?:delta|message)".*"(?:delta|message)"/s,
   ],

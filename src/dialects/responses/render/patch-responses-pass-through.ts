@@ -87,7 +87,7 @@ const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|\\u00/
 const PLAIN_TEXT_DELTA: TextDeltaPattern = {
   before: /^\{[^{}[\]]*?"delta": ?"/,
   after: /^"/,
-  unchangedFields: [
+  excludedPatterns: [
     MAY_BE_HOSTILE,
     /"(?:annotation|item|part)"|"delta".*"delta"|"logprobs"\s*:\s*\[\s*\{/s,
   ],

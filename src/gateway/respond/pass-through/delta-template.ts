@@ -66,8 +66,11 @@ interface Read {
   readonly words: number
 }
 
-function piecesOf(data: string, { before, after, unchangedFields }: TextDeltaPattern): Read | null {
-  if (unchangedFields.some((sign) => sign.test(data))) return null
+function piecesOf(
+  data: string,
+  { before, after, excludedPatterns }: TextDeltaPattern,
+): Read | null {
+  if (excludedPatterns.some((sign) => sign.test(data))) return null
   const [found] = before.exec(data) ?? []
   if (found === undefined) return null
   const holes = [...data.matchAll(VARIES)].map(({ 0: name, index }) => index + name.length)

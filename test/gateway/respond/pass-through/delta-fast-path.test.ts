@@ -12,7 +12,7 @@ const utf8 = new TextEncoder()
 const ID = '"id":"chatcmpl-upstream","object":"chat.completion.chunk"'
 
 /** Like no event, so that each is read. */
-const NEVER: TextDeltaPattern = { before: /(?!)/, after: /(?!)/, unchangedFields: [] }
+const NEVER: TextDeltaPattern = { before: /(?!)/, after: /(?!)/, excludedPatterns: [] }
 const readingEach = ({ patcher }: PassThroughOptions) => ({
   patcher: { ...patcher, textDeltaPattern: NEVER },
 })
