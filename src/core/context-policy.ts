@@ -40,7 +40,7 @@ export interface OutputRules {
   readonly keepTurns: number | null
   /** The cutoff between old and recent turns moves this many turns at once. */
   readonly step: number
-  /** Outputs of at most this many characters stay complete. */
+  /** Outputs with fewer characters stay complete. */
   readonly longerThan: number
   readonly head: number
   readonly tail: number
