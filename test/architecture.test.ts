@@ -70,6 +70,22 @@ test('a folder imports only what the table allows, types included', () => {
   expect(strays).toEqual([])
 })
 
+test('no two files import each other, directly or around, types included', () => {
+  const open = new Set<string>()
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const visit = (file: string, path: readonly string[]): void => {
+    if (open.has(file)) return void cycles.push([...path, file].join(' imports '))
+    if (done.has(file)) return
+    open.add(file)
+    for (const next of importsOf(file).filter(isOwnFile)) visit(next, [...path, file])
+    open.delete(file)
+    done.add(file)
+  }
+  for (const file of files) visit(file, [])
+  expect(cycles).toEqual([])
+})
+
 test('the table allows no import that no file needs', () => {
   const used = new Set(
     files.flatMap((file) =>

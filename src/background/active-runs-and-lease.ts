@@ -5,9 +5,9 @@
  * recovered when a client requests it.
  */
 import type { FoundRun } from '../store/background-runs/run-store-interface.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { holdReplicaLease, type ReplicaLease } from './replica-lease.ts'
 import type { RunLog } from './event-log/run-log.ts'
+import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export interface ActiveRuns {
   /** Creates a slot for a run. Its `owner` keeps the lease until `leave` is called. */
@@ -30,18 +30,18 @@ export interface ProcessActiveRuns extends ActiveRuns {
 export async function createProcessActiveRuns(
   id: string,
   rescue: (run: FoundRun) => Promise<void>,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'nowMs' | 'replica' | 'runs' | 'settings'>,
 ): Promise<ProcessActiveRuns> {
   const logs = new Map<string, RunLog>()
   const lease = await holdReplicaLease(
     {
       id,
-      leaseMs: getRunLeaseMs(world),
+      leaseMs: getRunLeaseMs(ports),
       running: () => [...logs.keys()],
       lost: (turnId) => void logs.get(turnId)?.giveUp(),
       rescue,
     },
-    world,
+    ports,
   )
   return {
     lease,
@@ -57,23 +57,25 @@ export async function createProcessActiveRuns(
   }
 }
 
-export function createRequestActiveRuns(world: GatewayDependencies): ActiveRuns {
+export function createRequestActiveRuns(
+  ports: Ports<'log' | 'newTurnId' | 'nowMs' | 'replica' | 'runs' | 'settings'>,
+): ActiveRuns {
   return {
     // Workers do not let one request use objects of another.
     find: () => null,
     all: () => [],
     async admit(turnId) {
       let log: RunLog | null = null
-      const owner = world.newTurnId()
+      const owner = ports.newTurnId()
       const lease = await holdReplicaLease(
         {
           id: owner,
-          leaseMs: getRunLeaseMs(world),
+          leaseMs: getRunLeaseMs(ports),
           running: () => (log === null ? [] : [turnId]),
           lost: () => void log?.giveUp(),
           rescue: null,
         },
-        world,
+        ports,
       )
       return {
         owner,
@@ -84,6 +86,6 @@ export function createRequestActiveRuns(world: GatewayDependencies): ActiveRuns 
   }
 }
 
-export function getRunLeaseMs({ settings }: GatewayDependencies): number {
+export function getRunLeaseMs({ settings }: Ports<'settings'>): number {
   return settings.RUN_LEASE_SECONDS * 1000
 }

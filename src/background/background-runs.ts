@@ -3,26 +3,23 @@
  * has its own file.
  */
 import type { Caller } from '../core/client/caller.ts'
-import type { JsonObject } from '../core/json/json.ts'
-import type { Dialect } from '../core/ports/dialect-interface.ts'
-import type { ClientRequest } from '../core/client-request.ts'
-import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
-import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
-import type { FoundRun } from '../store/background-runs/run-store-interface.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
-import { startBackgroundResponse } from './start-background-response.ts'
-import { streamResumableResponse } from './stream-resumable-response.ts'
-import { cancelRun } from './cancel-run.ts'
-import { shutDownRuns, releaseRunLease } from './shut-down-runs.ts'
-import { followRun, type FollowRequest } from './follow/follow-run.ts'
+import type { FoundRun } from '../store/background-runs/run-store-interface.ts'
+import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import {
   createProcessActiveRuns,
   createRequestActiveRuns,
   type ActiveRuns,
 } from './active-runs-and-lease.ts'
+import type { BackgroundAnswerRequest } from './background-answer-request.ts'
+import { cancelRun } from './cancel-run.ts'
+import { followRun, type FollowRequest } from './follow/follow-run.ts'
 import { recoverIfOrphaned, recoverRun, type RunLookup } from './restart-or-fail-orphaned-run.ts'
-import type { RequestOptions } from '../gateway/answer-request.ts'
+import { shutDownRuns, releaseRunLease } from './shut-down-runs.ts'
+import { startBackgroundResponse } from './start-background-response.ts'
+import { streamResumableResponse } from './stream-resumable-response.ts'
 
 export interface BackgroundRuns {
   /** Returns null for an ordinary request, whose answer ends with its client. */
@@ -32,16 +29,6 @@ export interface BackgroundRuns {
   readonly cancel: (id: string, caller: Caller) => Promise<JsonObject>
   /** Recovers the response if its replica died. Does nothing on Node, where the lease does this. */
   readonly lookAfter: (look: RunLookup) => Promise<void>
-}
-
-export interface BackgroundAnswerRequest {
-  readonly dialect: Dialect
-  readonly clientRequest: ClientRequest
-  readonly caller: Caller
-  readonly exchange: HttpExchange
-  readonly options: RequestOptions
-  /** True if a disconnected client may resume the stream. */
-  readonly isResumable: boolean
 }
 
 export interface ProcessBackgroundRuns extends BackgroundRuns {
@@ -54,47 +41,47 @@ export interface ProcessBackgroundRuns extends BackgroundRuns {
 /** Opens the runs of a Node process. `id` is its replica id. */
 export async function openProcessRuns(
   id: string,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Promise<ProcessBackgroundRuns> {
   let isClosing = false
   const recover = async (found: FoundRun): Promise<void> => {
-    if (!isClosing) await recoverRun(found, home, world)
+    if (!isClosing) await recoverRun(found, home, ports)
   }
-  const home = await createProcessActiveRuns(id, recover, world)
+  const home = await createProcessActiveRuns(id, recover, ports)
   return {
-    ...createRuns(home, world),
+    ...createRuns(home, ports),
     lookAfter: () => Promise.resolve(),
     close(graceMs) {
       isClosing = true
-      return shutDownRuns(home, graceMs, world)
+      return shutDownRuns(home, graceMs, ports)
     },
-    leave: () => releaseRunLease(home, world),
+    leave: () => releaseRunLease(home, ports),
   }
 }
 
 /** Creates the runs of a Workers request. */
-export function createRequestRuns(world: GatewayDependencies): BackgroundRuns {
-  const home = createRequestActiveRuns(world)
+export function createRequestRuns(ports: GatewayDependencies): BackgroundRuns {
+  const home = createRequestActiveRuns(ports)
   return {
-    ...createRuns(home, world),
-    lookAfter: (look) => recoverIfOrphaned(look, home, world),
+    ...createRuns(home, ports),
+    lookAfter: (look) => recoverIfOrphaned(look, home, ports),
   }
 }
 
 function createRuns(
   home: ActiveRuns,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Omit<BackgroundRuns, 'lookAfter'> {
   return {
     answer(request) {
       const { clientRequest, isResumable } = request
-      if (clientRequest.storage.background) return startBackgroundResponse(request, home, world)
+      if (clientRequest.storage.background) return startBackgroundResponse(request, home, ports)
       if (!isResumable || !clientRequest.stream) return null
       if (clientRequest.storage.store === false) throw createStoreRequiredError()
-      return streamResumableResponse(request, home, world)
+      return streamResumableResponse(request, home, ports)
     },
-    follow: (follow) => followRun(follow, home, world),
-    cancel: (id, caller) => queryStoreOrThrow(() => cancelRun(id, caller, home, world)),
+    follow: (follow) => followRun(follow, home, ports),
+    cancel: (id, caller) => queryStoreOrThrow(() => cancelRun(id, caller, home, ports)),
   }
 }
 

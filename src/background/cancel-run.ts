@@ -8,29 +8,29 @@ import type { JsonObject } from '../core/json/json.ts'
 import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
 import { renderStoredResponse } from '../gateway/respond/render-stored-response.ts'
 import type { RunLogPage } from '../store/background-runs/run-store-interface.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { CANCELLED, endRunEarly } from './end-run-early.ts'
 import { createResponseNotFoundError } from './follow/follow-run.ts'
 import { getRunLeaseMs, type ActiveRuns } from './active-runs-and-lease.ts'
 import { isTurnUnfinished } from './is-run-unfinished-or-orphaned.ts'
 import { readRun } from './event-log/read-complete-run-log.ts'
+import type { Ports } from '../gateway/dependencies-interface.ts'
 
 /** Resolves to the cancelled response. */
 export async function cancelRun(
   id: string,
   caller: Caller,
   home: ActiveRuns,
-  world: GatewayDependencies,
+  ports: Ports<'archive' | 'log' | 'newTurnId' | 'nowMs' | 'runs' | 'settings' | 'store'>,
 ): Promise<JsonObject> {
   const turnId = turnIdOfResponse(id)
   if (turnId === null) throw createResponseNotFoundError(id)
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const run = await readRun(caller, turnId, world.runs)
+    const run = await readRun(caller, turnId, ports.runs)
     if (run === null || !isVisible(run)) break
     if (!isTurnUnfinished(run.state)) throwUnlessCancelled(run)
     // Another replica changed the run at the same time: read the new state.
-    else if (!(await takeOverAndCancel(run, home, world))) continue
-    const turn = await world.archive.loadTurn(caller, turnId)
+    else if (!(await takeOverAndCancel(run, home, ports))) continue
+    const turn = await ports.archive.loadTurn(caller, turnId)
     if (turn !== null) return renderStoredResponse(turn)
   }
   throw createResponseNotFoundError(id)
@@ -61,18 +61,18 @@ function createNotCancellableError(kind: string): GatewayError {
 async function takeOverAndCancel(
   run: RunLogPage,
   home: ActiveRuns,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'newTurnId' | 'nowMs' | 'runs' | 'settings' | 'store'>,
 ): Promise<boolean> {
   const { turnId, tenant, user } = run
-  const { runs, nowMs, log } = world
+  const { runs, nowMs, log } = ports
   const activeLog = home.find(turnId)
   // A temporary owner separates the run from its present one, even in this process.
-  const owner = world.newTurnId()
-  await runs.renewReplica(owner, nowMs(), nowMs() + getRunLeaseMs(world))
+  const owner = ports.newTurnId()
+  await runs.renewReplica(owner, nowMs(), nowMs() + getRunLeaseMs(ports))
   try {
     if (!(await runs.takeRun(run, owner))) return false
     void activeLog?.giveUp()
-    return await endRunEarly({ turnId, tenant, user, owner }, CANCELLED, world)
+    return await endRunEarly({ turnId, tenant, user, owner }, CANCELLED, ports)
   } finally {
     await runs.retireReplica(owner).catch((error: unknown) => {
       log('warn', 'lease-not-given-back', { why: errorMessage(error) })

@@ -4,13 +4,13 @@
  */
 import type { Failure } from '../core/stream-event.ts'
 import type { RunHoldResult, RunHold } from '../store/background-runs/run-store-interface.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { createClosingEvents } from './event-log/closing-events.ts'
 import { readRun } from './event-log/read-complete-run-log.ts'
 import {
   mapClientOutputIndexes,
   type ClientOutputIndexes,
 } from './event-log/client-output-indexes.ts'
+import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export type RunConclusion =
   | { readonly status: 'cancelled'; readonly failure: null }
@@ -22,13 +22,13 @@ export const CANCELLED: RunConclusion = { status: 'cancelled', failure: null }
 export async function endRunEarly(
   hold: RunHold,
   { status, failure }: RunConclusion,
-  world: GatewayDependencies,
+  ports: Ports<'nowMs' | 'runs' | 'store'>,
 ): Promise<RunHoldResult> {
-  const { runs, nowMs } = world
+  const { runs, nowMs } = ports
   const { turnId, tenant } = hold
   const run = await readRun(hold, turnId, runs)
   if (run === null) return false
-  const { visible, toStoredIndex } = await loadOutputIndexes(hold, world)
+  const { visible, toStoredIndex } = await loadOutputIndexes(hold, ports)
   const closing = createClosingEvents(run.groups, { status, failure, finished: visible })
   const unfinished = closing?.items ?? []
   const end = {
@@ -47,7 +47,7 @@ export async function endRunEarly(
 
 async function loadOutputIndexes(
   hold: RunHold,
-  { runs, store }: GatewayDependencies,
+  { runs, store }: Ports<'runs' | 'store'>,
 ): Promise<ClientOutputIndexes> {
   const { tenant, turnId } = hold
   const stored = await runs.journaledItems(tenant, turnId)

@@ -11,7 +11,7 @@ import { answerRequest, type RequestOptions } from '../gateway/answer-request.ts
 import { convertUnexpectedError } from '../core/errors/convert-unexpected-error.ts'
 import type { RunHold } from '../store/background-runs/run-store-interface.ts'
 import type { NewTurn } from '../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import type { GatewayDependencies, Ports } from '../gateway/dependencies-interface.ts'
 import { CANCELLED, endRunEarly, type RunConclusion } from './end-run-early.ts'
 import { getRunLeaseMs, type ActiveRunSlot } from './active-runs-and-lease.ts'
 import { createRunLog, type RunLog } from './event-log/run-log.ts'
@@ -43,10 +43,10 @@ export interface StartedRun {
   readonly over: Promise<void>
 }
 
-export function startRun(run: NewRun, slot: ActiveRunSlot, world: GatewayDependencies): StartedRun {
+export function startRun(run: NewRun, slot: ActiveRunSlot, ports: GatewayDependencies): StartedRun {
   const { dialect, clientRequest, caller, turnId, createdAtMs } = run
   const hold = { turnId, ...caller, owner: slot.owner }
-  const log = createRunLog(hold, run.logged ?? run.opensWith, getRunLeaseMs(world), world)
+  const log = createRunLog(hold, run.logged ?? run.opensWith, getRunLeaseMs(ports), ports)
   const opening = Promise.withResolvers<void>()
   const state = { isOpen: run.logged !== null, isTakenBack: false }
   // A run without a stored turn would count as lost, so it is registered later.
@@ -77,19 +77,19 @@ export function startRun(run: NewRun, slot: ActiveRunSlot, world: GatewayDepende
     caller,
     exchange: createRunExchange(log.client, works),
     identity: { turnId, createdAtMs },
-    turnStore: { ...world.store, ...log.turns, openTurn },
+    turnStore: { ...ports.store, ...log.turns, openTurn },
     options: run.options,
   }
-  const begun = answerRequest(request, world)
+  const begun = answerRequest(request, ports)
   // A request that fails before its turn is stored rejects `opened` with that error. The turn may
   // still be in the middle of a slow write, so this waits for it.
   begun.catch(async (cause: unknown) => {
     await Promise.allSettled(works)
     opening.reject(cause)
   })
-  const over = waitForAnswer(begun, { works, hold, log, state }, world).then(async () => {
+  const over = waitForAnswer(begun, { works, hold, log, state }, ports).then(async () => {
     await slot.leave().catch((error: unknown) => {
-      world.log('warn', 'lease-not-given-back', { why: errorMessage(error) })
+      ports.log('warn', 'lease-not-given-back', { why: errorMessage(error) })
     })
     // Workers keep a request alive only for promises that it waits for, and tasks after the answer
     // are not part of `over`.
@@ -121,27 +121,27 @@ interface RunInProgress {
 async function waitForAnswer(
   begun: Promise<unknown>,
   { works, hold, log, state }: RunInProgress,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'nowMs' | 'replica' | 'runs' | 'store'>,
 ): Promise<void> {
   try {
     await begun
-    if ((await log.over) === 'lost') world.replica.releaseTurn(hold)
+    if ((await log.over) === 'lost') ports.replica.releaseTurn(hold)
   } catch (error) {
     // An answer that failed only because its log is lost belongs to another replica now.
     const isLost = log.client.isDisconnected() && !state.isTakenBack
     await Promise.allSettled(works)
     await log.giveUp()
-    if (isLost) return world.replica.releaseTurn(hold)
+    if (isLost) return ports.replica.releaseTurn(hold)
     if (!state.isOpen) return
-    const conclusion = state.isTakenBack ? CANCELLED : createFailedConclusion(error, world)
-    await endRunEarly(hold, conclusion, world).catch((fault: unknown) => {
-      world.log('warn', 'run-not-ended', { turn: hold.turnId, why: errorMessage(fault) })
-      world.replica.releaseTurn(hold)
+    const conclusion = state.isTakenBack ? CANCELLED : createFailedConclusion(error, ports)
+    await endRunEarly(hold, conclusion, ports).catch((fault: unknown) => {
+      ports.log('warn', 'run-not-ended', { turn: hold.turnId, why: errorMessage(fault) })
+      ports.replica.releaseTurn(hold)
     })
   }
 }
 
-function createFailedConclusion(error: unknown, { log }: GatewayDependencies): RunConclusion {
+function createFailedConclusion(error: unknown, { log }: Ports<'log'>): RunConclusion {
   return { status: 'failed', failure: convertUnexpectedError(error, log).failure }
 }
 

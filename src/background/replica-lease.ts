@@ -6,7 +6,7 @@
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import { MAX_RUNS_PER_QUERY, type FoundRun } from '../store/background-runs/run-store-interface.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export interface LeaseOptions {
   readonly id: string
@@ -29,9 +29,9 @@ const CHECK_INTERVAL_MS = 1_000
 /** Resolves when the lease is stored. */
 export async function holdReplicaLease(
   options: LeaseOptions,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'nowMs' | 'replica' | 'runs'>,
 ): Promise<ReplicaLease> {
-  const { runs, nowMs, log } = world
+  const { runs, nowMs, log } = ports
   const { id, leaseMs } = options
   const intervalMs = Math.min(CHECK_INTERVAL_MS, leaseMs / 3)
   let renewedAtMs = nowMs()
@@ -49,12 +49,12 @@ export async function holdReplicaLease(
   }
   const checkAndRenew = async (): Promise<void> => {
     try {
-      await reportLostRuns(options, world)
+      await reportLostRuns(options, ports)
       if (nowMs() >= renewedAtMs + leaseMs / 3) {
         await renew()
         // Not awaited: the lease is renewed while runs are recovered.
         if (wasRenewedInTime)
-          recovering ??= recoverOrphans(options, world).finally(() => (recovering = null))
+          recovering ??= recoverOrphans(options, ports).finally(() => (recovering = null))
       }
     } catch (error) {
       log('warn', 'lease-not-kept', { why: errorMessage(error) })
@@ -83,7 +83,7 @@ export async function holdReplicaLease(
 
 async function reportLostRuns(
   { id, running, lost }: LeaseOptions,
-  { runs }: GatewayDependencies,
+  { runs }: Ports<'runs'>,
 ): Promise<void> {
   const turnIds = running()
   for (let from = 0; from < turnIds.length; from += MAX_RUNS_PER_QUERY) {
@@ -96,7 +96,7 @@ async function reportLostRuns(
 /** Recovers the replica's released turns and some runs of dead replicas. */
 async function recoverOrphans(
   { id, rescue }: LeaseOptions,
-  { runs, replica, nowMs, log }: GatewayDependencies,
+  { runs, replica, nowMs, log }: Ports<'log' | 'nowMs' | 'replica' | 'runs'>,
 ): Promise<void> {
   if (rescue === null) return
   try {

@@ -15,7 +15,7 @@ import {
   type RunLogPage,
 } from '../store/background-runs/run-store-interface.ts'
 import type { NewTurn, StoredTurn } from '../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import type { GatewayDependencies, Ports } from '../gateway/dependencies-interface.ts'
 import { endRunEarly, type RunConclusion } from './end-run-early.ts'
 import type { ActiveRuns, ActiveRunSlot } from './active-runs-and-lease.ts'
 import { isRunOrphaned } from './is-run-unfinished-or-orphaned.ts'
@@ -28,19 +28,19 @@ import { startRun, type StartedRun } from './generate-into-run-log.ts'
 export async function recoverRun(
   found: FoundRun,
   home: ActiveRuns,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Promise<StartedRun | null> {
   const { turnId, tenant, user } = found
   const slot = await home.admit(turnId)
   try {
-    if (await world.runs.takeRun(found, slot.owner)) {
-      const restarted = await restartRun(found, slot, world)
+    if (await ports.runs.takeRun(found, slot.owner)) {
+      const restarted = await restartRun(found, slot, ports)
       if (restarted !== null) return restarted
-      await endRunEarly({ turnId, tenant, user, owner: slot.owner }, GATEWAY_STOPPED, world)
+      await endRunEarly({ turnId, tenant, user, owner: slot.owner }, GATEWAY_STOPPED, ports)
     }
   } catch (error) {
-    world.log('warn', 'run-not-rescued', { turn: turnId, why: errorMessage(error) })
-    world.replica.releaseTurn({ turnId, tenant, user })
+    ports.log('warn', 'run-not-rescued', { turn: turnId, why: errorMessage(error) })
+    ports.replica.releaseTurn({ turnId, tenant, user })
   }
   await slot.leave()
   return null
@@ -53,10 +53,10 @@ export async function recoverRun(
 export function createRunRecovery(
   exchange: HttpExchange,
   home: ActiveRuns,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ) {
   return async (found: FoundRun): Promise<void> => {
-    const restarted = await recoverRun(found, home, world)
+    const restarted = await recoverRun(found, home, ports)
     if (restarted !== null) exchange.waitUntil(restarted.over)
   }
 }
@@ -71,13 +71,13 @@ export interface RunLookup {
 export async function recoverIfOrphaned(
   { id, caller, exchange }: RunLookup,
   home: ActiveRuns,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Promise<void> {
   const turnId = turnIdOfResponse(id)
   if (turnId === null) return
-  const run = await queryStoreOrThrow(() => world.runs.readLog(caller, turnId, MAX_EVENT_NUMBER))
-  if (run !== null && isRunOrphaned(run, world.nowMs()))
-    await createRunRecovery(exchange, home, world)(run)
+  const run = await queryStoreOrThrow(() => ports.runs.readLog(caller, turnId, MAX_EVENT_NUMBER))
+  if (run !== null && isRunOrphaned(run, ports.nowMs()))
+    await createRunRecovery(exchange, home, ports)(run)
 }
 
 export const GATEWAY_STOPPED: RunConclusion = {
@@ -92,17 +92,17 @@ export const GATEWAY_STOPPED: RunConclusion = {
 async function restartRun(
   { turnId, tenant, user }: FoundRun,
   slot: ActiveRunSlot,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Promise<StartedRun | null> {
   const caller = { tenant, user }
-  const run = await readRun(caller, turnId, world.runs)
-  if (run === null || !(await canRestart(run, world))) return null
-  const chain = await world.store.loadChain(caller, turnId)
+  const run = await readRun(caller, turnId, ports.runs)
+  if (run === null || !(await canRestart(run, ports))) return null
+  const chain = await ports.store.loadChain(caller, turnId)
   const turn = chain?.at(-1)
   const clientRequest =
     chain === null || turn === undefined ? null : rebuildRequestFromStoredRun(turn, chain)
   if (turn === undefined || clientRequest === null) return null
-  world.log('info', 'run-again', { turn: turnId })
+  ports.log('info', 'run-again', { turn: turnId })
   const newRun = {
     dialect: responsesDialect,
     clientRequest,
@@ -115,10 +115,10 @@ async function restartRun(
     opensWith: 0,
     async open(placed: NewTurn) {
       if (!isStillLast(placed, turn)) throw createConversationChangedError()
-      await world.runs.startRun({ turnId, tenant, user, owner: slot.owner })
+      await ports.runs.startRun({ turnId, tenant, user, owner: slot.owner })
     },
   }
-  return startRun(newRun, slot, world)
+  return startRun(newRun, slot, ports)
 }
 
 /** Max age of a run that is tried again: a request that crashes its process must not be repeated forever. */
@@ -127,7 +127,7 @@ const MAX_RESTART_AGE_MS = 60 * 60 * 1000
 /** True if the run can start again without a visible difference. */
 export async function canRestart(
   run: RunLogPage,
-  { runs, nowMs }: GatewayDependencies,
+  { runs, nowMs }: Ports<'nowMs' | 'runs'>,
 ): Promise<boolean> {
   const { turnId, tenant, background, createdAtMs, groups } = run
   if (!background || createdAtMs < nowMs() - MAX_RESTART_AGE_MS || !hasOnlyOpeningEvents(groups))

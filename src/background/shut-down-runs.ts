@@ -3,37 +3,34 @@
  * started to answer is left to another replica, and every other run ends as failed.
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { endRunEarly } from './end-run-early.ts'
 import type { ProcessActiveRuns } from './active-runs-and-lease.ts'
 import { readRun } from './event-log/read-complete-run-log.ts'
 import { GATEWAY_STOPPED, canRestart } from './restart-or-fail-orphaned-run.ts'
 import type { RunLog } from './event-log/run-log.ts'
+import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export async function shutDownRuns(
   home: ProcessActiveRuns,
   graceMs: number,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'nowMs' | 'runs' | 'store'>,
 ): Promise<void> {
   await waitForRuns(home.all(), graceMs)
   // Ended concurrently, so that no run fails for another reason (a broken upstream connection) in
   // the meantime.
-  await Promise.all(home.all().map((log) => endRun(log, world)))
+  await Promise.all(home.all().map((log) => endRun(log, ports)))
 }
 
 /**
  * Gives up the lease. Must come after the last turn of this process is closed; otherwise another
  * replica would end it as orphaned.
  */
-export async function releaseRunLease(
-  home: ProcessActiveRuns,
-  world: GatewayDependencies,
-): Promise<void> {
+export async function releaseRunLease(home: ProcessActiveRuns, ports: Ports<'log'>): Promise<void> {
   try {
     await home.lease.giveBack()
   } catch (error) {
     // The lease expires by itself.
-    world.log('warn', 'lease-not-given-back', { why: errorMessage(error) })
+    ports.log('warn', 'lease-not-given-back', { why: errorMessage(error) })
   }
 }
 
@@ -44,13 +41,16 @@ async function waitForRuns(logs: readonly RunLog[], graceMs: number): Promise<vo
   clearTimeout(timer)
 }
 
-async function endRun({ hold, giveUp }: RunLog, world: GatewayDependencies): Promise<void> {
+async function endRun(
+  { hold, giveUp }: RunLog,
+  ports: Ports<'log' | 'nowMs' | 'runs' | 'store'>,
+): Promise<void> {
   try {
     await giveUp()
-    const run = await readRun(hold, hold.turnId, world.runs)
-    if (run === null || (await canRestart(run, world))) return
-    await endRunEarly(hold, GATEWAY_STOPPED, world)
+    const run = await readRun(hold, hold.turnId, ports.runs)
+    if (run === null || (await canRestart(run, ports))) return
+    await endRunEarly(hold, GATEWAY_STOPPED, ports)
   } catch (error) {
-    world.log('warn', 'run-not-ended', { turn: hold.turnId, why: errorMessage(error) })
+    ports.log('warn', 'run-not-ended', { turn: hold.turnId, why: errorMessage(error) })
   }
 }

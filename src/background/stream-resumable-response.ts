@@ -3,12 +3,12 @@
  * continues without the client once the client knows its id.
  */
 import { createAnswerIdentity } from '../gateway/answer-request.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import type { NewTurn } from '../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
-import { streamRunLog } from './follow/follow-run.ts'
 import type { ActiveRuns } from './active-runs-and-lease.ts'
-import type { BackgroundAnswerRequest } from './background-runs.ts'
+import type { BackgroundAnswerRequest } from './background-answer-request.ts'
+import { streamRunLog } from './follow/follow-run.ts'
 import { startRun } from './generate-into-run-log.ts'
 
 /** Request header that enables this with the value `true`. */
@@ -17,15 +17,15 @@ export const RESUMABLE_HEADER = 'x-backstory-resumable'
 export async function streamResumableResponse(
   request: BackgroundAnswerRequest,
   home: ActiveRuns,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Promise<Response> {
   const { caller, exchange } = request
-  const identity = createAnswerIdentity(world)
+  const identity = createAnswerIdentity(ports)
   const { turnId } = identity
   const slot = await queryStoreOrThrow(() => home.admit(turnId))
-  const open = (turn: NewTurn): Promise<void> => world.runs.openRun(turn, null)
+  const open = (turn: NewTurn): Promise<void> => ports.runs.openRun(turn, null)
   const run = { ...request, ...identity, logged: null, opensWith: 0, open }
-  const { opened, begun, over, log, takeBack } = startRun(run, slot, world)
+  const { opened, begun, over, log, takeBack } = startRun(run, slot, ports)
   exchange.waitUntil(over)
   let isIdSent = false
   exchange.onDisconnect(() => {
@@ -40,5 +40,5 @@ export async function streamResumableResponse(
     live: log,
     headers: Object.fromEntries(headers),
   }
-  return streamRunLog(follower, exchange, home, world)
+  return streamRunLog(follower, exchange, home, ports)
 }

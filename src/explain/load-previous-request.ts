@@ -4,18 +4,18 @@
  */
 import type { Caller } from '../core/client/caller.ts'
 import { isModelItem } from '../core/items/is-model-item.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
 import {
   decodeSentRequest,
   type ExplanationContext,
   type PreviousRequest,
 } from './render-explanation-json.ts'
+import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export async function loadPreviousRequest(
   { history, items }: PreparedRequest,
   owner: Caller,
-  world: Pick<GatewayDependencies, 'requests'>,
+  world: Ports<'requests'>,
 ): Promise<ExplanationContext['previous']> {
   const parent = history.parent ?? history.recallResult?.parent ?? null
   if (parent !== null) return loadSentRequest(parent.id, owner, world)
@@ -26,7 +26,7 @@ export async function loadPreviousRequest(
 export async function loadSentRequest(
   turnId: string,
   { tenant, user }: Caller,
-  { requests }: Pick<GatewayDependencies, 'requests'>,
+  { requests }: Ports<'requests'>,
   round?: number,
 ): Promise<PreviousRequest | undefined> {
   const stored = await requests.loadRequest({ tenant, user }, turnId, round)

@@ -3,7 +3,6 @@
  * later. Runs after the client has received the end of the answer; a failure is only logged.
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
 import { buildHttpRequest } from '../gateway/send/build-http-request.ts'
 import type {
@@ -15,6 +14,7 @@ import { explainPreparedRequest, collectRequestFacts } from './build-explanation
 import { isUnchangedRequest } from './explain-unchanged-request.ts'
 import { UNCHANGED_REQUEST, encodeDispositions } from './render-explanation-json.ts'
 import type { AnswerHooks } from '../gateway/answer-hooks-interface.ts'
+import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export const storeSentRequests: AnswerHooks['storeSentRequests'] = (
   { sent, caller, turnId, recorder },
@@ -41,7 +41,7 @@ export const storeSentRequests: AnswerHooks['storeSentRequests'] = (
 
 export function encodeSentRequest(
   prepared: PreparedRequest,
-  { settings }: Pick<GatewayDependencies, 'settings'>,
+  { settings }: Ports<'settings'>,
 ): SentRequest {
   const request = buildHttpRequest(prepared)
   const body = requestBodyText(request)

@@ -7,12 +7,12 @@
  * reports its client as disconnected, which cancels the upstream request.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
 import type { EventGroup, RunHold } from '../../store/background-runs/run-store-interface.ts'
 import type { TurnStore, TurnEnding } from '../../store/turns/turn-store-interface.ts'
 import { numberEvents } from './number-events.ts'
 import { createRunLogWriter, type RunLogBatch } from './run-log-writer.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export interface RunLog {
   readonly hold: RunHold
@@ -45,7 +45,7 @@ export function createRunLog(
   hold: RunHold,
   first: number,
   patienceMs: number,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'runs'>,
 ): RunLog {
   const numbering = numberEvents(first)
   const onDisconnect = createCallbackList()
@@ -56,7 +56,7 @@ export function createRunLog(
   const writer = createRunLogWriter<TurnEnding>({
     first,
     patienceMs,
-    write: (batch) => writeBatch(batch, hold, world),
+    write: (batch) => writeBatch(batch, hold, ports),
     written({ events, ending }) {
       if (events !== null) listeners.recorded(events)
       if (ending !== null) listeners.end('ended')
@@ -64,7 +64,7 @@ export function createRunLog(
     refused: () => lose(),
     hasRoom: () => onDrain.call(),
     warn: (error) =>
-      world.log('warn', 'run-not-recorded', { turn: hold.turnId, why: errorMessage(error) }),
+      ports.log('warn', 'run-not-recorded', { turn: hold.turnId, why: errorMessage(error) }),
   })
   const lose = (): void => {
     if (listeners.end('lost')) onDisconnect.call()
@@ -110,7 +110,7 @@ export function createRunLog(
 function writeBatch(
   { events, items, ending }: RunLogBatch<TurnEnding>,
   hold: RunHold,
-  { runs }: GatewayDependencies,
+  { runs }: Ports<'runs'>,
 ): Promise<boolean> {
   if (ending === null) return runs.recordRun(hold, events, items)
   return runs.endRun(hold, { ...ending, items: [...items, ...ending.items] }, events)

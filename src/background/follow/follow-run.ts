@@ -25,17 +25,17 @@ export interface FollowRequest {
 export async function followRun(
   follow: FollowRequest,
   home: ActiveRuns,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Promise<Response> {
   const { id, startingAfter, caller, exchange } = follow
   const from = parseFirstEvent(startingAfter)
   const turnId = turnIdOfResponse(id)
   const run =
-    turnId && (await queryStoreOrThrow(() => world.runs.readLog(caller, turnId, MAX_EVENT_NUMBER)))
+    turnId && (await queryStoreOrThrow(() => ports.runs.readLog(caller, turnId, MAX_EVENT_NUMBER)))
   if (!run || run.isDeleted || run.dialect !== 'responses') throw createResponseNotFoundError(id)
   if (!run.isLogged) throw run.background ? createLogExpiredError() : createNotLoggedError()
   const follower = { turnId: run.turnId, caller, from, live: home.find(run.turnId) }
-  return streamRunLog(follower, exchange, home, world)
+  return streamRunLog(follower, exchange, home, ports)
 }
 
 export function createResponseNotFoundError(id: string): GatewayError {
@@ -50,12 +50,12 @@ export function streamRunLog(
   { headers: moreHeaders = {}, ...follower }: StreamOptions,
   exchange: HttpExchange,
   home: ActiveRuns,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Response {
   const headers = { ...SSE_HEADERS, 'x-request-id': `req_${follower.turnId}`, ...moreHeaders }
-  const rescue = createRunRecovery(exchange, home, world)
+  const rescue = createRunRecovery(exchange, home, ports)
   return exchange.startStream(200, headers, (client) => {
-    void writeLogToClient({ ...follower, rescue }, client, world)
+    void writeLogToClient({ ...follower, rescue }, client, ports)
   })
 }
 

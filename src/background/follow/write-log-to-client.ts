@@ -6,7 +6,6 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
 import {
   MAX_PAGE_GROUPS,
@@ -17,6 +16,7 @@ import { DONE_MESSAGE } from '../event-log/number-events.ts'
 import type { RunLog } from '../event-log/run-log.ts'
 import { isTurnUnfinished, isRunOrphaned } from '../is-run-unfinished-or-orphaned.ts'
 import { bufferLiveEvents, type LiveEventBuffer } from './live-event-buffer.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export interface LogFollower {
   readonly caller: Caller
@@ -37,15 +37,15 @@ const UNREACHABLE_POLL_MS = 1_000
 export async function writeLogToClient(
   follower: LogFollower,
   client: ClientStream,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'nowMs' | 'runs' | 'settings'>,
 ): Promise<void> {
-  const reader = createLogReader(client, follower.from, world.settings.HEARTBEAT_SECONDS * 1000)
+  const reader = createLogReader(client, follower.from, ports.settings.HEARTBEAT_SECONDS * 1000)
   const buffer = follower.live === null ? null : bufferLiveEvents(follower.live, reader.wake)
   let isOver = false
   while (!isOver && !reader.isDisconnected()) {
     isOver = hasNextEvent(buffer, reader)
       ? await writeBufferedEvents(buffer, reader)
-      : await writeStoredEvents(follower, reader, world)
+      : await writeStoredEvents(follower, reader, ports)
     await reader.waitForRoom()
   }
   buffer?.close()
@@ -74,7 +74,7 @@ async function writeBufferedEvents(buffer: LiveEventBuffer, reader: LogReader): 
 async function writeStoredEvents(
   { caller, turnId, rescue }: LogFollower,
   reader: LogReader,
-  { runs, nowMs, log }: GatewayDependencies,
+  { runs, nowMs, log }: Ports<'log' | 'nowMs' | 'runs'>,
 ): Promise<boolean> {
   try {
     const page = await runs.readLog(caller, turnId, reader.next())
