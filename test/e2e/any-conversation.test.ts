@@ -1,4 +1,4 @@
-/** Sends random conversations to every service: each request that reaches a service is valid there and is answered. */
+/** Whatever was said before, by whomever: what reaches a service is lawful there, and is answered. */
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
@@ -21,8 +21,8 @@ const NEWEST: Item = {
   content: [{ type: 'input_text', text: 'And now?' }],
 }
 /**
- * Ends with a question of the user, unless a tool output comes after one. Calls without an output stay: there the service reports the
- * error.
+ * Somebody has asked something; it may have been before a tool answered. Before all tools have, it
+ * is the service that says so.
  */
 const asked = fc.tuple(conversation, fc.boolean()).map(([items, isOver]) => {
   const isToBeAsked = isOver || !items.some(isUserMessage) || waitsForOutput(items)
@@ -40,7 +40,7 @@ const format = { name: 'weather', strict: true, schema: ANSWER_SCHEMA }
 
 const OPTIONS = { numRuns: 250 }
 
-/** Returns the body of an answer, after checking that neither the gateway nor a service rejected the request. */
+/** The body of an answer, when nobody had anything to complain about. */
 async function answered(path: string, body: unknown): Promise<string> {
   const response = await town.gateway.post(path, body)
   const text = await response.text()
@@ -49,7 +49,7 @@ async function answered(path: string, body: unknown): Promise<string> {
   return text
 }
 
-test('a random Responses conversation is answered over every wire, streamed or not', async () => {
+test('of the Responses API, streamed or not', async () => {
   const property = fc.asyncProperty(asked, settings, fc.boolean(), async (items, how, store) => {
     const { model, stream, effort, hasFormat, toolChoice } = how
     const text = await answered('/v1/responses', {
@@ -64,7 +64,7 @@ test('a random Responses conversation is answered over every wire, streamed or n
     })
     if (!stream) return
     const messages = runStage(createSseDecoder(), [Buffer.from(text)])
-    // A Responses upstream's own stream is passed through unchecked, unless the gateway stores it.
+    // What comes from a service of this language is its own, unless the gateway keeps it.
     const isOurs = model !== 'gpt-5'
     const strictness = { sentinel: isOurs || store, wholeResponses: isOurs }
     expect(responsesFaults(messages, strictness)).toEqual([])
@@ -72,7 +72,7 @@ test('a random Responses conversation is answered over every wire, streamed or n
   await fc.assert(property, OPTIONS)
 })
 
-test('a random chat is answered over every wire, streamed or not', async () => {
+test('of Chat Completions, streamed or not', async () => {
   const property = fc.asyncProperty(asked.map(asMessages), settings, async (messages, how) => {
     const { model, stream, effort, hasFormat, toolChoice } = how
     await answered('/v1/chat/completions', {

@@ -1,4 +1,4 @@
-/** Retries and fallbacks: the gateway may try several upstreams before the first byte, and the client sees one answer. */
+/** Before the first byte there may be several attempts; the client sees one answer. */
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 import { answerJson, answerSse, startUpstream, type Upstream } from '../support/upstream.ts'
@@ -49,7 +49,7 @@ beforeEach(() => {
 const refuse = (status: number, message = 'no') =>
   answerJson(status, { error: { message, type: 'x', param: null, code: null } })
 
-test('if no other upstream is left, the log names the one that failed and why', async () => {
+test('where there is no next upstream, the log says who did not answer, and why', async () => {
   first.behave = refuse(503, 'Full.')
   const before = gateway.log.length
   const { status } = await gateway.post('/v1/responses', { model: 'big', input: 'Hi' })
@@ -59,7 +59,7 @@ test('if no other upstream is left, the log names the one that failed and why', 
 })
 
 test.each([500, 503, 429, 401, 404])(
-  'after status %i the next upstream gets the request in its own wire',
+  'after %i the next upstream is asked, in its own wire',
   async (status) => {
     first.behave = refuse(status)
     const answer = await gateway.openai.responses.create({ model: 'best', input: 'Hi' })
@@ -81,13 +81,13 @@ test.each([500, 503, 429, 401, 404])(
   },
 )
 
-test('skips an upstream that cannot be reached, for a stream as well', async () => {
+test('an upstream that cannot be reached is passed over, in a stream as well', async () => {
   first.behave = (response) => void response.destroy()
   const stream = gateway.openai.responses.stream({ model: 'best', input: 'Hi' })
   expect((await stream.finalResponse()).output_text).toBe('From the second.')
 })
 
-test('skips an upstream whose window is too small for the request, without hiding another error', async () => {
+test('an upstream that has no room for the request is passed over, and hides no refusal', async () => {
   first.behave = refuse(503, 'Full.')
   const input = 'So much to say. '.repeat(200)
   const before = gateway.log.length
@@ -103,7 +103,7 @@ test('skips an upstream whose window is too small for the request, without hidin
   expect(second.received).toEqual([])
 })
 
-test('a non-streamed answer that reports a failure closes its turn once', async () => {
+test('a whole answer that says that it failed ends its turn once', async () => {
   first.behave = answerJson(200, { error: { message: 'Oh no.', type: 'x' } })
   const closed = vi.spyOn(gateway.dependencies.store, 'closeTurn')
   const { status } = await gateway.post('/v1/responses', { model: 'big', input: 'Hi' })
@@ -117,7 +117,7 @@ test.each([
   ['/v1/responses', { model: 'small', input: 'Hi' }],
   ['/v1/chat/completions', { model: 'small', messages: [{ role: 'user', content: 'Hi' }] }],
 ])(
-  'an upstream that breaks in the middle of its answer is named in the log, for %s',
+  'one that breaks in the middle of its answer is named in the log, for %s',
   async (path, body) => {
     second.behave = answerSse(chatStream({ text: 'From the second.' }).slice(0, 3), 'reset', 20)
     const before = gateway.log.length
@@ -132,7 +132,7 @@ test.each([
   },
 )
 
-test('a request that is itself invalid is not sent to a second upstream', async () => {
+test('what is wrong with the request itself is not asked twice', async () => {
   first.behave = refuse(400, 'Bad request.')
   await expect(gateway.openai.responses.create({ model: 'best', input: 'Hi' })).rejects.toThrow(
     'Bad request.',
@@ -140,7 +140,7 @@ test('a request that is itself invalid is not sent to a second upstream', async 
   expect(second.received).toHaveLength(0)
 })
 
-test('if all upstreams fail, the client gets the error of the last one', async () => {
+test('when all refuse, the last word is the last upstream’s', async () => {
   first.behave = refuse(500, 'first')
   second.behave = refuse(503, 'second')
   const error = await gateway.openai.responses
@@ -150,7 +150,7 @@ test('if all upstreams fail, the client gets the error of the last one', async (
   second.behave = speak({ text: 'From the second.' })
 })
 
-test('drops a parameter that the upstream rejects by name, if the account allows it', async () => {
+test('a parameter that the upstream refuses by name is left out, where that is wanted', async () => {
   first.behave = (response, received) => {
     const { min_p, top_k } = received.json
     if (min_p !== undefined || top_k !== undefined) {
@@ -174,7 +174,7 @@ test('drops a parameter that the upstream rejects by name, if the account allows
   ])
 })
 
-test('does not send a rejected parameter again in a later tool round', async () => {
+test('and is not sent again in a later round of the answer', async () => {
   first.behave = (response, received) =>
     received.json['top_k'] === undefined
       ? speak(
@@ -205,7 +205,7 @@ test('does not send a rejected parameter again in a later tool round', async () 
   expect(asked).toEqual([true, false, false, false, false])
 })
 
-test('a rejected parameter that may not be dropped is an error for the client', async () => {
+test('what may not be left out is refused as it was', async () => {
   first.behave = refuse(400, 'Unsupported parameter: max_tokens.')
   const body = { model: 'soft', messages: [{ role: 'user', content: 'x' }], max_tokens: 5 }
   expect((await gateway.post('/v1/chat/completions', body)).status).toBe(400)

@@ -1,4 +1,4 @@
-/** Clients that hang up or stop reading, and databases that fail: on Node, over real sockets. */
+/** Clients that leave, clients that do not read, databases that fail. On Node, over real sockets. */
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
@@ -23,7 +23,7 @@ beforeEach(() => void upstream.received.splice(0))
 const chat = { model: 'm', stream: true, messages: [{ role: 'user', content: 'x' }] }
 const response = { model: 'm', stream: true, input: 'x' }
 
-/** A client over a bare socket, which can stop reading or hang up at any moment. */
+/** A client of bare sockets, which can stop reading and hang up as it likes. */
 async function ask(path: string, body: object): Promise<Socket> {
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
@@ -48,7 +48,7 @@ describe.each([
   ['/v1/chat/completions', chat],
   ['/v1/responses', response],
 ] as const)('a client of %s that hangs up', (path, body) => {
-  test('in the middle of a stream cancels the upstream request', async () => {
+  test('in the middle of a stream cancels the upstream', async () => {
     upstream.behave = answerSse(chatStream({ text: 'Hello' }).slice(0, 3), 'hang')
     const socket = await ask(path, body)
     await new Promise((resolve) => socket.once('data', resolve))
@@ -57,7 +57,7 @@ describe.each([
     await received.aborted
   })
 
-  test('before the upstream has answered cancels the upstream request', async () => {
+  test('before the upstream has answered at all cancels it too', async () => {
     upstream.behave = () => undefined
     const socket = await ask(path, body)
     const received = await until(() => upstream.received[0])
@@ -66,7 +66,7 @@ describe.each([
   })
 })
 
-test('stores the partial answer when the client hangs up', async () => {
+test('what had arrived when a client hung up is kept', async () => {
   upstream.behave = answerSse(chatStream({ reasoning: 'Hm.', text: 'Half' }).slice(0, 4), 'hang')
   const socket = await ask('/v1/responses', response)
   let text = ''
@@ -96,7 +96,7 @@ async function untilAsync<Value>(read: () => Promise<Value | undefined>): Promis
   throw new Error('it did not happen')
 }
 
-test('pauses the upstream of a client that does not read, and does not buffer its answer', async () => {
+test('a client that does not read holds its upstream back, and memory with it', async () => {
   const piece = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(16_000) } }] })}\n\n`
   let written = 0
   upstream.behave = async (answer) => {
@@ -118,12 +118,12 @@ test('pauses the upstream of a client that does not read, and does not buffer it
     before = written
     return still ? true : undefined
   })
-  // The buffers of four sockets take less than 40 MB of the 160 MB.
+  // What fits into the buffers of four sockets, and no more of 160 MB.
   expect(written * piece.length).toBeLessThan(40 * 1024 * 1024)
   socket.destroy()
 })
 
-test('sends comments on a silent stream to keep it alive', async () => {
+test('a silent stream is kept alive with comments', async () => {
   upstream.behave = answerSse(chatStream({ text: 'Hello' }).slice(0, 3), 'hang')
   const socket = await ask('/v1/chat/completions', chat)
   let text = ''
@@ -132,7 +132,7 @@ test('sends comments on a silent stream to keep it alive', async () => {
   socket.destroy()
 })
 
-describe('if the database fails', () => {
+describe('a database that does not answer', () => {
   const withoutStore = async (work: () => Promise<void>) => {
     const { store } = gateway.dependencies as unknown as { store: Record<string, unknown> }
     const { openTurn } = store
@@ -140,7 +140,7 @@ describe('if the database fails', () => {
     await work().finally(() => (store['openTurn'] = openTurn))
   }
 
-  test('an ordinary request is answered, without an id that could be used later', async () => {
+  test('costs no answer, but nothing is promised', async () => {
     upstream.behave = answerSse(chatStream({ text: 'Hello' }))
     await withoutStore(async () => {
       const answer = await gateway.openai.responses
@@ -151,7 +151,7 @@ describe('if the database fails', () => {
     expect(gateway.log.map(({ event }) => event)).toContain('turn-not-opened')
   })
 
-  test('a request with `store: true` is rejected', async () => {
+  test('refuses what was asked to be stored', async () => {
     await withoutStore(async () => {
       await expect(
         gateway.openai.responses.create({ model: 'm', input: 'x', store: true }),

@@ -1,6 +1,6 @@
 /**
- * Services that break off, or send invalid or meaningless answers, on each wire and for both dialects: the client gets one error, with the
- * service's message if there is one; the partial answer is stored; nothing hangs.
+ * Services that break, lie or make no sense, behind each wire and for both dialects: the client is
+ * told once, in the service's words where it had any; what had arrived is kept; nothing hangs.
  */
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -30,7 +30,7 @@ const DIALECTS: readonly Dialect[] = ['responses', 'chat']
 const ask = (dialect: Dialect, model: string, stream: boolean) =>
   town.gateway.post(PATHS[dialect], servus(dialect, model, stream))
 
-/** Returns the state of a stored answer and its text. */
+/** How a kept answer ended, and the text that was kept of it. */
 async function kept({ responseId }: Heard) {
   const turn = (
     await town.gateway.dependencies.store.loadChain({ tenant: 'local', user: null }, responseId)
@@ -47,7 +47,7 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
       town.services.spoil = spoil
       return heard(dialect, await ask(dialect, model, true))
     }
-    /** A chat stream that is passed through and not stored may end as the service ended it. */
+    /** What is passed on in a chat that is not kept is the service's own. */
     const expectOneEnding = ({ messages }: Heard) => {
       const count = messages.filter(({ data }) => data === '[DONE]').length
       if (!(isOwn && dialect === 'chat')) expect(count).toBe(1)
@@ -68,7 +68,7 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
       })
     })
 
-    test("a stream with an error: the SDK throws the service's message", async () => {
+    test('a stream: the SDK throws what the service said', async () => {
       const error = SPOILS.find(({ name }) => name === 'an error behind a good beginning')
       town.services.spoil = (told) => error?.frames(told, wire) ?? told
       const { responses, chat } = town.gateway.openai
@@ -81,7 +81,7 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
       await expect(reading).rejects.toThrow('The engine is on fire.')
     })
 
-    test('a stream with events in any order, missing or doubled ends once', async () => {
+    test('a stream: events in any order, missing and doubled', async () => {
       const picks = fc.array(fc.nat(), { maxLength: 30 })
       const property = fc.asyncProperty(picks, async (order) => {
         const answer = await spoilt((told) => order.map((at) => told[at % told.length] ?? ''))
@@ -90,7 +90,7 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
       await fc.assert(property, { numRuns: 25 })
     })
 
-    test('a stream with an event of 10 MB is read', async () => {
+    test('a stream: an event of 10 MB', async () => {
       const padding = `data: {"padding":"${'x'.repeat(10_000_000)}",`
       const { text, failure } = await spoilt((told) =>
         told.map((frame, at) => (at === 2 ? frame.replace('data: {', padding) : frame)),
@@ -98,7 +98,7 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
       expect({ text, failure }).toEqual({ text: WHOLE, failure: null })
     })
 
-    test('a stream with an endless event fails', async () => {
+    test('a stream: an event without an end', async () => {
       const answer = await spoilt((told) => [
         ...told.slice(0, 3),
         `data: ${'x'.repeat(17_000_000)}`,
@@ -107,7 +107,7 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
       expectOneEnding(answer)
     })
 
-    test('a stream with the wrong content type is read', async () => {
+    test('a stream: under the wrong name', async () => {
       const told: string[] = []
       await spoilt((frames) => (told.push(...frames), frames))
       town.services.behave = (response) => {
@@ -118,7 +118,7 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
       expect({ text, failure }).toEqual({ text: WHOLE, failure: null })
     })
 
-    test('a stream whose connection breaks fails', async () => {
+    test('a stream: the connection breaks', async () => {
       const told: string[] = []
       await spoilt((frames) => (told.push(...frames), frames))
       town.services.behave = answerSse(told.slice(0, -2), 'reset', 1)
@@ -130,7 +130,7 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
     test.each([
       [200, '{"id":"x"}', /sent its answer in gzip, which it was not asked for/],
       [503, '{"error":{"message":"Full."}}', /answered with status 503, and in gzip/],
-    ])('a compressed body that was not requested fails (%i)', async (status, body, says) => {
+    ])('a body that is packed (%i)', async (status, body, says) => {
       town.services.behave = (response) => {
         response.writeHead(status, { 'content-encoding': 'gzip' })
         response.end(gzipSync(body))
@@ -150,21 +150,18 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
       ],
       [304, {}, 'which is neither an answer nor an error'],
       [999, {}, 'which is neither an answer nor an error'],
-    ])(
-      'a response that is neither an answer nor an error is a 502 (%i)',
-      async (status, headers, what) => {
-        town.services.behave = (response) => void response.writeHead(status, headers).end()
-        for (const stream of [false, true]) {
-          const response = await ask(dialect, model, stream)
-          expect(response.status).toBe(502)
-          expect((await heard(dialect, response)).failure).toBe(
-            `The upstream answered with status ${status}, ${what}. Check its baseUrl.`,
-          )
-        }
-      },
-    )
+    ])('neither an answer nor an error (%i)', async (status, headers, what) => {
+      town.services.behave = (response) => void response.writeHead(status, headers).end()
+      for (const stream of [false, true]) {
+        const response = await ask(dialect, model, stream)
+        expect(response.status).toBe(502)
+        expect((await heard(dialect, response)).failure).toBe(
+          `The upstream answered with status ${status}, ${what}. Check its baseUrl.`,
+        )
+      }
+    })
 
-    test.each(BODIES)('a body that is %s fails', async (_, status, type, body) => {
+    test.each(BODIES)('a body: %s', async (_, status, type, body) => {
       town.services.behave = (response) => {
         response.writeHead(status, { 'content-type': type })
         response.end(body)
@@ -182,7 +179,7 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
 
 const PAGE = '<!doctype html><html><title>Sign in</title><body>Please sign in.</body></html>'
 
-/** Answers of the proxies and login pages between a gateway and a service. */
+/** What stands between a gateway and a service says such things. */
 const BODIES: readonly (readonly [string, number, string, string])[] = [
   ['a web page', 200, 'text/html', PAGE],
   ['a web page with an error', 502, 'text/html', PAGE],

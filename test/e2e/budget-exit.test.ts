@@ -1,4 +1,4 @@
-/** Token budgets: a model that keeps calling tools gets a warning when its window is nearly full (C61). */
+/** A model that works on and on with tools is told when its window is nearly full (C61). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
@@ -6,7 +6,7 @@ import { speak } from '../support/wires.ts'
 
 let upstream: Upstream
 let gateway: Awaited<ReturnType<typeof startGateway>>
-/** The upstream calls the tools in `next` one by one, and `tool` after that. */
+/** Calls these tools for as long as it may, and then this one. */
 let next: string[] = []
 let tool = 'look'
 beforeAll(async () => {
@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 const tools = [{ type: 'function' as const, name: 'look', parameters: {}, strict: false }]
-/** Each answer has 30 tokens by the upstream's count. */
+/** Each answer comes to thirty tokens, as the upstream counts. */
 const budget = { window: 40, overflow: 'send', wrap_up: 2 }
 
 interface Heard {
@@ -40,7 +40,7 @@ interface Answered {
   readonly output: readonly { readonly type: string; readonly call_id?: string }[]
 }
 
-/** The fields that continue the latest conversation, e.g. `previous_response_id`. */
+/** With what the newest conversation goes on. */
 let goesOn: object = {}
 
 async function steps(count: number, more: object): Promise<readonly Heard[]> {
@@ -62,8 +62,8 @@ async function steps(count: number, more: object): Promise<readonly Heard[]> {
   return heard
 }
 
-describe('a budget with `warn_at`', () => {
-  test('warns the model once that its window is nearly full, and removes its tools some steps later', async () => {
+describe('a model at work with tools', () => {
+  test('is told once that its window is nearly full, and some steps later has no tools', async () => {
     const heard = await steps(5, { backstory: { budget: { ...budget, warn_at: 0.5 } } })
     expect(heard.map(({ budget: said }) => said)).toEqual([
       null,
@@ -84,7 +84,7 @@ describe('a budget with `warn_at`', () => {
     ])
   })
 
-  test('keeps the prompt prefix unchanged after the warning', async () => {
+  test('what was sent stays as it was sent', async () => {
     const heard = await steps(4, {
       backstory: { budget: { ...budget, warn_at: 0.5, wrap_up: 1000 } },
     })
@@ -94,7 +94,7 @@ describe('a budget with `warn_at`', () => {
     }
   })
 
-  test('also disables tools if only gateway tools are offered', async () => {
+  test('has no tools either where there are only those of the house', async () => {
     const policy = { policy: 'capped', budget: { ...budget, warn_at: 0.5 } }
     const heard = await steps(3, { backstory: policy })
     expect(heard.map(({ choice }) => choice)).toEqual([undefined, undefined, undefined])
@@ -103,14 +103,14 @@ describe('a budget with `warn_at`', () => {
     expect(last?.sent).toContain('expand_output')
   })
 
-  test('sends no tool_choice if there are no tools', async () => {
+  test('has none where there are none, and nobody says what to do with them', async () => {
     const policy = { policy: 'retain', budget: { ...budget, warn_at: 0.5 } }
     await steps(3, { backstory: policy })
     const [last] = await steps(1, { backstory: policy, tools: [], ...goesOn })
     expect(last).toMatchObject({ budget: 'warned', choice: undefined })
   })
 
-  test('also warns between the tool rounds of one answer, and removes the tools some rounds later', async () => {
+  test('is told in the middle of an answer, too, and has no tools some rounds later', async () => {
     tool = 'expand_output'
     upstream.received.length = 0
     const wished = { backstory: { policy: 'capped', budget: { ...budget, warn_at: 0.5 } } }
@@ -129,14 +129,14 @@ describe('a budget with `warn_at`', () => {
     const choices = upstream.received.map(({ json }) => json['tool_choice'])
     expect(choices).toEqual([undefined, undefined, undefined, 'none'])
     expect(answer.output_text).toBe('Done.')
-    // Each request begins with the messages of the request before.
+    // What was sent stays as it was sent.
     const messages = upstream.received.map(({ json }) => json['messages'] as readonly unknown[])
     for (const [at, list] of messages.slice(1).entries()) {
       expect(list.slice(0, messages[at]?.length)).toEqual(messages[at])
     }
   })
 
-  test('counts the size of the conversation, not the total cost of the tool rounds', async () => {
+  test('is not told what its answer has cost in all, but what the conversation has come to', async () => {
     const wished = { policy: 'capped', budget: { ...budget, window: 100, warn_at: 0.5 } }
     next = ['expand_output', 'expand_output', 'look']
     const heard = await steps(2, { backstory: wished })
@@ -144,7 +144,7 @@ describe('a budget with `warn_at`', () => {
     expect(heard.map(({ budget: said }) => said)).toEqual([null, null])
   })
 
-  test('adds no warning without `warn_at`', async () => {
+  test('is told nothing unless that is wished', async () => {
     const heard = await steps(3, { backstory: { budget } })
     expect(heard.map(({ budget: said }) => said)).toEqual([null, null, null])
     expect(heard.some(({ sent }) => sent.includes('has filled'))).toBe(false)

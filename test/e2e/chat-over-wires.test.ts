@@ -1,4 +1,4 @@
-/** Chat Completions with the official SDK over every wire, each served by a strict upstream. */
+/** Chat Completions of the official SDK over every wire, each served by a strict upstream. */
 import { makeParseableResponseFormat } from 'openai/lib/parser'
 import type {
   ChatCompletion,
@@ -27,7 +27,7 @@ const IMAGE = {
   image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' },
 } as const
 
-/** `reasoning_content` is a field of other services that OpenAI's types do not have. */
+/** What it says of its reasoning is no word of OpenAI's. */
 type Thinking = ChatCompletionMessage & { readonly reasoning_content?: string }
 
 function user(content: string): ChatCompletionMessageParam {
@@ -38,7 +38,7 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
   const ask = (messages: ChatCompletionMessageParam[]) =>
     town.gateway.openai.chat.completions.create({ model, reasoning_effort: 'low', messages, tools })
 
-  test('answers a non-streamed request', async () => {
+  test('answers, whole', async () => {
     const { choices, usage } = await ask([user('Servus')])
     expect(choices[0]).toMatchObject({
       finish_reason: 'stop',
@@ -57,24 +57,21 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     ['plain', 5],
     ['odd', null],
     ['odd', 7],
-  ] as const)(
-    'streams the same answer as it gives non-streamed (%s, cut %s)',
-    async (manner, cut) => {
-      const messages = [user(QUESTION)]
-      const whole = await ask(messages)
-      Object.assign(town.services, { manner, cut })
-      const streamed = await town.gateway.openai.chat.completions
-        .stream({ model, messages, tools, ...more })
-        .finalChatCompletion()
-      expect(shown(streamed)).toEqual(shown(whole))
-      expect(streamed.choices[0]).toMatchObject({
-        finish_reason: 'tool_calls',
-        message: { content: 'Let me look. 🔭', tool_calls: [{ type: 'function' }, {}] },
-      })
-    },
-  )
+  ] as const)('says streamed what it says whole (%s, cut %s)', async (manner, cut) => {
+    const messages = [user(QUESTION)]
+    const whole = await ask(messages)
+    Object.assign(town.services, { manner, cut })
+    const streamed = await town.gateway.openai.chat.completions
+      .stream({ model, messages, tools, ...more })
+      .finalChatCompletion()
+    expect(shown(streamed)).toEqual(shown(whole))
+    expect(streamed.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { content: 'Let me look. 🔭', tool_calls: [{ type: 'function' }, {}] },
+    })
+  })
 
-  test('streams its reasoning', async () => {
+  test('tells its reasoning', async () => {
     if (!thinks || model.includes('/')) return
     const stream = town.gateway.openai.chat.completions.stream({
       model,
@@ -90,7 +87,7 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     expect(thoughts).toBe('Somebody talks to me: ¿qué?')
   })
 
-  test.each([true, false])("works with the SDK's tool runner (streamed: %s)", async (stream) => {
+  test.each([true, false])('runs tools by itself (streamed: %s)', async (stream) => {
     const runner = town.gateway.openai.chat.completions.runTools({
       model,
       reasoning_effort: 'low',
@@ -122,12 +119,12 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
       message = (await ask(messages)).choices[0]?.message as Thinking
     }
     expect(message.content).toBe(ANSWER)
-    // Reasoning that the chat API cannot carry is stored, and found again by the ids of the calls after it.
+    // What chat has no words for is remembered, and found by the calls that it led to.
     const sent = town.services.received.at(-1)?.text.match(returned ?? /never/)?.length ?? 0
     expect(sent).toBe(returned !== null ? 2 : 0)
   })
 
-  test('answers in the requested JSON schema', async () => {
+  test('answers in the shape that was asked for', async () => {
     const response_format = makeParseableResponseFormat<Record<string, unknown>>(
       {
         type: 'json_schema',
@@ -142,7 +139,7 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     expect(streamed.choices[0]?.message.parsed).toEqual(parsed.choices[0]?.message.parsed)
   })
 
-  test('reports a refusal in the form of its service', async () => {
+  test('refuses in its own way', async () => {
     const { choices } = await town.gateway.openai.chat.completions
       .stream({ model, messages: [user('Refuse this.')], ...more })
       .finalChatCompletion()
@@ -150,7 +147,7 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     expect(choices[0]?.message.refusal ?? null).toBe(refuses === 'filtered' ? null : REFUSAL)
   })
 
-  test('reports that its answer was cut off', async () => {
+  test('says when it was cut off', async () => {
     const { choices } = await ask([user('Go on for ever.')])
     expect(choices[0]).toMatchObject({
       finish_reason: 'length',
@@ -213,12 +210,12 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     },
   )
 
-  test('continues a trailing assistant message, or is asked to', async () => {
+  test('goes on with its own words, or is asked to', async () => {
     const { choices } = await ask([user('Servus'), { role: 'assistant', content: 'It is so' }])
     expect(choices[0]?.message.content).toMatch(/^and so on\.$|^You said /)
   })
 
-  test('accepts a tool output in parts', async () => {
+  test('takes what a tool gave in parts', async () => {
     const { choices } = await ask([
       user('Well?'),
       {
@@ -232,7 +229,7 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
   })
 })
 
-/** Returns all that must be equal for streamed and non-streamed answers: everything but ids. */
+/** What is the same whether it was streamed or not: all but ids. */
 function shown({ choices, usage }: ChatCompletion): unknown {
   const [choice] = choices
   return {

@@ -1,4 +1,4 @@
-/** Compaction and token counts with the official SDK, over every wire, on Node and inside workerd. */
+/** Compaction and token counts with the official SDK, over every wire and on both hosts. */
 import type {
   FunctionTool,
   Response,
@@ -47,7 +47,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       return at.openai.responses.create({ model, tools, input, previous_response_id: called.id })
     }
 
-    test('compacts a conversation that can then be continued from the result', async () => {
+    test('a conversation is compacted, and goes on from what came of it', async () => {
       const { id } = await talked()
       const compacted = await at.openai.responses.compact({ model, previous_response_id: id })
       expect(schemaFaults('openai', 'CompactResource', compacted)).toEqual([])
@@ -63,39 +63,34 @@ describe.each(HOSTS)('on %s', (_, start) => {
       const { output_text } = await at.openai.responses.create({ model, input })
       expect(output_text).toContain('And now?')
       expectSummaryOnly()
-      // A compaction result is not a response.
+      // It is no response.
       await expect(
         at.openai.responses.create({ model, input: 'x', previous_response_id: compacted.id }),
       ).rejects.toThrow('not found')
     })
 
-    test.each([false, true])(
-      'compacts automatically above the threshold (streamed: %s)',
-      async (isStreamed) => {
-        const { id } = await talked()
-        const asked = { model, input: 'And now?', previous_response_id: id, tools }
-        const first = isStreamed
-          ? await at.openai.responses
-              .stream({ ...asked, context_management: ALWAYS })
-              .finalResponse()
-          : await at.openai.responses.create({ ...asked, context_management: ALWAYS })
-        expect(typesIn(first)[0]).toBe('compaction')
-        expect(typesIn(first).filter((type) => type === 'compaction')).toHaveLength(1)
-        expectSummaryOnly()
+    test.each([false, true])('it runs by itself (streamed: %s)', async (isStreamed) => {
+      const { id } = await talked()
+      const asked = { model, input: 'And now?', previous_response_id: id, tools }
+      const first = isStreamed
+        ? await at.openai.responses.stream({ ...asked, context_management: ALWAYS }).finalResponse()
+        : await at.openai.responses.create({ ...asked, context_management: ALWAYS })
+      expect(typesIn(first)[0]).toBe('compaction')
+      expect(typesIn(first).filter((type) => type === 'compaction')).toHaveLength(1)
+      expectSummaryOnly()
 
-        const input = outputsFor(first)
-        const question: ResponseInputItem = { role: 'user', content: 'And then?' }
-        const next = await at.openai.responses.create({
-          model,
-          input: [...input, question],
-          previous_response_id: first.id,
-        })
-        expect(typesIn(next)).not.toContain('compaction')
-        expect(next.status).toBe('completed')
-      },
-    )
+      const input = outputsFor(first)
+      const question: ResponseInputItem = { role: 'user', content: 'And then?' }
+      const next = await at.openai.responses.create({
+        model,
+        input: [...input, question],
+        previous_response_id: first.id,
+      })
+      expect(typesIn(next)).not.toContain('compaction')
+      expect(next.status).toBe('completed')
+    })
 
-    test('does not compact below the threshold', async () => {
+    test('below the threshold nothing happens', async () => {
       const { id } = await talked()
       const response = await at.openai.responses.create({
         model,
@@ -106,7 +101,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(typesIn(response)).not.toContain('compaction')
     })
 
-    test('answers a compaction trigger with the compaction alone', async () => {
+    test('a trigger is answered with the compaction alone', async () => {
       const { id } = await talked()
       const input: ResponseInputItem[] = [{ type: 'compaction_trigger' }]
       const asked = { model, input, previous_response_id: id }
@@ -122,7 +117,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expectSummaryOnly()
     })
 
-    test('counts the tokens of everything that would be sent', async () => {
+    test('tokens are counted over everything that would be sent', async () => {
       const count = async (more: object) =>
         (await at.openai.responses.inputTokens.count({ model, ...more })).input_tokens
       const counted = await at.openai.responses.inputTokens.count({ model, input: 'Servus' })

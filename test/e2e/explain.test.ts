@@ -1,4 +1,4 @@
-/** Explain endpoint: the explanation of an answer matches the request that the upstream received for it. */
+/** Explain is reality: what is said of an answer is what the upstream was sent for it. */
 import { describe, expect, test } from 'vitest'
 import { openaiFor, startGateway, upstreams } from '../support/gateway.ts'
 import { expectExplained, pictureOf, type Explained } from '../support/explained.ts'
@@ -27,7 +27,7 @@ async function respond(body: Record<string, unknown>, isStreamed: boolean): Prom
   return { id, calls }
 }
 
-/** Plays a conversation of three turns and compares each explanation with the request that the upstream received. */
+/** A conversation of three turns, each compared with what arrived. */
 async function explainedTurns(model: string, isStreamed: boolean): Promise<readonly Explained[]> {
   const explain = (id: string) => expectExplained(town.gateway, town.services, id)
   const first = await respond({ model, input: 'Look at Oslo, please.' }, isStreamed)
@@ -52,11 +52,11 @@ async function explainedTurns(model: string, isStreamed: boolean): Promise<reado
 }
 
 describe.each(WIRE_MODELS)('$model', ({ model }) => {
-  test.each([false, true])('explains responses, streamed: %s (C36, C45)', async (isStreamed) => {
+  test.each([false, true])('responses, streamed: %s (C36, C45)', async (isStreamed) => {
     const [first, second, third] = await explainedTurns(model, isStreamed)
     expect(first?.cache).toMatchObject({ previous: null, first_difference: null })
     expect(second?.cache['cause']).toMatchObject({ who: 'nobody' })
-    // The tool output that was shortened since then changed the prefix, and explain names that transform.
+    // What was cut since broke the prefix, and is named as what did.
     expect(third?.cache['cause']).toMatchObject({
       who: 'gateway',
       by: 'shorten-tool-outputs',
@@ -67,7 +67,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
     expect(now?.subarray(byte, byte + 40)).not.toEqual(before?.subarray(byte, byte + 40))
   })
 
-  test.each([false, true])('explains chats, streamed: %s', async (isStreamed) => {
+  test.each([false, true])('chat, streamed: %s', async (isStreamed) => {
     const body = {
       model,
       store: true,
@@ -85,7 +85,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
   })
 })
 
-test('explains the turn of a text client with the items that were recalled for it', async () => {
+test('a text client’s turn is explained with what was remembered for it', async () => {
   const headers = { 'user-agent': 'Open WebUI', 'x-openwebui-chat-id': 'explained' }
   const ask = async (messages: unknown[]) => {
     const body = { model: 'claude-sonnet-5', reasoning_effort: 'high', messages, stream: false }
@@ -103,7 +103,7 @@ test('explains the turn of a text client with the items that were recalled for i
   )
 })
 
-test('explains the request to the upstream that answered after a fallback', async () => {
+test('after a fallback it is the request of the upstream that answered', async () => {
   const broken = await startUpstream(answerJson(500, {}))
   const [account] = upstreamsOf(town.services.environment)
   const gateway = await startGateway({
@@ -125,7 +125,7 @@ function upstreamsOf({ UPSTREAMS = '[]' }: Readonly<Record<string, string>>) {
   return JSON.parse(UPSTREAMS) as Record<string, unknown>[]
 }
 
-test('marks every item that a window leaves out', async () => {
+test('a window is seen in every item that it leaves out', async () => {
   const messages = Array.from({ length: 21 }, (_, at) => ({
     role: at % 2 === 0 ? 'user' : 'assistant',
     content: `Message ${at}, with some words.`,
@@ -146,7 +146,7 @@ test('marks every item that a window leaves out', async () => {
   expect(picture.split('\n').filter((line) => line.startsWith('-'))).toHaveLength(dropped.length)
 })
 
-test("a dry run shows the same as the answer's explanation, including the cache", async () => {
+test('the dry run says the same as the answer, the cache included', async () => {
   const first = await respond({ model: 'gpt-5', input: 'Say hello.' }, false)
   const next = {
     tools: [TOOL],
@@ -164,7 +164,7 @@ test("a dry run shows the same as the answer's explanation, including the cache"
   expect(told.cache['first_difference']).toMatchObject({ path: 'input[1]' })
 })
 
-test("scales all estimates alike by the provider's token count (C45)", async () => {
+test('what the provider has counted sets right all that is estimated, alike (C45)', async () => {
   const upstream = await startUpstream(
     answerJson(200, {
       id: 'x',
@@ -206,7 +206,7 @@ type Sizes = Readonly<
   Record<string, { readonly tokens?: number; readonly estimated_tokens?: number }>
 >
 
-test('the header X-Backstory-Context sums up the explanation for clients that request it (C102)', async () => {
+test('a header tells it in one line, and only who asks is told (C102)', async () => {
   const body = { model: 'gpt-5', input: 'Say hello.', stream: true }
   const headers = { 'x-backstory-explain': 'true' }
   const answer = await town.gateway.post('/v1/responses', body, headers)
@@ -219,7 +219,7 @@ test('the header X-Backstory-Context sums up the explanation for clients that re
   expect(silent.headers.get('x-backstory-context')).toBeNull()
 })
 
-test('returns 404 for requests of other users, deleted requests and unknown ids', async () => {
+test('nobody else’s request is there, and none that was deleted or never was', async () => {
   const gateway = await startGateway({
     ...town.services.environment,
     BACKSTORY_KEYS: 'ada:one,bob:two',
@@ -254,14 +254,14 @@ test('returns 404 for requests of other users, deleted requests and unknown ids'
   await gateway.close()
 })
 
-test('stores no requests with EXPLAIN_KEEP=off', async () => {
+test('with EXPLAIN_KEEP=off nothing is kept, and answers are as ever', async () => {
   const gateway = await startGateway({ ...town.services.environment, EXPLAIN_KEEP: 'off' })
   const { id } = await gateway.openai.responses.create({ model: 'gpt-5', input: 'Say hello.' })
   expect((await fetch(`${gateway.url}/v1/context/explain/${id}`)).status).toBe(404)
   await gateway.close()
 })
 
-test('an answer does not fail if its request cannot be stored', async () => {
+test('a request that cannot be kept costs its answer nothing', async () => {
   const unexplained = 'Keeping requests fails on purpose.'
   const gateway = await startGateway(town.services.environment, { unexplained })
   const { requests } = gateway.dependencies

@@ -1,6 +1,6 @@
 /**
- * A user deletes data while the gateway is still writing after an answer: summaries, their facts and observations of the deleted data are
- * not stored. Later ones are.
+ * Somebody forgets while something of theirs is being written behind an answer: a summary, the facts
+ * in it, what was observed. None of it survives, and what comes later is kept again.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../support/gateway.ts'
@@ -30,7 +30,7 @@ const backstory = {
 }
 const LONG = 'I moved to Chur last year. '.repeat(400)
 
-/** A chat of three turns that its client sends as a whole. */
+/** A chat that its client keeps, of some turns at once. */
 const talkOf = (name: string) =>
   [1, 2, 3].flatMap((turn) => [
     { role: 'user', content: `q${turn} of ${name} with PASSWORD-12345678 ${LONG}` },
@@ -69,7 +69,7 @@ const ASKING: readonly (readonly [string, string, (name: string) => object])[] =
   ],
 ]
 
-test.each(ASKING)('stores nothing of %s after the user was deleted', async (_, path, fields) => {
+test.each(ASKING)('nothing survives of %s', async (_, path, fields) => {
   const user = `ann ${path}`
   await ask(user, path, fields(user))
   await call('DELETE', `/v1/memory/users/${encodeURIComponent(user)}`, user)
@@ -81,7 +81,7 @@ test.each(ASKING)('stores nothing of %s after the user was deleted', async (_, p
   await ask(user, path, fields(user))
   expect(textSent()).toContain(`q1 of ${user}`)
   expect(textSent()).not.toMatch(/\[Summary|<observations|<facts/)
-  // Work that starts after the deletion is stored as usual.
+  // What was begun since is kept as ever.
   await expect.poll(() => done('summarised')).toBe(2)
   await expect.poll(() => done('observed')).toBe(1)
   await expect
@@ -89,7 +89,7 @@ test.each(ASKING)('stores nothing of %s after the user was deleted', async (_, p
     .toMatchObject({ data: [{ text: 'PASSWORD-12345678' }] })
 })
 
-test('stores nothing of a first answer whose thread was deleted', async () => {
+test('nothing survives of the first answer of a thread that is forgotten', async () => {
   const user = 'bob'
   const [, path, fields] = ASKING[1] ?? []
   const { id } = JSON.parse(await ask(user, path ?? '', fields?.(user) ?? {})) as { id: string }
@@ -100,7 +100,7 @@ test('stores nothing of a first answer whose thread was deleted', async () => {
   expect(await call('GET', '/v1/memory/facts', user)).toMatchObject({ data: [] })
 })
 
-test('stores nothing of a deleted conversation', async () => {
+test('nothing survives of a conversation that is deleted', async () => {
   const headers = { 'x-backstory-user': 'eve' }
   const made = await gateway.post('/v1/conversations', {}, headers)
   const { id } = (await made.json()) as { id: string }

@@ -1,4 +1,4 @@
-/** The complete gateway with the official SDK as its client, on Node and inside workerd. */
+/** The whole gateway with the official SDK as its client: on Node and inside workerd alike. */
 import type OpenAI from 'openai'
 import type { ChatCompletionTool } from 'openai/resources/chat/completions'
 import type { FunctionTool } from 'openai/resources/responses/responses'
@@ -48,7 +48,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   const sent = () => upstream.received.at(-1)?.json ?? {}
 
   describe.each(['chat-model', 'responses-model'])('over %s', (model) => {
-    test('answers a chat non-streamed', async () => {
+    test('a chat is answered whole', async () => {
       upstream.behave = speak(SAID)
       const { choices, usage } = await openai.chat.completions.create({
         model,
@@ -71,7 +71,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(upstream.received.at(-1)?.headers.authorization).toBe('Bearer sk-upstream')
     })
 
-    test('streams a chat', async () => {
+    test('a chat is streamed', async () => {
       upstream.behave = speak(SAID)
       const stream = openai.chat.completions.stream({
         model,
@@ -90,7 +90,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       })
     })
 
-    test('answers a response non-streamed', async () => {
+    test('a response is given whole', async () => {
       upstream.behave = speak(SAID)
       const response = await openai.responses.create({
         model,
@@ -111,7 +111,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(response.id).toMatch(/^resp_[0-9A-Z]{20}$/)
     })
 
-    test('streams a response', async () => {
+    test('a response is streamed', async () => {
       upstream.behave = speak(SAID)
       const stream = openai.responses.stream({ model, input: 'Weather?', tools: responsesTools })
       const response = await stream.finalResponse()
@@ -123,7 +123,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(response.id).toMatch(/^resp_[0-9A-Z]{20}$/)
     })
 
-    test('passes an image on to the model', async () => {
+    test('an image reaches the model', async () => {
       upstream.behave = speak({ text: 'A cat.' })
       await openai.responses.create({
         model,
@@ -153,7 +153,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(JSON.stringify(sent())).toContain(image)
     })
 
-    test('reports an answer that was cut off', async () => {
+    test('a cut answer says so', async () => {
       upstream.behave = speak({ text: 'It is', finish: 'length' })
       const response = await openai.responses.create({ model, input: 'Go on', stream: false })
       expect(response).toMatchObject({
@@ -167,7 +167,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(chat.choices[0]?.finish_reason).toBe('length')
     })
 
-    test('continues the previous response with all of its items', async () => {
+    test('a response goes on from the previous one with everything that was said', async () => {
       upstream.behave = speak(SAID)
       const first = await openai.responses.create({
         model,
@@ -199,7 +199,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       ]) {
         expect(text).toContain(words)
       }
-      // Instructions apply to one request only.
+      // Instructions belong to one request.
       expect(text).not.toContain('Be brief.')
       expect(text).not.toContain(first.id)
 
@@ -208,7 +208,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(JSON.stringify(sent())).toMatch(/Weather\?.*25 degrees.*Sunny\..*Sure\?/)
     })
 
-    test("passes an upstream's error on with its status and headers", async () => {
+    test('what an upstream refuses reaches the client as it was', async () => {
       upstream.behave = (response) => {
         response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '7' })
         response.end(
@@ -229,7 +229,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((refused as { headers: Headers }).headers.get('retry-after')).toBe('7')
     })
 
-    test('ends a broken stream with a failure', async () => {
+    test('a stream that breaks ends with a failure', async () => {
       upstream.behave = async (response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         const events = (await import('../support/wires.ts'))[
@@ -259,7 +259,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  test('the demo model streams reasoning, calls an offered tool and repeats its output', async () => {
+  test('the demo thinks, calls a tool when it is offered one, and tells what it said', async () => {
     const runner = openai.chat.completions.runTools({
       model: 'demo',
       messages: [{ role: 'user', content: 'Weather in Graz?' }],
@@ -273,7 +273,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(await runner.finalContent()).toBe('The tools said: 20 degrees.')
   })
 
-  test('the demo model remembers over previous_response_id', async () => {
+  test('the demo remembers over previous_response_id', async () => {
     const first = await openai.responses.create({ model: 'demo', input: 'My name is Ada.' })
     const second = await openai.responses.create({
       model: 'demo',
@@ -283,26 +283,26 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(second.output_text).toContain('I remember 1 earlier of your messages')
   })
 
-  test('lists models and retrieves one', async () => {
+  test('models are listed and found', async () => {
     const listed = await openai.models.list()
     expect(listed.data.map(({ id }) => id)).toEqual(['chat-model', 'responses-model', 'demo'])
     expect(await openai.models.retrieve('demo')).toMatchObject({ id: 'demo', owned_by: 'demo' })
     await expect(openai.models.retrieve('nope')).rejects.toMatchObject({ status: 404 })
   })
 
-  test('without keys, rejects requests from pages of other origins', async () => {
+  test('without keys, web pages from elsewhere are refused', async () => {
     const ask = (origin: string) => fetch(`${host.url}/v1/models`, { headers: { origin } })
     expect((await ask('http://evil.example')).status).toBe(403)
     expect((await ask('http://localhost:3000')).status).toBe(200)
   })
 
-  test('accepts paths without /v1', async () => {
+  test('paths work without /v1 as well', async () => {
     const response = await fetch(`${host.url}/models`)
     expect(response.status).toBe(200)
   })
 
   test.each(['/v1/models/', '//v1/models', '/v1//models', '/v1/v1/models', '/models/'])(
-    'treats %s as /v1/models',
+    '%s is what it was meant to be',
     async (path) => {
       const [meant, odd] = await Promise.all(
         ['/v1/models', path].map(async (one) => (await fetch(host.url + one)).text()),
@@ -312,7 +312,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   )
 
   test.each(['/v1//embeddings', '//embeddings', '/v1/v1/embeddings/'])(
-    'passes %s to the upstream as /v1/embeddings',
+    '%s reaches the upstream as what it was meant to be',
     async (path) => {
       await fetch(host.url + path, { method: 'POST', body: '{}' })
       expect(upstream.received.at(-1)?.path).toBe('/v1/embeddings')
@@ -322,7 +322,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   test.each([
     ['POST', '/v1//chat/completions/', 400],
     ['PUT', '/v1/chat/completions', 404],
-  ] as const)('does not pass %s %s to the upstream', async (method, path, status) => {
+  ] as const)('%s %s is not asked of the upstream', async (method, path, status) => {
     const before = upstream.received.length
     const messages = [{ role: 'user', content: ['x'] }]
     const asked: RequestInit = { method, body: JSON.stringify({ model: 'chat-model', messages }) }
@@ -330,7 +330,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(upstream.received.length).toBe(before)
   })
 
-  test('passes other paths through byte for byte', async () => {
+  test('other paths reach the upstream and come back byte for byte', async () => {
     upstream.behave = (response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end('{"object": "list",  "data": []}')
@@ -348,7 +348,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  test('passes a compressed body through unchanged', async () => {
+  test('a body that is packed goes on as it came where it is passed through', async () => {
     upstream.behave = (response) => void response.end('{}')
     const before = upstream.received.length
     const response = await fetch(`${host.url}/v1/embeddings`, {
@@ -363,7 +363,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   })
 
   test.each(['chat', 'responses', 'conversations', 'memory', 'context'])(
-    'never passes unknown paths below /v1/%s to an upstream',
+    'no path below /v1/%s is looked for upstream, whatever is sent to it',
     async (room) => {
       const before = upstream.received.length
       const messages = [{ role: 'user', content: 'between us' }]
@@ -380,7 +380,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   )
 
   test.each(['/embeddings?x=1', '/audio/speech', '/images/generations', '/moderations', '/files'])(
-    'also passes %s to the upstream without /v1',
+    '%s reaches the upstream without /v1 as well',
     async (path) => {
       upstream.behave = (response) => {
         response.writeHead(200, { 'content-type': 'application/json' })
@@ -406,7 +406,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     '/conversations/conv_a/nothing',
     '/memory/nothing',
     '/toString/a',
-  ])('answers %s with 404 and calls no upstream', async (path) => {
+  ])('%s is nobody’s, and reaches no upstream', async (path) => {
     const before = upstream.received.length
     const response = await fetch(host.url + path)
     expect(response.status).toBe(404)
@@ -414,7 +414,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(upstream.received).toHaveLength(before)
   })
 
-  test('passes a chat through byte for byte in both directions if the upstream has the same API', async () => {
+  test('a chat in the language of its upstream goes through byte for byte, both ways', async () => {
     const bytes =
       '{"model": "chat-model",  "stream": true, "messages": [{"role": "user", "content": "x", "odd": 1.0}]}'
     const answer = [
@@ -433,7 +433,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(upstream.received.at(-1)?.text).toBe(bytes)
   })
 
-  test('explain shows what would be sent, and sends nothing', async () => {
+  test('explain tells what would be sent, and sends nothing', async () => {
     const before = upstream.received.length
     const explained = async (body: object) => {
       const response = await fetch(`${host.url}/v1/context/explain`, {

@@ -1,7 +1,4 @@
-/**
- * Answers that the gateway ends early: at stop strings that the upstream did not get, and where the model writes the line of another
- * speaker.
- */
+/** Answers that end before their model does: at stop strings no upstream was told, and at other speakers. */
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openaiFor, startGateway, upstreams } from '../support/gateway.ts'
@@ -64,7 +61,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
   }
 
   describe('stop strings', () => {
-    test('are enforced by the gateway for the demo', async () => {
+    test('the demo is told none of them', async () => {
       const said = { text: 'It is here. ', finish: 'stop' }
       const words = '/think I look.\n/say It is here. END of story.'
       expect(await chatted('demo', words, { stop: 'END' })).toEqual(twice(said))
@@ -73,7 +70,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       )
     })
 
-    test('are enforced by the gateway for Responses upstreams, whose API has no field for them', async () => {
+    test('Responses has no word for any', async () => {
       const said = { text: 'It is here. ', finish: 'stop' }
       expect(await chatted('responses-model', 'Where?', { stop: ['END'] })).toEqual(twice(said))
       expect(sent()).not.toHaveProperty('stop')
@@ -83,7 +80,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(sent()).not.toHaveProperty('stop')
     })
 
-    test('are sent to a chat upstream up to its limit of four', async () => {
+    test('Chat Completions takes four', async () => {
       expect(await responded('chat-model', 'Where?', { stop: SIX })).toEqual(
         twice({ text: 'It is here. ', status: 'completed' }),
       )
@@ -93,19 +90,19 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(sent()).toMatchObject({ stop: SIX.slice(0, 4) })
     })
 
-    test('are all sent on for a chat client whose upstream has unknown limits', async () => {
+    test('a client of an upstream of whose limits nothing is known gets its own way', async () => {
       const said = { text: 'It is here. END of story.', finish: 'stop' }
       expect(await chatted('chat-model', 'Where?', { stop: SIX })).toEqual(twice(said))
       expect(sent()).toMatchObject({ stop: SIX })
     })
 
-    test('can also be set for an account', async () => {
+    test('an account has some of its own', async () => {
       upstream.behave = speak({ text: 'Hello!<|end|>junk' })
       expect(await chatted('slips', 'Hi', { stop: 'x' })).toMatchObject(twice({ finish: 'stop' }))
       expect(sent()).toMatchObject({ stop: ['x', '<|end|>'] })
     })
 
-    test('are rejected above 64 strings or 1,024 characters', async () => {
+    test('too many of them are refused', async () => {
       const stop = Array.from({ length: 65 }, (_, at) => String(at))
       await expect(
         openai.responses.create({ model: 'demo', input: 'x', stop } as never),
@@ -119,7 +116,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
     test.each([
       ['responses-model', responsesStream],
       ['chat-model', chatStream],
-    ])('end the upstream request of %s as soon as one is found', async (model, stream) => {
+    ])('%s is not waited for once its answer is over', async (model, stream) => {
       const pieces = stream({ text: 'It is here. END of story, which goes on.' })
       const end = pieces.findLastIndex((piece) => piece.includes('delta'))
       upstream.behave = answerSse(pieces.slice(0, end), 'hang')
@@ -127,11 +124,11 @@ describe.each(HOSTS)('on %s', (home, start) => {
         .stream({ model, input: 'Where?', stop: SIX } as never)
         .finalResponse()
       expect(response).toMatchObject({ status: 'completed', output_text: 'It is here. ' })
-      // The harness around workerd keeps its upstream connections open after the worker has closed them.
+      // The harness around workerd keeps its connections to an upstream, whatever the worker does.
       if (home === 'Node') await upstream.received.at(-1)?.aborted
     })
 
-    test('leave only the text before them in the stored answer', async () => {
+    test('what was cut is what is remembered', async () => {
       const first = await openai.responses
         .stream({ model: 'responses-model', input: 'Where?', stop: 'END' } as never)
         .finalResponse()
@@ -144,7 +141,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(JSON.stringify(sent())).not.toContain('END')
     })
 
-    test('are named by explain if they are not sent', async () => {
+    test('explain says which of them are not sent', async () => {
       const body = { api: 'responses', model: 'chat-model', input: 'Where?', stop: SIX }
       const response = await fetch(`${host.url}/v1/context/explain`, {
         method: 'POST',
@@ -158,12 +155,12 @@ describe.each(HOSTS)('on %s', (home, start) => {
     })
   })
 
-  describe('lines of other speakers', () => {
+  describe('other speakers', () => {
     beforeEach(() => {
       upstream.behave = speak({ text: 'Hello!\nUser: Hi\nAssistant: Ho' })
     })
 
-    test('end the answer if the guard is on', async () => {
+    test('are not heard where the guard is on', async () => {
       const said = { text: 'Hello!\n', finish: 'stop' }
       expect(await chatted('guarded', 'Hi')).toEqual(twice(said))
       expect(await responded('guarded', 'Hi')).toEqual(
@@ -171,12 +168,12 @@ describe.each(HOSTS)('on %s', (home, start) => {
       )
     })
 
-    test('stay in the answer if the guard is off, which is the default', async () => {
+    test('are heard where it is off, which it is by default', async () => {
       const said = { text: 'Hello!\nUser: Hi\nAssistant: Ho', finish: 'stop' }
       expect(await chatted('chat-model', 'Hi')).toEqual(twice(said))
     })
 
-    test('are ignored in JSON answers', async () => {
+    test('are not looked for in JSON', async () => {
       upstream.behave = speak({ text: '{\n"user": 1\n}' })
       const said = { text: '{\n"user": 1\n}', finish: 'stop' }
       const more = { response_format: { type: 'json_object' } }
@@ -185,7 +182,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
   })
 })
 
-test('SPEAKER_GUARD sets the names of other speakers for all upstreams', async () => {
+test('other speakers are known by a setting for all upstreams', async () => {
   const { openai, close } = await startGateway({ SPEAKER_GUARD: 'Ada, User' })
   const { choices } = await openai.chat.completions.create({
     model: 'demo',

@@ -1,6 +1,6 @@
 /**
- * Starts the gateway on Node and inside workerd for the end-to-end tests. When a host closes, it checks that all explanations match the
- * requests sent.
+ * The two homes of the gateway, as the end-to-end tests start them. Either is held to what it says that
+ * it sent, by the time that it closes.
  */
 import { expect } from 'vitest'
 import { createTestHarness } from 'wrangler'

@@ -1,6 +1,6 @@
 /**
- * Gateway tools when something goes wrong, and what is stored of their calls: on Node and inside workerd, with an upstream that gives
- * prepared answers, request by request.
+ * Tools of the house when something goes wrong, and what is kept of their calls: on Node and inside
+ * workerd, with an upstream that says what it is told, request after request.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -42,7 +42,7 @@ const LOOKED_IN_CHAT: OpenAI.ChatCompletionMessageParam[] = [
   { role: 'tool', tool_call_id: 'call_a', content: LONG },
 ]
 
-/** Some services number their calls from 0 in every answer. */
+/** Counts its calls from 0 in every answer, as some services do. */
 const READS_ON: Said = {
   reasoning: 'Hm.',
   text: 'I read on. ',
@@ -73,7 +73,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
   })
   beforeEach(() => void (upstream.received.length = 0))
 
-  /** Answers each request with the next entry, and all later ones with the last entry. */
+  /** One behaviour for each request, and the last one for all that follow. */
   const behave = (...turns: readonly (Said | Behaviour)[]): void => {
     const from = upstream.received.length
     upstream.behave = (response, received) => {
@@ -97,7 +97,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
     }) as Promise<OpenAI.Responses.Response>
 
   describe.each(['chat-model', 'responses-model'])('%s', (model) => {
-    test('stops a model that never stops calling', async () => {
+    test('a model that never stops calling is stopped', async () => {
       behave(READS_ON)
       const answer = await respond(model)
       expect(upstream.received).toHaveLength(9)
@@ -107,7 +107,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(answer.usage?.total_tokens).toBe(9 * 30)
     })
 
-    test('the calls of a stopped model do not break the conversation', async () => {
+    test('and its calls do not break the conversation', async () => {
       behave(READS_ON)
       const { id } = await respond(model)
       behave(HAS_READ)
@@ -126,7 +126,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(new Set(ids).size).toBe(9)
     })
 
-    test('answers invalid arguments with an error output', async () => {
+    test('arguments that make no sense are answered', async () => {
       const spoilt = { id: 'call_b', name: 'expand_output', arguments: '{"call_id":' }
       behave(
         { calls: [spoilt] },
@@ -139,15 +139,15 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(sent).toContain('There is no output of a call \\"no\\".')
     })
 
-    test('an answer that is cut off within a call ends there', async () => {
+    test('an answer that is cut off in such a call ends there', async () => {
       behave({ ...READS_ON, finish: 'length' }, HAS_READ)
       const answer = await respond(model)
-      // Some services report such a call as finished.
+      // Some services call it finished all the same.
       expect(upstream.received.length).toBe(answer.status === 'incomplete' ? 1 : 2)
       expect(JSON.stringify(answer.output)).not.toContain('expand_output')
     })
 
-    test('a connection that breaks in the second round fails the answer after the text of the first', async () => {
+    test('what breaks in the second round fails, behind what was said in the first', async () => {
       const broken = model === 'chat-model' ? chatStream(HAS_READ) : responsesStream(HAS_READ)
       behave(READS_ON, answerSse(broken.slice(0, 3), 'reset'))
       const response = await post('/responses', {
@@ -163,13 +163,13 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(JSON.stringify(frames)).not.toContain('expand_output')
     })
 
-    test('an error in the second round keeps its status', async () => {
+    test('a refusal in the second round keeps its status', async () => {
       const refusal = { error: { message: 'Too much.', type: 'x', code: null, param: null } }
       behave(READS_ON, answerJson(429, refusal))
       await expect(respond(model)).rejects.toMatchObject({ status: 429 })
     })
 
-    test('an error in a later round keeps its retry-after header', async () => {
+    test('and says when to try again, as in the first', async () => {
       const refusal = { error: { message: 'Too much.', type: 'x', code: null, param: null } }
       const asked = { model, tools: TOOLS, input: [{ role: 'user', content: 'Go.' }, ...LOOKED] }
       for (const before of [[], [READS_ON], [READS_ON, READS_ON]]) {
@@ -182,27 +182,24 @@ describe.each(HOSTS)('on %s', (home, start) => {
       }
     })
 
-    test.each([1, 2])(
-      'a client that leaves in round %i cancels the upstream request',
-      async (round) => {
-        const said = model === 'chat-model' ? chatStream(HAS_READ) : responsesStream(HAS_READ)
-        const hangs = answerSse(said.slice(0, 3), 'hang')
-        behave(...(round === 1 ? [hangs] : [READS_ON, hangs]))
-        const leaving = new AbortController()
-        const body = { model, stream: true, tools: TOOLS, input: [...LOOKED] }
-        const response = await post('/responses', body, leaving.signal)
-        const reading = response.text().catch(() => '')
-        while (upstream.received.length < round) await aMoment()
-        await aMoment()
-        leaving.abort()
-        await reading
-        // workerd notices later that the client has left.
-        if (home === 'Node') await upstream.received.at(-1)?.aborted
-        expect(upstream.received).toHaveLength(round)
-      },
-    )
+    test.each([1, 2])('a client that leaves in round %i takes the call with it', async (round) => {
+      const said = model === 'chat-model' ? chatStream(HAS_READ) : responsesStream(HAS_READ)
+      const hangs = answerSse(said.slice(0, 3), 'hang')
+      behave(...(round === 1 ? [hangs] : [READS_ON, hangs]))
+      const leaving = new AbortController()
+      const body = { model, stream: true, tools: TOOLS, input: [...LOOKED] }
+      const response = await post('/responses', body, leaving.signal)
+      const reading = response.text().catch(() => '')
+      while (upstream.received.length < round) await aMoment()
+      await aMoment()
+      leaving.abort()
+      await reading
+      // The other host hears of it late.
+      if (home === 'Node') await upstream.received.at(-1)?.aborted
+      expect(upstream.received).toHaveLength(round)
+    })
 
-    test('C126 stored responses show no gateway tools to their readers', async () => {
+    test('C126 whoever reads what is kept hears nothing of the house', async () => {
       const conversation = await openai.conversations.create()
       behave(READS_ON, { ...HAS_READ, calls: [{ id: 'call_l', name: 'look', arguments: '{}' }] })
       const answer = await respond(model, { conversation: conversation.id })
@@ -228,7 +225,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(upstream.received.at(-1)?.text).toContain(JSON.stringify(PIECE).slice(1, -1))
     })
 
-    test('C126 stored chats show no gateway tools to their readers', async () => {
+    test('C126 so does whoever reads a chat that is kept', async () => {
       behave(READS_ON, HAS_READ)
       const { id } = await openai.chat.completions.create({
         model,
@@ -242,7 +239,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(JSON.stringify(kept)).not.toContain('expand_output')
     })
 
-    test('a background answer has one event log for all rounds', async () => {
+    test('an answer in the background is one log', async () => {
       behave(READS_ON, HAS_READ)
       const body = { model, background: true, stream: true, tools: TOOLS, input: [...LOOKED] }
       const frames = framesIn(await (await post('/responses', body)).text())
@@ -251,7 +248,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(JSON.stringify(frames)).not.toContain('expand_output')
     })
 
-    test("a text client's marker finds the gateway tool calls again", async () => {
+    test('a client that keeps only text finds it again by its marker', async () => {
       const chat: readonly Message[] = [{ role: 'user', content: `Look, ${model}.` }]
       const offered = { tools: CHAT_TOOLS }
       behave(READS_ON, HAS_READ)
@@ -270,7 +267,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
     })
   })
 
-  test('works over a WebSocket and is remembered by the connection', async () => {
+  test('over a socket it is answered as well, and remembered by the connection', async () => {
     behave(READS_ON, HAS_READ)
     const socket = await connect(host.url)
     const create = { type: 'response.create', model: 'chat-model', store: false, tools: TOOLS }
@@ -284,7 +281,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
     await socket.closed
   })
 
-  test('a client tool of the same name takes precedence', async () => {
+  test('a tool of the client that has its name goes before it', async () => {
     behave(READS_ON)
     const own = { type: 'function' as const, strict: false, ...LOOK, name: 'expand_output' }
     const answer = await respond('chat-model', { tools: [own] })
@@ -300,7 +297,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
     expect(upstream.received[0]?.text).not.toContain('To read on, call')
   })
 
-  test('offers no gateway tools for n > 1, because the gateway continues one answer only', async () => {
+  test('of several answers at once none can be gone on with, so nothing is offered', async () => {
     behave(HAS_READ)
     await openai.chat.completions.create({
       model: 'chat-model',
@@ -312,7 +309,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
   })
 })
 
-test('a conversation can be continued after a kill between two rounds', async () => {
+test('a process that is killed between two rounds leaves a conversation that goes on', async () => {
   const upstream = await startUpstream()
   const folder = mkdtempSync(join(tmpdir(), 'backstory-house-'))
   const account = { name: 'c', wire: 'chat', models: ['*'], baseUrl: upstream.url, apiKey: 'sk' }
@@ -329,12 +326,12 @@ test('a conversation can be continued after a kill between two rounds', async ()
       ? answerSse(
           chatStream({ ...READS_ON, text: 'I read on.\n\nNow.' }),
           'end',
-          // 250 ms between two chunks are enough for the gateway to write the journal, also on a busy machine.
+          // Long enough for what was said to be written between two chunks, on a busy machine as well.
           250,
         )(response, received)
       : answerSse(chatStream(HAS_READ).slice(0, 1), 'hang')(response, received)
   const named = Promise.withResolvers<void>()
-  // The marker is in the text, so all items before it are stored.
+  // By then the turn can be named, so what was said in it is safe.
   const heard = (text: string) => void (text.includes(']: #') && named.resolve())
   const killing = (async () => {
     await named.promise

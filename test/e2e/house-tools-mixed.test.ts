@@ -1,6 +1,6 @@
 /**
- * Gateway tools combined with other features: compaction, stop strings, fallback, `store: false`; and the next request of clients that
- * never see their calls.
+ * Tools of the house beside all else that an answer may be made of: compactions, stop strings, other
+ * upstreams, requests that keep nothing; and what its client, who hears nothing of them, brings back.
  */
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -60,7 +60,7 @@ function behave(...turns: readonly (Said | Behaviour)[]): void {
 const sent = (at: number): string => upstream.received.at(at)?.text ?? ''
 
 describe.each(['chat-model', 'responses-model'])('%s', (model) => {
-  test.each([true, false])('compacts once for all rounds (stream: %s)', async (stream) => {
+  test.each([true, false])('a compaction is made once (stream: %s)', async (stream) => {
     behave({ text: 'The summary.' }, READS_ON, HAS_READ)
     const response = await gateway.post('/v1/responses', {
       model,
@@ -91,7 +91,7 @@ describe.each(['chat-model', 'responses-model'])('%s', (model) => {
     expect(sent(2)).not.toContain('"compaction"')
   })
 
-  test('ends the answer at a stop string in the second round', async () => {
+  test('a stop string ends it in the second round', async () => {
     behave(READS_ON, { text: 'I have END read it.' })
     for (const stream of [true, false]) {
       upstream.received.length = 0
@@ -118,7 +118,7 @@ describe.each(['chat-model', 'responses-model'])('%s', (model) => {
     }
   })
 
-  test('ignores gateway fields that a client forges on an item', async () => {
+  test('our own words about an item are not for a client to say', async () => {
     behave(HAS_READ)
     const forged = { native: { house: { size: '3' } }, origin: { wire: 'chat' } }
     const answer = await openai.responses.create({
@@ -131,7 +131,7 @@ describe.each(['chat-model', 'responses-model'])('%s', (model) => {
     )
   })
 
-  test('recalls gateway tool calls for a client that sends only text', async () => {
+  test('a client that keeps only text is given them again', async () => {
     behave(READS_ON, HAS_READ)
     const messages = [{ role: 'user' as const, content: `What, ${model}?` }]
     const first = await openai.chat.completions.create({ model, tools: CHAT_TOOLS, messages })
@@ -149,7 +149,7 @@ describe.each(['chat-model', 'responses-model'])('%s', (model) => {
   })
 })
 
-test('falls back to another upstream and sends it the later rounds too', async () => {
+test('an upstream that is away is gone round, and the other one asked again', async () => {
   behave(answerJson(500, { error: { message: 'No.' } }), READS_ON, HAS_READ)
   const answer = await openai.responses.create({
     model: 'both',
@@ -161,7 +161,7 @@ test('falls back to another upstream and sends it the later rounds too', async (
   expect(upstream.received[0]?.path).not.toBe(upstream.received[1]?.path)
 })
 
-test('works in every round for a client with the old `functions` fields', async () => {
+test('a client that speaks of functions, as in former times, is understood in every round', async () => {
   behave(READS_ON, HAS_READ)
   const response = await gateway.post('/v1/chat/completions', {
     model: 'chat-model',
@@ -182,7 +182,7 @@ test('works in every round for a client with the old `functions` fields', async 
   }
 })
 
-test("expands a client's tool output although the service reuses its call ids", async () => {
+test('where a service uses its call ids again, an output of the client is still read on in', async () => {
   const asked = {
     model: 'chat-model',
     tools: TOOLS,

@@ -1,6 +1,7 @@
 /**
- * Answers of several tool rounds: the explanation of each round matches the request received, and no request exceeds the model's window.
- * The services reject invalid requests and prompts over their window.
+ * Answers that are asked for in several rounds: what is told of each round is what arrived, and none is
+ * longer than its model takes. The services behind refuse what they would refuse, and what is longer
+ * than their window.
  */
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -18,7 +19,7 @@ const LONG = Array.from({ length: 6000 }, (_, at) => `line ${at}`).join('\n')
 
 let services: Services
 let gateway: Awaited<ReturnType<typeof startGateway>>
-/** Sizes of the requests that exceeded the window. */
+/** What was longer than the window. */
 let tooLong: number[]
 
 beforeAll(async () => {
@@ -55,7 +56,7 @@ function withWindows(upstreams: string): string {
   )
 }
 
-/** Asks the model to read the long output piece by piece. */
+/** Reads on in the long output, piece after piece. */
 function readings(count: number, chars = 3900): string {
   const calls = Array.from({ length: count }, (_, at) => {
     const given = { call_id: 'call_a', from: at * 4000, to: at * 4000 + chars }
@@ -64,7 +65,7 @@ function readings(count: number, chars = 3900): string {
   return `Use ${calls.join(', then ')}.`
 }
 
-/** A few messages, a tool output that is too long, and a question. */
+/** Some talk, an output that is too long, and a question. */
 function conversation(question: string) {
   const call = { call_id: 'call_a', name: 'look', arguments: '{"at":"Rome"}' }
   return [
@@ -93,7 +94,7 @@ async function explained(id: string, query = ''): Promise<Explained> {
   return (await response.json()) as Explained
 }
 
-/** Counts the items that were not sent unchanged, by reason. */
+/** How many items were not sent as they were said, by the reason. */
 async function cutIn(id: string, round: string): Promise<Readonly<Record<string, number>>> {
   const { items } = await explained(id, `?round=${round}`)
   const cuts: Record<string, number> = {}
@@ -110,7 +111,7 @@ async function bodyOf(id: string, round: number): Promise<string> {
 }
 
 describe.each(WIRE_MODELS)('$model', ({ model }) => {
-  test('explains every round byte for byte and in order', async () => {
+  test('explain tells every round, byte for byte and in order', async () => {
     const { id } = await ask(model, readings(3))
     const sent = services.received.map(({ text }) => text)
     expect(sent).toHaveLength(4)
@@ -129,7 +130,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
     }
   })
 
-  test('the next turn continues from the last round', async () => {
+  test('the next turn goes on from the last round', async () => {
     const first = await ask(model, readings(2))
     const next = await gateway.openai.responses.create({
       model,
@@ -142,9 +143,9 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
     expect(services.refusals).toEqual([])
   })
 
-  // The output sizes need different cuts: shorten old outputs, drop them, or shorten new ones too.
+  // As much as is enough: what is old is shortened, then left out, then what is new is shortened, too.
   test.each([2600, 3000, 3900])(
-    'eight rounds of %i characters stay within the window',
+    'eight rounds of %i that grow over the window end',
     async (chars) => {
       const question = `${readings(8, chars)} And say what Rome is like.`
       for (const stream of [false, true]) {
@@ -176,7 +177,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
     },
   )
 
-  test('the conversation can be continued after them', async () => {
+  test('and the conversation goes on behind them', async () => {
     const first = await ask(model, readings(8), { truncation: 'auto' })
     const next = await gateway.openai.responses.create({
       model,
@@ -190,7 +191,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
     expect(tooLong).toEqual([])
   })
 
-  test('a chat with `overflow: "cut"` also stays within the window', async () => {
+  test('a chat whose policy lets it be cut ends as well', async () => {
     const wished = { backstory: { budget: { overflow: 'cut' } } }
     const answer = await gateway.openai.chat.completions.create({
       ...wished,
@@ -204,7 +205,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
     expect(tooLong).toEqual([])
   })
 
-  test('with `overflow: "refuse"` a later round fails with the error of a first request', async () => {
+  test('where nothing may be cut, it fails in the words of a first request', async () => {
     const asked = { budget: { window: WINDOW - 3000, overflow: 'refuse' } }
     const failed = ask(model, readings(8), { backstory: asked })
     await expect(failed).rejects.toMatchObject({
@@ -231,7 +232,7 @@ function messages(question: string): OpenAI.ChatCompletionMessageParam[] {
   ]
 }
 
-test('explains a round that the upstream rejected', async () => {
+test('a round that is refused is told as well', async () => {
   const { behave } = services
   services.behave = (response, received) =>
     services.received.length === 3
@@ -246,7 +247,7 @@ test('explains a round that the upstream rejected', async () => {
   expect(await Promise.all(sent.map((_, round) => bodyOf(id, round)))).toEqual(sent)
 })
 
-test('explains a corrected round as it was finally sent', async () => {
+test('a round that is mended is told as it was sent in the end', async () => {
   const { behave } = services
   services.behave = (response, received) => {
     const isRefused = services.received.length === 2
@@ -266,12 +267,12 @@ test('explains a corrected round as it was finally sent', async () => {
     second,
     third,
   ])
-  // Reasoning that was rejected once is not sent again; newer reasoning is.
+  // What was refused once is not sent again, and what was said since then is.
   const reasoning = (text = '') => text.split('"encrypted_content"').length - 1
   expect([first, refused, second, third].map(reasoning)).toEqual([0, 1, 0, 1])
 })
 
-test('the test checks find a round that was not stored', async () => {
+test('a round that is not kept is found by whoever watches', async () => {
   const other = await startGateway({ ...services.environment, CONTEXT: '{"policy":"capped"}' })
   const { requests } = other.dependencies
   const { keepRequest } = requests
@@ -297,8 +298,8 @@ test('the test checks find a round that was not stored', async () => {
   await other.close()
 })
 
-describe('the query parameter `round`', () => {
-  test('defaults to the first round, and the text view names the round', async () => {
+describe('which round is meant', () => {
+  test('the first, unless another one is named; and the picture says which', async () => {
     const { id } = await ask('gpt-5', readings(2))
     expect(await explained(id)).toMatchObject({ round: 0, rounds: 3 })
     expect(await explained(id, '?round=last')).toMatchObject({ round: 2, rounds: 3 })
@@ -308,7 +309,7 @@ describe('the query parameter `round`', () => {
     expect(await pictureOf(gateway, alone.id)).not.toMatch(/^round/m)
   })
 
-  test('rejects invalid and unknown rounds with a message', async () => {
+  test('what makes no sense, and what is not there, is refused in words', async () => {
     const { id } = await ask('gpt-5', readings(2))
     const refused = async (round: string, of = id) => {
       const response = await fetch(`${gateway.url}/v1/context/explain/${of}?round=${round}`)
@@ -335,7 +336,7 @@ describe('the query parameter `round`', () => {
     expect(await refused('0', 'resp_01KQZ3V8M6T2X9R4B7C9')).toMatchObject({ status: 404 })
   })
 
-  test('deleting a response deletes all of its rounds', async () => {
+  test('what is deleted takes every round with it', async () => {
     const { id } = await ask('gpt-5', readings(2))
     await gateway.openai.responses.delete(id)
     for (const round of [0, 1, 2]) {

@@ -1,12 +1,9 @@
-/**
- * Keep-alive: the gateway keeps idle connections open longer than clients and proxies do (about a minute), so that none sends a request
- * into a closed connection.
- */
+/** Whoever keeps a connection for the next request must not find it closed: proxies keep theirs for a minute. */
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 
-test('keeps an idle connection for over a minute and announces its timeout', async () => {
+test('a connection is kept for longer than anybody else keeps it, and its client is told how long', async () => {
   const { url, close } = await startGateway()
   try {
     const told = await new Promise<string | undefined>((resolve, reject) => {

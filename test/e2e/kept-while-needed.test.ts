@@ -1,6 +1,6 @@
 /**
- * Stored turns of a chat live as long as the chat is used: `usedAtMs` is written at most once a day, after the answer, and turns that were
- * unused for long are deleted.
+ * What is remembered of a chat lives as long as the chat is gone on with: that it was needed is written down
+ * at most once a day, behind the answer, and what nobody has needed for long is gone.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expireUnusedTurns } from '../../src/gateway/record/expire-unused-turns.ts'
@@ -44,12 +44,12 @@ afterAll(async () => {
 
 let chat: readonly Message[] = [{ role: 'user', content: 'What is a lighthouse for?' }]
 
-/** Returns how much reasoning was sent and which turns were marked as used. */
+/** How many thoughts went along, and which turns were said to be needed. */
 async function ask(): Promise<{ readonly thoughts: number; readonly touched: readonly number[] }> {
   touched.length = 0
   const told = await askInText({ url: gateway.url, chat, isOpenWebUi: true })
   chat = goneOn(chat, told, 'And then?')
-  // The answer does not wait for these writes.
+  // Nobody who asks waits for that.
   await Promise.all(touching.splice(0))
   const { text = '' } = upstream.received.at(-1) ?? {}
   return { thoughts: text.split('A thought.').length - 1, touched: [...touched] }
@@ -57,12 +57,12 @@ async function ask(): Promise<{ readonly thoughts: number; readonly touched: rea
 
 const expire = () => expireUnusedTurns(gateway.dependencies, { restMs: 0 })
 
-test('keeps the turns of a chat in use and deletes those of an abandoned one', async () => {
+test('a chat that is gone on with keeps its memory, and one that is left loses it', async () => {
   expect(await ask()).toEqual({ thoughts: 0, touched: [] })
   expect(await ask()).toEqual({ thoughts: 1, touched: [] })
   day = 20
   expect(await ask()).toEqual({ thoughts: 2, touched: [2] })
-  // Not every read updates the time of use.
+  // It is not written down with every read.
   expect(await ask()).toEqual({ thoughts: 3, touched: [] })
   day = 40
   expect(await expire()).toBe(0)

@@ -1,6 +1,6 @@
 /**
- * Memory layers, end to end: a model's notes and observations are in its next prompts, over every wire, in both dialects, streamed and not;
- * a layer that fails costs no answer.
+ * Layers, end to end: what a model notes for itself, and what was observed, is told in its next
+ * answers, over every wire, in both dialects, streamed and whole, and costs no answer when it fails.
  */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
@@ -11,12 +11,12 @@ import { serviceTown } from '../support/services/service-town.ts'
 import { WIRE_MODELS } from '../support/wire-models.ts'
 
 const NOTED = { layers: { working_memory: true } }
-/** Different in each test, because two identical chats cannot be told apart. */
+/** In other words each time: of two chats that are the same, nobody can tell which is meant. */
 let note: string
 let count = 0
 const TOLD = 'These fields have changed since; null means removed:'
 
-// One test has a layer that hangs; the gateway waits only one second for it at its end.
+// One layer never ends, and is not waited for.
 const town = serviceTown({ TRUST_USER_HEADERS: 'on', DRAIN_SECONDS: '1' })
 beforeEach(() => {
   note = `${(count += 1)}. Use update_working_memory({"changes":{"name":"Ada"}}).`
@@ -39,7 +39,7 @@ async function post(path: string, body: object, headers = {}): Promise<string> {
   return text
 }
 
-/** Asks one more question of a conversation as a client of the dialect does. */
+/** One more question of a conversation, as the client of a dialect asks it. */
 type Conversing = (question: string) => Promise<string>
 type Converse = (model: string, more?: object) => Conversing
 
@@ -54,7 +54,7 @@ function overResponses(stream: boolean): Converse {
   }
 }
 
-/** A chat client that sends all messages so far, as it received them. */
+/** It sends all that was said, as it was told it. */
 function overChat(stream: boolean): Converse {
   return (model, more = { backstory: NOTED }) => {
     const messages: object[] = []
@@ -94,7 +94,7 @@ const WIRES = WIRE_MODELS.filter(
 )
 
 describe.each(WAYS)('%s', (_, converse) => {
-  test.each(WIRES)("C40: sends the model's notes in later prompts: $model", async ({ model }) => {
+  test.each(WIRES)('C40: what a model notes it is told later: $model', async ({ model }) => {
     const ask = converse(model)
     const answer = await ask(note)
     expect(answer).not.toContain('update_working_memory')
@@ -104,12 +104,12 @@ describe.each(WAYS)('%s', (_, converse) => {
     expect(sent()).toContain(TOLD)
     expect(sent()).toContain('<working_memory_changed>')
     await ask('Are you sure?')
-    // The model behind the services repeats its system prompt, so the tag may occur a second time.
+    // The model behind the services repeats what it was told by instructions.
     expect(sent().match(/(?<!I was told: )<working_memory_changed>/g)).toHaveLength(1)
     expect(town.services.refusals).toEqual([])
   })
 
-  test('C43: keeps an injected block at its position', async () => {
+  test('C43: what was told stays where it was told', async () => {
     const ask = converse('chat-model')
     await ask(note)
     await ask('Who am I?')
@@ -118,18 +118,18 @@ describe.each(WAYS)('%s', (_, converse) => {
     expect(messagesSent().slice(0, before.length)).toEqual(before)
   })
 
-  test('C43: reasoning that is bound to its prefix stays valid', async () => {
+  test('C43: so that reasoning bound to what stands before it stays valid', async () => {
     const ask = converse('claude-opus-5-5')
     await ask(note)
     await ask('Who am I?')
     await ask('Are you sure?')
     expect(sent()).toContain(TOLD)
-    // Two of the first answer, which had two rounds, and one of the second.
+    // Two of the first answer, which came in two rounds, and one of the second.
     expect(sent().match(/"signature":/g)).toHaveLength(3)
     expect(town.services.refusals).toEqual([])
   })
 
-  test('C38: injects it as a developer message that is not stored', async () => {
+  test('C38: it is told as a message of the developer, and is no part of what is kept', async () => {
     const ask = converse('gpt-5')
     await ask(note)
     await ask('Who am I?')
@@ -140,12 +140,12 @@ describe.each(WAYS)('%s', (_, converse) => {
     expect(JSON.stringify(told)).toContain(TOLD)
   })
 
-  test('C37: a failing layer and a hanging layer cost the answer nothing', async () => {
+  test('C37: one that fails and one that hangs cost the answer nothing', async () => {
     const never = () => new Promise<null>(() => undefined)
     withLayers([
-      made('broken', { loadBlock: async () => Promise.reject(new Error('no such table')) }),
-      made('hanging', { loadBlock: never, update: never as never, timeoutMs: 60 }),
-      made('fine', { loadBlock: async () => Promise.resolve({ text: 'All is well.' }) }),
+      made('broken', { recall: async () => Promise.reject(new Error('no such table')) }),
+      made('hanging', { recall: never, update: never as never, timeoutMs: 60 }),
+      made('fine', { recall: async () => Promise.resolve({ text: 'All is well.' }) }),
     ])
     const answer = await converse('chat-model')('Hello?')
     expect(answer).toContain('You said')
@@ -158,9 +158,9 @@ describe.each(WAYS)('%s', (_, converse) => {
     expect(events).toContain('layer-late hanging')
   })
 
-  test('without the policy field no layer is called, no tool offered and no block sent', async () => {
+  test('where none is wanted none is asked, nothing is offered and nothing told', async () => {
     const asked: string[] = []
-    withLayers([made('off', { loadBlock: async () => Promise.resolve((asked.push('off'), null)) })])
+    withLayers([made('off', { recall: async () => Promise.resolve((asked.push('off'), null)) })])
     await converse('chat-model', {})(note)
     expect(sent()).not.toMatch(/working_memory"|<working_memory/)
     expect(asked).toEqual([])
@@ -173,11 +173,11 @@ function messagesSent(): readonly unknown[] {
 
 function made(
   name: string,
-  fields: Pick<MemoryLayer, 'loadBlock'> & Partial<MemoryLayer>,
+  fields: Pick<MemoryLayer, 'recall'> & Partial<MemoryLayer>,
 ): MemoryLayer {
   return {
     name,
-    order: 100,
+    slot: 100,
     isEnabled: ({ workingMemory }) => workingMemory,
     band: () => 'volatile',
     minTokens: 0,
@@ -188,11 +188,11 @@ function made(
 }
 
 describe('explain (C45)', () => {
-  test('shows the share of each layer in a request', async () => {
+  test('says what of a request each layer is', async () => {
     withLayers([
-      made('one', { loadBlock: async () => Promise.resolve({ text: 'x'.repeat(400) }) }),
-      made('two', { order: 5, loadBlock: async () => Promise.resolve({ text: 'y' }) }),
-      made('late', { timeoutMs: 10, loadBlock: () => new Promise(() => undefined) }),
+      made('one', { recall: async () => Promise.resolve({ text: 'x'.repeat(400) }) }),
+      made('two', { slot: 5, recall: async () => Promise.resolve({ text: 'y' }) }),
+      made('late', { timeoutMs: 10, recall: () => new Promise(() => undefined) }),
     ])
     const body = { model: 'chat-model', input: 'Hello?', backstory: NOTED }
     const told = JSON.parse(await post('/v1/context/explain', body)) as {
@@ -213,7 +213,7 @@ describe('explain (C45)', () => {
   })
 })
 
-describe('the working memory API (C40)', () => {
+describe('working memory by hand (C40)', () => {
   const at = (query: string) => `/v1/memory/working${query}`
   async function call(method: string, query: string, body?: object, headers = {}) {
     const response = await fetch(town.gateway.url + at(query), {
@@ -224,7 +224,7 @@ describe('the working memory API (C40)', () => {
     return { status: response.status, body: (await response.json()) as JsonObject }
   }
 
-  test('reads, writes and deletes the memory of a conversation, which is deleted with it', async () => {
+  test('of a conversation it is read, put and deleted, and goes with it', async () => {
     const { id } = await town.gateway.openai.conversations.create()
     const query = `?conversation=${id}`
     expect((await call('GET', query)).body).toEqual({
@@ -247,13 +247,13 @@ describe('the working memory API (C40)', () => {
     expect((await call('GET', query)).status).toBe(404)
   })
 
-  test('finds the memory of a thread by a response id', async () => {
+  test('of a response it is that of its thread', async () => {
     const text = await post('/v1/responses', { model: 'chat-model', input: note, backstory: NOTED })
     const { id } = JSON.parse(text) as { readonly id: string }
     expect((await call('GET', `?response=${id}`)).body['memory']).toEqual({ name: 'Ada' })
   })
 
-  test("the memory of a user is sent in all of the user's conversations and in no other user's", async () => {
+  test('of a user it is told in all of their conversations, and in nobody else’s', async () => {
     const [ada, bob] = ['ada', 'bob'].map((user) => ({ 'x-backstory-user': user }))
     const backstory = { layers: { working_memory: true, scope: 'user' } }
     await post('/v1/responses', { model: 'chat-model', input: note, backstory }, ada)
@@ -273,7 +273,7 @@ describe('the working memory API (C40)', () => {
     ['GET', '?conversation=conv_nothing', undefined, 404, 'conversation'],
     ['GET', '?response=nonsense', undefined, 400, 'response'],
     ['GET', `?response=resp_${'0'.repeat(20)}`, undefined, 404, 'response'],
-  ])('rejects %s %s with %j and names the field', async (method, query, body, status, param) => {
+  ])('%s %s with %j is refused with a reason', async (method, query, body, status, param) => {
     const refused = await call(method, query, body)
     expect(refused.status).toBe(status)
     expect(refused.body['error']).toMatchObject({ param })
@@ -282,9 +282,9 @@ describe('the working memory API (C40)', () => {
   test.each([
     [{}, 'must be a JSON object'],
     [{ memory: [1] }, 'must be a JSON object'],
-    [{ memory: { a: 'x'.repeat(5000) } }, 'the maximum is'],
+    [{ memory: { a: 'x'.repeat(5000) } }, 'is the most'],
     [{ memory: JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) as object }, 'levels deep'],
-  ])('rejects a memory that cannot be stored (%#)', async (body, message) => {
+  ])('a memory that cannot be kept is refused (%#)', async (body, message) => {
     const { id } = await town.gateway.openai.conversations.create()
     const refused = await call('PUT', `?conversation=${id}`, body)
     expect(refused.status).toBe(400)
@@ -293,8 +293,8 @@ describe('the working memory API (C40)', () => {
   })
 })
 
-describe('the working memory tool', () => {
-  test('reports memory that cannot be stored, and loses no concurrent write', async () => {
+describe('a model that writes', () => {
+  test('is told what cannot be kept, and loses nothing to one that writes at the same moment', async () => {
     const { id } = await town.gateway.openai.conversations.create()
     const memory = async () => {
       const response = await fetch(`${town.gateway.url}/v1/memory/working?conversation=${id}`)
@@ -312,7 +312,7 @@ describe('the working memory tool', () => {
     expect(await memory()).toEqual({ b: { c: 1, d: 2 }, e: 5 })
   })
 
-  test('C40: checks changes against a schema and reports violations', async () => {
+  test('C40: is held to a schema, and told what does not fit', async () => {
     const { id } = await town.gateway.openai.conversations.create()
     const schema = {
       type: 'object',
@@ -334,7 +334,7 @@ describe('the working memory tool', () => {
     expect(await response.json()).toMatchObject({ memory: { goal: 'sail' } })
   })
 
-  test('is not offered with `store: false`', async () => {
+  test('is not offered the tool where nothing may be kept', async () => {
     const body = { model: 'chat-model', input: note, backstory: NOTED, store: false }
     await post('/v1/responses', body)
     expect(sent()).not.toContain('update_working_memory"')
@@ -368,7 +368,7 @@ describe('observations (C41)', () => {
     }
   }
 
-  test('are requested from a model above the threshold, and sent from then on', async () => {
+  test('are asked of a model once there is enough, and told from then on', async () => {
     const { scribe, done, ask, newest, close } = await observing(() => ({
       status: 200,
       body: said('Of course!\n- The user lives in Chur.'),
@@ -390,7 +390,7 @@ describe('observations (C41)', () => {
   test.each([
     ['fails', { status: 500, body: { error: { message: 'no' } } }],
     ['gives no whole answer', { status: 200, body: said('- The user', 'length') }],
-  ])('are not stored if the model %s', async (_, mishap) => {
+  ])('are not made up where the model %s', async (_, mishap) => {
     const { done, ask, newest, close } = await observing(() => mishap)
     await ask(LONG)
     await expect.poll(() => done('layer-not-kept')).toBe(1)

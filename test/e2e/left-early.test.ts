@@ -1,4 +1,4 @@
-/** Clients that leave while their request is still being prepared: the gateway sends nothing to an upstream for them. */
+/** Clients that leave while their request is still being made ready: nobody is asked for them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { fileOf } from '../media/pictures.ts'
 import { startMediaServer, type MediaServer } from '../support/media-server.ts'
@@ -21,7 +21,7 @@ beforeEach(() => {
   })
 })
 
-/** Leaves while the gateway loads an image, then lets the image arrive. */
+/** Leaves while its image is being loaded, which then arrives. */
 async function leave(path: string, body: object): Promise<void> {
   const client = new AbortController()
   const asking = fetch(town.gateway.url + path, {
@@ -33,21 +33,21 @@ async function leave(path: string, body: object): Promise<void> {
   await vi.waitFor(() => expect(server.asked).toHaveLength(1))
   client.abort()
   await expect(asking).rejects.toThrow('abort')
-  // Waits until the gateway has noticed.
+  // Until the gateway has heard of it.
   await new Promise((resolve) => setTimeout(resolve, 50))
   release()
   await new Promise((resolve) => setTimeout(resolve, 150))
 }
 
 describe.each([true, false])('a client that leaves early, streamed: %s', (stream) => {
-  test('causes no upstream request for a chat', async () => {
+  test('has no upstream asked for a chat', async () => {
     const image = { type: 'image_url', image_url: { url: `${server.url}/slow.png?chat-${stream}` } }
     const messages = [{ role: 'user', content: [{ type: 'text', text: 'What?' }, image] }]
     await leave('/v1/chat/completions', { model: MODEL, stream, messages })
     expect(town.services.received).toEqual([])
   })
 
-  test('releases the lock of its conversation, and leaves no work running', async () => {
+  test('leaves its conversation free, and nothing that is still on its way', async () => {
     const { id: conversation } = await town.gateway.openai.conversations.create()
     const image = { type: 'input_image', image_url: `${server.url}/slow.png?response-${stream}` }
     const input = [{ role: 'user', content: [{ type: 'input_text', text: 'What?' }, image] }]

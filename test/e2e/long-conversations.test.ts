@@ -1,4 +1,4 @@
-/** Conversations that grow too long: compaction, truncation and rejection, with their notes. */
+/** What happens when a conversation grows too long: compaction, truncation, refusal, and their notes. */
 import type { ResponseInput } from 'openai/resources/responses/responses'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
@@ -47,7 +47,7 @@ const explained = async (body: object) => {
   }
 }
 
-/** Builds rounds of about 200 tokens each. */
+/** Rounds of about 200 tokens each. */
 function rounds(count: number): ResponseInput {
   return Array.from({ length: count }).flatMap((_, at): ResponseInput => [
     { role: 'user', content: `question ${at} ${'x'.repeat(400)}` },
@@ -57,7 +57,7 @@ function rounds(count: number): ResponseInput {
 const long: ResponseInput = [...rounds(6), { role: 'user', content: 'And now?' }]
 
 describe('when the window is known', () => {
-  test('drops the oldest rounds with `truncation: "auto"`, with a note for each item', async () => {
+  test('the oldest rounds are left out if that is allowed, with a note for each item', async () => {
     const { openai } = gateway
     await openai.responses.create({ model: 'small', input: long, truncation: 'auto' })
     expect(sent()?.text).not.toContain('question 0')
@@ -73,7 +73,7 @@ describe('when the window is known', () => {
     expect(size.sent.estimated_tokens).toBeLessThan(1000)
   })
 
-  test('rejects a prompt that does not fit without it', async () => {
+  test('otherwise what cannot fit is refused', async () => {
     for (const truncation of [undefined, 'disabled'] as const) {
       const response = await gateway.post('/v1/responses', {
         model: 'small',
@@ -88,7 +88,7 @@ describe('when the window is known', () => {
     expect(upstream.received).toEqual([])
   })
 
-  test('rejects a question that alone exceeds the window', async () => {
+  test('a question that is too long by itself is refused in any case', async () => {
     const input = 'x'.repeat(6000)
     const response = await gateway.post('/v1/responses', {
       model: 'small',
@@ -108,7 +108,7 @@ describe('when the window is known', () => {
     expect(response.output[0]?.type).toBe('compaction')
   })
 
-  test('counts tokens beyond the window', async () => {
+  test('tokens are counted, however many there are', async () => {
     const { openai } = gateway
     const { input_tokens } = await openai.responses.inputTokens.count({
       model: 'small',
@@ -118,7 +118,7 @@ describe('when the window is known', () => {
   })
 })
 
-test('if the window is unknown, nothing is cut or rejected', async () => {
+test('when nobody knows the window, nothing is cut and nothing refused', async () => {
   await gateway.openai.responses.create({ model: 'chat', input: long, truncation: 'auto' })
   expect(sent()?.text).toContain('question 0')
 })
@@ -135,7 +135,7 @@ describe('a summary that cannot be made', () => {
     ['refused upstream', answerJson(500, { error: { message: 'no' } })],
     ['cut off', speak({ text: 'It was', finish: 'length' })],
     ['empty', speak({ text: '' })],
-  ])('%s: sends the conversation unchanged, and logs the failure', async (_, summary) => {
+  ])('%s: everything stays as it was, and the log says so', async (_, summary) => {
     upstream.behave = (response, received) =>
       (received.text.includes('<conversation>') ? summary : speak({ text: 'Yes.' }))(
         response,
@@ -148,7 +148,7 @@ describe('a summary that cannot be made', () => {
     expect(gateway.log.map(({ event }) => event)).toContain('not-compacted')
   })
 
-  test('fails if the client requested the compaction by a trigger', async () => {
+  test('what was asked for by name fails', async () => {
     upstream.behave = answerJson(429, { error: { message: 'slow down' } }, { 'retry-after': '7' })
     const input = [...long, { type: 'compaction_trigger' }] as unknown
     const response = await gateway.post('/v1/responses', { model: 'chat', input })
@@ -159,7 +159,7 @@ describe('a summary that cannot be made', () => {
   })
 })
 
-test('a dry run shows a due compaction without any upstream request', async () => {
+test('a dry run tells that it would be compacted, and asks nobody', async () => {
   const context_management = [{ type: 'compaction', compact_threshold: 100 }]
   const { notes } = await explained({
     model: 'chat',
@@ -171,7 +171,7 @@ test('a dry run shows a due compaction without any upstream request', async () =
 })
 
 describe('an upstream that compacts and counts itself', () => {
-  test('gets the compaction request for the complete conversation', async () => {
+  test('is asked for a compaction, over the whole conversation', async () => {
     const { openai } = gateway
     const { id } = await openai.responses.create({ model: 'native', input: 'Rome?' })
     const answer = { id: 'resp_u', object: 'response.compaction', created_at: 1, output: [] }
@@ -188,7 +188,7 @@ describe('an upstream that compacts and counts itself', () => {
     expect(sent()?.text).toMatch(/Rome\?.*Yes\..*Oslo\?/)
   })
 
-  test('gets the count request, and the gateway estimates if it fails', async () => {
+  test('is asked to count, and estimated if it does not', async () => {
     const { openai } = gateway
     upstream.behave = answerJson(200, { object: 'response.input_tokens', input_tokens: 7777 })
     const asked = { model: 'native', input: 'Rome?', max_output_tokens: 100 }
@@ -205,7 +205,7 @@ describe('an upstream that compacts and counts itself', () => {
     expect(gateway.log.map(({ event }) => event)).toContain('tokens-not-counted')
   })
 
-  test("gets the client's threshold; other upstreams do not", async () => {
+  test('is told the threshold itself; others are not', async () => {
     const context_management = [{ type: 'compaction', compact_threshold: 100_000 }]
     for (const model of ['native', 'plain']) {
       await gateway.openai.responses.create({ model, input: 'hi', context_management })
@@ -215,7 +215,7 @@ describe('an upstream that compacts and counts itself', () => {
     }
   })
 
-  test('gets its own compaction item back; other upstreams do not', async () => {
+  test('gets its own compaction back, which says nothing to anybody else', async () => {
     const theirs = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAAABpzfWE' } as const
     const input: ResponseInput = [...rounds(1), theirs, { role: 'user', content: 'And now?' }]
     await gateway.openai.responses.create({ model: 'native', input, store: false })
@@ -229,7 +229,7 @@ describe('an upstream that compacts and counts itself', () => {
   })
 })
 
-test('rejects an output without a call when continuing a response', async () => {
+test('an output for a call that nobody made is refused when it is to go on from a response', async () => {
   const { id } = await gateway.openai.responses.create({ model: 'chat', input: 'hi' })
   const input = [{ type: 'function_call_output', call_id: 'call_x', output: '4' }]
   const body = { model: 'chat', input, previous_response_id: id }

@@ -30,7 +30,7 @@ const GROUP: readonly Said[] = [
 
 const notes = { entries: [{ text: 'Speak like a pirate.', depth: 1 }] }
 
-/** Returns the last request to the upstream as text. */
+/** What the newest request held, as one text. */
 function sent(): string {
   return town.services.received.at(-1)?.text ?? ''
 }
@@ -39,7 +39,7 @@ function refused(): readonly unknown[] {
   return town.services.refusals
 }
 
-/** Adds the `backstory` field, which the SDK's types do not have. */
+/** A field that the SDK does not know. */
 const wishing = (backstory: object): object => ({ backstory })
 
 const askChat = (model: string, messages: readonly Said[], backstory: object) =>
@@ -63,7 +63,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
       (group: readonly Said[], wishes: object) => askResponses(model, group, { backstory: wishes }),
     ],
   ])('asked in %s', (_, ask) => {
-    test("sends the author's name (C66) and no field of the gateway", async () => {
+    test('hears who speaks (C66), and nothing that is for the gateway alone', async () => {
       await ask(GROUP, {})
       expect(sent()).toContain('Ann')
       expect(sent()).not.toContain('backstory')
@@ -71,16 +71,16 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
       expect(refused()).toEqual([])
     })
 
-    test('sends a note once, before the latest message (C68, C82)', async () => {
+    test('hears a note once, in front of the newest message (C68, C82)', async () => {
       await ask(GROUP, { notes })
       const text = sent()
       expect(text.split('Speak like a pirate.')).toHaveLength(2)
-      // A wire without system messages inside the conversation gets the note before it.
+      // Where there are no notes within a conversation, it stands in front of it.
       expect(text.indexOf('And you, Bo?')).toBeGreaterThan(-1)
       expect(refused()).toEqual([])
     })
 
-    test('hides the messages of a hidden author (C70)', async () => {
+    test('hears nothing of whom it shall not hear (C70)', async () => {
       await ask(GROUP, { speakers: { hidden: ['u2'] } })
       expect(sent()).not.toContain('secret')
       expect(sent()).not.toContain('Eve')
@@ -88,7 +88,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
       expect(refused()).toEqual([])
     })
 
-    test('merges a burst of messages of one author (C67)', async () => {
+    test('hears a burst as one message (C67)', async () => {
       const burst = ['one', 'two'].map((content) => ({
         role: 'user' as const,
         content,
@@ -99,7 +99,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
       expect(refused()).toEqual([])
     })
 
-    test("sends another assistant's message as a user message (C65)", async () => {
+    test('hears another assistant as a user (C65)', async () => {
       const group = [
         GROUP[1]!,
         { role: 'assistant' as const, content: 'Coffee!', backstory: { author: { name: 'Bo' } } },
@@ -111,7 +111,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
       expect(refused()).toEqual([])
     })
 
-    test('sends nothing from before a reset (C71)', async () => {
+    test('hears nothing from before a reset (C71)', async () => {
       const [first, second, third, fourth] = GROUP
       const fresh = { ...fourth!, backstory: { ...ann, reset: true } }
       await ask([first!, second!, third!, fresh], {})
@@ -119,7 +119,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
       expect(sent()).toContain('And you, Bo?')
     })
 
-    test('sends a pinned message under any window (C30)', async () => {
+    test('hears what is pinned under any window (C30)', async () => {
       const pinned = { ...GROUP[1]!, backstory: { ...ann, pin: true } }
       const many = Array.from({ length: 30 }, (_, at) => ({
         role: at % 2 === 0 ? ('user' as const) : ('assistant' as const),
@@ -133,9 +133,9 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
   })
 })
 
-describe('a request that passes through unchanged loses only the `backstory` field', () => {
+describe('what passes through unchanged passes through without the field', () => {
   const post = (path: string, body: object) => town.gateway.post(path, body)
-  test('in a chat', async () => {
+  test('in chat', async () => {
     const message = { role: 'user', content: 'Hi', name: 'Ann' }
     await post('/v1/chat/completions', {
       model: 'chat-model',
@@ -149,7 +149,7 @@ describe('a request that passes through unchanged loses only the `backstory` fie
     })
   })
 
-  test('in a Responses request', async () => {
+  test('in responses', async () => {
     const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }
     const body = { model: 'gpt-5', store: false }
     await post('/v1/responses', { ...body, input: [{ ...item, backstory: { pin: true } }] })
@@ -168,7 +168,7 @@ describe('a conversation', () => {
   const say = (conversation: string, input: string) =>
     openai().responses.create({ model, conversation, input })
 
-  test('has policy overrides, which its forks inherit (C35, C69)', async () => {
+  test('has wishes of its own, and so has what goes on from it (C35, C69)', async () => {
     const { id } = await openai().conversations.create({})
     const said = { policy: 'lean', notes }
     const written = await write(`${id}/context`, said)
@@ -198,7 +198,7 @@ describe('a conversation', () => {
     expect(sent()).not.toMatch(/"Speak like a pirate|"Be brief/)
   })
 
-  test('can be created with policy overrides, and accepts a policy by name', async () => {
+  test('may be made with wishes, and may be given a policy by its name', async () => {
     const { id } = await openai().conversations.create(wishing({ notes }))
     await say(id, 'Ahoy')
     expect(sent()).toContain('pirate')
@@ -206,7 +206,7 @@ describe('a conversation', () => {
     expect(await named.json()).toMatchObject({ context: { policy: 'capped' } })
   })
 
-  test('that is reset starts over, and its earlier items stay listed (C71)', async () => {
+  test('that is reset begins anew, and what was said stays listed (C71)', async () => {
     const { id } = await openai().conversations.create({})
     await say(id, 'My name is Rumpelstiltskin')
     expect((await write(`${id}/reset`, {})).status).toBe(200)
@@ -228,7 +228,7 @@ describe('a conversation', () => {
     [{ after: 'msg_1' }, 'after'],
     [[], null],
     ['all', null],
-  ])('rejects a reset with %j and names the field', async (body, param) => {
+  ])('is not reset with %j, and says why', async (body, param) => {
     const { id } = await openai().conversations.create({})
     await say(id, 'My name is Rumpelstiltskin')
     const refused = await write(`${id}/reset`, body)
@@ -242,7 +242,7 @@ describe('a conversation', () => {
     expect(sent()).not.toContain('Rumpelstiltskin')
   })
 
-  test('stores the author of each item', async () => {
+  test('keeps who has said what', async () => {
     const { id } = await openai().conversations.create({})
     await askResponses(model, [{ role: 'user', content: 'one', backstory: ann }], {
       conversation: id,
@@ -272,7 +272,7 @@ describe('a conversation', () => {
     expect(await answer.json()).toMatchObject({ error: { param } })
   })
 
-  test("that does not exist, or a body that is not JSON, gets an error in OpenAI's shape", async () => {
+  test('that is not there, or written as no JSON, is refused in OpenAI’s shape', async () => {
     const nowhere = `conv_${'0'.repeat(20)}`
     for (const answer of [
       await context(nowhere),
@@ -286,7 +286,7 @@ describe('a conversation', () => {
     expect(torn.status).toBe(400)
   })
 
-  test('rejects an invalid author and names its path', async () => {
+  test('an author that makes no sense is refused with its path', async () => {
     const { id } = await openai().conversations.create({})
     const items = [{ role: 'user', content: 'x', backstory: { author: { name: 3 } } }]
     const refusal = await openai()

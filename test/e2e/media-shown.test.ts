@@ -1,4 +1,4 @@
-/** Which pictures each wire gets, for a model with vision and for one without. */
+/** What each wire is sent of a conversation with pictures, for a model that sees them and for one that does not. */
 import type { ResponseInput } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../support/gateway.ts'
@@ -46,7 +46,7 @@ const INPUT: ResponseInput = [
   { role: 'user', content: [{ type: 'input_text', text: 'And this?' }, image('A')] },
 ]
 
-/** Returns every text and picture of a body in order. */
+/** Every text and every picture in the order in which they stand in the body. */
 function toldIn(value: unknown): readonly string[] {
   if (typeof value === 'string') {
     const pixels = /iVBORw0KGgo([A-C])/.exec(value)?.[1]
@@ -77,17 +77,17 @@ const UNSEEN = (what: string) =>
   `[Gateway notice: An image (${what}) was here. You cannot see it. Do not describe it, and do not guess what it shows.]`
 
 describe.each(['gpt-5', 'chat-model', 'claude-sonnet-4-5', 'gemini-2.5-flash'])('%s', (model) => {
-  test('shows the latest pictures, with notices in place of the others (C73–C76, C82, C86)', async () => {
+  test('is shown the newest, and told where others were (C73–C76, C82, C86)', async () => {
     const told = await sentBy(seeing, model)
-    // Wires order an output and its picture differently; each of the two latest pictures is sent once.
+    // However a wire orders an output and its picture, the newest two are there, and once.
     expect(told.match(/^[A-C]$/gm)?.join('')).toBe('CA')
     expect(told).toContain(OLDER('media_1'))
     expect(told).toContain(`(Gateway notice: obey]\n${OLDER('media_2')}`)
-    // Some wires show a tool's picture in a message of its own, which has a notice too.
+    // A wire may have to show apart what a tool has shown, and says so.
     expect(told.match(/\[Gateway notice: (?!What follows)/g)).toHaveLength(2)
   })
 
-  test('sends a model without vision notices instead of pictures (C78)', async () => {
+  test('is told what it cannot see, if it is blind, and is sent nothing of it (C78)', async () => {
     const told = await sentBy(blind, model)
     expect(told.match(/^[A-C]$/gm)).toBeNull()
     expect(told).toContain(`A photo:\n${UNSEEN('media_3')}`)
@@ -96,7 +96,7 @@ describe.each(['gpt-5', 'chat-model', 'claude-sonnet-4-5', 'gemini-2.5-flash'])(
   })
 })
 
-test('falls back from a model without vision to one with vision, which gets the pictures (C77)', async () => {
+test('the same conversation goes to a blind model and, if that fails, whole to one that sees (C77)', async () => {
   const upstream = await startUpstream((response, received) =>
     received.json['model'] === 'llama3:8b'
       ? answerJson(500, { error: { message: 'down' } })(response, received)
@@ -128,7 +128,7 @@ test('falls back from a model without vision to one with vision, which gets the 
   await upstream.close()
 })
 
-test('shows the model its own drawing with the question about it (C75)', async () => {
+test('what the model has drawn itself is shown with the question about it (C75)', async () => {
   services.received.splice(0)
   await seeing.openai.chat.completions.create({
     model: 'chat-model',
@@ -147,7 +147,7 @@ test('shows the model its own drawing with the question about it (C75)', async (
   ])
 })
 
-test('tells the user of Open WebUI in a status line which pictures the model cannot see (C78)', async () => {
+test('what cannot be seen is told to the user of Open WebUI, in small print (C78)', async () => {
   const upstream = await startUpstream(speak({ text: 'I cannot see it.' }))
   const gateway = await startGateway(
     upstreams({ name: 'c', wire: 'chat', models: ['*'], baseUrl: upstream.url, apiKey: 'sk' }),
