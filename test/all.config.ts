@@ -1,4 +1,4 @@
-/** What `npm run test:all` runs: every test, with all cases of the laws of which `npm test` tries a sample. */
+/** Configuration of `npm run test:all`: runs every test, with all cases of those that `npm test` samples. */
 process.env['SAMPLE_SEED'] = 'all'
 
 export { default } from './vitest.config.ts'

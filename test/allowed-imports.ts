@@ -1,13 +1,13 @@
 /**
- * Which folder of `src` may import which, types included. `architecture.test.ts` holds every import
- * against this table, and the table of folders in `src/README.md` is written from it.
+ * Which folder of `src` may import which, types included. `architecture.test.ts` checks every import against
+ * this table, and `npm run docs` writes the table of folders in `src/README.md` from it.
  */
 export interface FolderRule {
   readonly purpose: string
   readonly mayImport: readonly string[]
 }
 
-/** From the core outwards: a folder imports only folders that stand above it here. */
+/** Ordered from the core outwards: a folder imports only folders above it. */
 export const FOLDERS: Readonly<Record<string, FolderRule>> = {
   core: {
     purpose: 'plain conversation data: items, stream events, prompts, notes, ids, and the ports',

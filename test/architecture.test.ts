@@ -1,13 +1,13 @@
 /**
- * Holds the layout of `src`: which folder imports which (`allowed-imports.ts`), where packages and
- * modules of a runtime may be imported, and how large folders and files may become.
+ * Checks the layout of `src`: which folder imports which (`allowed-imports.ts`), where packages and runtime
+ * modules may be imported, and the maximum size of folders and files.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { expect, test } from 'vitest'
 import { FOLDERS } from './allowed-imports.ts'
 
-/** Packages and modules of a runtime, and the only files that may import them. */
+/** Packages and runtime modules, with the only files that may import them. */
 const ONLY_IN: Readonly<Record<string, RegExp>> = {
   'node:':
     /^main\/(?!cloudflare)|^core\/text\/digest\.ts$|^server\/(authenticate|clients\/verify-open-webui-jwt|runtime\/node-[\w-]+)\.ts$|^media\/loading\/node-media-fetcher\.ts$|^store\/database\/(node-sqlite-[\w-]+|migrate)\.ts$|^store\/encryption\/cipher\.ts$/,
@@ -28,7 +28,7 @@ const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.(ts|js)$/.test(file))
   .map((file) => file.split('\\').join('/'))
 
-/** What a file imports, types and `import()` included, paths relative to `src`. */
+/** Returns all imports of a file, including types and `import()`, as paths relative to `src`. */
 function importsOf(file: string): readonly string[] {
   const text = readFileSync(join(src, file), 'utf8')
   const found = text.matchAll(/(?:\bfrom|^import|\bimport\(|\bnew URL\()\s*'([^']+)'/gm)
@@ -43,7 +43,7 @@ function topFolder(path: string): string {
 
 const isOwnFile = (path: string): boolean => files.includes(path)
 
-test('every file is in a folder that the table names, and every folder of the table exists', () => {
+test('every file is in a folder of the table, and every folder of the table exists', () => {
   expect(new Set(files.map(topFolder))).toEqual(new Set(Object.keys(FOLDERS)))
 })
 
@@ -100,7 +100,7 @@ test('the table allows no import that no file needs', () => {
   expect(unused).toEqual([])
 })
 
-test('packages and modules of a runtime stay where they belong', () => {
+test('packages and runtime modules are imported only by the listed files', () => {
   const strays = files.flatMap((file) =>
     importsOf(file)
       .filter((name) => /^(@|node:|[a-z][\w-]*(\/|$))/.test(name) && !isOwnFile(name))

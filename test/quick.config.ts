@@ -1,6 +1,6 @@
 /**
- * What `npm run check` runs: the tests that need no server and take no time, many files in one worker, and of
- * the laws that take longest only some cases. `npm test` runs all of them.
+ * Configuration of `npm run check`: runs the tests that are fast and need no server, many files in one
+ * worker, with fewer cases of the slowest properties. `npm test` runs all of them.
  */
 import { defineConfig } from 'vitest/config'
 import whole from './vitest.config.ts'

@@ -10,9 +10,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/fixed-seed.ts', 'test/support/each-test.ts'],
     globalSetup: ['test/support/print-sample.ts', 'test/support/postgres-setup.ts'],
-    // Loading the gateway anew for each file takes longer than most files.
+    // Loading the gateway for each file takes longer than most files.
     isolate: false,
-    // One worker less than there are cores, which is the default, is half of a machine with two.
+    // The default is one worker less than there are cores, which is half of a machine with two.
     maxWorkers: '100%',
     testTimeout: 20_000,
     hookTimeout: 60_000,

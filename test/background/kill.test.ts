@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startChild, type ChildGateway } from '../support/child-gateway.ts'
-import { expectArrivedIfKept } from '../support/explained.ts'
+import { expectReceivedIfStored } from '../support/compare-explanations.ts'
 import { framesIn } from '../support/logs.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { readStream, type ReadEvent } from '../support/sse-reader.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
-import { speak } from '../support/wires.ts'
+import { answerWith } from '../support/answer-formats.ts'
 
 const ROUNDS = Number(process.env['SOAK_ROUNDS'] ?? 2)
 const STREAMS = 12
@@ -28,7 +28,7 @@ const LATE = 'It took a while.'
 beforeAll(async () => {
   upstream = await startUpstream(async (response, received) => {
     await aMoment(Math.random() * 400)
-    await speak({ reasoning: 'Hm.', text: LATE })(response, received)
+    await answerWith({ reasoning: 'Hm.', text: LATE })(response, received)
   })
 })
 
@@ -220,10 +220,10 @@ async function isTrue(gateway: ChildGateway, seen: Seen, deadline: number): Prom
 async function requestIsTrue(gateway: ChildGateway, seen: Seen, wasOpen: boolean): Promise<void> {
   // A received answer means one upstream request, which is not repeated once it is stored.
   const deadline = Date.now() + (wasOpen ? LEASE_MS * 4 : 0)
-  let kept = await expectArrivedIfKept(gateway, seen.id)
+  let kept = await expectReceivedIfStored(gateway, seen.id)
   while (kept === 'not kept' && Date.now() < deadline) {
     await aMoment(50)
-    kept = await expectArrivedIfKept(gateway, seen.id)
+    kept = await expectReceivedIfStored(gateway, seen.id)
   }
   if (wasOpen) expect(kept).toBe('kept')
   count(`${seen.kind} ended ${wasOpen ? 'since' : 'before'}, its request ${kept}`)

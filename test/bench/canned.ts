@@ -1,18 +1,18 @@
 /**
- * What the mock upstream says, as prepared bytes: a Chat Completions answer in the shape and size
- * that OpenAI sends, whole or as a stream with each event in an HTTP chunk of its own.
+ * Prepared responses of the mock upstream: a Chat Completions answer in OpenAI's shape and size, as one body
+ * or as a stream with one HTTP chunk per event.
  */
 import { MARKS_IN_JSON_ANSWER, prose, tokenText } from './traffic.ts'
 import type { AnswerKind } from './traffic.ts'
 
-export interface Canned {
+export interface PreparedResponse {
   readonly first: Buffer
   readonly rest: readonly Buffer[]
   readonly gapMs: number
   readonly thinkMs: number
 }
 
-export function cannedAnswer(answer: AnswerKind): Canned {
+export function prepareResponse(answer: AnswerKind): PreparedResponse {
   if (answer.kind === 'json') return { first: jsonResponse(), rest: [], gapMs: 0, thinkMs: 0 }
   const start = Buffer.concat([STREAM_HEAD, frame(event({ role: 'assistant', content: '' }, null))])
   if (answer.kind === 'hold') {
@@ -24,7 +24,7 @@ export function cannedAnswer(answer: AnswerKind): Canned {
   const { perSecond, thinkMs } = answer
   return perSecond > 0
     ? { first: start, rest: all, gapMs: 1000 / perSecond, thinkMs }
-    : { first: start, rest: packed(all), gapMs: 0, thinkMs }
+    : { first: start, rest: packFrames(all), gapMs: 0, thinkMs }
 }
 
 export function wholeText(): string {
@@ -82,8 +82,8 @@ function jsonBytes(status: string, value: object): Buffer {
   return Buffer.from(`${head}content-length: ${length}\r\n\r\n${body}`)
 }
 
-/** A burst leaves in writes of about 16 KB, as a proxy or TLS in front of a provider sends it. */
-function packed(frames: readonly Buffer[]): readonly Buffer[] {
+/** Packs a burst into writes of about 16 KB, as a proxy or TLS before a provider sends it. */
+function packFrames(frames: readonly Buffer[]): readonly Buffer[] {
   const writes: Buffer[] = []
   let group: Buffer[] = []
   let size = 0

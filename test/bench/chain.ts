@@ -1,6 +1,6 @@
 /**
- * What it costs to load a long conversation: 500 turns with 2,000 items of 2 KB, beside reading and
- * parsing the same rows raw. Usage: node test/bench/chain.ts
+ * Measures loading a long conversation: 500 turns with 2,000 items of 2 KB, next to reading and parsing the
+ * same rows raw. Usage: node test/bench/chain.ts
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'

@@ -1,6 +1,5 @@
 /**
- * Every process that the bench starts, and the promise that none of them is left behind: whether the
- * run ends, fails or is interrupted, each is ended by its own id.
+ * Starts the processes of the benchmark, and ends each by its id when the run ends, fails or is interrupted.
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -10,19 +9,19 @@ import { connect } from 'node:net'
 export interface Child {
   readonly pid: number
   readonly process: ChildProcess
-  /** What it said on its standard error, in a line, to tell why it died. */
-  readonly complaint: () => string
+  /** Returns its standard error as one line, for error messages. */
+  readonly errorOutput: () => string
 }
 
 export interface Command {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
-  /** A channel for messages. Our own scripts also end by themselves when it closes. */
+  /** Opens a channel for messages. The benchmark's own scripts also end when it closes. */
   readonly ipc?: boolean
 }
 
-/** Runs `node` with these arguments. Settings of the surrounding shell do not reach it. */
+/** Runs `node` with these arguments, without the environment of the surrounding shell. */
 export function startNode({ args, cwd, env = {}, ipc = false }: Command): Child {
   const child = spawn(process.execPath, args, {
     cwd,
@@ -37,10 +36,10 @@ export function startNode({ args, cwd, env = {}, ipc = false }: Command): Child 
   if (child.pid === undefined) throw new Error(`cannot start ${args.join(' ')}`)
   running.add(child)
   child.once('exit', () => running.delete(child))
-  return { pid: child.pid, process: child, complaint: () => gist(errors) }
+  return { pid: child.pid, process: child, errorOutput: () => summarizeErrors(errors) }
 }
 
-/** The port in the line `listening on http://…` that a child says when it is ready. */
+/** Resolves to the port in the line `listening on http://…` of a child. */
 export function listeningPort(child: Child): Promise<number> {
   return new Promise((resolve, reject) => {
     let said = ''
@@ -55,15 +54,15 @@ export function listeningPort(child: Child): Promise<number> {
     })
     child.process.once('exit', () => {
       clearTimeout(timer)
-      reject(new Error(child.complaint() || 'ended at once'))
+      reject(new Error(child.errorOutput() || 'ended at once'))
     })
   })
 }
 
-/** For programs that do not say when they are ready. */
+/** Waits for programs that do not print such a line. */
 export async function untilPortAnswers(child: Child, port: number): Promise<void> {
   for (let tries = 0; tries < 150; tries += 1) {
-    if (child.process.exitCode !== null) throw new Error(child.complaint() || 'ended at once')
+    if (child.process.exitCode !== null) throw new Error(child.errorOutput() || 'ended at once')
     if (await accepts(port)) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
@@ -78,7 +77,7 @@ export async function stopAll(): Promise<void> {
   clearTimeout(impatience)
 }
 
-function gist(errors: string): string {
+function summarizeErrors(errors: string): string {
   const lines = errors.trim().split('\n')
   return lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? ''
 }
@@ -89,7 +88,7 @@ function killAll(): void {
   for (const child of running) child.kill('SIGKILL')
 }
 
-// The last resort, whatever ends this process.
+// Ends all children, however this process ends.
 process.on('exit', killAll)
 
 function accepts(port: number): Promise<boolean> {

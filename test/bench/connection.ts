@@ -1,6 +1,6 @@
 /**
- * One keep-alive connection of the load client: sends prepared bytes, watches the answer go by and
- * says what it was. Cheap, so that the client is never what limits a run.
+ * A keep-alive connection of the load client: sends prepared bytes and summarizes the answer. Kept cheap, so
+ * that the client never limits a run.
  */
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
@@ -12,16 +12,16 @@ export interface Answer {
   readonly status: number
   readonly bytes: number
   readonly marks: number
-  /** The last few characters of the body. */
+  /** The last 80 characters of the body. */
   readonly tail: string
   readonly firstByteMs: number
   readonly totalMs: number
-  /** What the connection died of, if it did. */
+  /** Why the connection broke, or null. */
   readonly broken: string | null
 }
 
 export interface Connection {
-  /** One at a time. `onFirstByte` is for streams that are not read to their end. */
+  /** Sends one request at a time. `onFirstByte` is for streams that are not read to their end. */
   readonly ask: (
     request: Buffer,
     onAnswer: (answer: Answer) => void,

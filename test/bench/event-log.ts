@@ -1,6 +1,6 @@
 /**
- * What the event log of a stream costs: CPU of the gateway for 1,000 chunks, all threads counted,
- * of a stored response with and without it. Models do not speak in bursts, so neither does the mock.
+ * Measures the cost of the event log of a stream: the gateway's CPU time for 1,000 chunks, all threads
+ * included, of a stored response with and without the log. The mock sends at a steady pace, as models do.
  *
  *   node test/bench/event-log.ts
  */
@@ -15,7 +15,7 @@ import { requestBody } from './traffic.ts'
 
 const ROUNDS = 5
 const SECONDS = 4
-/** Chunks a second of one stream, and how many streams there are at once. */
+/** Chunks per second of each stream, and the number of concurrent streams. */
 const PACES = [
   { perSecond: 50, streams: 100 },
   { perSecond: 200, streams: 25 },
@@ -72,7 +72,7 @@ async function startGateway(): Promise<Gateway> {
   return { pid: child.pid, port: await listeningPort(child) }
 }
 
-/** Milliseconds of CPU for 1,000 chunks. */
+/** Returns the CPU milliseconds for 1,000 chunks. */
 async function measure(
   { pid, port }: Gateway,
   { perSecond, streams }: (typeof PACES)[number],

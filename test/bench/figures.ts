@@ -1,24 +1,24 @@
-/** Which numbers are read from the samples of a scenario, and what they are held to. */
+/** Computes the figures of a scenario from its samples, with the goal for each. */
 import type { Tally } from './job.ts'
 import { median, percentile } from './statistics.ts'
 import type { SubjectName } from './subjects.ts'
 
-/** One subject in one scenario in one round. */
+/** One subject in one scenario and one round. */
 export interface Sample {
   readonly tally: Tally
-  /** CPU time of the subject, all threads. `null` for the upstream itself and without /proc. */
+  /** CPU time of the subject, all threads; null for the upstream itself and without /proc. */
   readonly cpuMs: number | null
   readonly residentMb: number | null
-  /** Nobody else kept the machine busy meanwhile. */
+  /** True if no other process kept the machine busy. */
   readonly quiet: boolean
 }
 
 export interface Figure {
   readonly label: string
   readonly unit: 'µs' | 'ms' | 'MB' | '/s'
-  /** Beside the floor, as a ratio; or what a subject adds to asking the upstream directly. */
+  /** A ratio to the floor, or the difference to a direct upstream request. */
   readonly as: 'ratio' | 'added'
-  /** One number, or the middle and a high percentile. */
+  /** One number, or a median and a high percentile. */
   readonly values: readonly Reading[]
   readonly targets: readonly Goal[]
 }
@@ -28,7 +28,7 @@ type Reading = (samples: readonly Sample[]) => number | null
 export interface Goal {
   readonly subject: SubjectName
   readonly against: SubjectName
-  /** A ratio, or milliseconds where a figure says what is added. */
+  /** A ratio, or milliseconds for figures with `as: 'added'`. */
   readonly atMost: number
 }
 
@@ -86,7 +86,7 @@ function medianOf(read: (sample: Sample) => number | null): Reading {
   return (samples) => median(samples.map(read).filter((value) => value !== null))
 }
 
-/** The 99th percentile over all rounds together; of a few answers there is none. */
+/** Returns the 99th percentile over all rounds together; null for fewer than 200 answers. */
 function pooled(read: (tally: Tally) => readonly number[]): Reading {
   return (samples) => {
     const all = samples.flatMap(({ tally }) => read(tally))

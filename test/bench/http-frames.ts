@@ -1,12 +1,12 @@
 /**
- * Cuts a byte stream into HTTP/1.1 messages, for the mock upstream and the load client. node:http
- * would do, but on a machine with two cores it costs as much as the proxy that is to be measured.
- * It knows what a bench needs, `content-length` and `chunked`, and throws on anything else.
+ * Splits a byte stream into HTTP/1.1 messages, for the mock upstream and the load client. On two cores,
+ * node:http would cost as much as the measured proxy. Supports only `content-length` and `chunked`, and
+ * throws on anything else.
  */
 export interface FrameSink {
   /** Start line and headers, without the blank line. */
   readonly head: (text: string) => void
-  /** A part of the body, already out of its chunk frame: `bytes` from `from` up to `to`. */
+  /** Body bytes without chunk framing, between the offsets `from` and `to`. */
   readonly body: (bytes: Buffer, from: number, to: number) => void
   readonly end: () => void
 }
@@ -81,7 +81,7 @@ export function httpFrames(sink: FrameSink): (bytes: Buffer) => void {
   }
 }
 
-/** `gap` is the line end behind a chunk. */
+/** `gap` is the line end after a chunk. */
 type State = 'head' | 'fixed' | 'size' | 'chunk' | 'gap' | 'trailer'
 
 const CR = 13

@@ -1,26 +1,29 @@
-/** What run.ts tells the load process to do, and what it hears back. Plain data: it goes over IPC. */
+/**
+ * Messages between run.ts and the load process: jobs and their results. Plain data, because they are sent
+ * over IPC.
+ */
 import type { Traffic } from './traffic.ts'
 
 export type Job =
-  /** Each connection asks again as soon as it is answered. */
-  | (Asking & { readonly kind: 'closed'; readonly connections: number; readonly until: Until })
-  /** Asks at a steady rate, whether earlier requests are answered or not. */
-  | (Asking & { readonly kind: 'open'; readonly perSecond: number; readonly forMs: number })
-  /** Opens streams and keeps them open after their first byte, until the release. */
-  | (Asking & { readonly kind: 'hold'; readonly connections: number })
+  /** Each connection sends its next request as soon as it has an answer. */
+  | (Requests & { readonly kind: 'closed'; readonly connections: number; readonly until: Until })
+  /** Sends requests at a steady rate, without waiting for earlier answers. */
+  | (Requests & { readonly kind: 'open'; readonly perSecond: number; readonly forMs: number })
+  /** Opens streams and keeps them open after their first byte, until `release`. */
+  | (Requests & { readonly kind: 'hold'; readonly connections: number })
   | { readonly kind: 'release' }
 
-export interface Asking {
+export interface Requests {
   readonly target: Target
   readonly traffic: Traffic
-  /** `null` where the answer has no end. */
+  /** Null for an answer without an end. */
   readonly expected: Expected | null
 }
 
-/** When no new request is begun any more. */
+/** When to stop sending new requests. */
 export interface Until {
   readonly forMs: number
-  /** A slow subject is given more time, so that a pause of its own is not all there is to see. */
+  /** A slow subject gets more time, up to `atMost`, so that one pause does not dominate the sample. */
   readonly atLeast: number
   readonly atMost: number
 }
@@ -30,11 +33,11 @@ export interface Target {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What every answer must look like; a probe whose text was compared says so. */
+/** The properties that every answer must have, taken from a probe whose text was compared. */
 export interface Expected {
   readonly marks: number
   readonly bytes: number
-  /** By how much `bytes` may differ: ids and times need not have a fixed length. */
+  /** The tolerated difference in `bytes`, because ids and times vary in length. */
   readonly tolerance: number
   readonly ending: string
 }
@@ -42,10 +45,10 @@ export interface Expected {
 export interface Tally {
   readonly answers: number
   readonly elapsedMs: number
-  /** From the request's first byte; of the first few thousand answers only. */
+  /** Time since the request's first byte; only of the first few thousand answers. */
   readonly firstByteMs: readonly number[]
   readonly totalMs: readonly number[]
-  /** How many answers were wrong, and what was wrong with the first. */
+  /** The number of wrong answers, and the error of the first. */
   readonly wrong: number
   readonly firstWrong: string | null
 }

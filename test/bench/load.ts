@@ -1,7 +1,7 @@
-/** The load client, a process of its own: takes one job at a time by IPC and answers with a tally. */
+/** The load client, a separate process: takes one job at a time over IPC and returns a tally. */
 import { openConnection, whatIsWrong } from './connection.ts'
 import type { Answer, Connection } from './connection.ts'
-import type { Asking, Expected, Job, Tally } from './job.ts'
+import type { Requests, Expected, Job, Tally } from './job.ts'
 import { requestBody, requestPath } from './traffic.ts'
 
 let held: readonly Connection[] = []
@@ -52,19 +52,19 @@ async function runClosed(job: Job & { kind: 'closed' }): Promise<Tally> {
           else resolve()
         })
       }
-      // Streams at a token's rhythm must not tick in step, so they begin one after the other.
+      // Paced streams start one after the other, so that their chunks do not coincide.
       setTimeout(next, (at / job.connections) * startWithinMs(job))
     })
   }
 }
 
-function startWithinMs({ traffic }: Asking): number {
+function startWithinMs({ traffic }: Requests): number {
   return traffic.answer.kind === 'stream' && traffic.answer.perSecond > 0
     ? 1000 / traffic.answer.perSecond
     : 0
 }
 
-/** The next request does not wait for the last answer: it takes a connection that is free. */
+/** Sends each request on a free connection, without waiting for earlier answers. */
 async function runOpen(job: Job & { kind: 'open' }): Promise<Tally> {
   const all = await openConnections(job.target.port, job.perSecond)
   const free = [...all]
@@ -121,7 +121,7 @@ async function openConnections(port: number, count: number): Promise<readonly Co
   return Promise.all(Array.from({ length: count }, () => openConnection(port)))
 }
 
-function requestBytes({ target, traffic }: Asking): Buffer {
+function requestBytes({ target, traffic }: Requests): Buffer {
   const body = requestBody(traffic)
   const headers = { ...target.headers, 'content-length': String(Buffer.byteLength(body)) }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)

@@ -1,6 +1,6 @@
 /**
- * What the kernel says about a process and about the machine. CPU time is of all threads, and finer
- * than a clock tick where the kernel counts it so. Without /proc there are no such figures: `null`.
+ * Reads CPU time and memory of a process and of the machine from the kernel. CPU time covers all threads, in
+ * nanoseconds if the kernel reports them, else in ticks of 10 ms. Without /proc the figures are null.
  */
 import { closeSync, fdatasyncSync, openSync, readFileSync, readdirSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ export function residentMb(pid: number): number | null {
   return kb === undefined ? null : Number(kb) / 1024
 }
 
-/** How long all cores together have been busy since the machine started. */
+/** Returns the busy time of all cores since the machine started. */
 export function machineBusyMs(): number | null {
   const fields = /^cpu +(.*)$/m
     .exec(read('/proc/stat') ?? '')?.[1]
@@ -28,7 +28,7 @@ export function machineBusyMs(): number | null {
   return (user + nice + system + irq + softirq + steal) * MS_PER_TICK
 }
 
-/** What the disk under `folder` takes to make a small write durable. */
+/** Returns how long the disk of `folder` takes to make a small write durable. */
 export function syncMs(folder: string): number {
   const file = openSync(join(folder, 'sync'), 'w')
   const times = Array.from({ length: 21 }, () => {
@@ -41,7 +41,10 @@ export function syncMs(folder: string): number {
   return median(times) ?? 0
 }
 
-/** Nanoseconds of each thread, exact. A thread that ended meanwhile is missing; ours do not end. */
+/**
+ * Sums the exact times of all threads. Threads that have ended are missing, but those of a subject do not
+ * end.
+ */
 function cpuMsByThread(pid: number): number | null {
   let ns = 0
   for (const thread of threadsOf(pid)) {
@@ -60,7 +63,7 @@ function threadsOf(pid: number): readonly string[] {
   }
 }
 
-/** utime and stime, in ticks of 10 ms. */
+/** Sums utime and stime, in ticks of 10 ms. */
 function cpuMsByTick(pid: number): number | null {
   const fields = read(`/proc/${pid}/stat`)?.split(') ').at(-1)?.split(' ')
   if (fields === undefined) return null

@@ -1,6 +1,6 @@
 /**
- * The rounds. Subjects take turns within a scenario and scenarios within a round, so that whatever
- * happens to the machine happens to all of them. Who answers wrongly is told apart and not measured.
+ * Runs the rounds. Subjects alternate within a scenario, and scenarios within a round, so that disturbances
+ * affect all of them. A subject with wrong answers is not measured.
  */
 import type { Child } from './children.ts'
 import type { Sample } from './figures.ts'
@@ -9,13 +9,13 @@ import { cpuMs, machineBusyMs, residentMb } from './machine.ts'
 import { probe } from './probe.ts'
 import { seed } from './seed.ts'
 import type { Scenario } from './scenarios.ts'
-import type { Cast, Subject, SubjectName } from './subjects.ts'
+import type { StartedSubjects, Subject, SubjectName } from './subjects.ts'
 
 export interface Bench {
-  readonly cast: Cast
+  readonly cast: StartedSubjects
   readonly load: Child
   readonly say: (line: string) => void
-  /** What the probes found, by scenario and subject. */
+  /** The results of the probes, by scenario and subject. */
   readonly expected: Map<string, Expected | null>
   readonly results: Results
 }
@@ -23,7 +23,7 @@ export interface Bench {
 export interface Results {
   /** By scenario, then by subject. */
   readonly samples: Map<Scenario, Map<SubjectName, Sample[]>>
-  /** What a subject did wrong, by scenario and subject. */
+  /** The error of a subject, by scenario and subject. */
   readonly wrong: Map<string, string>
 }
 
@@ -31,11 +31,11 @@ export function keyOf(scenario: Scenario, subject: SubjectName): string {
   return `${scenario.name} · ${subject}`
 }
 
-/** A careful look at every kind of answer, all at once; what is wrong is not measured later. */
+/** Probes every kind of answer concurrently; subjects with wrong answers are not measured later. */
 export async function probeAll(bench: Bench, all: readonly Scenario[]): Promise<void> {
   const looks = all.flatMap((scenario) =>
     subjectsOf(bench, scenario).map((subject) =>
-      orWrong(bench, scenario, subject, async () => {
+      recordFailure(bench, scenario, subject, async () => {
         const expected = await expectedOf(subject, scenario)
         bench.expected.set(keyOf(scenario, subject.name), expected)
       }),
@@ -44,23 +44,23 @@ export async function probeAll(bench: Bench, all: readonly Scenario[]): Promise<
   await Promise.all(looks)
 }
 
-/** Each subject of the scenario once, beginning with another one in each round. */
+/** Measures each subject of the scenario once, starting with a different one in each round. */
 export async function runScenario(bench: Bench, scenario: Scenario, round: number): Promise<void> {
   const subjects = subjectsOf(bench, scenario)
   for (const at of subjects.keys()) {
     const subject = subjects[(at + round) % subjects.length]
     if (subject === undefined) continue
     if (bench.results.wrong.has(keyOf(scenario, subject.name))) continue
-    await orWrong(bench, scenario, subject, async () => {
+    await recordFailure(bench, scenario, subject, async () => {
       const sample = await takeSample(bench, scenario, subject)
       const { wrong, answers, firstWrong } = sample.tally
       if (wrong > 0) throw new Error(`${wrong} of ${answers}: ${firstWrong}`)
-      keep(bench.results, scenario, subject.name, sample)
+      addSample(bench.results, scenario, subject.name, sample)
     })
   }
 }
 
-async function orWrong(
+async function recordFailure(
   { results, say }: Bench,
   scenario: Scenario,
   subject: Subject,
@@ -80,7 +80,7 @@ function subjectsOf({ cast }: Bench, scenario: Scenario): readonly Subject[] {
   return cast.subjects.filter(({ name }) => scenario.subjects.includes(name))
 }
 
-/** `null` for an answer without an end. */
+/** Returns null for an answer without an end. */
 async function expectedOf(subject: Subject, { traffic }: Scenario): Promise<Expected | null> {
   if (traffic.answer.kind === 'hold') return null
   const isPipe = subject.name === 'direct' || subject.name === 'floor'
@@ -106,13 +106,13 @@ async function takeSample(bench: Bench, scenario: Scenario, subject: Subject): P
   }
 }
 
-/** Idle means that the work of opening is over, its garbage included as far as that is collected. */
+/** Wait until the work and most garbage of opening the streams are done. */
 const SETTLE_MS = 400
 
 async function runJob(load: Child, job: Job): Promise<Tally> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => finish(new Error('no end after 90 s')), 90_000)
-    const onExit = (): void => finish(new Error(`the load client died: ${load.complaint()}`))
+    const onExit = (): void => finish(new Error(`the load client died: ${load.errorOutput()}`))
     const onMessage = (tally: Tally): void => finish(tally)
     const finish = (result: Tally | Error): void => {
       clearTimeout(timer)
@@ -149,7 +149,7 @@ function read({ cast, load }: Bench, subject: Subject): Usage {
 function isQuiet(before: Usage, after: Usage): boolean {
   const machine = difference(after.machineMs, before.machineMs) ?? 0
   const ours = difference(after.oursMs, before.oursMs) ?? 0
-  // The kernel works for us too under names of its own, and of a short sample ticks say little.
+  // The kernel's work for the benchmark is not attributed to it, and ticks are too coarse for a short sample.
   return machine - ours < 40 + (after.atMs - before.atMs) * 0.2
 }
 
@@ -157,7 +157,7 @@ function difference(after: number | null, before: number | null): number | null 
   return after === null || before === null ? null : after - before
 }
 
-function keep(results: Results, scenario: Scenario, name: SubjectName, sample: Sample): void {
+function addSample(results: Results, scenario: Scenario, name: SubjectName, sample: Sample): void {
   const bySubject = results.samples.get(scenario) ?? new Map<SubjectName, Sample[]>()
   results.samples.set(scenario, bySubject)
   bySubject.set(name, [...(bySubject.get(name) ?? []), sample])

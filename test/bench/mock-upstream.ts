@@ -1,16 +1,19 @@
 /**
- * The provider behind every subject, a process of its own: reads a request, and answers with
- * prepared bytes as the model's name asks. It refuses a request that has lost a message on its way.
+ * The provider behind every subject, a separate process: reads a request and sends the prepared response that
+ * the model's name selects. Rejects a request in which a message was lost.
  */
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
-import { cannedAnswer, refusal } from './canned.ts'
-import type { Canned } from './canned.ts'
+import { prepareResponse, refusal } from './canned.ts'
+import type { PreparedResponse } from './canned.ts'
 import { countMarks } from './count-marks.ts'
 import { httpFrames } from './http-frames.ts'
 import { parseModel } from './traffic.ts'
 
-const answers = new Map<string, { readonly canned: Canned; readonly requestMarks: number }>()
+const answers = new Map<
+  string,
+  { readonly canned: PreparedResponse; readonly requestMarks: number }
+>()
 
 const server = createServer({ noDelay: true }, serve)
 server.listen(0, '127.0.0.1', 4096, () => {
@@ -33,7 +36,7 @@ function serve(socket: Socket): void {
     end: () => answer(socket, model, marks),
   })
   socket.on('data', read)
-  // A subject that hangs up in the middle of a stream is what some scenarios are about.
+  // In some scenarios, subjects hang up in the middle of a stream.
   socket.on('error', () => socket.destroy())
 }
 
@@ -48,30 +51,30 @@ function answer(socket: Socket, model: string | null, marks: number): void {
   if (found === null) socket.write(refusal(`no such model: ${model}`))
   else if (marks !== found.requestMarks) {
     socket.write(refusal(`${found.requestMarks} messages were sent, ${marks} arrived`))
-  } else if (found.canned.thinkMs === 0) speak(socket, found.canned)
-  else setTimeout(speak, found.canned.thinkMs, socket, found.canned)
+  } else if (found.canned.thinkMs === 0) sendResponse(socket, found.canned)
+  else setTimeout(sendResponse, found.canned.thinkMs, socket, found.canned)
 }
 
-function speak(socket: Socket, canned: Canned): void {
-  if (canned.gapMs > 0) return drip(socket, canned)
+function sendResponse(socket: Socket, canned: PreparedResponse): void {
+  if (canned.gapMs > 0) return sendPaced(socket, canned)
   socket.write(canned.first)
   for (const piece of canned.rest) socket.write(piece)
 }
 
 function answerFor(
   model: string,
-): { readonly canned: Canned; readonly requestMarks: number } | null {
+): { readonly canned: PreparedResponse; readonly requestMarks: number } | null {
   const known = answers.get(model)
   if (known !== undefined) return known
   const plan = parseModel(model)
   if (plan === null) return null
-  const made = { canned: cannedAnswer(plan.answer), requestMarks: plan.requestMarks }
+  const made = { canned: prepareResponse(plan.answer), requestMarks: plan.requestMarks }
   answers.set(model, made)
   return made
 }
 
-/** Due times are counted from the start, so that a late timer does not slow the stream down. */
-function drip(socket: Socket, { first, rest, gapMs }: Canned): void {
+/** Computes due times from the start, so that a late timer does not slow the stream down. */
+function sendPaced(socket: Socket, { first, rest, gapMs }: PreparedResponse): void {
   const startedAt = performance.now()
   let next = 0
   socket.write(first)

@@ -1,15 +1,14 @@
 /**
- * What the plan costs, in milliseconds and against reading and writing the same request as JSON, which
- * every gateway does anyway:
+ * Measures the planning of a prompt, in milliseconds and relative to parsing and writing the same request as
+ * JSON, which every gateway does anyway:
  *
  *     node test/bench/plan.ts
  *
- * Each policy with all its transforms, with every window on top, and with all else that there is: media
- * limits, authors told, merged and hidden, notes and a summary. Over 200 turns (1,000 items) of several
- * voices, with pictures and with reasoning of which nobody has recorded what it was made behind: the
- * first time that the items are seen, as from a client that sends everything anew, and from then on;
- * and over 100,000 items, which may take as much longer as there is more of them. Then the estimate of
- * the tokens of a long history.
+ * Each policy runs with all its transforms, then also with every window, then also with media limits, authors
+ * (shown, merged and hidden), notes and a summary. The conversation has 200 turns (1,000 items) of several
+ * authors, with pictures and with reasoning whose prefix was not recorded. Measured are the first run with new
+ * items, later runs with the same items, and 100,000 items, whose time may grow only linearly; finally the
+ * token estimate of a long history.
  */
 import { estimateItemTokens } from '../../src/core/items/item-tokens.ts'
 import type { Item, Part } from '../../src/core/item.ts'
@@ -29,13 +28,13 @@ import {
   runTransforms,
 } from '../../src/context/list-and-run-transforms.ts'
 
-const MOST_MS = 4
-const MOST_RATIO = 4
+const MAX_MS = 4
+const MAX_RATIO = 4
 
-/** Five items a turn, one in four outputs of 6 KB, a picture in one question of ten, three voices. */
+/** Five items per turn; one in four outputs has 6 KB, one in ten questions a picture; three authors. */
 function conversation(turns: number): readonly Item[] {
   return Array.from({ length: turns }).flatMap((_, turn): readonly Item[] => [
-    asked(turn),
+    questionItem(turn),
     { type: 'reasoning', summary: [], encrypted_content: `${turn} ${'c2VhbGVk'.repeat(100)}` },
     { type: 'function_call', call_id: `call_${turn}`, name: 'look', arguments: '{"at":"it"}' },
     { type: 'function_call_output', call_id: `call_${turn}`, output: outputOf(turn) },
@@ -47,7 +46,7 @@ function conversation(turns: number): readonly Item[] {
   ])
 }
 
-function asked(turn: number): Item {
+function questionItem(turn: number): Item {
   const text = `question ${turn} ${'why '.repeat(60)}`
   const url = `https://pictures.example/${turn}.png`
   const image: readonly Part[] = turn % 10 === 0 ? [{ type: 'input_image', image_url: url }] : []
@@ -66,7 +65,7 @@ type Extent = 'alone' | 'with all windows' | 'with all that there is'
 
 const EXTENTS: readonly Extent[] = ['alone', 'with all windows', 'with all that there is']
 
-function wishesFor(policy: PolicyName, length: number, extent: Extent): PolicyOverrides {
+function policyFor(policy: PolicyName, length: number, extent: Extent): PolicyOverrides {
   if (extent === 'alone') return { policy }
   const windows = { turns: length / 10, items: length / 3, tokens: length * 100 }
   if (extent === 'with all windows') return { policy, window: windows }
@@ -80,13 +79,13 @@ function wishesFor(policy: PolicyName, length: number, extent: Extent): PolicyOv
   }
 }
 
-/** The plan as a request has it, and behind it what judges reasoning. */
-function planned(
+/** Runs the plan as for a request, and then the checks of reasoning. */
+function planPrompt(
   items: readonly Item[],
   name: PolicyName,
   extent: Extent,
 ): () => readonly unknown[] {
-  const policy = resolvePolicy([wishesFor(name, items.length, extent)])
+  const policy = resolvePolicy([policyFor(name, items.length, extent)])
   const covered = listCoveredItems(items, items.length / 5)
   const summary = { id: 'sum_1', text: 'In short, why.', facts: [], covered }
   const reader = { wire: 'responses', account: 'a', compacts: false }
@@ -99,7 +98,7 @@ function planned(
   }
 }
 
-/** The best of many: what else the machine does is not ours. */
+/** Returns the fastest of many runs, because other load only adds time. */
 function bestMs<Given>(times: number, given: () => Given, run: (given: Given) => unknown): number {
   let best = Infinity
   for (let time = 0; time < times; time += 1) {
@@ -130,7 +129,7 @@ row('', 'first', '× JSON', 'from then on', '100,000', 'an item')
 row('JSON.parse and JSON.stringify', ms(roundTripMs), '× 1.0')
 for (const policy of POLICY_NAMES) {
   for (const extent of EXTENTS) {
-    const plan = (items: readonly Item[]) => planned(items, policy, extent)
+    const plan = (items: readonly Item[]) => planPrompt(items, policy, extent)
     const run = (prepared: () => unknown) => prepared()
     const first = bestMs(40, () => plan(JSON.parse(text) as readonly Item[]), run)
     const again = bestMs(40, () => plan(small), run)
@@ -143,7 +142,7 @@ for (const policy of POLICY_NAMES) {
       ms(many),
       `× ${(many / 100 / again).toFixed(1)}`,
     )
-    isMet &&= again <= MOST_MS && first / roundTripMs <= MOST_RATIO
+    isMet &&= again <= MAX_MS && first / roundTripMs <= MAX_RATIO
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The peer that Backstory is compared with. npm fetches it for the run into a folder that git does
- * not see; where that fails, its column is missing. It is started with its logs and web page off.
+ * The peer that Backstory is compared with. npm installs it for the run into a folder that git ignores; if
+ * that fails, its column is missing. It runs without logs and web page.
  */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -14,14 +14,14 @@ import type { Child } from './children.ts'
 
 export const PORTKEY = '@portkey-ai/gateway'
 
-// With the server that its own range would choose today, every streamed answer of it is a 500.
+// With the server version that its range selects today, all its streamed answers are a 500.
 const manifest = {
   private: true,
   dependencies: { [PORTKEY]: '1.15.2', '@hono/node-server': '1.13.5' },
   overrides: { '@hono/node-server': '1.13.5' },
 }
 
-/** The script that starts it. Throws if npm cannot fetch it in time. */
+/** Returns the script that starts it. Throws if npm is too slow. */
 export async function fetchPortkey(timeoutMs: number): Promise<string> {
   const folder = fileURLToPath(new URL('../../.bench/portkey', import.meta.url))
   const script = join(folder, 'node_modules', PORTKEY, 'build/start-server.js')
@@ -30,7 +30,7 @@ export async function fetchPortkey(timeoutMs: number): Promise<string> {
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
   const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   await promisify(execFile)('npm', args, { cwd: folder, timeout: timeoutMs })
-  // A fetch that was cut short must not pass for one that worked.
+  // Marks the installation as complete, so that an interrupted one is repeated.
   writeFileSync(join(folder, 'complete'), '')
   return script
 }
@@ -46,7 +46,7 @@ export async function startPortkey(
   return { child, port }
 }
 
-/** It does not say which port it got, so it cannot be told to take any. */
+/** Portkey does not print its port, so the caller must choose a free one. */
 async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,7 +1,6 @@
 /**
- * Asks a subject once and reads the whole answer, before anything is measured: the text must be the
- * one that the mock upstream sent, in order, and the ending must be there. What the answer weighs is
- * then what every later answer is held to, which costs a count instead of a parse.
+ * Sends one request to a subject before anything is measured, and checks the answer: the mock upstream's text
+ * in order, and the end. Later answers only need the same size and number of marks, which is cheap to check.
  */
 import { wholeText } from './canned.ts'
 import type { Expected, Target } from './job.ts'
@@ -30,8 +29,8 @@ export async function probe(target: Target, traffic: Traffic, exact: boolean): P
   }
 }
 
-/** The few fields of both APIs' answers and events that carry text or an ending. */
-interface Spoken {
+/** The fields of answers and events of both APIs that contain text or an end. */
+interface TextFields {
   readonly type?: string
   readonly delta?: string
   readonly choices?: readonly {
@@ -41,7 +40,7 @@ interface Spoken {
 }
 
 function textOfWhole(body: string): string {
-  return (JSON.parse(body) as Spoken).choices?.[0]?.message?.content ?? ''
+  return (JSON.parse(body) as TextFields).choices?.[0]?.message?.content ?? ''
 }
 
 function textOfStream(body: string): string {
@@ -51,7 +50,7 @@ function textOfStream(body: string): string {
     if (!line.startsWith('data: ')) continue
     last = line.slice('data: '.length)
     if (last === '[DONE]') continue
-    const event = JSON.parse(last) as Spoken
+    const event = JSON.parse(last) as TextFields
     if (event.type === 'response.output_text.delta') text += event.delta ?? ''
     else text += event.choices?.[0]?.delta?.content ?? ''
     if (event.type === 'response.completed') return text

@@ -1,4 +1,4 @@
-/** Where Backstory's main thread spends its time in a few scenarios: the dearest functions of each. */
+/** Profiles Backstory's main thread in a few scenarios, and lists the most expensive functions. */
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
@@ -16,7 +16,9 @@ export const PROFILER_ARGS = ['--import', new URL('./profiler.ts', import.meta.u
 
 export async function profile(bench: Bench, folder: string, only: RegExp): Promise<string> {
   const texts: string[] = []
-  const all = scenarios(false).filter(({ name }) => WORTH_IT.test(name) && only.test(name))
+  const all = scenarios(false).filter(
+    ({ name }) => PROFILED_SCENARIOS.test(name) && only.test(name),
+  )
   await probeAll(bench, [...warmUp(false), ...all])
   for (const scenario of warmUp(false)) await runScenario(bench, scenario, 0)
   for (const subject of bench.cast.subjects) {
@@ -40,7 +42,7 @@ export async function profile(bench: Bench, folder: string, only: RegExp): Promi
   return [...texts, ...wrong].join('\n')
 }
 
-/** How many answers there were. */
+/** Returns the number of answers. */
 async function profileOne(bench: Bench, scenario: Scenario, subject: Subject): Promise<number> {
   const cast = { ...bench.cast, subjects: [subject] }
   const results = { ...bench.results, samples: new Map<Scenario, Map<SubjectName, Sample[]>>() }
@@ -50,13 +52,14 @@ async function profileOne(bench: Bench, scenario: Scenario, subject: Subject): P
   return results.samples.get(scenario)?.get(subject.name)?.[0]?.tally.answers ?? 1
 }
 
-const WORTH_IT = /^small request, 64|^200 KB|^stream of|^60 new streams a second$|^chat of/
+const PROFILED_SCENARIOS =
+  /^small request, 64|^200 KB|^stream of|^60 new streams a second$|^chat of/
 
 function toggle({ child }: Subject): void {
   child?.process.kill('SIGUSR2')
 }
 
-/** The part of a .cpuprofile that is read here. */
+/** The used part of a .cpuprofile. */
 interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number
@@ -70,14 +73,14 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[]
 }
 
-/** Self time in microseconds per answer: first by package, then the dearest functions. */
+/** Lists self times in microseconds per answer: by package, then the most expensive functions. */
 function summary(profile: CpuProfile, answers: number): readonly string[] {
   const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]))
   const byPackage = new Map<string, number>()
   const byFunction = new Map<string, number>()
   for (const [at, id] of profile.samples.entries()) {
     const frame = frames.get(id)
-    // The profiler's own work comes at the start and at the end.
+    // The profiler's own work is at the start and at the end.
     if (frame === undefined || frame.functionName === '(idle)') continue
     if (frame.url === 'node:inspector') continue
     const us = (profile.timeDeltas[at] ?? 0) / answers
@@ -111,7 +114,7 @@ function nameOf({ functionName, url, lineNumber }: CallFrame): string {
   return place === '' ? functionName : `${functionName || '(anonymous)'} ${place}:${lineNumber + 1}`
 }
 
-/** Without a place are the kernel's calls, the garbage collector and what V8 does itself. */
+/** Frames without a URL are kernel calls, garbage collection and V8 internals. */
 function packageOf({ functionName, url }: CallFrame): string {
   const dependency = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1]
   if (dependency !== undefined) return dependency

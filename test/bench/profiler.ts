@@ -1,6 +1,6 @@
 /**
- * Loaded into a subject in front of its own script, to profile its main thread: SIGUSR2 starts and
- * stops it, and each profile is written into the working directory.
+ * Preloaded into a subject to profile its main thread: SIGUSR2 starts and stops the profile, which is written
+ * into the working directory.
  */
 import { renameSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector'

@@ -1,10 +1,10 @@
 /**
- * Whether giving a chat its backstory takes as much longer as the chat is longer, up to 100,000 items:
+ * Checks that recalling the turns of a chat takes linear time, up to 100,000 items:
  *
  *     node test/bench/put-back.ts
  *
- * Only that: what is read of a database has a bound long before (`store/recall/recall-store-interface.ts`). All turns are at
- * hand, the chat is looked through, and each is put in its place.
+ * All turns are in memory: the number of turns that the database returns has a limit far below that
+ * (`store/recall/recall-store-interface.ts`).
  */
 import type { Item } from '../../src/core/item.ts'
 import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
@@ -14,9 +14,9 @@ import { assistant, user } from '../store/turns.ts'
 
 const LENGTHS = [200, 2_000, 20_000]
 const ROUNDS = 7
-/** An item of the longest against one of the shortest. */
-const MOST_RATIO = 2
-/** Of a turn. */
+/** Limit for the time per item of the longest chat relative to the shortest. */
+const MAX_RATIO = 2
+/** Reasoning items per turn. */
 const THOUGHTS = 4
 const ALIKE = { thread: 't', reasoningRefusedBy: null, createdAtMs: 0, usedAtMs: 0 }
 
@@ -42,7 +42,7 @@ const perItem = LENGTHS.map((turns) => {
 })
 const ratio = (perItem.at(-1) ?? 0) / (perItem[0] ?? 1)
 console.log(`An item of the longest costs × ${ratio.toFixed(1)} of one of the shortest.`)
-if (ratio > MOST_RATIO) process.exitCode = 1
+if (ratio > MAX_RATIO) process.exitCode = 1
 
 function chatOf(turns: number): readonly Item[] {
   const said = Array.from({ length: turns }, (_, at) => [

@@ -1,18 +1,16 @@
 /**
- * What it costs to give a long chat its backstory, in milliseconds and against reading and parsing the
- * same rows raw: 200 turns with 1,000 remembered thoughts of 2 KB, looked for, loaded and put in their
- * places.
+ * Measures the recall for a long chat, in milliseconds and relative to reading and parsing the same rows raw:
+ * 200 turns with 1,000 stored reasoning items of 2 KB are looked up, loaded and merged into the chat.
  *
  *     node test/bench/recall.ts [turns …]
  *
- * - first: the first request of a process that has just opened the database, each time another process,
- *   beside a raw read in one that has just begun, too. It has no aim: most of it is code that runs for the
- *   first time;
- * - cold: nothing of the chat was read lately, so that every row is read and parsed;
- * - warm: the chat goes on, and is asked only which of its turns there are.
+ * - first: the first request of a process that has just opened the database, in a new process each time, next
+ *   to a raw read in a new process. It has no goal: most of the time goes into code that runs for the first time;
+ * - cold: no row of the chat was read recently, so every row is read and parsed;
+ * - warm: the chat continues, and the database only returns which turns exist.
  *
- * All sides take turns, so that whatever else the machine does is done to each, and of every side the
- * least of its times is judged: what a busy machine adds is not what it costs. The middle stands beside.
+ * The variants take turns, so that other load on the machine affects all of them, and the fastest time of each
+ * counts, because load only adds time. The table shows the median as well.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -32,17 +30,17 @@ import { createStores } from '../../src/store/create-stores.ts'
 import { assistant, ending, newTurn, placed, user } from '../store/turns.ts'
 import { median as middle } from './statistics.ts'
 
-const MOST = { coldMs: 20, warmMs: 4, ratio: 2.5 }
+const GOALS = { coldMs: 20, warmMs: 4, ratio: 2.5 }
 const ROUNDS = 41
 const FIRST_ROUNDS = 9
-/** Of a turn: a question, five thoughts and an answer. */
+/** A turn has a question, five reasoning items and an answer. */
 const [THOUGHTS, ITEMS] = [5, 7]
 const TENANT = 'bench'
 const TEXT = 'x'.repeat(1900)
 
 const [, , kind, path = '', count] = process.argv
-if (kind === '--first') await tellFirst(path, Number(count))
-else if (kind === '--raw') await tellRaw(path, Number(count))
+if (kind === '--first') await printFirstTime(path, Number(count))
+else if (kind === '--raw') await printRawTime(path, Number(count))
 else await bench(process.argv.slice(2).map(Number))
 
 async function bench(asked: readonly number[]): Promise<void> {
@@ -58,7 +56,7 @@ async function bench(asked: readonly number[]): Promise<void> {
 
 type Times = Readonly<Record<'first' | 'rawFirst' | 'cold' | 'warm' | 'raw', number[]>>
 
-/** Which aims are missed. */
+/** Returns the goals that were missed. */
 async function measure(path: string, turns: number): Promise<readonly string[]> {
   const chat = await seed(path, turns)
   const engine = await openEngine(`sqlite:${path}`)
@@ -66,55 +64,55 @@ async function measure(path: string, turns: number): Promise<readonly string[]> 
   const times: Times = { first: [], rawFirst: [], cold: [], warm: [], raw: [] }
   for (let round = 0; round < ROUNDS; round += 1) {
     const stranger = createRecallStore(engine)
-    times.cold.push(await timed(() => recalled(chat, stranger)))
-    times.warm.push(await timed(() => recalled(chat, stranger)))
-    times.raw.push(await timed(raw.read))
+    times.cold.push(await measureMs(() => recallTurns(chat, stranger)))
+    times.warm.push(await measureMs(() => recallTurns(chat, stranger)))
+    times.raw.push(await measureMs(raw.read))
     if (round >= FIRST_ROUNDS) continue
     times.first.push(firstTime('--first', path, turns))
     times.rawFirst.push(firstTime('--raw', path, turns))
   }
   raw.close()
   await engine.close()
-  return judged(turns, times)
+  return missedGoals(turns, times)
 }
 
-function judged(turns: number, times: Times): readonly string[] {
-  const [cold, warm] = [least(times.cold), least(times.warm)]
+function missedGoals(turns: number, times: Times): readonly string[] {
+  const [cold, warm] = [fastest(times.cold), fastest(times.warm)]
   const ratios = {
-    cold: cold / least(times.raw),
-    warm: warm / least(times.raw),
+    cold: cold / fastest(times.raw),
+    warm: warm / fastest(times.raw),
   }
-  const told = (values: readonly number[]) => `${ms(least(values))} (${ms(median(values))})`
+  const told = (values: readonly number[]) => `${ms(fastest(values))} (${ms(median(values))})`
   console.log(`${turns} turns, the least (the middle):`)
   for (const [name, values] of Object.entries(times)) console.log(`  ${name} ${told(values)}`)
   const beside = Object.entries(ratios).map(([name, ratio]) => `${name} × ${ratio.toFixed(1)}`)
   console.log(`  beside raw: ${beside.join(', ')}`)
   if (turns !== 200) return []
   const aims: readonly (readonly [boolean, string])[] = [
-    [cold <= MOST.coldMs, `cold ${ms(cold)} of ${MOST.coldMs}`],
-    [warm <= MOST.warmMs, `warm ${ms(warm)} of ${MOST.warmMs}`],
+    [cold <= GOALS.coldMs, `cold ${ms(cold)} of ${GOALS.coldMs}`],
+    [warm <= GOALS.warmMs, `warm ${ms(warm)} of ${GOALS.warmMs}`],
     ...Object.entries(ratios).map(
       ([name, ratio]) =>
-        [ratio <= MOST.ratio, `${name} × ${ratio.toFixed(1)} of ${MOST.ratio}`] as const,
+        [ratio <= GOALS.ratio, `${name} × ${ratio.toFixed(1)} of ${GOALS.ratio}`] as const,
     ),
   ]
   return aims.flatMap(([isMet, words]) => (isMet ? [] : words))
 }
 
-/** In a process of its own, which has just begun. */
+/** Runs a measurement in a new process. */
 function firstTime(what: '--first' | '--raw', path: string, turns: number): number {
   const args = [import.meta.filename, what, path, String(turns)]
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }))
 }
 
-async function tellRaw(path: string, turns: number): Promise<void> {
+async function printRawTime(path: string, turns: number): Promise<void> {
   const raw = openRaw(path, turns)
-  const took = await timed(raw.read)
+  const took = await measureMs(raw.read)
   raw.close()
   process.stdout.write(String(took))
 }
 
-/** The same rows, without looking for them. */
+/** Reads the same rows without a lookup. */
 function openRaw(path: string, turns: number) {
   const database = new DatabaseSync(path, { readOnly: true })
   const rows = database.prepare('select body from items order by rowid desc limit ?')
@@ -125,16 +123,16 @@ function openRaw(path: string, turns: number) {
   }
 }
 
-async function tellFirst(path: string, turns: number): Promise<void> {
+async function printFirstTime(path: string, turns: number): Promise<void> {
   const chat = chatOf(turns)
   const engine = await openEngine(`sqlite:${path}`)
   const { recall } = createStores(engine)
-  const took = await timed(() => recalled(chat, recall))
+  const took = await measureMs(() => recallTurns(chat, recall))
   await engine.close()
   process.stdout.write(String(took))
 }
 
-/** What the client sends: its text only. */
+/** The chat as its client sends it: text only. */
 function chatOf(turns: number): readonly Item[] {
   const said = Array.from({ length: turns }, (_, at) => [
     user(`Question ${at}`),
@@ -155,7 +153,7 @@ async function seed(path: string, turns: number): Promise<readonly Item[]> {
     const end = ending(turn, { items: placed(answerOf(at)), fingerprint })
     writing.push(store.openTurn(turn).then(() => store.closeTurn(end)))
     parent = turn.id
-    // What is asked for at once is written at once.
+    // Up to 64 turns are written in one batch.
     if (writing.length < 64) continue
     await Promise.all(writing)
     writing = []
@@ -177,7 +175,7 @@ function answerOf(at: number): readonly Item[] {
   ]
 }
 
-async function recalled(chat: readonly Item[], recall: RecallStore): Promise<void> {
+async function recallTurns(chat: readonly Item[], recall: RecallStore): Promise<void> {
   const plan = splitIntoSegments(chat)
   const turns = (await recall.findTurns({ tenant: TENANT, user: null, ...plan.keys })).turns
   const { items } = restoreForgottenItems(chat, plan, turns, { replaysTools: true })
@@ -187,7 +185,7 @@ async function recalled(chat: readonly Item[], recall: RecallStore): Promise<voi
   }
 }
 
-async function timed(work: () => unknown): Promise<number> {
+async function measureMs(work: () => unknown): Promise<number> {
   const startedAt = performance.now()
   await work()
   return performance.now() - startedAt
@@ -197,7 +195,7 @@ function median(values: readonly number[]): number {
   return middle(values) ?? 0
 }
 
-function least(values: readonly number[]): number {
+function fastest(values: readonly number[]): number {
   return Math.min(...values)
 }
 

@@ -1,15 +1,15 @@
-/** The Markdown table: a row per figure, a column per subject, targets with a ✓ or a ✗. */
+/** Writes the Markdown table: one row per figure, one column per subject, goals with ✓ or ✗. */
 import type { Figure, Sample } from './figures.ts'
 import { hasProc } from './machine.ts'
 import { keyOf } from './measure.ts'
 import type { Results } from './measure.ts'
 import type { Scenario } from './scenarios.ts'
 import { titleOf } from './subjects.ts'
-import type { Cast, SubjectName } from './subjects.ts'
+import type { StartedSubjects, SubjectName } from './subjects.ts'
 
 export interface Report {
   readonly results: Results
-  readonly cast: Cast
+  readonly cast: StartedSubjects
   readonly rounds: number
   readonly syncMs: number
 }
@@ -29,7 +29,7 @@ export function report({ results, cast, rounds, syncMs }: Report): string {
   ].join('\n')
 }
 
-/** Whether every subject that is Backstory's or the bench's own was there and answered rightly. */
+/** True if every subject except the peer ran and answered correctly. */
 export function isSound({ results, cast }: Pick<Report, 'results' | 'cast'>): boolean {
   const names = [...cast.missing.map(({ name }) => name), ...results.wrong.keys()]
   return names.every((name) => name.endsWith('portkey'))
@@ -50,7 +50,7 @@ function row(cells: Cells): readonly string[] {
 }
 
 function cell({ scenario, figure, samples, results }: Cells, name: SubjectName): string {
-  // Figures of wrong answers are not figures.
+  // Wrong answers have no figures.
   if (results.wrong.has(keyOf(scenario, name))) return 'wrong'
   const values = valuesOf(figure, samples.get(name))
   if (values.every((value) => value === null)) return '–'
@@ -81,7 +81,7 @@ function targets({ scenario, figure, samples, results }: Cells): string {
   return texts.join('<br>')
 }
 
-/** Of the quiet samples, unless there are none. */
+/** Uses the quiet samples, or all if there are none. */
 function valuesOf({ values }: Figure, samples: readonly Sample[] = []): readonly (number | null)[] {
   const quiet = samples.filter((sample) => sample.quiet)
   return values.map((read) => read(quiet.length > 0 ? quiet : samples))

@@ -1,11 +1,11 @@
 /**
- * The benchmark: what Backstory costs beside asking the upstream directly, beside a raw pipe and
- * beside a peer. Progress goes to standard error, the table to standard output.
+ * The benchmark: compares Backstory with direct requests to the upstream, with a raw pipe and with a peer.
+ * Progress goes to standard error, the table to standard output.
  *
  *   npm run bench              five rounds, some minutes
  *   npm run bench -- --quick   under a minute
- *   npm run bench -- --profile where Backstory spends its time instead
- *   … --only='200 KB|chat of'  the scenarios whose names this fits
+ *   npm run bench -- --profile shows where Backstory spends its time instead
+ *   … --only='200 KB|chat of'  only the scenarios whose names match
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ const quick = process.argv.includes('--quick')
 const profiles = process.argv.includes('--profile')
 const only = new RegExp(process.argv.find((word) => word.startsWith('--only='))?.slice(7) ?? '')
 const folder = mkdtempSync(join(tmpdir(), 'backstory-bench-'))
-// Behind the handler of children.ts, which has ended them all by then.
+// Runs after the exit handler of children.ts, which has ended all children.
 process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -47,7 +47,7 @@ try {
 }
 
 async function prepare(): Promise<Bench> {
-  say('starting the subjects')
+  printProgress('starting the subjects')
   const cast = await startSubjects({
     folder,
     fetchMs: quick ? 15_000 : 120_000,
@@ -55,12 +55,12 @@ async function prepare(): Promise<Bench> {
       ? { names: PROFILED, nodeArgs: PROFILER_ARGS }
       : { names: SUBJECT_NAMES, nodeArgs: [] }),
   })
-  for (const { name, why } of cast.missing) say(`${name} is missing: ${why}`)
+  for (const { name, why } of cast.missing) printProgress(`${name} is missing: ${why}`)
   const results = { samples: new Map(), wrong: new Map<string, string>() }
-  return { cast, load: startLoad(folder), say, expected: new Map(), results }
+  return { cast, load: startLoad(folder), say: printProgress, expected: new Map(), results }
 }
 
-/** Says how many rounds it did: the quick form stops when another one would take too long. */
+/** Returns the number of rounds; the quick form stops before a round that would take too long. */
 async function runAll(bench: Bench): Promise<number> {
   const { rounds, untilMs } = quick
     ? { rounds: 3, untilMs: 57_000 }
@@ -68,7 +68,7 @@ async function runAll(bench: Bench): Promise<number> {
   const all = scenarios(quick).filter(({ name }) => only.test(name))
   const warming = warmUp(quick)
   if (only.test(MEMORY.name)) await runRound(bench, [MEMORY], 'memory', 0)
-  say('looking at every kind of answer')
+  printProgress('looking at every kind of answer')
   await probeAll(bench, [...all, ...warming])
   const unrecorded = { ...bench, results: { ...bench.results, samples: new Map() } }
   await runRound(unrecorded, warming, 'not measured', 0)
@@ -87,11 +87,11 @@ async function runRound(
   round: number,
 ): Promise<void> {
   for (const scenario of all) {
-    say(`${title}: ${scenario.name}`)
+    printProgress(`${title}: ${scenario.name}`)
     await runScenario(bench, scenario, round)
   }
 }
 
-function say(text: string): void {
+function printProgress(text: string): void {
   process.stderr.write(`${(performance.now() / 1000).toFixed(1).padStart(6)} s  ${text}\n`)
 }

@@ -1,6 +1,6 @@
 /**
- * What is measured, how, and for how long. The quick form measures the same things for a shorter
- * time, and fewer chunks where a chunk has its own pace.
+ * The scenarios, their load and their duration. The quick form measures the same for a shorter time, with
+ * fewer chunks in paced streams.
  */
 import {
   addedFirstByte,
@@ -25,13 +25,13 @@ export interface Scenario {
   readonly figures: readonly Figure[]
 }
 
-/** A job, but for the subject that it is for. */
+/** A job without its subject. */
 type Load =
   | Pick<Job & { kind: 'closed' }, 'kind' | 'connections' | 'until'>
   | Pick<Job & { kind: 'open' }, 'kind' | 'perSecond' | 'forMs'>
   | Pick<Job & { kind: 'hold' }, 'kind' | 'connections'>
 
-/** Measured once and first, in processes that have done next to nothing yet. */
+/** Runs once and first, in processes that have done almost nothing. */
 export const MEMORY: Scenario = {
   name: '500 open streams, idle',
   subjects: ['floor', 'pass-through', 'everything', 'portkey'],
@@ -40,22 +40,25 @@ export const MEMORY: Scenario = {
   figures: [residentMemory(everythingOn(1.3))],
 }
 
-/** A round, in order. */
+/** Returns the scenarios of a round in order. */
 export function scenarios(quick: boolean): readonly Scenario[] {
   return [...requests(quick), ...streams(quick)]
 }
 
-/** Enough of everything that what is measured later is compiled code. */
+/** Runs each kind of load once, so that only compiled code is measured later. */
 export function warmUp(quick: boolean): readonly Scenario[] {
   const forMs = quick ? 300 : 1500
   const shapes: readonly [Traffic, Load][] = [
-    [chat(1, { kind: 'json' }), closed(32, { forMs: forMs * 4, atMost: quick ? 6000 : 20_000 })],
-    [chat(200, { kind: 'json' }), closed(4, { forMs: forMs / 2 })],
-    [chat(1, stream(100)), closed(16, { forMs })],
-    [chat(1, stream(20, 100)), closed(60, { atMost: 60 })],
+    [
+      chat(1, { kind: 'json' }),
+      closedLoop(32, { forMs: forMs * 4, atMost: quick ? 6000 : 20_000 }),
+    ],
+    [chat(200, { kind: 'json' }), closedLoop(4, { forMs: forMs / 2 })],
+    [chat(1, stream(100)), closedLoop(16, { forMs })],
+    [chat(1, stream(20, 100)), closedLoop(60, { atMost: 60 })],
   ]
   return shapes.map(([traffic, load], at) => {
-    // The translation is measured by its streams only.
+    // The translation is measured with streams only.
     const translated = traffic.answer.kind === 'stream' ? (['translated'] as const) : []
     const subjects = [...PROXIES, 'memory-off' as const, ...translated]
     return { name: `warm-up ${at + 1}`, subjects, traffic, load, figures: [] }
@@ -72,35 +75,35 @@ function requests(quick: boolean): readonly Scenario[] {
       name: 'small request, 64 at a time',
       subjects: ALL,
       traffic: small,
-      load: closed(64, { forMs: quick ? 400 : 2000 }),
+      load: closedLoop(64, { forMs: quick ? 400 : 2000 }),
       figures: [cpuPerRequest(everythingOn(4)), requestsPerSecond],
     },
     {
       name: 'small request, one at a time',
       subjects: ALL,
       traffic: small,
-      load: closed(1, { forMs: quick ? 200 : 1000 }),
+      load: closedLoop(1, { forMs: quick ? 200 : 1000 }),
       figures: [addedTotal],
     },
     {
       name: '200 KB request, 8 at a time',
       subjects: PROXIES,
       traffic: chat(200, { kind: 'json' }),
-      load: closed(8, { forMs: 1500, atMost: quick ? 100 : 600 }),
+      load: closedLoop(8, { forMs: 1500, atMost: quick ? 100 : 600 }),
       figures: [cpuPerRequest(everythingOn(10))],
     },
     {
       name: '400 KB request, one at a time',
       subjects: ALL,
       traffic: chat(400, { kind: 'json' }),
-      load: closed(1, { forMs: 1500, atMost: quick ? 30 : 150 }),
+      load: closedLoop(1, { forMs: 1500, atMost: quick ? 30 : 150 }),
       figures: [cpuPerRequest(), addedTotal],
     },
   ]
 }
 
 function streams(quick: boolean): readonly Scenario[] {
-  // As long as an answer is: what it costs to begin and to end one has figures of its own.
+  // The streams have the length of a typical answer; starting and ending one has figures of its own.
   const [rhythm, perSecond] = quick ? [150, 100] : [400, 50]
   const many = quick ? 500 : 2000
   const forMs = quick ? 150 : 1000
@@ -110,21 +113,21 @@ function streams(quick: boolean): readonly Scenario[] {
       name: `stream of ${rhythm} chunks, ${perSecond} a second, 100 at a time`,
       subjects: [...PROXIES, 'translated'],
       traffic: chat(1, stream(rhythm, perSecond)),
-      load: closed(100, { atMost: 100 }),
+      load: closedLoop(100, { atMost: 100 }),
       figures: [cpuPerThousandChunks(rhythm, everythingOn(1.35), translation)],
     },
     {
       name: `burst of ${many} chunks, 100 at a time`,
       subjects: [...PROXIES, 'translated'],
       traffic: chat(1, stream(many)),
-      load: closed(100, { atMost: 100 }),
+      load: closedLoop(100, { atMost: 100 }),
       figures: [cpuPerThousandChunks(many)],
     },
     ...[100, 2000].map((chunks) => ({
       name: `burst of ${chunks} chunks, one at a time`,
       subjects: ALL,
       traffic: chat(1, stream(chunks)),
-      load: closed(1, { forMs }),
+      load: closedLoop(1, { forMs }),
       figures: [addedFirstByte(), addedTotal, cpuPerThousandChunks(chunks)],
     })),
     {
@@ -134,16 +137,16 @@ function streams(quick: boolean): readonly Scenario[] {
       load: { kind: 'open', perSecond: 60, forMs: quick ? 600 : 2500 },
       figures: [firstByte(everythingOn(2.5)), addedFirstByte()],
     },
-    remembered(quick),
+    recallScenario(quick),
     ...(quick ? [] : [thinking]),
   ]
 }
 
 /**
- * A chat of a client that keeps only text, with a model that thinks. Memory looks for 20 turns, puts
- * their reasoning back, and keeps the new one; without it, the same chat passes through.
+ * A chat of a client that keeps only text, with a reasoning model: the gateway looks up 20 turns, recalls
+ * their reasoning and stores the new turn. Without recall, the same chat is passed through.
  */
-function remembered(quick: boolean): Scenario {
+function recallScenario(quick: boolean): Scenario {
   const goal = { subject: 'pass-through', against: 'memory-off', atMost: 1 } as const
   return {
     name: 'chat of 20 turns, 30 new streams a second',
@@ -154,7 +157,7 @@ function remembered(quick: boolean): Scenario {
   }
 }
 
-/** The same as models do it. What can be done while they think should cost nothing here. */
+/** The same with a pause, as models have. Work during the pause should not delay the first byte. */
 const thinking: Scenario = {
   name: '60 new streams a second, after 50 ms',
   subjects: ALL,
@@ -171,7 +174,7 @@ function stream(chunks: number, perSecond = 0, thinkMs = 0): StreamKind {
   return { kind: 'stream', chunks, perSecond, thinkMs, thoughts: 0 }
 }
 
-function closed(connections: number, until: Partial<Until>): Load {
+function closedLoop(connections: number, until: Partial<Until>): Load {
   return {
     kind: 'closed',
     connections,

@@ -1,7 +1,6 @@
 /**
- * Has the chat of a scenario from its beginning, turn by turn and as its client would, so that whoever
- * remembers has something to remember. Whether it does is looked at: a memory that finds nothing is
- * quick.
+ * Plays the chat of a scenario turn by turn, so that the recalling subjects have stored turns, and checks
+ * that they find them: a lookup that finds nothing would be fast.
  */
 import type { Target } from './job.ts'
 import { probe } from './probe.ts'
@@ -14,12 +13,12 @@ export async function seed(target: Target, traffic: Traffic, remembers: boolean)
     await probe(target, { ...traffic, turnsBefore: turn }, false)
   }
   if (turnsBefore === 0 || !remembers) return
-  const found = await remembered(target, traffic)
+  const found = await countRecalledItems(target, traffic)
   if (found < turnsBefore) throw new Error(`of ${turnsBefore} turns ${found} are remembered`)
 }
 
-/** How many items the gateway says that it would put back. */
-async function remembered({ port, headers }: Target, traffic: Traffic): Promise<number> {
+/** Returns how many items the gateway would recall. */
+async function countRecalledItems({ port, headers }: Target, traffic: Traffic): Promise<number> {
   const url = `http://127.0.0.1:${port}/v1/context/explain`
   const response = await fetch(url, { method: 'POST', headers, body: requestBody(traffic) })
   const { items } = (await response.json()) as { readonly items?: { readonly remembered: number } }

@@ -1,4 +1,4 @@
-/** The middle of some numbers, and what all but a few of them stay below. `null` of none. */
+/** Returns the median; null without values. */
 export function median(values: readonly number[]): number | null {
   return percentile(values, 0.5)
 }

@@ -1,4 +1,4 @@
-/** Who is measured: each in a process of its own, all in front of the same mock upstream. */
+/** Starts the measured subjects, each in a process of its own, all with the same mock upstream. */
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,29 +23,29 @@ export type SubjectName = (typeof SUBJECT_NAMES)[number]
 
 export interface Subject {
   readonly name: SubjectName
-  /** `null` for the mock upstream itself, whose CPU says nothing about a proxy. */
+  /** Null for the mock upstream itself, whose CPU time says nothing about a proxy. */
   readonly child: Child | null
   readonly target: Target
-  /** How a request to this subject differs from a plain chat completion. */
+  /** Adapts a plain chat completion for this subject. */
   readonly adapt: (traffic: Traffic) => Traffic
-  /** Whether it gives a chat back what its client forgets. */
+  /** True if it recalls items that the client drops. */
   readonly remembers?: boolean
 }
 
-export interface Cast {
+export interface StartedSubjects {
   readonly upstream: Child
   readonly subjects: readonly Subject[]
-  /** Who is not there, and why. */
+  /** Subjects that could not start, with the reason. */
   readonly missing: readonly { readonly name: SubjectName; readonly why: string }[]
 }
 
-export interface Staging {
-  /** A folder for databases, removed after the run. */
+export interface SubjectOptions {
+  /** The folder for databases, which is removed after the run. */
   readonly folder: string
   readonly names: readonly SubjectName[]
-  /** How long fetching the peer may take. */
+  /** The time limit for installing the peer. */
   readonly fetchMs: number
-  /** Put in front of Backstory's script: what a profiler needs. */
+  /** Arguments before Backstory's script, e.g. for the profiler. */
   readonly nodeArgs: readonly string[]
 }
 
@@ -56,10 +56,10 @@ const SCRIPTS = {
   backstory: fileURLToPath(new URL('../../src/main/start.js', import.meta.url)),
 }
 
-/** As `npm start` has them. */
+/** The Node flags of `npm start`. */
 const NODE_FLAGS = (packageJson.scripts.start.match(/--\S+/g) ?? []) as readonly string[]
 
-export async function startSubjects(staging: Staging): Promise<Cast> {
+export async function startSubjects(staging: SubjectOptions): Promise<StartedSubjects> {
   await rehearse(staging.folder)
   const mock = await startOurs(SCRIPTS.mock, [], staging.folder)
   const missing: { name: SubjectName; why: string }[] = []
@@ -76,7 +76,10 @@ export async function startSubjects(staging: Staging): Promise<Cast> {
   return { upstream: mock.child, subjects: started.filter((one) => one !== null), missing }
 }
 
-/** As `npm start` does: or who is started first after a change has a compiler in its memory. */
+/**
+ * Compiles the sources in advance, as `npm start` does; otherwise the first process would keep a compiler in
+ * memory.
+ */
 async function rehearse(folder: string): Promise<void> {
   const child = startNode({ args: [...NODE_FLAGS, SCRIPTS.backstory, 'rehearse'], cwd: folder })
   await once(child.process, 'exit')
@@ -89,7 +92,7 @@ export function startLoad(folder: string): Child {
 async function startSubject(
   name: SubjectName,
   upstream: number,
-  staging: Staging,
+  staging: SubjectOptions,
 ): Promise<Subject> {
   const same = (traffic: Traffic): Traffic => traffic
   switch (name) {
@@ -125,11 +128,11 @@ async function startSubject(
 const stored = (traffic: Traffic): Traffic => ({ ...traffic, store: true })
 const asResponses = (traffic: Traffic): Traffic => ({ ...traffic, api: 'responses' })
 
-/** In an empty folder, so that no configuration of the person who runs this is found. */
+/** Runs in an empty folder, so that it finds no configuration file of the user. */
 async function startBackstory(
   name: SubjectName,
   upstream: number,
-  { folder, nodeArgs }: Staging,
+  { folder, nodeArgs }: SubjectOptions,
   more: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly child: Child; readonly target: Target }> {
   const cwd = join(folder, name)

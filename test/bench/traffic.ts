@@ -1,15 +1,14 @@
 /**
- * What is asked in the bench: the kind of request, its bytes, and the model name that tells the mock
- * upstream how to answer. Every message of a request and every token of an answer holds one mark,
- * a byte that occurs nowhere else, so that whoever receives them can count them cheaply: a gateway
- * that loses a message or a token is found out while it is being measured.
+ * The requests of the benchmark: their kind, their bytes, and the model name that selects the mock upstream's
+ * response. Every message and every token contains one mark, a byte that occurs nowhere else, so that
+ * counting the bytes shows whether a gateway has lost one.
  */
 export interface Traffic {
   readonly api: 'chat' | 'responses'
   readonly store: boolean
-  /** About so many kilobytes of request: a question, or the history of a long chat. */
+  /** The approximate size of the request: one question, or the history of a long chat. */
   readonly requestKb: 1 | 200 | 400
-  /** How many turns of the chat have gone before, each answered as this one will be. */
+  /** The number of earlier turns, each with an answer of the same kind. */
   readonly turnsBefore?: number
   readonly answer: AnswerKind
 }
@@ -17,17 +16,17 @@ export interface Traffic {
 export type AnswerKind =
   | { readonly kind: 'json' }
   | StreamKind
-  /** A stream that begins and then says nothing until the client hangs up. */
+  /** A stream that starts and then is silent until the client hangs up. */
   | { readonly kind: 'hold' }
 
 export interface StreamKind {
   readonly kind: 'stream'
   readonly chunks: number
-  /** 0 is a burst: everything at once, as fast as it can be read. */
+  /** 0 is a burst: everything at once. */
   readonly perSecond: number
-  /** How long the model is silent, headers included, before it begins. */
+  /** The silence before the answer, headers included. */
   readonly thinkMs: number
-  /** How many pieces of reasoning come before the first word. */
+  /** The number of reasoning deltas before the text. */
   readonly thoughts: number
 }
 
@@ -93,7 +92,7 @@ function historyOf({ requestKb, turnsBefore, answer }: Traffic): readonly ChatMe
   return [system, ...before.flat(), question(turnsBefore)]
 }
 
-/** The text that a stream of so many tokens adds up to. */
+/** Returns the full text of a stream with this number of tokens. */
 export function streamedText(chunks: number): string {
   return Array.from({ length: chunks }, (_, at) => tokenText(at)).join('')
 }
@@ -103,9 +102,8 @@ export function tokenText(at: number): string {
 }
 
 /**
- * A system prompt, then turns of question and answer about as long as people and models write them,
- * with a tool call in every fourth, and a question at the end. Tool outputs are short: none of them
- * is worth rewriting, so that an unchanged body is what is measured.
+ * A system prompt, turns of question and answer of ordinary length with a tool call in every fourth, and a
+ * question at the end. Tool outputs are too short for any policy to shorten, so the body stays unchanged.
  */
 function chatHistory(requestKb: Traffic['requestKb']): readonly ChatMessage[] {
   const messages: ChatMessage[] = [{ role: 'system', content: prose('system', 300) }]
@@ -134,7 +132,7 @@ function oneTurn(turn: number): readonly ChatMessage[] {
   ]
 }
 
-/** One mark, then words with the line ends, quotes and umlauts that JSON has to escape or carry. */
+/** One mark, then text with line breaks, quotes and umlauts, which JSON must escape or encode. */
 export function prose(about: string, length: number): string {
   const sentence = `Consider "${about}" once more, as naïve readers would.\nThen compare it.`
   return MARK + sentence.repeat(Math.ceil(length / sentence.length)).slice(0, length)

@@ -9,7 +9,7 @@ import {
 import type { Transform } from '../../src/context/transform-interface.ts'
 import { expectLawful } from '../support/laws.ts'
 import { show, talk } from '../support/talk.ts'
-import { expectLinear } from '../support/reads.ts'
+import { expectLinear } from '../support/count-reads.ts'
 
 const rules = (
   wishes: PolicyOverrides = {},

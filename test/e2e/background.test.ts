@@ -1,4 +1,7 @@
-/** Responses that outlive their client, with the official SDK: on Node and inside workerd alike. */
+/**
+ * Background responses with the official SDK, on Node and inside workerd: they go on when their client has
+ * left.
+ */
 import type OpenAI from 'openai'
 import type {
   Response as OpenaiResponse,
@@ -31,7 +34,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     openai.responses.create({ model: 'demo', background: true, stream: true, input })
   const path = (id: string, query = '') => `${host.url}/v1/responses/${id}${query}`
 
-  /** As the documentation has people do it. */
+  /** Polls every 20 ms, as OpenAI's documentation shows. */
   async function polled(id: string): Promise<OpenaiResponse> {
     for (;;) {
       const response = await openai.responses.retrieve(id)
@@ -45,7 +48,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   }
 
   describe('a background response', () => {
-    test('is queued at once, is polled, and is there', async () => {
+    test('is queued at once and can be polled until it is complete', async () => {
       const queued = await begin('/think Hm.\n/say Hello there')
       expect(queued).toMatchObject({ status: 'queued', background: true, output: [], store: true })
       const response = await polled(queued.id)
@@ -54,7 +57,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(response.output.map(({ type }) => type)).toEqual(['reasoning', 'message'])
     })
 
-    test('shows its finished items while it goes on', async () => {
+    test('shows its finished items while it is in progress', async () => {
       const { id } = await begin('/think Hm.\n/hang')
       await until(({ output }) => output.length > 0, id)
       expect(await openai.responses.retrieve(id)).toMatchObject({
@@ -64,7 +67,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       await openai.responses.cancel(id)
     })
 
-    test('is streamed from its queue to its end, lawfully', async () => {
+    test('is streamed from `response.queued` to the end with valid events', async () => {
       const { text, isDone } = await readStream(`${host.url}/v1/responses`, {
         method: 'POST',
         headers: JSON_BODY,
@@ -95,7 +98,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((await polled(id)).output_text.split(' ')).toHaveLength(60)
     })
 
-    test('is followed by the stream helper, live and again', async () => {
+    test('can be followed by the SDK stream helper, live and again later', async () => {
       const { id } = await begin('/repeat 40 word')
       const live = await openai.responses.stream({ response_id: id }).finalResponse()
       expect(live.output_text.split(' ')).toHaveLength(40)
@@ -106,7 +109,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((await replay.finalResponse()).output_text).toBe(live.output_text)
     })
 
-    test('that fails says so to whoever asks', async () => {
+    test('reports its failure to a poll and in its stream', async () => {
       const { id } = await begin('/status 429 Slow down')
       expect(await polled(id)).toMatchObject({ status: 'failed', error: { message: 'Slow down' } })
       const { text, isDone } = await readStream(path(id, '?stream=true'))
@@ -114,13 +117,13 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(responsesFaults(framesIn(text))).toEqual([])
     })
 
-    test('needs to be stored', async () => {
+    test('is rejected with `store: false`', async () => {
       await expect(
         openai.responses.create({ model: 'demo', background: true, store: false, input: 'x' }),
       ).rejects.toMatchObject({ status: 400, param: 'background', code: 'unsupported_parameter' })
     })
 
-    test('that cannot be made is refused at once', async () => {
+    test('is rejected at once if the model or the previous response does not exist', async () => {
       const refused = openai.responses.create({ model: 'nope', background: true, input: 'x' })
       await expect(refused).rejects.toMatchObject({ status: 400, param: 'model' })
       const orphan = openai.responses.create({
@@ -132,7 +135,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       await expect(orphan).rejects.toMatchObject({ status: 400, param: 'previous_response_id' })
     })
 
-    test('is gone on from like any other, but not before its end', async () => {
+    test('can be continued by `previous_response_id`, but only after its end', async () => {
       const first = await begin('/repeat 12 word')
       const next = { model: 'demo', input: 'And?', previous_response_id: first.id }
       await expect(openai.responses.create(next)).rejects.toMatchObject({ status: 400 })
@@ -141,7 +144,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((await polled(second.id)).output_text).toContain('I remember 1 earlier')
     })
 
-    test('cannot be deleted while it goes on', async () => {
+    test('cannot be deleted while it is in progress', async () => {
       const { id } = await begin('/hang')
       await expect(openai.responses.delete(id)).rejects.toMatchObject({
         status: 400,
@@ -154,8 +157,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  describe('a stream that is read again', () => {
-    test('goes on behind any event, without a gap and the same', async () => {
+  describe('a replayed stream', () => {
+    test('continues after any event number with the same events and no gap', async () => {
       const { id } = await begin('/say Hello there')
       const whole = await readStream(path(id, '?stream=true'))
       expect(whole.events.map(({ number }) => number)).toEqual(whole.events.map((_, at) => at))
@@ -166,7 +169,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       }
     })
 
-    test('may be cut anywhere while it is written', async () => {
+    test('may be cut anywhere while it is being written', async () => {
       const { id } = await begin('/repeat 40 word')
       const events: unknown[] = []
       for (let take = 1; ; take = (take * 3) % 17 || 1) {
@@ -178,7 +181,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(events).toEqual((await readStream(path(id, '?stream=true'))).events)
     })
 
-    test('beyond its end is empty, and over', async () => {
+    test('is empty and complete if it starts after the last event', async () => {
       const { id } = await begin('/say Hi')
       await polled(id)
       for (const after of ['100', '99999999999999999999']) {
@@ -191,14 +194,14 @@ describe.each(HOSTS)('on %s', (_, start) => {
       ['starting_after=x', 400, 'starting_after'],
       ['starting_after=-1', 400, 'starting_after'],
       ['starting_after=1.5', 400, 'starting_after'],
-    ])('is refused with %s', async (query, status, param) => {
+    ])('rejects %s', async (query, status, param) => {
       const { id } = await begin('/say Hi')
       const response = await fetch(path(id, `?stream=true&${query}`))
       expect(response.status).toBe(status)
       expect(await response.json()).toMatchObject({ error: { param } })
     })
 
-    test('must have been kept as a stream', async () => {
+    test('is rejected for a response that was not stored as a stream', async () => {
       const { id } = await openai.responses.create({ model: 'demo', input: 'x' })
       const response = await fetch(path(id, '?stream=true'))
       expect(response.status).toBe(400)
@@ -214,7 +217,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  describe('a stream that was asked to be resumable', () => {
+  describe('a stream with the header X-Backstory-Resumable', () => {
     const ask = (body: object, take?: number) =>
       readStream(
         `${host.url}/v1/responses`,
@@ -226,7 +229,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
         take,
       )
 
-    test('is the same as any other', async () => {
+    test('has the same events as any other stream', async () => {
       const { text, isDone, events } = await ask({ stream: true, input: '/say Hello there' })
       expect(isDone).toBe(true)
       expect(responsesFaults(framesIn(text))).toEqual([])
@@ -234,7 +237,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(events.at(-1)?.data).toContain('"background":false')
     })
 
-    test('goes on where it was cut', async () => {
+    test('continues where it was cut', async () => {
       const cut = await ask({ stream: true, input: '/repeat 50 word' }, 7)
       const id = /resp_[0-9A-Z]{20}/.exec(cut.text)?.[0] ?? ''
       const rest = await readStream(path(id, '?stream=true&starting_after=6'))
@@ -243,15 +246,15 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(rest.events.at(-1)?.type).toBe('response.completed')
     })
 
-    test('is refused as any other', async () => {
+    test('is rejected for the same reasons as any other request', async () => {
       expect((await ask({ stream: true, input: '/status 429 Slow down' })).status).toBe(429)
       expect((await ask({ stream: true, store: false, input: 'x' })).status).toBe(400)
       expect((await ask({ input: '/say Hi' })).status).toBe(200)
     })
   })
 
-  describe('cancelling', () => {
-    test('keeps what was said, and says the same to everybody', async () => {
+  describe('cancelling a background response', () => {
+    test('keeps the text up to then, and every reader gets the same result', async () => {
       const { id } = await begin('/think Hm.\n/repeat 400 word')
       const helper = openai.responses.stream({ response_id: id })
       const events: ResponseStreamEvent[] = []
@@ -274,19 +277,19 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(text.match(/^event: response\.(completed|failed|incomplete)$/gm)).toHaveLength(1)
     })
 
-    test('comes in time for a response that has not begun', async () => {
+    test('works for a response that has not started yet', async () => {
       const { id } = await begin('/hang')
       expect(await openai.responses.cancel(id)).toMatchObject({ status: 'cancelled', output: [] })
       expect(await openai.responses.retrieve(id)).toMatchObject({ status: 'cancelled' })
     })
 
-    test('is asked for by many at once', async () => {
+    test('returns the same result to many clients at once', async () => {
       const { id } = await begin('/hang')
       const all = await Promise.all(Array.from({ length: 5 }, () => openai.responses.cancel(id)))
       expect(all.map(({ status }) => status)).toEqual(Array(5).fill('cancelled'))
     })
 
-    test('comes too late for what is over, and is not for all', async () => {
+    test('is rejected for a finished, unknown or ordinary response', async () => {
       const refusal = async (id: string) => {
         const response = await fetch(path(id, '/cancel'), { method: 'POST' })
         const { error } = (await response.json()) as { error: { message: string } }

@@ -1,4 +1,7 @@
-/** Nonsense gets a clear error in OpenAI's shape: never a 500, never silence. On both hosts. */
+/**
+ * Invalid requests get an error in OpenAI's shape, never a 500 and never no answer: on Node and inside
+ * workerd.
+ */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -81,14 +84,14 @@ describe.each(HOSTS)('on %s', (_, start) => {
     ['/v1/context/explain', { api: 'nope' }, 400, 'invalid_value', 'api'],
     ['/v1/nowhere', {}, 404, 'not_found', null],
     ['/nowhere', {}, 404, 'not_found', null],
-  ])('%s %j is refused with %i %s', async (path, body, status, code, param) => {
+  ])('%s rejects %j with %i %s', async (path, body, status, code, param) => {
     const answer = await send(path, body)
     expect(answer).toMatchObject({ status, json: { error: { code, param } } })
     expect(Object.keys(answer.json.error).toSorted()).toEqual(['code', 'message', 'param', 'type'])
     expect(answer.json.error.message).toMatch(/\S+ \S+/)
   })
 
-  test('a body over the limit is refused, told in advance or not', async () => {
+  test('rejects a body over the limit, with or without a content-length', async () => {
     const body = { model: 'demo', input: 'x'.repeat(2_000_000) }
     expect(await send('/v1/responses', body)).toMatchObject({
       status: 413,
@@ -104,7 +107,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   })
 
   test.each([600, 3_000, 6_000, 20_000])(
-    'what is nested %i levels deep is refused, not failed on',
+    'rejects a body that is nested %i levels deep instead of failing on it',
     async (levels) => {
       const deep = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
       const tool = `{"type":"function","name":"f","parameters":${deep}}`
@@ -125,7 +128,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     },
   )
 
-  test('what is nested as deeply as it may be is answered, and kept', async () => {
+  test('answers and stores a body with the maximum nesting depth', async () => {
     const deep = `${'{"a":'.repeat(490)}1${'}'.repeat(490)}`
     const input = `[{"role":"user","content":"x","zz":${deep}}]`
     const first = await send('/v1/responses', `{"model":"demo","store":true,"input":${input}}`)
@@ -139,7 +142,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     { required: 'abc' },
     { properties: { a: { type: 'object', required: true } } },
     { properties: 5, required: [{}] },
-  ])('a tool with the schema %j is called all the same', async (parameters) => {
+  ])('passes on a tool with the odd schema %j', async (parameters) => {
     const named = { name: 'f', parameters }
     const responses = { model: 'demo', input: 'x', tools: [{ type: 'function', ...named }] }
     const chat = { ...user('x'), tools: [{ type: 'function', function: named }] }
@@ -153,7 +156,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     ['{"model": "demo",\n "input": "secret",}', /: it is broken at line 2, column 20\.$/],
     ['{"model": secret}', /: it is not JSON\.$/],
     ['"secret"', /It must be a JSON object\.$/],
-  ])('%j is refused with where it is broken', async (body, says) => {
+  ])('rejects the body %j and reports the position of the error', async (body, says) => {
     const { json } = await send('/v1/responses', body)
     expect(json.error).toMatchObject({ code: 'invalid_json' })
     expect(json.error.message).toMatch(says)
@@ -164,7 +167,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ])('a body in %s is refused by that name', async (encoding, pack) => {
+  ])('rejects a body in %s and names the encoding', async (encoding, pack) => {
     for (const [path, body] of [
       ['/v1/responses', { model: 'demo', input: 'x' }],
       ['/v1/chat/completions', user('x')],
@@ -188,7 +191,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     }
   })
 
-  test('a missing key and a wrong one are refused', async () => {
+  test('rejects a missing key and a wrong key', async () => {
     expect(await send('/v1/responses', {}, { authorization: '' })).toMatchObject({
       status: 401,
       json: {
@@ -201,7 +204,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect((await send('/v1/responses', {}, { authorization: 'Bearer nope' })).status).toBe(401)
   })
 
-  test('whatever JSON comes, it is answered or refused', async () => {
+  test('any JSON is answered or rejected, never a 500', async () => {
     const anything = fc
       .anything({ withNullPrototype: false, maxDepth: 3 })
       .filter((value) => JSON.stringify(value) !== undefined)

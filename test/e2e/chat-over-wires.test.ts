@@ -1,4 +1,4 @@
-/** Chat Completions of the official SDK over every wire, each served by a strict upstream. */
+/** Chat Completions with the official SDK over every wire, each served by a strict upstream. */
 import { makeParseableResponseFormat } from 'openai/lib/parser'
 import type {
   ChatCompletion,
@@ -7,15 +7,15 @@ import type {
   ChatCompletionTool,
 } from 'openai/resources/chat/completions'
 import { afterEach, describe, expect, test } from 'vitest'
-import { REFUSAL, USAGE } from '../support/services/model.ts'
-import { serviceTown } from '../support/services/service-town.ts'
+import { REFUSAL, USAGE } from '../support/services/simulated-model.ts'
+import { useGatewayWithServices } from '../support/services/gateway-with-services.ts'
 import { ANSWER_SCHEMA, degreesAt, LOOK, WIRE_MODELS } from '../support/wire-models.ts'
 
-const town = serviceTown()
+const setup = useGatewayWithServices()
 afterEach(() => {
-  town.services.manner = 'plain'
-  town.services.cut = null
-  expect(town.services.refusals.splice(0)).toEqual([])
+  setup.services.manner = 'plain'
+  setup.services.cut = null
+  expect(setup.services.refusals.splice(0)).toEqual([])
 })
 
 const tools: ChatCompletionTool[] = [{ type: 'function', function: { strict: true, ...LOOK } }]
@@ -27,18 +27,23 @@ const IMAGE = {
   image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' },
 } as const
 
-/** What it says of its reasoning is no word of OpenAI's. */
+/** `reasoning_content` is a field of other services that OpenAI's types do not have. */
 type Thinking = ChatCompletionMessage & { readonly reasoning_content?: string }
 
 function user(content: string): ChatCompletionMessageParam {
   return { role: 'user', content }
 }
 
-describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
+describe.each(WIRE_MODELS)('$model', ({ model, thinks, refusalForm, returnedReasoning }) => {
   const ask = (messages: ChatCompletionMessageParam[]) =>
-    town.gateway.openai.chat.completions.create({ model, reasoning_effort: 'low', messages, tools })
+    setup.gateway.openai.chat.completions.create({
+      model,
+      reasoning_effort: 'low',
+      messages,
+      tools,
+    })
 
-  test('answers, whole', async () => {
+  test('answers a non-streamed request', async () => {
     const { choices, usage } = await ask([user('Servus')])
     expect(choices[0]).toMatchObject({
       finish_reason: 'stop',
@@ -57,23 +62,26 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     ['plain', 5],
     ['odd', null],
     ['odd', 7],
-  ] as const)('says streamed what it says whole (%s, cut %s)', async (manner, cut) => {
-    const messages = [user(QUESTION)]
-    const whole = await ask(messages)
-    Object.assign(town.services, { manner, cut })
-    const streamed = await town.gateway.openai.chat.completions
-      .stream({ model, messages, tools, ...more })
-      .finalChatCompletion()
-    expect(shown(streamed)).toEqual(shown(whole))
-    expect(streamed.choices[0]).toMatchObject({
-      finish_reason: 'tool_calls',
-      message: { content: 'Let me look. 🔭', tool_calls: [{ type: 'function' }, {}] },
-    })
-  })
+  ] as const)(
+    'streams the same answer as it gives non-streamed (%s, cut %s)',
+    async (manner, cut) => {
+      const messages = [user(QUESTION)]
+      const whole = await ask(messages)
+      Object.assign(setup.services, { manner, cut })
+      const streamed = await setup.gateway.openai.chat.completions
+        .stream({ model, messages, tools, ...more })
+        .finalChatCompletion()
+      expect(comparableParts(streamed)).toEqual(comparableParts(whole))
+      expect(streamed.choices[0]).toMatchObject({
+        finish_reason: 'tool_calls',
+        message: { content: 'Let me look. 🔭', tool_calls: [{ type: 'function' }, {}] },
+      })
+    },
+  )
 
-  test('tells its reasoning', async () => {
+  test('streams its reasoning', async () => {
     if (!thinks || model.includes('/')) return
-    const stream = town.gateway.openai.chat.completions.stream({
+    const stream = setup.gateway.openai.chat.completions.stream({
       model,
       messages: [user('Servus')],
       ...more,
@@ -87,8 +95,8 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     expect(thoughts).toBe('Somebody talks to me: ¿qué?')
   })
 
-  test.each([true, false])('runs tools by itself (streamed: %s)', async (stream) => {
-    const runner = town.gateway.openai.chat.completions.runTools({
+  test.each([true, false])("works with the SDK's tool runner (streamed: %s)", async (stream) => {
+    const runner = setup.gateway.openai.chat.completions.runTools({
       model,
       reasoning_effort: 'low',
       stream: stream as true,
@@ -119,12 +127,13 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
       message = (await ask(messages)).choices[0]?.message as Thinking
     }
     expect(message.content).toBe(ANSWER)
-    // What chat has no words for is remembered, and found by the calls that it led to.
-    const sent = town.services.received.at(-1)?.text.match(returned ?? /never/)?.length ?? 0
-    expect(sent).toBe(returned !== null ? 2 : 0)
+    // Reasoning that the chat API cannot carry is stored, and found again by the ids of the calls after it.
+    const sent =
+      setup.services.received.at(-1)?.text.match(returnedReasoning ?? /never/)?.length ?? 0
+    expect(sent).toBe(returnedReasoning !== null ? 2 : 0)
   })
 
-  test('answers in the shape that was asked for', async () => {
+  test('answers in the requested JSON schema', async () => {
     const response_format = makeParseableResponseFormat<Record<string, unknown>>(
       {
         type: 'json_schema',
@@ -132,22 +141,24 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
       },
       (text) => JSON.parse(text) as Record<string, unknown>,
     )
-    const asked = { model, messages: [user('Answer in JSON.')], response_format }
-    const parsed = await town.gateway.openai.chat.completions.parse(asked)
+    const request = { model, messages: [user('Answer in JSON.')], response_format }
+    const parsed = await setup.gateway.openai.chat.completions.parse(request)
     expect(parsed.choices[0]?.message.parsed).toMatchObject({ place: 'so', degrees: 7 })
-    const streamed = await town.gateway.openai.chat.completions.stream(asked).finalChatCompletion()
+    const streamed = await setup.gateway.openai.chat.completions
+      .stream(request)
+      .finalChatCompletion()
     expect(streamed.choices[0]?.message.parsed).toEqual(parsed.choices[0]?.message.parsed)
   })
 
-  test('refuses in its own way', async () => {
-    const { choices } = await town.gateway.openai.chat.completions
+  test('reports a refusal in the form of its service', async () => {
+    const { choices } = await setup.gateway.openai.chat.completions
       .stream({ model, messages: [user('Refuse this.')], ...more })
       .finalChatCompletion()
-    expect(choices[0]?.finish_reason).toBe(refuses === 'in words' ? 'stop' : 'content_filter')
-    expect(choices[0]?.message.refusal ?? null).toBe(refuses === 'filtered' ? null : REFUSAL)
+    expect(choices[0]?.finish_reason).toBe(refusalForm === 'in words' ? 'stop' : 'content_filter')
+    expect(choices[0]?.message.refusal ?? null).toBe(refusalForm === 'filtered' ? null : REFUSAL)
   })
 
-  test('says when it was cut off', async () => {
+  test('reports that its answer was cut off', async () => {
     const { choices } = await ask([user('Go on for ever.')])
     expect(choices[0]).toMatchObject({
       finish_reason: 'length',
@@ -170,12 +181,12 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     ['an instruction at the end', [user('Servus'), { role: 'system', content: 'Go!' }], 'You said'],
     ['two questions in a row', [user('Servus'), user('Well?')], 'I remember 1 earlier'],
     [
-      'an empty message of the assistant (C18)',
+      'an empty assistant message (C18)',
       [user('Servus'), { role: 'assistant', content: '' }, user('Well?')],
       'I remember 1 earlier',
     ],
     [
-      'an assistant who speaks first',
+      'an assistant message at the beginning',
       [{ role: 'assistant', content: 'Welcome.' }, user('Well?')],
       'You said “Well?”',
     ],
@@ -203,19 +214,19 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
       'I remember 1 earlier',
     ],
   ] as readonly (readonly [string, ChatCompletionMessageParam[], string])[])(
-    'takes %s',
+    'accepts %s',
     async (_, messages, words) => {
       const { choices } = await ask(messages)
       expect(choices[0]?.message.content).toContain(words)
     },
   )
 
-  test('goes on with its own words, or is asked to', async () => {
+  test('continues a trailing assistant message, or is asked to', async () => {
     const { choices } = await ask([user('Servus'), { role: 'assistant', content: 'It is so' }])
     expect(choices[0]?.message.content).toMatch(/^and so on\.$|^You said /)
   })
 
-  test('takes what a tool gave in parts', async () => {
+  test('accepts a tool output in parts', async () => {
     const { choices } = await ask([
       user('Well?'),
       {
@@ -229,8 +240,8 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
   })
 })
 
-/** What is the same whether it was streamed or not: all but ids. */
-function shown({ choices, usage }: ChatCompletion): unknown {
+/** Returns all that must be equal for streamed and non-streamed answers: everything but ids. */
+function comparableParts({ choices, usage }: ChatCompletion): unknown {
   const [choice] = choices
   return {
     usage: { ...usage },

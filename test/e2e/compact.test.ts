@@ -1,4 +1,4 @@
-/** Compaction and token counts with the official SDK, over every wire and on both hosts. */
+/** Compaction and token counts with the official SDK, over every wire, on Node and inside workerd. */
 import type {
   FunctionTool,
   Response,
@@ -7,31 +7,23 @@ import type {
 } from 'openai/resources/responses/responses'
 import { afterEach, describe, expect, test } from 'vitest'
 import { schemaFaults } from '../support/openapi.ts'
-import { LOOK } from '../support/wire-models.ts'
+import { LOOK, outputsFor } from '../support/wire-models.ts'
 import { HOSTS } from './hosts.ts'
-import { serviceHost } from './service-host.ts'
+import { useHostWithServices } from './service-host.ts'
 
 const MODELS = ['gpt-5', 'chat-model', 'claude-sonnet-5', 'gemini-3.8-flash', 'demo']
 const tools: FunctionTool[] = [{ type: 'function', strict: true, ...LOOK }]
-const ALWAYS = [{ type: 'compaction', compact_threshold: 1 }]
-
-function outputsFor({ output }: Response): ResponseInputItem[] {
-  return output.flatMap((item): ResponseInputItem[] =>
-    item.type === 'function_call'
-      ? [{ type: 'function_call_output', call_id: item.call_id, output: 'fog at dawn' }]
-      : [],
-  )
-}
+const COMPACT_ALWAYS = [{ type: 'compaction', compact_threshold: 1 }]
 
 const typesIn = ({ output }: { readonly output: readonly { readonly type: string }[] }) =>
   output.map(({ type }) => type)
 
 describe.each(HOSTS)('on %s', (_, start) => {
-  const at = serviceHost(start)
+  const at = useHostWithServices(start)
   afterEach(() => expect(at.services.refusals.splice(0)).toEqual([]))
 
   describe.each(MODELS)('over %s', (model) => {
-    /** What the model was given last; the demo is within the gateway and shows it to nobody. */
+    /** Returns the last request to the upstream; null for the demo, which runs inside the gateway. */
     const sent = () => (model === 'demo' ? null : (at.services.received.at(-1)?.text ?? ''))
     const expectSummaryOnly = () => {
       if (sent() === null) return
@@ -43,11 +35,11 @@ describe.each(HOSTS)('on %s', (_, start) => {
 
     async function talked(): Promise<Response> {
       const called = await at.openai.responses.create({ model, tools, input: 'Look at Rome.' })
-      const input = outputsFor(called)
+      const input = outputsFor(called, () => 'fog at dawn')
       return at.openai.responses.create({ model, tools, input, previous_response_id: called.id })
     }
 
-    test('a conversation is compacted, and goes on from what came of it', async () => {
+    test('compacts a conversation that can then be continued from the result', async () => {
       const { id } = await talked()
       const compacted = await at.openai.responses.compact({ model, previous_response_id: id })
       expect(schemaFaults('openai', 'CompactResource', compacted)).toEqual([])
@@ -63,34 +55,42 @@ describe.each(HOSTS)('on %s', (_, start) => {
       const { output_text } = await at.openai.responses.create({ model, input })
       expect(output_text).toContain('And now?')
       expectSummaryOnly()
-      // It is no response.
+      // A compaction result is not a response.
       await expect(
         at.openai.responses.create({ model, input: 'x', previous_response_id: compacted.id }),
       ).rejects.toThrow('not found')
     })
 
-    test.each([false, true])('it runs by itself (streamed: %s)', async (isStreamed) => {
-      const { id } = await talked()
-      const asked = { model, input: 'And now?', previous_response_id: id, tools }
-      const first = isStreamed
-        ? await at.openai.responses.stream({ ...asked, context_management: ALWAYS }).finalResponse()
-        : await at.openai.responses.create({ ...asked, context_management: ALWAYS })
-      expect(typesIn(first)[0]).toBe('compaction')
-      expect(typesIn(first).filter((type) => type === 'compaction')).toHaveLength(1)
-      expectSummaryOnly()
+    test.each([false, true])(
+      'compacts automatically above the threshold (streamed: %s)',
+      async (isStreamed) => {
+        const { id } = await talked()
+        const requestFields = { model, input: 'And now?', previous_response_id: id, tools }
+        const first = isStreamed
+          ? await at.openai.responses
+              .stream({ ...requestFields, context_management: COMPACT_ALWAYS })
+              .finalResponse()
+          : await at.openai.responses.create({
+              ...requestFields,
+              context_management: COMPACT_ALWAYS,
+            })
+        expect(typesIn(first)[0]).toBe('compaction')
+        expect(typesIn(first).filter((type) => type === 'compaction')).toHaveLength(1)
+        expectSummaryOnly()
 
-      const input = outputsFor(first)
-      const question: ResponseInputItem = { role: 'user', content: 'And then?' }
-      const next = await at.openai.responses.create({
-        model,
-        input: [...input, question],
-        previous_response_id: first.id,
-      })
-      expect(typesIn(next)).not.toContain('compaction')
-      expect(next.status).toBe('completed')
-    })
+        const input = outputsFor(first, () => 'fog at dawn')
+        const question: ResponseInputItem = { role: 'user', content: 'And then?' }
+        const next = await at.openai.responses.create({
+          model,
+          input: [...input, question],
+          previous_response_id: first.id,
+        })
+        expect(typesIn(next)).not.toContain('compaction')
+        expect(next.status).toBe('completed')
+      },
+    )
 
-    test('below the threshold nothing happens', async () => {
+    test('does not compact below the threshold', async () => {
       const { id } = await talked()
       const response = await at.openai.responses.create({
         model,
@@ -101,11 +101,11 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(typesIn(response)).not.toContain('compaction')
     })
 
-    test('a trigger is answered with the compaction alone', async () => {
+    test('answers a compaction trigger with the compaction alone', async () => {
       const { id } = await talked()
       const input: ResponseInputItem[] = [{ type: 'compaction_trigger' }]
-      const asked = { model, input, previous_response_id: id }
-      const compacted = await at.openai.responses.stream(asked).finalResponse()
+      const requestFields = { model, input, previous_response_id: id }
+      const compacted = await at.openai.responses.stream(requestFields).finalResponse()
       expect(compacted.status).toBe('completed')
       expect(typesIn(compacted)).toEqual(['compaction'])
       const next = await at.openai.responses.create({
@@ -117,7 +117,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expectSummaryOnly()
     })
 
-    test('tokens are counted over everything that would be sent', async () => {
+    test('counts the tokens of everything that would be sent', async () => {
       const count = async (more: object) =>
         (await at.openai.responses.inputTokens.count({ model, ...more })).input_tokens
       const counted = await at.openai.responses.inputTokens.count({ model, input: 'Servus' })

@@ -1,11 +1,11 @@
-/** The whole gateway with the official SDK as its client: on Node and inside workerd alike. */
+/** The complete gateway with the official SDK as its client, on Node and inside workerd. */
 import type OpenAI from 'openai'
 import type { ChatCompletionTool } from 'openai/resources/chat/completions'
 import type { FunctionTool } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openaiFor } from '../support/gateway.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
-import { speak } from '../support/wires.ts'
+import { answerWith } from '../support/answer-formats.ts'
 import { HOSTS, type Host } from './hosts.ts'
 
 const SAID = {
@@ -48,8 +48,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
   const sent = () => upstream.received.at(-1)?.json ?? {}
 
   describe.each(['chat-model', 'responses-model'])('over %s', (model) => {
-    test('a chat is answered whole', async () => {
-      upstream.behave = speak(SAID)
+    test('answers a chat non-streamed', async () => {
+      upstream.behave = answerWith(SAID)
       const { choices, usage } = await openai.chat.completions.create({
         model,
         messages: [{ role: 'user', content: 'Weather?' }],
@@ -71,8 +71,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(upstream.received.at(-1)?.headers.authorization).toBe('Bearer sk-upstream')
     })
 
-    test('a chat is streamed', async () => {
-      upstream.behave = speak(SAID)
+    test('streams a chat', async () => {
+      upstream.behave = answerWith(SAID)
       const stream = openai.chat.completions.stream({
         model,
         messages: [{ role: 'user', content: 'Weather?' }],
@@ -90,8 +90,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
       })
     })
 
-    test('a response is given whole', async () => {
-      upstream.behave = speak(SAID)
+    test('answers a response non-streamed', async () => {
+      upstream.behave = answerWith(SAID)
       const response = await openai.responses.create({
         model,
         input: 'Weather?',
@@ -111,8 +111,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(response.id).toMatch(/^resp_[0-9A-Z]{20}$/)
     })
 
-    test('a response is streamed', async () => {
-      upstream.behave = speak(SAID)
+    test('streams a response', async () => {
+      upstream.behave = answerWith(SAID)
       const stream = openai.responses.stream({ model, input: 'Weather?', tools: responsesTools })
       const response = await stream.finalResponse()
       expect(response).toMatchObject({ status: 'completed', output_text: SAID.text })
@@ -123,8 +123,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(response.id).toMatch(/^resp_[0-9A-Z]{20}$/)
     })
 
-    test('an image reaches the model', async () => {
-      upstream.behave = speak({ text: 'A cat.' })
+    test('passes an image on to the model', async () => {
+      upstream.behave = answerWith({ text: 'A cat.' })
       await openai.responses.create({
         model,
         input: [
@@ -153,8 +153,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(JSON.stringify(sent())).toContain(image)
     })
 
-    test('a cut answer says so', async () => {
-      upstream.behave = speak({ text: 'It is', finish: 'length' })
+    test('reports an answer that was cut off', async () => {
+      upstream.behave = answerWith({ text: 'It is', finish: 'length' })
       const response = await openai.responses.create({ model, input: 'Go on', stream: false })
       expect(response).toMatchObject({
         status: 'incomplete',
@@ -167,15 +167,15 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(chat.choices[0]?.finish_reason).toBe('length')
     })
 
-    test('a response goes on from the previous one with everything that was said', async () => {
-      upstream.behave = speak(SAID)
+    test('continues the previous response with all of its items', async () => {
+      upstream.behave = answerWith(SAID)
       const first = await openai.responses.create({
         model,
         input: 'Weather?',
         tools: responsesTools,
         instructions: 'Be brief.',
       })
-      upstream.behave = speak({ text: 'Sunny.' })
+      upstream.behave = answerWith({ text: 'Sunny.' })
       const second = await openai.responses
         .stream({
           model,
@@ -199,16 +199,16 @@ describe.each(HOSTS)('on %s', (_, start) => {
       ]) {
         expect(text).toContain(words)
       }
-      // Instructions belong to one request.
+      // Instructions apply to one request only.
       expect(text).not.toContain('Be brief.')
       expect(text).not.toContain(first.id)
 
-      upstream.behave = speak({ text: 'Yes.' })
+      upstream.behave = answerWith({ text: 'Yes.' })
       await openai.responses.create({ model, previous_response_id: second.id, input: 'Sure?' })
       expect(JSON.stringify(sent())).toMatch(/Weather\?.*25 degrees.*Sunny\..*Sure\?/)
     })
 
-    test('what an upstream refuses reaches the client as it was', async () => {
+    test("passes an upstream's error on with its status and headers", async () => {
       upstream.behave = (response) => {
         response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '7' })
         response.end(
@@ -229,10 +229,10 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((refused as { headers: Headers }).headers.get('retry-after')).toBe('7')
     })
 
-    test('a stream that breaks ends with a failure', async () => {
+    test('ends a broken stream with a failure', async () => {
       upstream.behave = async (response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
-        const events = (await import('../support/wires.ts'))[
+        const events = (await import('../support/answer-formats.ts'))[
           model === 'chat-model' ? 'chatStream' : 'responsesStream'
         ]({ text: 'Half of it' })
         for (const event of events.slice(0, -3)) response.write(event)
@@ -259,7 +259,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  test('the demo thinks, calls a tool when it is offered one, and tells what it said', async () => {
+  test('the demo model streams reasoning, calls an offered tool and repeats its output', async () => {
     const runner = openai.chat.completions.runTools({
       model: 'demo',
       messages: [{ role: 'user', content: 'Weather in Graz?' }],
@@ -273,7 +273,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(await runner.finalContent()).toBe('The tools said: 20 degrees.')
   })
 
-  test('the demo remembers over previous_response_id', async () => {
+  test('the demo model remembers over previous_response_id', async () => {
     const first = await openai.responses.create({ model: 'demo', input: 'My name is Ada.' })
     const second = await openai.responses.create({
       model: 'demo',
@@ -283,26 +283,26 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(second.output_text).toContain('I remember 1 earlier of your messages')
   })
 
-  test('models are listed and found', async () => {
+  test('lists models and retrieves one', async () => {
     const listed = await openai.models.list()
     expect(listed.data.map(({ id }) => id)).toEqual(['chat-model', 'responses-model', 'demo'])
     expect(await openai.models.retrieve('demo')).toMatchObject({ id: 'demo', owned_by: 'demo' })
     await expect(openai.models.retrieve('nope')).rejects.toMatchObject({ status: 404 })
   })
 
-  test('without keys, web pages from elsewhere are refused', async () => {
+  test('without keys, rejects requests from pages of other origins', async () => {
     const ask = (origin: string) => fetch(`${host.url}/v1/models`, { headers: { origin } })
     expect((await ask('http://evil.example')).status).toBe(403)
     expect((await ask('http://localhost:3000')).status).toBe(200)
   })
 
-  test('paths work without /v1 as well', async () => {
+  test('accepts paths without /v1', async () => {
     const response = await fetch(`${host.url}/models`)
     expect(response.status).toBe(200)
   })
 
   test.each(['/v1/models/', '//v1/models', '/v1//models', '/v1/v1/models', '/models/'])(
-    '%s is what it was meant to be',
+    'treats %s as /v1/models',
     async (path) => {
       const [meant, odd] = await Promise.all(
         ['/v1/models', path].map(async (one) => (await fetch(host.url + one)).text()),
@@ -312,7 +312,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   )
 
   test.each(['/v1//embeddings', '//embeddings', '/v1/v1/embeddings/'])(
-    '%s reaches the upstream as what it was meant to be',
+    'passes %s to the upstream as /v1/embeddings',
     async (path) => {
       await fetch(host.url + path, { method: 'POST', body: '{}' })
       expect(upstream.received.at(-1)?.path).toBe('/v1/embeddings')
@@ -322,15 +322,18 @@ describe.each(HOSTS)('on %s', (_, start) => {
   test.each([
     ['POST', '/v1//chat/completions/', 400],
     ['PUT', '/v1/chat/completions', 404],
-  ] as const)('%s %s is not asked of the upstream', async (method, path, status) => {
+  ] as const)('does not pass %s %s to the upstream', async (method, path, status) => {
     const before = upstream.received.length
     const messages = [{ role: 'user', content: ['x'] }]
-    const asked: RequestInit = { method, body: JSON.stringify({ model: 'chat-model', messages }) }
-    expect((await fetch(host.url + path, asked)).status).toBe(status)
+    const requestFields: RequestInit = {
+      method,
+      body: JSON.stringify({ model: 'chat-model', messages }),
+    }
+    expect((await fetch(host.url + path, requestFields)).status).toBe(status)
     expect(upstream.received.length).toBe(before)
   })
 
-  test('other paths reach the upstream and come back byte for byte', async () => {
+  test('passes other paths through byte for byte', async () => {
     upstream.behave = (response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end('{"object": "list",  "data": []}')
@@ -348,7 +351,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  test('a body that is packed goes on as it came where it is passed through', async () => {
+  test('passes a compressed body through unchanged', async () => {
     upstream.behave = (response) => void response.end('{}')
     const before = upstream.received.length
     const response = await fetch(`${host.url}/v1/embeddings`, {
@@ -363,7 +366,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   })
 
   test.each(['chat', 'responses', 'conversations', 'memory', 'context'])(
-    'no path below /v1/%s is looked for upstream, whatever is sent to it',
+    'never passes unknown paths below /v1/%s to an upstream',
     async (room) => {
       const before = upstream.received.length
       const messages = [{ role: 'user', content: 'between us' }]
@@ -380,7 +383,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   )
 
   test.each(['/embeddings?x=1', '/audio/speech', '/images/generations', '/moderations', '/files'])(
-    '%s reaches the upstream without /v1 as well',
+    'also passes %s to the upstream without /v1',
     async (path) => {
       upstream.behave = (response) => {
         response.writeHead(200, { 'content-type': 'application/json' })
@@ -406,7 +409,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     '/conversations/conv_a/nothing',
     '/memory/nothing',
     '/toString/a',
-  ])('%s is nobody’s, and reaches no upstream', async (path) => {
+  ])('answers %s with 404 and calls no upstream', async (path) => {
     const before = upstream.received.length
     const response = await fetch(host.url + path)
     expect(response.status).toBe(404)
@@ -414,7 +417,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(upstream.received).toHaveLength(before)
   })
 
-  test('a chat in the language of its upstream goes through byte for byte, both ways', async () => {
+  test('passes a chat through byte for byte in both directions if the upstream has the same API', async () => {
     const bytes =
       '{"model": "chat-model",  "stream": true, "messages": [{"role": "user", "content": "x", "odd": 1.0}]}'
     const answer = [
@@ -433,7 +436,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(upstream.received.at(-1)?.text).toBe(bytes)
   })
 
-  test('explain tells what would be sent, and sends nothing', async () => {
+  test('explain shows what would be sent, and sends nothing', async () => {
     const before = upstream.received.length
     const explained = async (body: object) => {
       const response = await fetch(`${host.url}/v1/context/explain`, {

@@ -1,12 +1,12 @@
 /**
- * The two homes of the gateway, as the end-to-end tests start them. Either is held to what it says that
- * it sent, by the time that it closes.
+ * Starts the gateway on Node and inside workerd for the end-to-end tests. When a host closes, it checks that
+ * all explanations match the requests sent.
  */
 import { expect } from 'vitest'
 import { createTestHarness } from 'wrangler'
 import { openD1, type D1Binding } from '../../src/store/database/d1-engine.ts'
 import { startGateway } from '../support/gateway.ts'
-import { storedFaults } from '../support/watch-explained.ts'
+import { findFaultsInDatabase } from '../support/watch-explained.ts'
 
 export interface Host {
   readonly url: string
@@ -33,7 +33,7 @@ async function startWorker(environment: Readonly<Record<string, string>>): Promi
   return {
     url: url.origin,
     async close() {
-      const faults = await storedFaults(openD1((await worker.getEnv()).DB), environment)
+      const faults = await findFaultsInDatabase(openD1((await worker.getEnv()).DB), environment)
       await harness.close()
       expect(faults).toEqual([])
     },

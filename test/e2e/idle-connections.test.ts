@@ -1,12 +1,15 @@
-/** Whoever keeps a connection for the next request must not find it closed: proxies keep theirs for a minute. */
+/**
+ * Keep-alive: the gateway keeps idle connections open longer than clients and proxies do (about a minute), so
+ * that none sends a request into a closed connection.
+ */
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 
-test('a connection is kept for longer than anybody else keeps it, and its client is told how long', async () => {
+test('keeps an idle connection for over a minute and announces its timeout', async () => {
   const { url, close } = await startGateway()
   try {
-    const told = await new Promise<string | undefined>((resolve, reject) => {
+    const result = await new Promise<string | undefined>((resolve, reject) => {
       request(`${url}/v1/models`, (response) => {
         response.resume()
         resolve(String(response.headers['keep-alive']))
@@ -14,7 +17,7 @@ test('a connection is kept for longer than anybody else keeps it, and its client
         .on('error', reject)
         .end()
     })
-    const [, seconds = '0'] = /^timeout=(\d+)$/.exec(told ?? '') ?? []
+    const [, seconds = '0'] = /^timeout=(\d+)$/.exec(result ?? '') ?? []
     expect(Number(seconds)).toBeGreaterThan(60)
   } finally {
     await close()

@@ -1,4 +1,7 @@
-/** What stands in front of every start: nothing that it cannot write or read may keep the gateway from it. */
+/**
+ * The script that runs before every start: an unwritable folder or an unreadable source never keeps the
+ * gateway from starting.
+ */
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
@@ -19,7 +22,10 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A checkout in which everything is installed; its gateway writes down that it was called. */
+/**
+ * Creates a checkout with its dependencies installed, and a gateway stub that creates the file `called` when
+ * it runs.
+ */
 function checkout(): string {
   const root = mkdtempSync(join(tmpdir(), 'backstory-'))
   folders.push(root)
@@ -34,7 +40,7 @@ function checkout(): string {
   return root
 }
 
-/** Whether it rehearsed. */
+/** True if the script ran `rehearse`. */
 function prepared(root: string): boolean {
   rmSync(join(root, 'called'), { force: true })
   const script = join(root, '.scripts/install.cjs')
@@ -43,21 +49,21 @@ function prepared(root: string): boolean {
   return existsSync(join(root, 'called'))
 }
 
-test('sources are compiled once, and again when they have changed', () => {
+test('compiles the sources once, and again after a change', () => {
   const root = checkout()
   expect([prepared(root), prepared(root)]).toEqual([true, false])
   writeFileSync(join(root, 'src/more.ts'), '')
   expect([prepared(root), prepared(root)]).toEqual([true, false])
 })
 
-test('where nothing may be written, the gateway starts without', () => {
+test('starts without compiling if the cache is not writable', () => {
   const root = checkout()
-  // A file in place of the folder stops the superuser as well.
+  // A file in place of the folder stops root as well.
   writeFileSync(join(root, 'node_modules/.cache'), '')
   expect(prepared(root)).toBe(false)
 })
 
-test('a link to nowhere among the sources, such as an editor locks a file with, stops nobody', () => {
+test("ignores a dangling link among the sources, such as an editor's lock file", () => {
   const root = checkout()
   prepared(root)
   symlinkSync('nowhere', join(root, 'src/.#more.ts'))

@@ -1,15 +1,15 @@
-/** What happens when a conversation grows too long: compaction, truncation, refusal, and their notes. */
+/** Conversations that grow too long: compaction, truncation and rejection, with their notes. */
 import type { ResponseInput } from 'openai/resources/responses/responses'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { answerJson, startUpstream, type Upstream } from '../support/upstream.ts'
-import { speak } from '../support/wires.ts'
+import { answerWith } from '../support/answer-formats.ts'
 
 let upstream: Upstream
 let gateway: Awaited<ReturnType<typeof startGateway>>
 beforeEach(async () => {
-  upstream = await startUpstream(speak({ text: 'Yes.' }))
+  upstream = await startUpstream(answerWith({ text: 'Yes.' }))
   const account = { baseUrl: upstream.url, apiKey: 'sk-upstream' }
   gateway = await startGateway(
     upstreams(
@@ -47,7 +47,7 @@ const explained = async (body: object) => {
   }
 }
 
-/** Rounds of about 200 tokens each. */
+/** Builds rounds of about 200 tokens each. */
 function rounds(count: number): ResponseInput {
   return Array.from({ length: count }).flatMap((_, at): ResponseInput => [
     { role: 'user', content: `question ${at} ${'x'.repeat(400)}` },
@@ -57,7 +57,7 @@ function rounds(count: number): ResponseInput {
 const long: ResponseInput = [...rounds(6), { role: 'user', content: 'And now?' }]
 
 describe('when the window is known', () => {
-  test('the oldest rounds are left out if that is allowed, with a note for each item', async () => {
+  test('drops the oldest rounds with `truncation: "auto"`, with a note for each item', async () => {
     const { openai } = gateway
     await openai.responses.create({ model: 'small', input: long, truncation: 'auto' })
     expect(sent()?.text).not.toContain('question 0')
@@ -73,7 +73,7 @@ describe('when the window is known', () => {
     expect(size.sent.estimated_tokens).toBeLessThan(1000)
   })
 
-  test('otherwise what cannot fit is refused', async () => {
+  test('rejects a prompt that does not fit without it', async () => {
     for (const truncation of [undefined, 'disabled'] as const) {
       const response = await gateway.post('/v1/responses', {
         model: 'small',
@@ -88,7 +88,7 @@ describe('when the window is known', () => {
     expect(upstream.received).toEqual([])
   })
 
-  test('a question that is too long by itself is refused in any case', async () => {
+  test('rejects a question that alone exceeds the window', async () => {
     const input = 'x'.repeat(6000)
     const response = await gateway.post('/v1/responses', {
       model: 'small',
@@ -108,7 +108,7 @@ describe('when the window is known', () => {
     expect(response.output[0]?.type).toBe('compaction')
   })
 
-  test('tokens are counted, however many there are', async () => {
+  test('counts tokens beyond the window', async () => {
     const { openai } = gateway
     const { input_tokens } = await openai.responses.inputTokens.count({
       model: 'small',
@@ -118,12 +118,12 @@ describe('when the window is known', () => {
   })
 })
 
-test('when nobody knows the window, nothing is cut and nothing refused', async () => {
+test('if the window is unknown, nothing is cut or rejected', async () => {
   await gateway.openai.responses.create({ model: 'chat', input: long, truncation: 'auto' })
   expect(sent()?.text).toContain('question 0')
 })
 
-describe('a summary that cannot be made', () => {
+describe('if a compaction fails', () => {
   const ask = (input: ResponseInput) =>
     gateway.openai.responses.create({
       model: 'chat',
@@ -132,12 +132,12 @@ describe('a summary that cannot be made', () => {
     })
 
   test.each([
-    ['refused upstream', answerJson(500, { error: { message: 'no' } })],
-    ['cut off', speak({ text: 'It was', finish: 'length' })],
-    ['empty', speak({ text: '' })],
-  ])('%s: everything stays as it was, and the log says so', async (_, summary) => {
+    ['a summary that the upstream rejects', answerJson(500, { error: { message: 'no' } })],
+    ['a summary that is cut off', answerWith({ text: 'It was', finish: 'length' })],
+    ['an empty summary', answerWith({ text: '' })],
+  ])('%s: sends the conversation unchanged, and logs the failure', async (_, summary) => {
     upstream.behave = (response, received) =>
-      (received.text.includes('<conversation>') ? summary : speak({ text: 'Yes.' }))(
+      (received.text.includes('<conversation>') ? summary : answerWith({ text: 'Yes.' }))(
         response,
         received,
       )
@@ -148,7 +148,7 @@ describe('a summary that cannot be made', () => {
     expect(gateway.log.map(({ event }) => event)).toContain('not-compacted')
   })
 
-  test('what was asked for by name fails', async () => {
+  test('fails if the client requested the compaction by a trigger', async () => {
     upstream.behave = answerJson(429, { error: { message: 'slow down' } }, { 'retry-after': '7' })
     const input = [...long, { type: 'compaction_trigger' }] as unknown
     const response = await gateway.post('/v1/responses', { model: 'chat', input })
@@ -159,7 +159,7 @@ describe('a summary that cannot be made', () => {
   })
 })
 
-test('a dry run tells that it would be compacted, and asks nobody', async () => {
+test('a dry run shows a due compaction without any upstream request', async () => {
   const context_management = [{ type: 'compaction', compact_threshold: 100 }]
   const { notes } = await explained({
     model: 'chat',
@@ -171,7 +171,7 @@ test('a dry run tells that it would be compacted, and asks nobody', async () => 
 })
 
 describe('an upstream that compacts and counts itself', () => {
-  test('is asked for a compaction, over the whole conversation', async () => {
+  test('gets the compaction request for the complete conversation', async () => {
     const { openai } = gateway
     const { id } = await openai.responses.create({ model: 'native', input: 'Rome?' })
     const answer = { id: 'resp_u', object: 'response.compaction', created_at: 1, output: [] }
@@ -188,24 +188,24 @@ describe('an upstream that compacts and counts itself', () => {
     expect(sent()?.text).toMatch(/Rome\?.*Yes\..*Oslo\?/)
   })
 
-  test('is asked to count, and estimated if it does not', async () => {
+  test('gets the count request, and the gateway estimates if it fails', async () => {
     const { openai } = gateway
     upstream.behave = answerJson(200, { object: 'response.input_tokens', input_tokens: 7777 })
-    const asked = { model: 'native', input: 'Rome?', max_output_tokens: 100 }
-    expect(await openai.responses.inputTokens.count(asked)).toEqual({
+    const request = { model: 'native', input: 'Rome?', max_output_tokens: 100 }
+    expect(await openai.responses.inputTokens.count(request)).toEqual({
       object: 'response.input_tokens',
       input_tokens: 7777,
     })
     expect(sent()?.path).toBe('/v1/responses/input_tokens')
     expect(Object.keys(sent()?.json ?? {}).toSorted()).toEqual(['input', 'model'])
     upstream.behave = answerJson(404, {})
-    const { input_tokens } = await openai.responses.inputTokens.count(asked)
+    const { input_tokens } = await openai.responses.inputTokens.count(request)
     expect(input_tokens).toBeGreaterThan(0)
     expect(input_tokens).toBeLessThan(100)
     expect(gateway.log.map(({ event }) => event)).toContain('tokens-not-counted')
   })
 
-  test('is told the threshold itself; others are not', async () => {
+  test("gets the client's threshold; other upstreams do not", async () => {
     const context_management = [{ type: 'compaction', compact_threshold: 100_000 }]
     for (const model of ['native', 'plain']) {
       await gateway.openai.responses.create({ model, input: 'hi', context_management })
@@ -215,7 +215,7 @@ describe('an upstream that compacts and counts itself', () => {
     }
   })
 
-  test('gets its own compaction back, which says nothing to anybody else', async () => {
+  test('gets its own compaction item back; other upstreams do not', async () => {
     const theirs = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAAABpzfWE' } as const
     const input: ResponseInput = [...rounds(1), theirs, { role: 'user', content: 'And now?' }]
     await gateway.openai.responses.create({ model: 'native', input, store: false })
@@ -229,7 +229,7 @@ describe('an upstream that compacts and counts itself', () => {
   })
 })
 
-test('an output for a call that nobody made is refused when it is to go on from a response', async () => {
+test('rejects an output without a call when continuing a response', async () => {
   const { id } = await gateway.openai.responses.create({ model: 'chat', input: 'hi' })
   const input = [{ type: 'function_call_output', call_id: 'call_x', output: '4' }]
   const body = { model: 'chat', input, previous_response_id: id }

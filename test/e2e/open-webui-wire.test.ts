@@ -1,16 +1,19 @@
-/** What Open WebUI sends, in each of the ways it may be set up, and what it hears: on Node and workerd. */
+/**
+ * Requests of Open WebUI with each of its header profiles, and the answers to them: on Node and inside
+ * workerd.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 import {
-  headersOf,
+  buildHeaders,
   JWT_SECRET,
-  NOWHERE,
+  NO_POSITION,
   PROFILES,
   type Profile,
 } from '../support/open-webui/headers.ts'
-import { readShared, sharedExists } from '../support/shared.ts'
+import { readShared, sharedExists } from '../support/shared-files.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
-import { speak } from '../support/wires.ts'
+import { answerWith } from '../support/answer-formats.ts'
 import { HOSTS, type Host } from './hosts.ts'
 
 type Pairs = Readonly<Record<string, string>>
@@ -21,16 +24,16 @@ const OPEN_WEBUI = { ...BARE, 'X-OpenWebUI-Chat-Id': 'c1' }
 
 function pairsFor(profile: Profile, task = ''): Pairs {
   const place = {
-    ...NOWHERE,
+    ...NO_POSITION,
     chat: 'c1',
     userMessage: 'u1',
     message: task === '' ? 'a1' : '',
     task,
   }
-  return Object.fromEntries(headersOf({ profile, key: KEY, user: 'user-1' }, place))
+  return Object.fromEntries(buildHeaders({ profile, key: KEY, user: 'user-1' }, place))
 }
 
-/** Of the right form, and signed by nobody. */
+/** A user token of the right form with an invalid signature. */
 function forged(): Pairs {
   const token = pairsFor('jwt')['X-OpenWebUI-User-Jwt'] ?? ''
   return { ...BARE, 'X-OpenWebUI-User-Jwt': `${token.slice(0, -43)}${'A'.repeat(43)}` }
@@ -63,7 +66,7 @@ interface Line {
   readonly response?: { readonly output?: readonly object[]; readonly status: string }
 }
 
-/** As Open WebUI reads a stream: line by line, each of which must be JSON and short. */
+/** Reads a stream as Open WebUI does: each line must be JSON and of limited length. */
 function linesOf(text: string): readonly Line[] {
   const lines = text.split('\n').filter((line) => line.startsWith('data: '))
   expect(lines.at(-1)).toBe('data: [DONE]')
@@ -82,7 +85,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   let open: Host
   let signing: Host
   beforeAll(async () => {
-    upstream = await startUpstream(speak(SAID))
+    upstream = await startUpstream(answerWith(SAID))
     const account = { baseUrl: upstream.url, apiKey: 'sk-upstream' }
     const environment = {
       BACKSTORY_KEYS: `openwebui:${KEY}`,
@@ -115,7 +118,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     const isKnown = profile !== 'bare'
     const headers = pairsFor(profile)
 
-    test('the models are listed (C126)', async () => {
+    test('lists the models (C126)', async () => {
       const response = await fetch(`${hostFor(headers).url}/v1/models`, { headers })
       const { data } = (await response.json()) as {
         data: readonly Readonly<Record<string, unknown>>[]
@@ -124,12 +127,12 @@ describe.each(HOSTS)('on %s', (_, start) => {
       for (const model of data) expect(model).not.toHaveProperty('pipeline')
     })
 
-    test.each(['chat-model', 'responses-model'])('a chat is answered by %s', async (model) => {
+    test.each(['chat-model', 'responses-model'])('%s answers a chat', async (model) => {
       const response = await post('/chat/completions', chatOf(model), headers)
       expect(response.headers.get('content-type')).toContain('text/event-stream')
       const lines = linesOf(await response.text())
-      const told = lines.flatMap(({ choices = [] }) => choices.map(({ delta }) => delta))
-      const joined = (field: string) => told.map((delta) => delta[field] ?? '').join('')
+      const result = lines.flatMap(({ choices = [] }) => choices.map(({ delta }) => delta))
+      const joined = (field: string) => result.map((delta) => delta[field] ?? '').join('')
       expect(joined('content')).toContain(SAID.text)
       expect(joined('reasoning_content')).toBe(SAID.reasoning)
       if (!isKnown) return
@@ -138,7 +141,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
 
     test.each(['chat-model', 'responses-model'])(
-      'a response is made by %s (C127)',
+      '%s answers a Responses request (C127)',
       async (model) => {
         const response = await post('/responses', responseOf(model), headers)
         const last = linesOf(await response.text()).at(-1)
@@ -154,12 +157,12 @@ describe.each(HOSTS)('on %s', (_, start) => {
       },
     )
 
-    test('a title is made, as one JSON', async () => {
-      const asked = { model: 'chat-model', stream: false, max_tokens: 1000 }
+    test('answers a title task with one JSON body', async () => {
+      const request = { model: 'chat-model', stream: false, max_tokens: 1000 }
       const messages = [{ role: 'user', content: TITLE }]
       const response = await post(
         '/chat/completions',
-        { ...asked, messages },
+        { ...request, messages },
         pairsFor(profile, 'title_generation'),
       )
       const body = (await response.json()) as { choices: [{ message: { content: string } }] }
@@ -167,12 +170,12 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  test('an upstream of chats is asked for the usage', async () => {
+  test('requests the usage from a chat upstream', async () => {
     await (await post('/chat/completions', chatOf('chat-model'), OPEN_WEBUI)).text()
     expect(upstream.received.at(-1)?.json['stream_options']).toEqual({ include_usage: true })
   })
 
-  test('a tool of a Responses connection does not become strict on the way', async () => {
+  test('does not make a tool of a Responses connection strict', async () => {
     const strict = () => {
       const tools = upstream.received.at(-1)?.json['tools'] as { strict?: boolean }[] | undefined
       return tools?.[0]?.strict
@@ -183,11 +186,11 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(strict()).toBeUndefined()
   })
 
-  describe('with a secret', () => {
+  describe('with OPEN_WEBUI_JWT_SECRET', () => {
     const ask = (headers: Pairs) =>
       post('/chat/completions', chatOf('example-model'), headers, signing)
 
-    test('a user whose signature is missing or does not hold is told so (C129)', async () => {
+    test('rejects a user with a missing or invalid signature (C129)', async () => {
       for (const headers of [BARE, pairsFor('user'), pairsFor('full'), forged()]) {
         const response = await ask(headers)
         expect(response.status).toBe(401)
@@ -196,18 +199,18 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((await ask(pairsFor('jwt'))).status).toBe(200)
     })
 
-    test('the list needs no user, and a bad signature shows when the connection is verified (C126, C129)', async () => {
+    test('lists models without a user, but checks a signature when the connection is verified (C126, C129)', async () => {
       const list = (headers: Pairs) => fetch(`${signing.url}/v1/models`, { headers })
       expect((await list(BARE)).status).toBe(200)
       expect((await list(forged())).status).toBe(401)
     })
   })
 
-  describe('out of a browser', () => {
+  describe('requests from a browser', () => {
     const origin = 'https://chat.example.com'
     const allowed = (response: Response) => response.headers.get('access-control-allow-origin')
 
-    test('a page may ask what it may send', async () => {
+    test('a preflight allows the methods and headers of a page', async () => {
       const response = await fetch(`${open.url}/v1/chat/completions`, {
         method: 'OPTIONS',
         headers: {
@@ -221,7 +224,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(response.headers.get('access-control-allow-headers')).toContain('authorization')
     })
 
-    test('and may read lists, streams and errors', async () => {
+    test('lists, streams and errors have CORS headers', async () => {
       const list = await fetch(`${open.url}/v1/models`, { headers: { ...BARE, origin } })
       expect([list.status, allowed(list)]).toEqual([200, '*'])
       const stream = await post('/chat/completions', chatOf('example-model'), { ...BARE, origin })
@@ -231,28 +234,28 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect([error.status, allowed(error)]).toEqual([401, '*'])
     })
 
-    test('who is no page is told nothing of it', async () => {
+    test('a request without an origin gets no CORS headers', async () => {
       expect(allowed(await fetch(`${open.url}/v1/models`, { headers: BARE }))).toBeNull()
     })
   })
 })
 
-test('without keys a page of this machine may read, and no other', async () => {
+test('without keys, only pages of this machine get CORS headers', async () => {
   const gateway = await startGateway()
   const ask = (origin: string, method: string) =>
     fetch(`${gateway.url}/v1/models`, {
       method,
       headers: { origin, 'access-control-request-method': 'GET' },
     })
-  const told = async (origin: string, method: string) => {
+  const result = async (origin: string, method: string) => {
     const response = await ask(origin, method)
     return [response.status, response.headers.get('access-control-allow-origin')]
   }
   const here = 'http://localhost:3000'
-  expect(await told(here, 'OPTIONS')).toEqual([204, here])
-  expect(await told(here, 'GET')).toEqual([200, here])
-  expect(await told('https://chat.example.com', 'OPTIONS')).toEqual([403, null])
-  expect(await told('https://chat.example.com', 'GET')).toEqual([403, null])
+  expect(await result(here, 'OPTIONS')).toEqual([204, here])
+  expect(await result(here, 'GET')).toEqual([200, here])
+  expect(await result('https://chat.example.com', 'OPTIONS')).toEqual([403, null])
+  expect(await result('https://chat.example.com', 'GET')).toEqual([403, null])
   await gateway.close()
 })
 
@@ -264,40 +267,37 @@ interface RecordedRequest {
   readonly body: { readonly stream: boolean } | null
 }
 
-describe.skipIf(!sharedExists)(
-  'every request that Open WebUI was heard to send is answered',
-  () => {
-    const recorded = sharedExists
-      ? readShared('fixtures/open-webui/requests.jsonl')
-          .toString()
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as RecordedRequest)
-      : []
-    let gateway: Awaited<ReturnType<typeof startGateway>>
-    beforeAll(async () => {
-      gateway = await startGateway({
-        BACKSTORY_KEYS: `openwebui:${KEY}`,
-        UPSTREAMS: JSON.stringify([
-          { name: 'd', wire: 'demo', models: ['example-model'], quirks: { delayMs: 0 } },
-        ]),
-      })
+describe.skipIf(!sharedExists)('answers every recorded request of Open WebUI', () => {
+  const recorded = sharedExists
+    ? readShared('fixtures/open-webui/requests.jsonl')
+        .toString()
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as RecordedRequest)
+    : []
+  let gateway: Awaited<ReturnType<typeof startGateway>>
+  beforeAll(async () => {
+    gateway = await startGateway({
+      BACKSTORY_KEYS: `openwebui:${KEY}`,
+      UPSTREAMS: JSON.stringify([
+        { name: 'd', wire: 'demo', models: ['example-model'], quirks: { delayMs: 0 } },
+      ]),
     })
-    afterAll(() => gateway.close())
+  })
+  afterAll(() => gateway.close())
 
-    test.each(recorded)('$kind', async ({ method, path, headers, body }) => {
-      const sent = headers
-        .filter(([name]) => !/^(host|accept-encoding|authorization)$/i.test(name))
-        .map(([name, value]): [string, string] => [name.replace('X-Gw-', 'X-Backstory-'), value])
-      const response = await fetch(gateway.url + path, {
-        method,
-        headers: [...sent, ['Authorization', `Bearer ${KEY}`]],
-        ...(body === null ? {} : { body: JSON.stringify(body) }),
-      })
-      expect(response.status).toBe(200)
-      const text = await response.text()
-      if (body?.stream === true) expect(linesOf(text).length).toBeGreaterThan(2)
-      else expect(JSON.parse(text)).toMatchObject({ object: expect.any(String) as string })
+  test.each(recorded)('$kind', async ({ method, path, headers, body }) => {
+    const sent = headers
+      .filter(([name]) => !/^(host|accept-encoding|authorization)$/i.test(name))
+      .map(([name, value]): [string, string] => [name.replace('X-Gw-', 'X-Backstory-'), value])
+    const response = await fetch(gateway.url + path, {
+      method,
+      headers: [...sent, ['Authorization', `Bearer ${KEY}`]],
+      ...(body === null ? {} : { body: JSON.stringify(body) }),
     })
-  },
-)
+    expect(response.status).toBe(200)
+    const text = await response.text()
+    if (body?.stream === true) expect(linesOf(text).length).toBeGreaterThan(2)
+    else expect(JSON.parse(text)).toMatchObject({ object: expect.any(String) as string })
+  })
+})

@@ -1,13 +1,13 @@
-/** Who decides how much of a conversation a model is given: the operator, for a model, for a key, the request. */
+/** The levels that choose a context policy: the setting for all, for a model, for a key, and the request. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openaiFor, startGateway, upstreams } from '../support/gateway.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
-import { speak } from '../support/wires.ts'
+import { answerWith } from '../support/answer-formats.ts'
 
 let upstream: Upstream
 let gateway: Awaited<ReturnType<typeof startGateway>>
 beforeAll(async () => {
-  upstream = await startUpstream(speak({ text: 'Yes.' }))
+  upstream = await startUpstream(answerWith({ text: 'Yes.' }))
   const account = { baseUrl: upstream.url, apiKey: 'sk' }
   gateway = await startGateway({
     BACKSTORY_KEYS: 'ada:key-of-ada,ben:key-of-ben',
@@ -50,15 +50,29 @@ async function questionsSent(
   return list.filter(({ role }) => role === 'user').length
 }
 
-describe('each goes before the one in front of it (C35)', () => {
+describe('each level overrides the one before (C35)', () => {
   test.each([
-    ['the operator for all', 'key-of-ada', 'chat-large', {}, {}, 4],
-    ['for a model', 'key-of-ada', 'chat-small', {}, {}, 2],
-    ['for a key', 'key-of-ben', 'chat-small', {}, {}, 3],
-    ['the request', 'key-of-ben', 'chat-small', { backstory: { window: { turns: 1 } } }, {}, 1],
-    ['the request, by a name', 'key-of-ben', 'chat-small', { backstory: 'replay' }, {}, TURNS],
+    ['the setting for all', 'key-of-ada', 'chat-large', {}, {}, 4],
+    ['the setting for a model', 'key-of-ada', 'chat-small', {}, {}, 2],
+    ['the setting for a key', 'key-of-ben', 'chat-small', {}, {}, 3],
     [
-      'a request that can only send headers',
+      'the request field',
+      'key-of-ben',
+      'chat-small',
+      { backstory: { window: { turns: 1 } } },
+      {},
+      1,
+    ],
+    [
+      'the request field with a policy name',
+      'key-of-ben',
+      'chat-small',
+      { backstory: 'replay' },
+      {},
+      TURNS,
+    ],
+    [
+      'the request header',
       'key-of-ben',
       'chat-small',
       {},
@@ -66,7 +80,7 @@ describe('each goes before the one in front of it (C35)', () => {
       TURNS,
     ],
     [
-      'a field of the request before its header',
+      'the request field before the header',
       'key-of-ada',
       'chat-large',
       { backstory: { window: { turns: 1 } } },
@@ -74,15 +88,22 @@ describe('each goes before the one in front of it (C35)', () => {
       1,
     ],
     [
-      'a header where the field of the request names no policy',
+      'the header if the request field has no policy',
       'key-of-ben',
       'chat-small',
       { backstory: { outputs: { keep_turns: 3 } } },
       { 'x-backstory-policy': 'replay' },
       TURNS,
     ],
-    ['over another wire', 'key-of-ada', 'responses-large', { backstory: 'replay' }, {}, TURNS],
-  ] as const)('%s', async (_, key, model, more, headers, most) => {
+    [
+      'the request field over another wire',
+      'key-of-ada',
+      'responses-large',
+      { backstory: 'replay' },
+      {},
+      TURNS,
+    ],
+  ] as const)('applies the policy of %s', async (_, key, model, more, headers, most) => {
     const sent = await questionsSent(key, model, more, headers)
     if (most === TURNS) expect(sent).toBe(TURNS)
     else {
@@ -92,8 +113,8 @@ describe('each goes before the one in front of it (C35)', () => {
   })
 })
 
-describe('the field is for the gateway alone', () => {
-  test('what goes through unchanged goes through without it', async () => {
+describe('the field `backstory`', () => {
+  test('is removed from requests that otherwise pass through unchanged', async () => {
     await questionsSent('key-of-ada', 'chat-large', { backstory: 'replay', seed: 7 })
     const raw = JSON.stringify({
       backstory: 'replay',
@@ -109,10 +130,10 @@ describe('the field is for the gateway alone', () => {
     expect(upstream.received[0]?.json).toEqual({ model: 'responses-x', input: 'Hi', store: false })
   })
 
-  test('what it says is kept with a stored answer, and not shown as if the model had said it', async () => {
+  test('is stored with a response, and not shown as part of it', async () => {
     const client = openaiFor(gateway.url, 'key-of-ada')
-    const asked = { model: 'responses-x', input: 'Hi', backstory: { policy: 'lean' } }
-    const first = await client.responses.create(asked)
+    const requestFields = { model: 'responses-x', input: 'Hi', backstory: { policy: 'lean' } }
+    const first = await client.responses.create(requestFields)
     const read = await client.responses.retrieve(first.id)
     expect(JSON.stringify(read)).not.toContain('backstory')
   })
@@ -126,7 +147,7 @@ describe('the field is for the gateway alone', () => {
     ['/v1/responses', { input: 'Hi', backstory: { policy: 'x' } }, 'backstory.policy'],
     ['/v1/responses', { input: 'Hi', backstory: 'x' }, 'backstory'],
     ['/v1/context/explain', { input: 'Hi', backstory: { media: 1 } }, 'backstory.media'],
-  ])('%s refuses nonsense with its path', async (path, body, param) => {
+  ])('%s rejects an invalid value and names its path', async (path, body, param) => {
     const response = await fetch(gateway.url + path, {
       method: 'POST',
       headers: { authorization: 'Bearer key-of-ada', 'content-type': 'application/json' },
@@ -137,7 +158,7 @@ describe('the field is for the gateway alone', () => {
     expect(upstream.received).toHaveLength(0)
   })
 
-  test('so does a header', async () => {
+  test('an unknown policy in the header is rejected', async () => {
     const response = await gateway.post(
       '/v1/responses',
       { model: 'responses-x', input: 'Hi' },

@@ -1,19 +1,20 @@
-/** Every event of our streams, held to both published descriptions of the API. */
+/** Checks every event of the gateway's streams against both published schemas of the Responses API. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 import { schemaFaults } from '../support/openapi.ts'
-import { readShared, sharedExists } from '../support/shared.ts'
+import { readShared, sharedExists } from '../support/shared-files.ts'
 
 const TURNS = {
-  'thought, words and calls': '/think Hm.\n/say Hello there.\n/call f {"a": 1}\n/call g',
+  'an answer with reasoning, text and calls':
+    '/think Hm.\n/say Hello there.\n/call f {"a": 1}\n/call g',
   'a refusal': '/refuse I would rather not.',
-  'an answer cut short': '/say It is\n/finish length',
-  'a failure in the middle': '/say Half\n/error It broke.',
+  'an answer that is cut off': '/say It is\n/finish length',
+  'an answer that fails in the middle': '/say Half\n/error It broke.',
 }
 
 /**
- * Where OpenAI's document says one thing and OpenAI's own streams do another: two fields without null
- * that are null on the wire, and a name that is never sent.
+ * Differences between OpenAI's document and its own streams: two fields that are null on the wire, and a
+ * required name that is never sent.
  */
 const NOT_ON_THE_WIRE =
   /\.response\.(usage|user) is not \w+ but null|FunctionCallArgumentsDoneEvent has no name/
@@ -23,7 +24,7 @@ const DOCUMENTS = {
   'open-responses': 'openapi/open-responses-2026-04-24.json',
 } as const
 
-/** The name of an event's schema in a document, by its type. */
+/** Maps event types to the names of their schemas in a document. */
 function eventNames(path: string): ReadonlyMap<string, string> {
   const document = JSON.parse(readShared(path).toString()) as {
     components: { schemas: Record<string, { properties?: { type?: { enum?: string[] } } }> }
@@ -35,12 +36,12 @@ function eventNames(path: string): ReadonlyMap<string, string> {
   )
 }
 
-describe.skipIf(!sharedExists)('as published', () => {
+describe.skipIf(!sharedExists)('events match the published schemas', () => {
   let gateway: Awaited<ReturnType<typeof startGateway>>
   beforeAll(async () => void (gateway = await startGateway()))
   afterAll(() => gateway.close())
 
-  test.each(Object.entries(TURNS))('%s', async (_, input) => {
+  test.each(Object.entries(TURNS))('of %s', async (_, input) => {
     const response = await gateway.post('/v1/responses', { model: 'demo', stream: true, input })
     const lines = (await response.text()).split('\n').filter((line) => line.startsWith('data: {'))
     expect(lines.length).toBeGreaterThan(5)

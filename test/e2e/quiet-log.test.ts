@@ -1,4 +1,4 @@
-/** What clients do all the time is no mistake of the gateway's, and nothing that its log speaks of as one. */
+/** Requests that clients commonly send do not log an error. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -18,12 +18,12 @@ afterAll(async () => {
 })
 
 test.each(['/v1/embeddings', '/v1/models', '/v1/nowhere', '/healthz'])(
-  'to ask for the head of %s only',
+  'a HEAD request to %s logs nothing',
   async (path) => {
     const complained = vi.spyOn(console, 'error')
     const { status } = await fetch(gateway.url + path, { method: 'HEAD' })
     expect(status).toBeLessThan(500)
-    // What is wrong is told behind the answer.
+    // Errors are logged after the answer.
     await (await fetch(`${gateway.url}/healthz`)).text()
     expect(complained.mock.calls).toEqual([])
     expect(gateway.log).toEqual([])
@@ -31,7 +31,7 @@ test.each(['/v1/embeddings', '/v1/models', '/v1/nowhere', '/healthz'])(
   },
 )
 
-test('to leave in the middle of a request', async () => {
+test('a client that hangs up within its request logs nothing', async () => {
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1')
   await once(socket, 'connect')
   socket.write(

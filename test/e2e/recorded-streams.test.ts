@@ -1,14 +1,14 @@
 /**
- * Answers that real services gave, served byte for byte: the official SDK reads each of them through
- * the gateway, in both dialects, and what is told anew obeys the published rules.
+ * Replays recorded answers of real services byte for byte: the official SDK reads each through the gateway in
+ * both dialects, and translated streams match the published rules.
  */
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
-import { heard, servus, type Dialect } from '../support/heard.ts'
+import { readClientAnswer, greetingRequest, type Dialect } from '../support/read-client-answer.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
-import { readShared, sharedExists, sharedUrl } from '../support/shared.ts'
+import { readShared, sharedExists, sharedUrl } from '../support/shared-files.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 
 const FOLDERS = {
@@ -27,7 +27,7 @@ interface Recorded {
   readonly bytes: Buffer
 }
 
-/** A stream of one answer; where an origin kept only the events, they are framed again. */
+/** Lists the recorded streams with one answer; recordings of events only get SSE frames again. */
 function recordedStreams(): readonly Recorded[] {
   if (!sharedExists) return [{ name: 'no recordings here', model: '', bytes: Buffer.alloc(0) }]
   return Object.entries(FOLDERS).flatMap(([folder, model]) =>
@@ -46,7 +46,7 @@ function recordedStreams(): readonly Recorded[] {
   )
 }
 
-/** Bodies of answers that were not streamed, and of refusals. */
+/** Lists the recorded non-streamed answers and errors. */
 function recordedBodies(): readonly Recorded[] {
   if (!sharedExists) return [{ name: 'no recordings here', model: '', bytes: Buffer.alloc(0) }]
   return Object.entries(FOLDERS).flatMap(([folder, model]) =>
@@ -59,7 +59,7 @@ function recordedBodies(): readonly Recorded[] {
   )
 }
 
-/** Of other endpoints, or of an answer that has just begun. */
+/** Recordings of other endpoints, or of an answer that has just started. */
 const OTHER_BODIES =
   /count-tokens|compact-|conversation-(?:create|delete)|input-tokens|background-queued|json-array/
 
@@ -72,7 +72,7 @@ function answersIn(lines: string): readonly string[] {
   return answers
 }
 
-/** The other wires are told anew in any case. */
+/** Forces a translation; other wires are always translated. */
 function quirksOf(wire: string): object {
   return wire === 'chat' || wire === 'responses' ? { retell: true } : {}
 }
@@ -105,18 +105,18 @@ function serve(bytes: Buffer): void {
 
 const FAILED = /failed-|error-mid-stream/
 
-/** What the SDK cannot read when it comes from the service itself, and hence not when passed on. */
-const ILLEGIBLE =
+/** Recordings that the SDK cannot read from the service itself either, so they are not passed through. */
+const UNREADABLE_BY_SDK =
   /apply-patch-call|stream-starting-after|mistral-tool-call-no-index|tool-call-no-finish/
 
-/** As it is passed on to a client of its own language, and as it is told anew. */
+/** Returns the model with pass-through, if the dialect is the same, and the one with translation. */
 function modelsFor({ name, model }: Recorded, dialect: Dialect): readonly string[] {
   const retold = `retold-${model}`
-  return model !== dialect || ILLEGIBLE.test(name) ? [retold] : [model, retold]
+  return model !== dialect || UNREADABLE_BY_SDK.test(name) ? [retold] : [model, retold]
 }
 
 describe.skipIf(!sharedExists)('a recorded stream', () => {
-  test.each(recordedStreams())('$name as a response', async (recorded) => {
+  test.each(recordedStreams())('$name is readable as a response', async (recorded) => {
     const isFailed = FAILED.test(recorded.name)
     serve(recorded.bytes)
     for (const model of modelsFor(recorded, 'responses')) {
@@ -125,8 +125,8 @@ describe.skipIf(!sharedExists)('a recorded stream', () => {
       if (isFailed) await expect(reading).rejects.toThrow()
       else expect((await reading).status).toMatch(/^(?:completed|incomplete)$/)
     }
-    const body = servus('responses', `retold-${recorded.model}`, true)
-    const { messages, failure } = await heard(
+    const body = greetingRequest('responses', `retold-${recorded.model}`, true)
+    const { messages, failure } = await readClientAnswer(
       'responses',
       await gateway.post('/v1/responses', body),
     )
@@ -134,7 +134,7 @@ describe.skipIf(!sharedExists)('a recorded stream', () => {
     expect(failure !== null).toBe(isFailed)
   })
 
-  test.each(recordedStreams())('$name as a chat', async (recorded) => {
+  test.each(recordedStreams())('$name is readable as a chat', async (recorded) => {
     serve(recorded.bytes)
     for (const model of modelsFor(recorded, 'chat')) {
       const reading = gateway.openai.chat.completions
@@ -145,10 +145,10 @@ describe.skipIf(!sharedExists)('a recorded stream', () => {
     }
   })
 
-  test.each(recordedStreams())('$name is kept as it was told', async ({ name, model, bytes }) => {
+  test.each(recordedStreams())('$name is stored as it was sent', async ({ name, model, bytes }) => {
     serve(bytes)
-    const response = await gateway.post('/v1/responses', servus('responses', model, true))
-    const { responseId, text } = await heard('responses', response)
+    const response = await gateway.post('/v1/responses', greetingRequest('responses', model, true))
+    const { responseId, text } = await readClientAnswer('responses', response)
     const turn = (
       await gateway.dependencies.store.loadChain({ tenant: 'local', user: null }, responseId)
     )?.at(-1)
@@ -158,7 +158,7 @@ describe.skipIf(!sharedExists)('a recorded stream', () => {
 })
 
 describe.skipIf(!sharedExists)('a recorded body', () => {
-  test.each(recordedBodies())('$name', async ({ name, model, bytes }) => {
+  test.each(recordedBodies())('$name is readable', async ({ name, model, bytes }) => {
     const status = Number(/error-(\d+)/.exec(name)?.[1] ?? 200)
     upstream.behave = (response) => {
       response.writeHead(status, { 'content-type': 'application/json' })

@@ -1,22 +1,21 @@
-/** The Responses API of the official SDK over every wire, each served by a strict upstream. */
+/** The Responses API with the official SDK over every wire, each served by a strict upstream. */
 import { makeParseableTextFormat } from 'openai/lib/parser'
 import type {
   FunctionTool,
   Response,
   ResponseInput,
   ResponseInputItem,
-  ResponseOutputItem,
 } from 'openai/resources/responses/responses'
 import { afterEach, describe, expect, test } from 'vitest'
-import { REFUSAL, USAGE } from '../support/services/model.ts'
-import { serviceTown } from '../support/services/service-town.ts'
-import { ANSWER_SCHEMA, degreesAt, LOOK, WIRE_MODELS } from '../support/wire-models.ts'
+import { REFUSAL, USAGE } from '../support/services/simulated-model.ts'
+import { useGatewayWithServices } from '../support/services/gateway-with-services.ts'
+import { ANSWER_SCHEMA, LOOK, WIRE_MODELS, outputsFor } from '../support/wire-models.ts'
 
-const town = serviceTown()
+const setup = useGatewayWithServices()
 afterEach(() => {
-  town.services.manner = 'plain'
-  town.services.cut = null
-  expect(town.services.refusals.splice(0)).toEqual([])
+  setup.services.manner = 'plain'
+  setup.services.cut = null
+  expect(setup.services.refusals.splice(0)).toEqual([])
 })
 
 const tools: FunctionTool[] = [{ type: 'function', strict: true, ...LOOK }]
@@ -24,29 +23,15 @@ const reasoning = { effort: 'low' } as const
 const QUESTION = 'Look at Rome and Oslo, then at Graz.'
 const ANSWER = 'The tools said: Rome: 4 degrees · Oslo: 4 degrees · Graz: 4 degrees'
 
-function outputsFor(output: readonly ResponseOutputItem[]): ResponseInputItem[] {
-  return output.flatMap((item): ResponseInputItem[] =>
-    item.type === 'function_call'
-      ? [
-          {
-            type: 'function_call_output',
-            call_id: item.call_id,
-            output: degreesAt(item.arguments),
-          },
-        ]
-      : [],
-  )
-}
-
-describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
+describe.each(WIRE_MODELS)('$model', ({ model, thinks, refusalForm, returnedReasoning }) => {
   const thought = thinks ? ['reasoning'] : []
-  /** What came back of the reasoning in front of the two batches of calls. */
+  /** Counts the reasoning that was sent back before the two batches of calls. */
   const reasoningSent = () =>
-    town.services.received.at(-1)?.text.match(returned ?? /never/)?.length ?? 0
-  const allOfIt = returned === null ? 0 : 2
+    setup.services.received.at(-1)?.text.match(returnedReasoning ?? /never/)?.length ?? 0
+  const allOfIt = returnedReasoning === null ? 0 : 2
 
-  test('answers, whole', async () => {
-    const response = await town.gateway.openai.responses.create({
+  test('answers a non-streamed request', async () => {
+    const response = await setup.gateway.openai.responses.create({
       model,
       reasoning,
       input: 'Servus',
@@ -69,41 +54,44 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     ['plain', 5],
     ['odd', null],
     ['odd', 7],
-  ] as const)('says streamed what it says whole (%s, cut %s)', async (manner, cut) => {
-    const asked = { model, reasoning, tools, input: QUESTION }
-    const whole = await town.gateway.openai.responses.create(asked)
-    Object.assign(town.services, { manner, cut })
-    const streamed = await town.gateway.openai.responses.stream(asked).finalResponse()
-    expect(shown(streamed)).toEqual(shown(whole))
-    const sealed = model.startsWith('gemini') ? thought : []
-    expect(streamed.output.map(({ type }) => type)).toEqual([
-      ...thought,
-      'message',
-      // Gemini signs the call, and a client without memory is given the signature in front of it.
-      ...sealed,
-      'function_call',
-      'function_call',
-    ])
-  })
+  ] as const)(
+    'streams the same answer as it gives non-streamed (%s, cut %s)',
+    async (manner, cut) => {
+      const request = { model, reasoning, tools, input: QUESTION }
+      const whole = await setup.gateway.openai.responses.create(request)
+      Object.assign(setup.services, { manner, cut })
+      const streamed = await setup.gateway.openai.responses.stream(request).finalResponse()
+      expect(comparableParts(streamed)).toEqual(comparableParts(whole))
+      const sealed = model.startsWith('gemini') ? thought : []
+      expect(streamed.output.map(({ type }) => type)).toEqual([
+        ...thought,
+        'message',
+        // Gemini signs the call; a client without `previous_response_id` gets the signature as an item before it.
+        ...sealed,
+        'function_call',
+        'function_call',
+      ])
+    },
+  )
 
   test('runs a tool loop over previous_response_id', async () => {
-    let response: Response = await town.gateway.openai.responses
+    let response: Response = await setup.gateway.openai.responses
       .stream({ model, reasoning, tools, input: QUESTION })
       .finalResponse()
     for (let step = 0; step < 2; step++) {
-      response = await town.gateway.openai.responses
+      response = await setup.gateway.openai.responses
         .stream({
           model,
           reasoning,
           tools,
           previous_response_id: response.id,
-          input: outputsFor(response.output),
+          input: outputsFor(response),
         })
         .finalResponse()
     }
     expect(response.output_text).toBe(ANSWER)
     expect(reasoningSent()).toBe(allOfIt)
-    const after = await town.gateway.openai.responses.create({
+    const after = await setup.gateway.openai.responses.create({
       model,
       reasoning,
       tools,
@@ -114,11 +102,11 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
   })
 
   test.each([true, false])(
-    'runs a tool loop for a client without memory (streamed: %s)',
+    'runs a tool loop for a client that sends all items (streamed: %s)',
     async (streams) => {
       const input: ResponseInput = [{ role: 'user', content: QUESTION }]
       const ask = () => {
-        const asked = {
+        const request = {
           model,
           reasoning,
           tools,
@@ -127,12 +115,12 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
           include: ['reasoning.encrypted_content' as const],
         }
         return streams
-          ? town.gateway.openai.responses.stream(asked).finalResponse()
-          : town.gateway.openai.responses.create(asked)
+          ? setup.gateway.openai.responses.stream(request).finalResponse()
+          : setup.gateway.openai.responses.create(request)
       }
       let response = await ask()
       for (let step = 0; step < 2; step++) {
-        input.push(...(response.output as ResponseInputItem[]), ...outputsFor(response.output))
+        input.push(...(response.output as ResponseInputItem[]), ...outputsFor(response))
         response = await ask()
       }
       expect(response.output_text).toBe(ANSWER)
@@ -142,31 +130,31 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     },
   )
 
-  test('answers in the shape that was asked for', async () => {
+  test('answers in the requested JSON schema', async () => {
     const format = makeParseableTextFormat<Record<string, unknown>>(
       { type: 'json_schema', name: 'weather', strict: true, schema: ANSWER_SCHEMA },
       (text) => JSON.parse(text) as Record<string, unknown>,
     )
-    const asked = { model, reasoning, text: { format }, input: 'Answer in JSON.' }
-    const parsed = await town.gateway.openai.responses.parse(asked)
+    const request = { model, reasoning, text: { format }, input: 'Answer in JSON.' }
+    const parsed = await setup.gateway.openai.responses.parse(request)
     expect(parsed.output_parsed).toMatchObject({ place: 'so', degrees: 7, hours: [7] })
-    const streamed = await town.gateway.openai.responses.stream(asked).finalResponse()
+    const streamed = await setup.gateway.openai.responses.stream(request).finalResponse()
     expect(streamed.output_parsed).toEqual(parsed.output_parsed)
   })
 
-  test('refuses in its own way', async () => {
-    const asked = { model, reasoning, input: 'Refuse this.' }
-    const response = await town.gateway.openai.responses.stream(asked).finalResponse()
+  test('reports a refusal in the form of its service', async () => {
+    const request = { model, reasoning, input: 'Refuse this.' }
+    const response = await setup.gateway.openai.responses.stream(request).finalResponse()
     expect(response).toMatchObject(
-      refuses === 'in words'
+      refusalForm === 'in words'
         ? { status: 'completed' }
         : { status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
     )
     const words = response.output.flatMap((item) => (item.type === 'message' ? item.content : []))
     expect(words).toMatchObject(
-      refuses === 'filtered' ? [] : [{ type: 'refusal', refusal: REFUSAL }],
+      refusalForm === 'filtered' ? [] : [{ type: 'refusal', refusal: REFUSAL }],
     )
-    const next = await town.gateway.openai.responses.create({
+    const next = await setup.gateway.openai.responses.create({
       model,
       reasoning,
       previous_response_id: response.id,
@@ -175,15 +163,15 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     expect(next.output_text).toContain('I remember 1 earlier')
   })
 
-  test('says when it was cut off, and goes on', async () => {
-    const asked = { model, reasoning, max_output_tokens: 2000, input: 'Go on for ever.' }
-    const response = await town.gateway.openai.responses.stream(asked).finalResponse()
+  test('reports that its answer was cut off, and can be continued', async () => {
+    const request = { model, reasoning, max_output_tokens: 2000, input: 'Go on for ever.' }
+    const response = await setup.gateway.openai.responses.stream(request).finalResponse()
     expect(response).toMatchObject({
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
       output_text: 'It goes on and',
     })
-    const next = await town.gateway.openai.responses.create({
+    const next = await setup.gateway.openai.responses.create({
       model,
       reasoning,
       previous_response_id: response.id,
@@ -193,8 +181,11 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
   })
 })
 
-/** What is the same whether it was streamed or not: all but ids and seals. */
-function shown({ output, usage }: Response): unknown {
+/**
+ * Returns all that must be equal for streamed and non-streamed answers: everything but ids and encrypted
+ * content.
+ */
+function comparableParts({ output, usage }: Response): unknown {
   return {
     usage,
     output: output.map((item) => {

@@ -1,4 +1,4 @@
-/** What a client was told survives the death of the process that told it. */
+/** Stored answers survive the end of their process, and a gateway that is asked to stop ends in order. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The gateway as people start it. */
+/** Starts the gateway as a process, as users do. */
 function start(environment: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, ['src/main/start.js'], {
     cwd: new URL('../..', import.meta.url).pathname,
@@ -47,7 +47,7 @@ beforeAll(async () => {
   await first.url
 })
 
-test('killed right after response.completed, it remembers the response', async () => {
+test('a response is still known after a kill right after response.completed', async () => {
   const events = await openaiFor(await first.url).responses.create({
     model: 'demo',
     stream: true,
@@ -77,9 +77,9 @@ test('killed right after response.completed, it remembers the response', async (
 
 test.each([
   ['once', ['SIGTERM']],
-  // As a terminal, a shell and a service manager do, who all pass it on.
-  ['by several at once', ['SIGTERM', 'SIGINT', 'SIGTERM']],
-] as const)('asked to stop %s, it lets an open stream finish', async (_, signals) => {
+  // A terminal, a shell and a service manager may each send a signal.
+  ['by three signals at once', ['SIGTERM', 'SIGINT', 'SIGTERM']],
+] as const)('asked to stop %s, it finishes an open stream', async (_, signals) => {
   const gateway = start()
   const openai = openaiFor(await gateway.url)
   const stream = await openai.responses.create({
@@ -98,7 +98,7 @@ test.each([
   expect(await gateway.exited).toBe(0)
 })
 
-test('it ends where whoever has started it is gone', async () => {
+test('ends when the process that started it is gone', async () => {
   const nobody = start({ PORT: 'x' })
   await expect(nobody.url).rejects.toThrow('PORT must be')
   const gateway = start({ BACKSTORY_STARTED_BY: String(nobody.child.pid) })
@@ -106,14 +106,14 @@ test('it ends where whoever has started it is gone', async () => {
   expect(await gateway.exited).toBe(0)
 })
 
-test('asked to stop again, it waits for nobody', async () => {
+test('a second stop signal ends it at once', async () => {
   const gateway = start()
   const hanging = await openaiFor(await gateway.url).responses.create({
     model: 'demo',
     stream: true,
     input: '/hang',
   })
-  // It is left open: to leave would let the gateway end.
+  // The stream stays open: if its client left, the gateway would end by itself.
   await hanging[Symbol.asyncIterator]().next()
   gateway.child.kill('SIGTERM')
   const again = setInterval(() => gateway.child.kill('SIGTERM'), 400)
@@ -121,7 +121,7 @@ test('asked to stop again, it waits for nobody', async () => {
   clearInterval(again)
 })
 
-test('faults in the settings are told, all of them, and it does not start', async () => {
+test('reports all invalid settings and does not start', async () => {
   const gateway = start({ PORT: 'x', HEARTBEAT_SECONDS: '0' })
   await expect(gateway.url).rejects.toThrow(/PORT must be[^]*HEARTBEAT_SECONDS must be/)
   expect(await gateway.exited).toBe(1)

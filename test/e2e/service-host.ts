@@ -1,4 +1,4 @@
-/** A home of the gateway with the services behind it, for the length of a block of tests. */
+/** Starts a gateway host with the test services as upstreams, for a block of tests. */
 import type OpenAI from 'openai'
 import { afterAll, beforeAll } from 'vitest'
 import { openaiFor } from '../support/gateway.ts'
@@ -11,8 +11,8 @@ export interface ServiceHost {
   readonly openai: OpenAI
 }
 
-/** There once the tests of the block have begun. */
-export function serviceHost(start: StartHost): ServiceHost {
+/** The returned properties are available once the tests of the block run. */
+export function useHostWithServices(start: StartHost): ServiceHost {
   let services: Services
   let host: Host
   let openai: OpenAI

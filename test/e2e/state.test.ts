@@ -1,4 +1,4 @@
-/** The stateful API with the official SDK as its client, every operation of it, on both hosts. */
+/** Every operation of the stateful API with the official SDK, on Node and inside workerd. */
 import type OpenAI from 'openai'
 import { APIError } from 'openai'
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
@@ -6,15 +6,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import { openaiFor } from '../support/gateway.ts'
 import { schemaFaults } from '../support/openapi.ts'
-import { sharedExists } from '../support/shared.ts'
+import { sharedExists } from '../support/shared-files.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
-import { speak } from '../support/wires.ts'
+import { answerWith } from '../support/answer-formats.ts'
 import { HOSTS, type Host } from './hosts.ts'
 
 const model = 'demo'
 const nowhere = '00000000000000000000'
 
-/** What a promise was refused with. */
+/** Returns the status and message of a rejected promise. */
 async function refusal(promise: PromiseLike<unknown>): Promise<unknown> {
   try {
     await promise
@@ -30,7 +30,7 @@ function user(text: string): ResponseInputItem {
   return { role: 'user', content: text }
 }
 
-/** The texts of items in their order. */
+/** Returns the texts of items in order. */
 function textsIn(items: readonly unknown[]): readonly string[] {
   return items.flatMap((item) => {
     const { content } = item as { content?: readonly { text?: string }[] }
@@ -73,10 +73,10 @@ describe.each(HOSTS)('on %s', (_, start) => {
 
   describe('a response', () => {
     test.each(['demo', 'chat-model', 'responses-model'])(
-      'of %s is read again as it was given, streamed or not',
+      'of %s is retrieved as it was answered, streamed or not',
       async (model) => {
-        upstream.behave = speak({ text: 'Sunny.', reasoning: 'Hm.' })
-        const asked = {
+        upstream.behave = answerWith({ text: 'Sunny.', reasoning: 'Hm.' })
+        const request = {
           model,
           input: 'Weather?',
           instructions: 'Be brief.',
@@ -85,11 +85,11 @@ describe.each(HOSTS)('on %s', (_, start) => {
           tools: [{ type: 'function' as const, name: 'f', parameters: {}, strict: true }],
           tool_choice: 'none' as const,
         }
-        const whole = await openai.responses.create(asked)
-        const streamed = await openai.responses.stream(asked).finalResponse()
+        const whole = await openai.responses.create(request)
+        const streamed = await openai.responses.stream(request).finalResponse()
         for (const given of [whole, streamed]) {
           const read = await openai.responses.retrieve(given.id)
-          // What an upstream of the same language says of itself goes on as it comes.
+          // A Responses upstream's own fields are passed through.
           const { output_text, ...said } = model === 'responses-model' ? texts(given) : plain(given)
           expect(read).toMatchObject({
             ...said,
@@ -103,7 +103,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       },
     )
 
-    test('says how it ended, and why', async () => {
+    test('has the status and reason of its end', async () => {
       const cut = await openai.responses.create({ model, input: '/say It is\n/finish length' })
       expect(await openai.responses.retrieve(cut.id)).toMatchObject({
         status: 'incomplete',
@@ -138,7 +138,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       })
     })
 
-    test('that is still being made says so, and is neither deleted nor continued', async () => {
+    test('in progress has that status, and can be neither deleted nor continued', async () => {
       const stream = await openai.responses.create({ model, input: '/say a\n/hang', stream: true })
       let id = ''
       for await (const event of stream) {
@@ -164,8 +164,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(await refusal(openai.responses.delete(id))).toBe('no refusal')
     })
 
-    test('shows what is sealed, and probabilities, only to who asks for them', async () => {
-      upstream.behave = speak({ text: 'Sunny.', reasoning: 'Hm.' })
+    test('includes encrypted reasoning and logprobs only on request', async () => {
+      upstream.behave = answerWith({ text: 'Sunny.', reasoning: 'Hm.' })
       const { id } = await openai.responses.create({
         model: 'responses-model',
         input: 'x',
@@ -181,7 +181,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(JSON.stringify(listed.data)).toContain('sealed')
     })
 
-    test('that was deleted is gone, and what stands on it knows what it said', async () => {
+    test('that was deleted is gone, but responses that continue it still contain its items', async () => {
       const first = await openai.responses.create({ model, input: 'My name is Ada.' })
       const second = await openai.responses.create({
         model,
@@ -216,7 +216,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(textsIn(items)).toContain('My name is Ada.')
     })
 
-    test('of somebody else, of a chat or not stored is not there', async () => {
+    test('of another key, of a chat or not stored is not found', async () => {
       const { id } = await openai.responses.create({ model, input: 'x' })
       const unstored = await openai.responses.create({ model, input: 'x', store: false })
       const chat = await openai.chat.completions.create({
@@ -240,7 +240,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((await openai.responses.retrieve(id)).id).toBe(id)
     })
 
-    test('lists what it was made of, whole, in both orders, page by page', async () => {
+    test('lists its input items completely, in both orders and by page', async () => {
       const first = await openai.responses.create({
         model,
         input: [user('one'), { ...user('two'), id: 'msg_mine' }],
@@ -267,9 +267,9 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  describe('a reference to an item', () => {
-    test('stands for the item, and never reaches an upstream', async () => {
-      upstream.behave = speak({ text: 'Hello Ada.', reasoning: 'Hm.' })
+  describe('an item reference', () => {
+    test('is replaced by the item and never reaches an upstream', async () => {
+      upstream.behave = answerWith({ text: 'Hello Ada.', reasoning: 'Hm.' })
       const first = await openai.responses.create({ model: 'responses-model', input: 'I am Ada.' })
       const [asked] = (await openai.responses.inputItems.list(first.id)).data
       for (const model of ['chat-model', 'responses-model']) {
@@ -288,7 +288,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       }
     })
 
-    test('must name something of one’s own', async () => {
+    test('must name an item of the same key', async () => {
       const { output } = await openai.responses.create({ model, input: 'x' })
       const id = output.at(-1)?.id ?? ''
       const refer = (client: OpenAI, to: string) =>
@@ -308,7 +308,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   })
 
   describe('a conversation', () => {
-    test('is made, read, labelled and deleted', async () => {
+    test('can be created, retrieved, updated and deleted', async () => {
       const made = await openai.conversations.create({ metadata: { topic: 'demo' } })
       expect(made).toMatchObject({ object: 'conversation', metadata: { topic: 'demo' } })
       expect(made.id).toMatch(/^conv_[0-9A-Z]{20}$/)
@@ -330,7 +330,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((await openai.conversations.create()).metadata).toEqual({})
     })
 
-    test('holds items that are added, listed, read and taken out', async () => {
+    test('adds, lists, retrieves and deletes items', async () => {
       const { id } = await openai.conversations.create({ items: [user('one')] })
       const added = await openai.conversations.items.create(id, {
         items: [user('two'), { type: 'message', role: 'assistant', content: 'three' }],
@@ -355,7 +355,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       })
       const left = await all(openai.conversations.items.list(id, { order: 'asc' }))
       expect(textsIn(left)).toEqual(['one', 'three'])
-      // A page goes on behind an item that has been taken out meanwhile.
+      // A page after an item that was deleted meanwhile still works.
       const behind = await all(openai.conversations.items.list(id, { after: two?.id ?? '' }))
       expect(textsIn(behind)).toEqual(['one'])
       for (const [client, item] of [
@@ -371,7 +371,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(response.output_text).toContain('I remember 1 earlier of your messages')
     })
 
-    test('goes on with each response, as a string or an object, and through forks', async () => {
+    test('continues with each response, given as a string or an object, and through forks', async () => {
       const { id } = await openai.conversations.create()
       const first = await openai.responses.create({ model, input: 'one', conversation: id })
       expect(first).toMatchObject({ conversation: { id }, previous_response_id: null })
@@ -389,8 +389,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
       const third = await openai.responses.create({ model, input: 'three', conversation: id })
       expect(third.output_text).toContain('I remember 2 earlier')
       const listed = await all(openai.conversations.items.list(id, { order: 'asc' }))
-      const asked = textsIn(listed.filter((item) => 'role' in item && item.role === 'user'))
-      expect(asked).toEqual(['one', 'two', 'three'])
+      const request = textsIn(listed.filter((item) => 'role' in item && item.role === 'user'))
+      expect(request).toEqual(['one', 'two', 'three'])
       expect(listed.map((item) => item.id)).toContain(second.output.at(-1)?.id)
 
       await openai.conversations.delete(id)
@@ -403,14 +403,14 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(further.output_text).toContain('I remember 2 earlier')
     })
 
-    test('is read and not written without `store`', async () => {
+    test('is read but not written with `store: false`', async () => {
       const { id } = await openai.conversations.create({ items: [user('one')] })
-      const asked = { model, input: 'two', conversation: id, store: false }
-      expect((await openai.responses.create(asked)).output_text).toContain('I remember 1 earlier')
+      const request = { model, input: 'two', conversation: id, store: false }
+      expect((await openai.responses.create(request)).output_text).toContain('I remember 1 earlier')
       expect((await openai.conversations.items.list(id)).data).toHaveLength(1)
     })
 
-    test('keeps nothing of a response that failed or was cancelled, and is free again', async () => {
+    test('stores nothing of a failed or cancelled response, and is not locked afterwards', async () => {
       const { id } = await openai.conversations.create({ items: [user('one')] })
       for (const input of ['/status 500 no', '/say a\n/error no', '/say a\n/break']) {
         await refusal(openai.responses.create({ model, input, conversation: id }))
@@ -432,7 +432,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(textsIn(listed).slice(0, 2)).toEqual(['one', 'two'])
     })
 
-    test('takes one run at a time', async () => {
+    test('runs one response at a time', async () => {
       const { id } = await openai.conversations.create({ items: [user('one')] })
       const running = await openai.responses.create({
         model,
@@ -450,8 +450,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
             'Another process is currently operating on this conversation. Please retry in a few seconds.',
           ) as string,
         }
-        const asked = { model, input: 'two', conversation: id }
-        expect(await refusal(openai.responses.create(asked))).toMatchObject(locked)
+        const request = { model, input: 'two', conversation: id }
+        expect(await refusal(openai.responses.create(request))).toMatchObject(locked)
         const items = openai.conversations.items.create(id, { items: [user('x')] })
         expect(await refusal(items)).toMatchObject(locked)
         expect(await refusal(openai.conversations.delete(id))).toMatchObject(locked)
@@ -460,7 +460,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       }
     })
 
-    test('of many that run at once, those that are answered are all there, in one line', async () => {
+    test('contains exactly the successful ones of many concurrent responses, in one sequence', async () => {
       const { id } = await openai.conversations.create()
       const answered = await Promise.all(
         Array.from({ length: 6 }, (_, at) =>
@@ -470,8 +470,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
       const succeeded = answered.filter((came) => came === 'no refusal')
       expect(succeeded.length).toBeGreaterThan(0)
       const listed = await all(openai.conversations.items.list(id))
-      const asked = listed.filter((item) => 'role' in item && item.role === 'user')
-      expect(asked).toHaveLength(succeeded.length)
+      const request = listed.filter((item) => 'role' in item && item.role === 'user')
+      expect(request).toHaveLength(succeeded.length)
     })
   })
 
@@ -481,7 +481,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     const whole = async (messages: OpenAI.ChatCompletionMessageParam[], topic: string) =>
       (await ask(messages, topic)) as OpenAI.ChatCompletion
 
-    test('are listed, read, labelled and deleted', async () => {
+    test('can be listed, retrieved, updated and deleted', async () => {
       const topic = `list ${host.url}`
       const one = await whole([{ role: 'user', content: 'one' }], topic)
       const two = await whole([{ role: 'user', content: 'two' }], topic)
@@ -523,25 +523,25 @@ describe.each(HOSTS)('on %s', (_, start) => {
       }
     })
 
-    test('know all their messages, of which each was stored once', async () => {
+    test('list all of their messages, each of which is stored once', async () => {
       const messages: OpenAI.ChatCompletionMessageParam[] = [
         { role: 'system', content: 'Be kind.' },
         { role: 'user', name: 'ada', content: [{ type: 'text', text: 'one' }] },
       ]
       const first = await whole(messages, 'messages')
-      const said = first.choices[0]?.message
+      const reply = first.choices[0]?.message
       const second = await whole(
-        [...messages, said as OpenAI.ChatCompletionMessageParam, { role: 'user', content: 'two' }],
+        [...messages, reply as OpenAI.ChatCompletionMessageParam, { role: 'user', content: 'two' }],
         'messages',
       )
       await openai.chat.completions.delete(first.id)
       const listed = openai.chat.completions.messages.list(second.id, { limit: 3 })
-      const told = await all(listed)
-      expect(told.map(({ id }) => id)).toEqual([0, 1, 2, 3].map((n) => `${second.id}-${n}`))
-      expect(told).toMatchObject([
+      const result = await all(listed)
+      expect(result.map(({ id }) => id)).toEqual([0, 1, 2, 3].map((n) => `${second.id}-${n}`))
+      expect(result).toMatchObject([
         { role: 'system', content: 'Be kind.' },
         { role: 'user', content: 'one', name: 'ada' },
-        { role: 'assistant', content: said?.content },
+        { role: 'assistant', content: reply?.content },
         { role: 'user', content: 'two' },
       ])
       const newest = await openai.chat.completions.messages.list(second.id, {
@@ -551,7 +551,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(newest.data).toMatchObject([{ content: 'two' }])
     })
 
-    test('may have been streamed', async () => {
+    test('can be streamed', async () => {
       const topic = `stream ${host.url}`
       const stream = await ask([{ role: 'user', content: 'one' }], topic, true)
       let id = ''
@@ -563,12 +563,12 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  describe.skipIf(!sharedExists)('what is published', () => {
+  describe.skipIf(!sharedExists)('the published schemas', () => {
     const expectLawful = (name: string, value: unknown) =>
       expect(schemaFaults('openai', name, value)).toEqual([])
 
-    test('is what responses and their lists look like', async () => {
-      upstream.behave = speak({ text: 'a', reasoning: 'b', calls: CALLS })
+    test('match responses and their lists', async () => {
+      upstream.behave = answerWith({ text: 'a', reasoning: 'b', calls: CALLS })
       const first = await openai.responses.create({ model: 'chat-model', input: 'x' })
       const { id } = await openai.responses.create({
         model,
@@ -595,7 +595,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expectLawful('ResponseItemList', await raw(`/responses/${id}/input_items?limit=1`))
     })
 
-    test('is what conversations and their lists look like', async () => {
+    test('match conversations and their lists', async () => {
       const made = await openai.conversations.create({ metadata: { a: 'b' } })
       expectLawful('ConversationResource', made)
       expectLawful('ConversationItemList', await raw(`/conversations/${made.id}/items`))
@@ -616,7 +616,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expectLawful('DeletedConversationResource', await openai.conversations.delete(made.id))
     })
 
-    test('is what stored completions and their lists look like', async () => {
+    test('match stored completions and their lists', async () => {
       const { id } = await openai.chat.completions.create({
         model,
         store: true,
@@ -624,7 +624,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       })
       expectLawful('CreateChatCompletionResponse', await raw(`/chat/completions/${id}`))
       expectLawful('ChatCompletionList', await raw('/chat/completions'))
-      // The schema of messages takes those of the assistant only, though its example shows another.
+      // The schema allows only assistant messages, but its example has another one.
       const { data, ...list } = await raw(`/chat/completions/${id}/messages`)
       expectLawful('ChatCompletionMessageList', { ...list, data: [] })
       expect(data).toMatchObject([{ id: `${id}-0`, role: 'user', content: 'one' }])
@@ -642,7 +642,7 @@ const CALLS = [{ id: 'call_a', name: 'f', arguments: '{}' }]
 
 type Given = OpenAI.Responses.Response
 
-/** As it was on the wire, but for the moment at which it was over. */
+/** Returns the response as it was on the wire, without its end time. */
 function plain({ completed_at: _at, ...given }: Given): Omit<Given, 'completed_at'> {
   const json = JSON.stringify(given, (key, value: unknown) =>
     key === 'parsed' || key === 'output_parsed' ? undefined : value,

@@ -1,4 +1,4 @@
-/** A process that has to stop: what it still answers is ended in words, and nothing is cut off. */
+/** A gateway that stops: open answers end with a message, and after-answer work is completed. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { turnIdOfResponse } from '../../src/core/turn-derived-ids.ts'
 import type { TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
 import { startGateway } from '../support/gateway.ts'
 import { answerSse, startUpstream, type Behaviour, type Upstream } from '../support/upstream.ts'
-import { chatStream } from '../support/wires.ts'
+import { chatStream } from '../support/answer-formats.ts'
 
 let upstream: Upstream
 beforeEach(async () => void (upstream = await startUpstream()))
@@ -28,45 +28,49 @@ function start(environment: Readonly<Record<string, string>> = {}) {
   )
 }
 
-/** What a client is told that asks, and in the middle of whose answer the gateway has to stop. */
-async function toldWhenStopped(path: string, body: object) {
+/** Stops the gateway in the middle of an answer, and returns what the client received. */
+async function stopDuringAnswer(path: string, body: object) {
   const gateway = await start()
-  const asked = gateway.post(path, body)
+  const request = gateway.post(path, body)
   await vi.waitUntil(() => upstream.received.length > 0)
-  // The words of an answer that has begun are on their way to its client by then.
+  // By then, the first text is on its way to the client.
   await new Promise((resolve) => setTimeout(resolve, 100))
   const closed = gateway.close()
-  const answer = await asked
-  const told = { status: answer.status, text: await answer.text() }
+  const answer = await request
+  const result = { status: answer.status, text: await answer.text() }
   await closed
-  return told
+  return result
 }
 
 const chat = { model: 'm', messages: [{ role: 'user', content: 'x' }] }
 const response = { model: 'm', input: 'x' }
 
-describe.each([true, false])('where the answer is stored: %s', (store) => {
-  test('a stream of chat ends with an error and [DONE], behind what was said', async () => {
+describe.each([true, false])('an open answer, stored: %s', (store) => {
+  test('a chat stream ends with an error and [DONE] after its text', async () => {
     upstream.behave = beginning
-    const { text } = await toldWhenStopped('/v1/chat/completions', { ...chat, store, stream: true })
+    const { text } = await stopDuringAnswer('/v1/chat/completions', {
+      ...chat,
+      store,
+      stream: true,
+    })
     expect(text).toMatch(/"content":"Hel/)
     expect(text).toMatch(/"code":"gateway_stopped".*\n\ndata: \[DONE\]\n\n$/)
     expect(text.match(/gateway_stopped/g)).toHaveLength(1)
   })
 
-  test('a stream of responses ends as failed', async () => {
+  test('a Responses stream ends as failed', async () => {
     upstream.behave = beginning
-    const { text } = await toldWhenStopped('/v1/responses', { ...response, store, stream: true })
+    const { text } = await stopDuringAnswer('/v1/responses', { ...response, store, stream: true })
     expect(text).toMatch(/event: response.failed\ndata: .*Ask again\..*\n\ndata: \[DONE\]\n\n$/)
     expect(text.match(/event: response.failed/g)).toHaveLength(1)
   })
 
   test.each([
-    ['before it begins', nothing],
-    ['in the middle', beginning],
-  ])('an answer that is told as a whole is refused, %s', async (_, behave) => {
+    ['before its first byte', nothing],
+    ['in the middle of the answer', beginning],
+  ])('a non-streamed answer fails with 503, %s', async (_, behave) => {
     upstream.behave = behave
-    const { status, text } = await toldWhenStopped('/v1/chat/completions', { ...chat, store })
+    const { status, text } = await stopDuringAnswer('/v1/chat/completions', { ...chat, store })
     expect(status).toBe(503)
     expect(JSON.parse(text)).toMatchObject({
       error: { type: 'server_error', code: 'gateway_stopped' },
@@ -74,7 +78,7 @@ describe.each([true, false])('where the answer is stored: %s', (store) => {
   })
 })
 
-test('what goes on behind an answer whose client has left is waited for', async () => {
+test('waits for after-answer work whose client has left', async () => {
   upstream.behave = beginning
   const gateway = await start({ DRAIN_SECONDS: '5', EXPLAIN_KEEP: 'off' })
   const { store } = gateway.dependencies
@@ -95,13 +99,13 @@ test('what goes on behind an answer whose client has left is waited for', async 
   const client = new AbortController()
   const body = JSON.stringify({ ...response, stream: true })
   const headers = { 'content-type': 'application/json' }
-  const asked = await fetch(`${gateway.url}/v1/responses`, {
+  const request = await fetch(`${gateway.url}/v1/responses`, {
     method: 'POST',
     headers,
     body,
     signal: client.signal,
   })
-  await asked.body?.getReader().read()
+  await request.body?.getReader().read()
   client.abort()
   await vi.waitUntil(() => upstream.received.length > 0)
   await new Promise((resolve) => setTimeout(resolve, 50))
@@ -109,7 +113,7 @@ test('what goes on behind an answer whose client has left is waited for', async 
   expect(done).toEqual(['cancelled', 'closed'])
 })
 
-test('a database that is gone does not keep the process from ending', async () => {
+test('a failing database does not keep the process from ending', async () => {
   const gateway = await start()
   const gone = async () => Promise.reject(new Error('It is gone.'))
   Object.assign(gateway.dependencies.runs, { retireReplica: gone })
@@ -118,15 +122,15 @@ test('a database that is gone does not keep the process from ending', async () =
   expect(gateway.log).toContainEqual({ level: 'warn', event: 'lease-not-given-back', fields })
 })
 
-test('what has not begun is left to others, however long it takes to end the rest', async () => {
+test('releases queued background runs at once, while open answers finish', async () => {
   upstream.behave = nothing
   const gateway = await start({ DRAIN_SECONDS: '1' })
   const ids: string[] = []
   for (let at = 0; at < 30; at += 1) {
-    const asked = await gateway.post('/v1/responses', { ...response, background: true })
-    ids.push(((await asked.json()) as { id: string }).id)
+    const request = await gateway.post('/v1/responses', { ...response, background: true })
+    ids.push(((await request.json()) as { id: string }).id)
   }
-  // Without one that is open, nobody waits for the end of the drain.
+  // The gateway drains only while an answer is open.
   const open = gateway.post('/v1/responses', { ...response, stream: true })
   await vi.waitUntil(() => upstream.received.length > ids.length, 10_000)
   const states: (string | undefined)[] = []
@@ -152,7 +156,7 @@ test('what has not begun is left to others, however long it takes to end the res
   expect(new Set(states)).toEqual(new Set(['open']))
 })
 
-test('no other process ends what still goes on', async () => {
+test('other replicas do not end a run that is still draining', async () => {
   const pieces = chatStream({ text: 'Hello' })
   upstream.behave = answerSse(pieces, 'end', 600)
   const folder = mkdtempSync(join(tmpdir(), 'backstory-stopping-'))
@@ -160,9 +164,9 @@ test('no other process ends what still goes on', async () => {
   const DATABASE_URL = `sqlite:${join(folder, 'memory.db')}`
   const shared = { DATABASE_URL, DRAIN_SECONDS: '10', RUN_LEASE_SECONDS: '5' }
   const [one, other] = [await start(shared), await start(shared)]
-  const asked = await one.post('/v1/chat/completions', { ...chat, store: true, stream: true })
+  const request = await one.post('/v1/chat/completions', { ...chat, store: true, stream: true })
   await one.close()
-  const text = await asked.text()
+  const text = await request.text()
   expect(text).not.toContain('"error"')
   expect(text).toMatch(/data: \[DONE\]\n\n$/)
   await other.close()

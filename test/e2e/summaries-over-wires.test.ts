@@ -1,31 +1,18 @@
-/** A summary is lawful on every wire, behind whatever reasoning and tools, and on both hosts. */
+/** Summaries over every wire, together with reasoning and tools, on Node and inside workerd. */
 import type { Response, ResponseInputItem } from 'openai/resources/responses/responses'
 import { describe, expect, test } from 'vitest'
-import { degreesAt, LOOK, WIRE_MODELS } from '../support/wire-models.ts'
+import { LOOK, WIRE_MODELS, outputsFor } from '../support/wire-models.ts'
 import { HOSTS } from './hosts.ts'
-import { serviceHost } from './service-host.ts'
+import { useHostWithServices } from './service-host.ts'
 
 const HEADER = '[Summary of the earlier part of this conversation.'
 const tools = [{ type: 'function' as const, strict: true, ...LOOK }]
 const summaries = { trigger: 'turns', above: 3, keep_turns: 1, keep_tokens: 0 }
 
-const outputsFor = ({ output }: Response): ResponseInputItem[] =>
-  output.flatMap((item): ResponseInputItem[] =>
-    item.type === 'function_call'
-      ? [
-          {
-            type: 'function_call_output',
-            call_id: item.call_id,
-            output: degreesAt(item.arguments),
-          },
-        ]
-      : [],
-  )
-
 describe.each(HOSTS)('on %s', (_, start) => {
-  const at = serviceHost(start)
+  const at = useHostWithServices(start)
 
-  test.each(WIRE_MODELS)('C54: over $model', async ({ model }) => {
+  test.each(WIRE_MODELS)('C54: summarizes a conversation over $model', async ({ model }) => {
     const { id: conversation } = await at.openai.conversations.create()
     const respond = (input: string | ResponseInputItem[]) =>
       at.openai.responses.create({
@@ -44,7 +31,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       const answer = await fetch(`${at.host.url}/v1/conversations/${conversation}/summaries`)
       return ((await answer.json()) as { data: { covered: { turns: number } }[] }).data
     }
-    // It may be made in the middle of a turn already, and again behind it.
+    // A summary may be made within a turn, and once more after it.
     for (let waits = 0; (await listed()).length === 0; waits += 1) {
       if (waits > 200) throw new Error('There is no summary.')
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -53,7 +40,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     await ask('Bern')
     const sent = at.services.received.filter(({ text }) => text.includes('Bern: 4 degrees')).at(0)
     expect(sent?.text.split(HEADER)).toHaveLength(2)
-    // The model behind the services sums up by repeating what it was told: asked, called, twice said.
+    // The model summarizes by repeating its input: the question, the call and two texts contain "Rome".
     expect(sent?.text.split('Rome')).toHaveLength(5)
     expect(sent?.text).toContain('Graz: 4 degrees')
     expect(at.services.refusals.splice(0)).toEqual([])

@@ -1,40 +1,50 @@
-/** Summaries with the official SDK: made behind an answer, told before the turns that are kept. */
+/** Summaries with the official SDK: made after an answer, sent before the turns that are retained in full. */
 import type OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { startUpstream } from '../support/upstream.ts'
-import { speak } from '../support/wires.ts'
-import { said, startScribe, type Scribe, type SentMessage } from '../support/scribe.ts'
+import { answerWith } from '../support/answer-formats.ts'
+import {
+  chatCompletion,
+  startSummarizingUpstream,
+  type SummarizingUpstream,
+  type SentMessage,
+} from '../support/summarizing-upstream.ts'
 
-let scribe: Scribe
+let summarizer: SummarizingUpstream
 let gateway: Awaited<ReturnType<typeof startGateway>>
 let openai: OpenAI
 beforeAll(async () => {
-  scribe = await startScribe()
-  const account = { name: 'scribe', wire: 'chat', models: ['m', 'other'], baseUrl: scribe.url }
+  summarizer = await startSummarizingUpstream()
+  const account = {
+    name: 'summarizer',
+    wire: 'chat',
+    models: ['m', 'other'],
+    baseUrl: summarizer.url,
+  }
   const small = { ...account, name: 'small', models: ['small'], quirks: { contextWindow: 1_000 } }
   gateway = await startGateway(upstreams({ ...account, apiKey: 'k' }, { ...small, apiKey: 'k' }))
   openai = gateway.openai
 })
 afterAll(async () => {
   await gateway.close()
-  await scribe.close()
+  await summarizer.close()
 })
 beforeEach(() => {
-  scribe.received.splice(0)
+  summarizer.received.splice(0)
   gateway.log.splice(0)
 })
 afterEach(async () => {
-  // What goes on behind the last answer is nothing of the next test's.
-  await quiet()
-  scribe.mishap = null
+  // Work after the last answer must not run into the next test.
+  await untilIdle()
+  summarizer.summaryResponse = null
 })
 
 const backstory = { summaries: { trigger: 'turns', above: 4, keep_turns: 2, keep_tokens: 0 } }
 const HEADER = '[Summary of the earlier part of this conversation.'
 
-/** Behind an answer, and so some time after it. */
-async function logged(event: string, count = 1): Promise<void> {
+/** Waits until an event is logged, because summaries are made after the answer. */
+async function untilLogged(event: string, count = 1): Promise<void> {
   const seen = () => gateway.log.filter((line) => line.event === event).length
   for (let waits = 0; seen() < count; waits += 1) {
     if (waits > 300) throw new Error(`${event}: ${JSON.stringify(gateway.log)}`)
@@ -42,12 +52,12 @@ async function logged(event: string, count = 1): Promise<void> {
   }
 }
 
-async function quiet(): Promise<void> {
+async function untilIdle(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 60))
 }
 
-/** What the endpoints answer with, a refusal too. */
-interface Told {
+/** An answer of the summary endpoints, or their error. */
+interface SummaryResult {
   readonly id: string
   readonly created: boolean
   readonly active: boolean
@@ -56,13 +66,13 @@ interface Told {
 }
 
 let chats = 0
-/** A chat that no other test has had. */
+/** Starts a chat with a unique name. */
 function newChat() {
   chats += 1
   const messages: { role: 'user' | 'assistant' | 'system'; content: string }[] = []
   const ask = async (content: string, fields: object = {}): Promise<string> => {
-    const asked = [...messages, { role: 'user' as const, content }]
-    const body = { model: 'm', messages: asked, backstory, ...fields }
+    const requestFields = [...messages, { role: 'user' as const, content }]
+    const body = { model: 'm', messages: requestFields, backstory, ...fields }
     const { choices } = await openai.chat.completions.create(body)
     const answer = choices[0]?.message.content ?? ''
     messages.push({ role: 'user', content }, { role: 'assistant', content: answer })
@@ -71,45 +81,45 @@ function newChat() {
   return { messages, ask, name: `chat ${chats}` }
 }
 
-const sent = (): readonly SentMessage[] => scribe.asked().at(-1) ?? []
+const sent = (): readonly SentMessage[] => summarizer.answerPrompts().at(-1) ?? []
 const textSent = () =>
   sent()
     .map(({ content }) => content)
     .join('\n')
 
-function expectTold(summed: readonly string[], kept: readonly string[]): void {
+function expectPrompt(summed: readonly string[], kept: readonly string[]): void {
   const list = sent()
-  const told = list.findIndex(({ content }) => content.includes(HEADER))
+  const outcome = list.findIndex(({ content }) => content.includes(HEADER))
   expect(list.filter(({ content }) => content.includes(HEADER))).toHaveLength(1)
   for (const question of summed) {
     expect(list.filter(({ content }) => content === question)).toEqual([])
-    expect(list[told]?.content).toContain(question.split(' ')[0])
+    expect(list[outcome]?.content).toContain(question.split(' ')[0])
   }
   const places = kept.map((question) => list.findIndex(({ content }) => content === question))
-  expect(places.every((place) => place > told)).toBe(true)
+  expect(places.every((place) => place > outcome)).toBe(true)
   expect(list.at(-1)?.content).toBe(kept.at(-1))
   expect(list.filter(({ content }) => content === kept.at(-1))).toHaveLength(1)
 }
 
-describe('a chat that its client sends as a whole', () => {
-  test('C46, C54: is summed up behind an answer, and from then on told in short', async () => {
+describe('a chat that its client sends completely', () => {
+  test('C46, C54: is summarized after an answer, and the summary is sent from then on', async () => {
     const { ask, name } = newChat()
     for (const q of ['q1', 'q2', 'q3']) await ask(`${q} of ${name}`)
-    await quiet()
-    expect(scribe.summed()).toEqual([])
+    await untilIdle()
+    expect(summarizer.summarizedTexts()).toEqual([])
     await ask(`q4 of ${name}`)
-    await logged('summarised')
-    expect(scribe.summed()).toHaveLength(1)
+    await untilLogged('summarised')
+    expect(summarizer.summarizedTexts()).toHaveLength(1)
     for (const q of ['q5', 'q6']) {
       await ask(`${q} of ${name}`)
-      expectTold(
+      expectPrompt(
         ['q1', 'q2'].map((each) => `${each} of ${name}`),
         [`q3 of ${name}`, `q4 of ${name}`, `${q} of ${name}`],
       )
     }
   })
 
-  test('C64: is told the same when the answer is streamed', async () => {
+  test('C64: sends the same summary for a streamed answer', async () => {
     const { ask, messages, name } = newChat()
     for (const q of ['q1', 'q2', 'q3']) await ask(`${q} of ${name}`)
     const question = { role: 'user' as const, content: `q4 of ${name}` }
@@ -119,91 +129,97 @@ describe('a chat that its client sends as a whole', () => {
       text += chunk.choices[0]?.delta.content ?? ''
     }
     messages.push(question, { role: 'assistant', content: text })
-    await logged('summarised')
+    await untilLogged('summarised')
     const next = [...messages, { role: 'user' as const, content: `q5 of ${name}` }]
     const streamed = await openai.chat.completions.create({ ...body, messages: next })
     for await (const _ of streamed);
     const asStream = sent()
-    expectTold([`q1 of ${name}`, `q2 of ${name}`], [`q3 of ${name}`, `q5 of ${name}`])
+    expectPrompt([`q1 of ${name}`, `q2 of ${name}`], [`q3 of ${name}`, `q5 of ${name}`])
     await openai.chat.completions.create({ ...body, messages: next, stream: false })
     expect(sent()).toEqual(asStream)
   })
 
-  test('C55: goes on from one summary to the next, and is told the newest alone', async () => {
+  test('C55: builds each summary on the one before, and sends only the latest', async () => {
     const { ask, name } = newChat()
     for (let n = 1; n <= 4; n += 1) await ask(`q${n} of ${name} KEY-${n}`)
-    await logged('summarised')
+    await untilLogged('summarised')
     for (let n = 5; n <= 6; n += 1) await ask(`q${n} of ${name} KEY-${n}`)
-    await logged('summarised', 2)
-    const [first, second] = scribe.summed()
+    await untilLogged('summarised', 2)
+    const [first, second] = summarizer.summarizedTexts()
     expect(first).not.toContain('<summary_so_far>')
     expect(second).toContain('<summary_so_far>\n## Facts\n- KEY-1')
-    // What it stood for is not read again, and is told all the same.
+    // The second summary is made from the first, not from the turns that it replaces.
     expect(second).not.toContain(`Answer to: q1 of ${name}`)
     await ask(`q7 of ${name}`)
-    expectTold(
+    expectPrompt(
       ['q1', 'q2', 'q3', 'q4'].map((q, at) => `${q} of ${name} KEY-${at + 1}`),
       [`q5 of ${name} KEY-5`, `q7 of ${name}`],
     )
-    // C60: what is to be kept word for word is read in the very turns that go.
+    // C60: word-for-word facts are read from the turns that the new summary replaces.
     expect(sent()[0]?.content).toContain('- KEY-4')
   })
 
-  test('is not told it any more from where it was edited', async () => {
+  test('ignores a summary of turns that were edited', async () => {
     const { ask, messages, name } = newChat()
     for (let n = 1; n <= 4; n += 1) await ask(`q${n} of ${name}`)
-    await logged('summarised')
+    await untilLogged('summarised')
     messages[0] = { role: 'user', content: `q1 of ${name}, edited` }
     await ask(`q5 of ${name}`)
     expect(textSent()).not.toContain(HEADER)
     expect(textSent()).toContain(`q1 of ${name}, edited`)
   })
 
-  test('keeps its instructions, though they change from day to day', async () => {
+  test('keeps its system messages, even if they change every day', async () => {
     const { ask, messages, name } = newChat()
     messages.push({ role: 'system', content: 'Today is Monday.' })
     for (let n = 1; n <= 4; n += 1) await ask(`q${n} of ${name}`)
-    await logged('summarised')
+    await untilLogged('summarised')
     messages[0] = { role: 'system', content: 'Today is Tuesday.' }
     await ask(`q5 of ${name}`)
-    expectTold([`q1 of ${name}`], [`q3 of ${name}`, `q5 of ${name}`])
+    expectPrompt([`q1 of ${name}`], [`q3 of ${name}`, `q5 of ${name}`])
     expect(sent()[0]?.content).toContain('Today is Tuesday.')
-    expect(scribe.summed().join()).not.toContain('Monday')
+    expect(summarizer.summarizedTexts().join()).not.toContain('Monday')
   })
 
-  test('is told in full where no summaries are wished for', async () => {
+  test('is sent in full if the policy has no summaries', async () => {
     const { ask, name } = newChat()
     for (let n = 1; n <= 4; n += 1) await ask(`q${n} of ${name}`)
-    await logged('summarised')
+    await untilLogged('summarised')
     await ask(`q5 of ${name}`, { backstory: 'retain' })
     expect(textSent()).toContain(`q1 of ${name}`)
   })
 
   test.each([
     ['is refused', () => ({ status: 500, body: { error: { message: 'no' } } })],
-    ['is empty', () => ({ status: 200, body: said('  ') })],
-    ['is cut off', () => ({ status: 200, body: said('It began wi', 'length') })],
+    ['is empty', () => ({ status: 200, body: chatCompletion('  ') })],
+    [
+      'is cut off',
+      () => ({
+        status: 200,
+        body: chatCompletion('C52: is sent unchanged if its summary %s', 'length'),
+      }),
+    ],
   ])('C52: stays as it is when its summary %s', async (_, mishap) => {
-    scribe.mishap = mishap
+    summarizer.summaryResponse = mishap
     const { ask, name } = newChat()
     for (let n = 1; n <= 4; n += 1) await ask(`q${n} of ${name}`)
-    await logged('not-summarised')
-    scribe.mishap = null
+    await untilLogged('not-summarised')
+    summarizer.summaryResponse = null
     expect(await ask(`q5 of ${name}`)).toBe(`Answer to: q5 of ${name}`)
     expect(textSent()).not.toContain(HEADER)
     expect(textSent()).toContain(`q1 of ${name}`)
-    await logged('summarised')
+    await untilLogged('summarised')
   })
 
-  test('of which nothing is to be kept has no summary', async () => {
+  test('is not summarized with `store: false`', async () => {
     const { ask, name } = newChat()
     for (let n = 1; n <= 5; n += 1) await ask(`q${n} of ${name}`, { store: false })
-    await quiet()
-    expect(scribe.summed()).toEqual([])
+    await untilIdle()
+    expect(summarizer.summarizedTexts()).toEqual([])
   })
 
-  test('of which nothing is remembered has no summary', async () => {
-    const account = { name: 'scribe', wire: 'chat', models: ['m'], baseUrl: scribe.url }
+  test('is not summarized with `REMEMBER=off`', async () => {
+    const account = { name: 'summarizer', wire: 'chat', models: ['m'], baseUrl: summarizer.url }
     const forgetful = await startGateway({
       ...upstreams({ ...account, apiKey: 'k' }),
       REMEMBER: 'off',
@@ -215,27 +231,27 @@ describe('a chat that its client sends as a whole', () => {
       await forgetful.openai.chat.completions.create(body)
       messages.push({ role: 'assistant', content: `Answer to: q${n} of nobody` })
     }
-    await quiet()
-    expect(scribe.summed()).toEqual([])
+    await untilIdle()
+    expect(summarizer.summarizedTexts()).toEqual([])
     await forgetful.close()
   })
 
-  test('an answer does not wait for the summary, nor is it made twice at once', async () => {
-    const release = scribe.holdBack()
+  test('an answer does not wait for the summary, which is made only once', async () => {
+    const release = summarizer.delaySummaries()
     const { ask, name } = newChat()
     for (let n = 1; n <= 6; n += 1) await ask(`q${n} of ${name}`)
-    await quiet()
+    await untilIdle()
     release()
-    await logged('summarised')
-    await quiet()
-    expect(scribe.summed()).toHaveLength(1)
+    await untilLogged('summarised')
+    await untilIdle()
+    expect(summarizer.summarizedTexts()).toHaveLength(1)
   })
 })
 
-test('a turn that is at work with tools goes on behind the beginning that it was begun behind', async () => {
+test('a running tool loop keeps the beginning of its prompt, even if a summary becomes ready', async () => {
   const { ask, messages, name } = newChat()
   for (let n = 1; n <= 3; n += 1) await ask(`q${n} of ${name}`)
-  const release = scribe.holdBack()
+  const release = summarizer.delaySummaries()
   await ask(`q4 of ${name}`)
   const tools = [{ type: 'function' as const, function: { name: 'look' } }]
   const running: OpenAI.ChatCompletionMessageParam[] = [
@@ -251,22 +267,22 @@ test('a turn that is at work with tools goes on behind the beginning that it was
   }
   const begun = await step()
   release()
-  await logged('summarised')
+  await untilLogged('summarised')
   for (const content of ['look on', 'enough']) {
     const { tool_calls: calls = [] } = running.at(-1) as OpenAI.ChatCompletionMessage
     running.push({ role: 'tool', tool_call_id: calls[0]?.id ?? '', content })
     expect((await step()).slice(0, begun.length)).toEqual(begun)
   }
-  await quiet()
-  // Nothing of it is made a second time meanwhile.
-  expect(scribe.summed()).toHaveLength(1)
+  await untilIdle()
+  // Until then, no second summary is made.
+  expect(summarizer.summarizedTexts()).toHaveLength(1)
   running.push({ role: 'user', content: `q6 of ${name}` })
   await step()
-  expectTold([`q1 of ${name}`, `q2 of ${name}`], [`q3 of ${name}`, `q6 of ${name}`])
-  await logged('summarised', 2)
+  expectPrompt([`q1 of ${name}`, `q2 of ${name}`], [`q3 of ${name}`, `q6 of ${name}`])
+  await untilLogged('summarised', 2)
 })
 
-test('so it does where the gateway keeps the conversation', async () => {
+test('a running tool loop of a stored conversation also keeps it', async () => {
   chats += 1
   const tools = [{ type: 'function' as const, name: 'look', parameters: null, strict: null }]
   let last: OpenAI.Responses.Response | null = null
@@ -278,11 +294,11 @@ test('so it does where the gateway keeps the conversation', async () => {
   }
   const name = `chat ${chats}`
   for (let n = 1; n <= 3; n += 1) await step(`q${n} of ${name}`)
-  const release = scribe.holdBack()
+  const release = summarizer.delaySummaries()
   await step(`q4 of ${name}`)
   const begun = await step(`q5 of ${name}: look`)
   release()
-  await logged('summarised')
+  await untilLogged('summarised')
   for (const output of ['look on', 'enough']) {
     const { output: answer } = last as unknown as OpenAI.Responses.Response
     const call = answer.find((item) => item.type === 'function_call')
@@ -290,11 +306,11 @@ test('so it does where the gateway keeps the conversation', async () => {
     expect((await step([result])).slice(0, begun.length)).toEqual(begun)
   }
   await step(`q6 of ${name}`)
-  expectTold([`q1 of ${name}`, `q2 of ${name}`], [`q3 of ${name}`, `q6 of ${name}`])
-  await logged('summarised', 2)
+  expectPrompt([`q1 of ${name}`, `q2 of ${name}`], [`q3 of ${name}`, `q6 of ${name}`])
+  await untilLogged('summarised', 2)
 })
 
-test('C47, C56: what would not fit is summed up before it is sent, as a dry run tells', async () => {
+test('C47, C56: a prompt that does not fit is summarized before it is sent, as a dry run shows', async () => {
   const { ask, messages, name } = newChat()
   const fields = {
     model: 'small',
@@ -302,7 +318,7 @@ test('C47, C56: what would not fit is summed up before it is sent, as a dry run 
   }
   const long = 'word '.repeat(200)
   await ask(`q1 of ${name} ${long}`, fields)
-  expect(scribe.summed()).toEqual([])
+  expect(summarizer.summarizedTexts()).toEqual([])
   const question = { role: 'user', content: `q2 of ${name} ${long}` }
   const backstory = { ...fields.backstory, budget: { overflow: 'cut' } }
   const body = { ...fields, backstory, messages: [...messages, question] }
@@ -311,21 +327,21 @@ test('C47, C56: what would not fit is summed up before it is sent, as a dry run 
     items: { list: { fate: string }[] }
     notes: { why: string; detail: string }[]
   }
-  // Nothing of it is cut, and nobody was asked.
+  // A dry run cuts nothing and calls no upstream.
   expect(items.list.map(({ fate }) => fate)).toEqual(['sent', 'sent', 'sent'])
   expect(notes.find(({ why }) => why === 'summary-due')?.detail).toContain('its first turn')
-  expect(scribe.summed()).toEqual([])
+  expect(summarizer.summarizedTexts()).toEqual([])
   await ask(`q2 of ${name} ${long}`, fields)
-  expect(scribe.summed().length).toBeGreaterThan(0)
-  expectTold([`q1 of ${name} ${long}`], [`q2 of ${name} ${long}`])
-  // C52: what cannot be summed up goes on as a request without a summary.
-  scribe.mishap = () => ({ status: 500, body: { error: { message: 'no' } } })
+  expect(summarizer.summarizedTexts().length).toBeGreaterThan(0)
+  expectPrompt([`q1 of ${name} ${long}`], [`q2 of ${name} ${long}`])
+  // C52: if the summary fails, the request is sent without one.
+  summarizer.summaryResponse = () => ({ status: 500, body: { error: { message: 'no' } } })
   await ask(`q3 of ${name} ${long}`, fields)
   expect(sent().at(-1)?.content).toBe(`q3 of ${name} ${long}`)
   expect(gateway.log.some(({ event }) => event === 'not-summarised')).toBe(true)
 })
 
-test('C52: a summary that hangs is not waited for, and its call is taken back', async () => {
+test('C52: gives up on a summary that hangs and cancels its request', async () => {
   const upstream = await startUpstream()
   const account = { name: 'u', wire: 'chat', models: ['m'], baseUrl: upstream.url, apiKey: 'k' }
   const impatient = await startGateway({
@@ -333,7 +349,7 @@ test('C52: a summary that hangs is not waited for, and its call is taken back', 
     ...upstreams({ ...account, quirks: { contextWindow: 1_000 } }),
   })
   upstream.behave = (response, received) =>
-    upstream.received.length === 1 ? undefined : speak({ text: 'Fine.' })(response, received)
+    upstream.received.length === 1 ? undefined : answerWith({ text: 'Fine.' })(response, received)
   const long = 'word '.repeat(600)
   const roles = ['user', 'assistant', 'user', 'assistant', 'user'] as const
   const body = {
@@ -356,7 +372,7 @@ test('C52: a summary that hangs is not waited for, and its call is taken back', 
   await upstream.close()
 })
 
-describe('a conversation', () => {
+describe('a stored conversation', () => {
   const summaries = { trigger: 'manual', keep_turns: 2, keep_tokens: 0 }
   const talk = async (turns: number, trigger: object = summaries) => {
     const { id } = await openai.conversations.create()
@@ -369,17 +385,17 @@ describe('a conversation', () => {
   }
   const summarize = async (id: string, body: unknown = {}) => {
     const answer = await gateway.post(`/v1/conversations/${id}/summarize`, body)
-    return { status: answer.status, body: (await answer.json()) as Told }
+    return { status: answer.status, body: (await answer.json()) as SummaryResult }
   }
   const listed = async (id: string) => {
     const answer = await fetch(`${gateway.url}/v1/conversations/${id}/summaries`)
-    return ((await answer.json()) as { data: Told[] }).data
+    return ((await answer.json()) as { data: SummaryResult[] }).data
   }
 
-  test('C63: is summed up on request, and the answer says what that saves', async () => {
+  test('C63: is summarized on request, and the answer reports the savings', async () => {
     const { id, ask } = await talk(6)
-    await quiet()
-    expect(scribe.summed()).toEqual([])
+    await untilIdle()
+    expect(summarizer.summarizedTexts()).toEqual([])
     const { body } = await summarize(id, { keep_turns: 2, focus: 'the colours' })
     expect(body).toMatchObject({
       object: 'context.summary',
@@ -391,15 +407,15 @@ describe('a conversation', () => {
       usage: { total_tokens: 70 },
     })
     expect(body.tokens.before).toBeGreaterThan(0)
-    // C51: the focus is told to whoever writes it.
-    expect(scribe.summed().at(-1)).toContain('<focus>\nthe colours\n</focus>')
+    // C51: the focus is part of the summary prompt.
+    expect(summarizer.summarizedTexts().at(-1)).toContain('<focus>\nthe colours\n</focus>')
     await ask(`q7 of ${id}`)
-    expectTold([`q1 of ${id}`, `q4 of ${id}`], [`q5 of ${id}`, `q6 of ${id}`, `q7 of ${id}`])
+    expectPrompt([`q1 of ${id}`, `q4 of ${id}`], [`q5 of ${id}`, `q6 of ${id}`, `q7 of ${id}`])
     await ask(`q8 of ${id}`, true)
-    expectTold([`q1 of ${id}`, `q4 of ${id}`], [`q5 of ${id}`, `q7 of ${id}`, `q8 of ${id}`])
+    expectPrompt([`q1 of ${id}`, `q4 of ${id}`], [`q5 of ${id}`, `q7 of ${id}`, `q8 of ${id}`])
   })
 
-  test('C53: what was summed up is still listed, and told again when the summary is deleted', async () => {
+  test('C53: still lists its summarized items, and sends them again when the summary is deleted', async () => {
     const { id, ask } = await talk(4)
     const { body } = await summarize(id, { keep_turns: 1 })
     const items = await openai.conversations.items.list(id, { limit: 100 })
@@ -415,7 +431,7 @@ describe('a conversation', () => {
     expect(textSent()).toContain(`q1 of ${id}`)
   })
 
-  test('C53: its summaries are listed by page, the longest first or last', async () => {
+  test('C53: lists its summaries by page, in both orders', async () => {
     const { id, ask } = await talk(3)
     const made = [(await summarize(id, { keep_turns: 1 })).body.id]
     for (let n = 4; n <= 5; n += 1) {
@@ -427,7 +443,10 @@ describe('a conversation', () => {
     const path = `${gateway.url}${ofConversation}/summaries`
     const page = async (query: string) => {
       const answer = await fetch(`${path}?${query}`)
-      const { data, ...rest } = (await answer.json()) as { data: Told[]; has_more: boolean }
+      const { data, ...rest } = (await answer.json()) as {
+        data: SummaryResult[]
+        has_more: boolean
+      }
       return {
         ids: data.map((summary) => summary.id),
         active: data.map(({ active }) => active),
@@ -458,17 +477,17 @@ describe('a conversation', () => {
     }
   })
 
-  test('C48: of not more turns than are kept nothing is summed up', async () => {
+  test('C48: is not summarized if it has no more turns than the policy retains', async () => {
     const { id } = await talk(2)
     const { status, body } = await summarize(id, { keep_turns: 2 })
     expect(status).toBe(200)
     expect(body).toMatchObject({ id: null, created: false, kept: { turns: 2, items: 4 } })
-    expect(scribe.summed()).toEqual([])
-    // C49: nor of fewer tokens.
+    expect(summarizer.summarizedTexts()).toEqual([])
+    // C49: The same for tokens.
     expect((await summarize(id, { keep_turns: 1, keep_tokens: 5000 })).body.id).toBeNull()
   })
 
-  test('is summed up once, however often that is asked for, and anew with another focus', async () => {
+  test('is summarized once for the same request, and again for another focus', async () => {
     const { id } = await talk(4)
     const first = await summarize(id, { keep_turns: 2 })
     const again = await summarize(id, { keep_turns: 2 })
@@ -479,7 +498,7 @@ describe('a conversation', () => {
     expect((await listed(id)).map((summary) => summary.id)).toEqual([anew.body.id])
   })
 
-  test('is forgotten with its summaries', async () => {
+  test('is deleted with its summaries', async () => {
     const { id } = await talk(4)
     const { body } = await summarize(id, { keep_turns: 1 })
     const remove = () =>
@@ -488,7 +507,7 @@ describe('a conversation', () => {
     expect((await remove()).status).toBe(404)
   })
 
-  test('a fork has the summary as far as it shares what was said', async () => {
+  test('shares a summary with its forks for the turns that they have in common', async () => {
     const { id, ask } = await talk(3)
     const fourth = await ask(`q4 of ${id}`)
     await summarize(id, { keep_turns: 2 })
@@ -498,16 +517,16 @@ describe('a conversation', () => {
       previous_response_id: fourth.id,
       backstory: { summaries },
     } as never)
-    expectTold([`q1 of ${id}`, `q2 of ${id}`], [`q3 of ${id}`, `q5 of a fork of ${id}`])
+    expectPrompt([`q1 of ${id}`, `q2 of ${id}`], [`q3 of ${id}`, `q5 of a fork of ${id}`])
   })
 
-  test('by itself as well, with the model that is named for it', async () => {
+  test('is summarized automatically, with the configured model', async () => {
     const { id, ask } = await talk(4, { trigger: 'turns', above: 4, keep_turns: 2, model: 'other' })
-    await quiet()
-    expect(scribe.summed()).toEqual([])
+    await untilIdle()
+    expect(summarizer.summarizedTexts()).toEqual([])
     await ask(`q5 of ${id} ${'word '.repeat(20_000)}`)
-    await logged('summarised')
-    const summing = scribe.received.find(({ text }) => text.includes('<conversation>'))
+    await untilLogged('summarised')
+    const summing = summarizer.received.find(({ text }) => text.includes('<conversation>'))
     expect(summing?.json['model']).toBe('other')
   })
 
@@ -518,14 +537,14 @@ describe('a conversation', () => {
     [{ focus: 7 }, 'focus'],
     [{ model: [] }, 'model'],
     [{ keepTurns: 1 }, 'keepTurns'],
-  ])('a request with %j is refused for its `%s`', async (body, param) => {
+  ])('rejects %j and names `%s`', async (body, param) => {
     const { id } = await openai.conversations.create()
     const refused = await summarize(id, body)
     expect(refused.status).toBe(400)
     expect(refused.body.error.param).toBe(param)
   })
 
-  test('what is not there is told as such', async () => {
+  test('unknown conversations, models and summaries are errors', async () => {
     expect((await summarize('conv_00000000000000000000')).status).toBe(404)
     const { id } = await openai.conversations.create()
     expect((await summarize(id)).body).toMatchObject({ id: null, created: false })
@@ -537,7 +556,7 @@ describe('a conversation', () => {
   })
 })
 
-test('a client without conversations has its own summed up with a request as it would send it', async () => {
+test('a client without conversations can summarize its chat with a request like its next one', async () => {
   const manual = { summaries: { trigger: 'manual', keep_turns: 1, keep_tokens: 0 } }
   const { ask, messages, name } = newChat()
   for (let n = 1; n <= 3; n += 1) await ask(`q${n} of ${name}`, { backstory: manual })
@@ -550,10 +569,10 @@ test('a client without conversations has its own summed up with a request as it 
     conversation: null,
   })
   await ask(`q4 of ${name}`, { backstory: manual })
-  expectTold([`q1 of ${name}`, `q2 of ${name}`], [`q3 of ${name}`, `q4 of ${name}`])
+  expectPrompt([`q1 of ${name}`, `q2 of ${name}`], [`q3 of ${name}`, `q4 of ${name}`])
   const refused = await gateway.post('/v1/context/summarize', { ...body, store: false })
   expect(refused.status).toBe(400)
-  // A dry run tells it, too, and why.
+  // A dry run shows the summary and why it is sent.
   const next = [...messages, { role: 'user', content: 'q5' }]
   const explained = await gateway.post('/v1/context/explain', { ...body, messages: next })
   const text = await explained.text()

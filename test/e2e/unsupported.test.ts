@@ -1,13 +1,16 @@
-/** Losses are notes; whoever wants to be refused instead says so, for all requests or for one. */
+/**
+ * Parameters and items that an upstream does not support: by default the gateway drops them with a note; the
+ * setting `UNSUPPORTED` or a header rejects the request instead.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
-import { speak } from '../support/wires.ts'
+import { answerWith } from '../support/answer-formats.ts'
 
 let upstream: Upstream
 let gateway: Awaited<ReturnType<typeof startGateway>>
 beforeAll(async () => {
-  upstream = await startUpstream(speak({ text: 'Yes.' }))
+  upstream = await startUpstream(answerWith({ text: 'Yes.' }))
   const account = { baseUrl: upstream.url, apiKey: 'sk' }
   gateway = await startGateway({
     ...upstreams(
@@ -25,14 +28,14 @@ afterAll(async () => {
 const messages = [{ role: 'user', content: 'Hi' }]
 const REJECT = { 'x-backstory-unsupported': 'reject' }
 
-async function asked(path: string, body: object, headers: object = REJECT) {
+async function postStrictly(path: string, body: object, headers: object = REJECT) {
   const before = upstream.received.length
   const response = await gateway.post(path, body, headers)
   const json = (await response.json()) as { readonly error?: Record<string, unknown> }
   return { status: response.status, error: json.error, sent: upstream.received.length - before }
 }
 
-describe('refused, before anything is sent', () => {
+describe('with `reject`, rejected before anything is sent', () => {
   const image = { type: 'input_image', file_id: 'file_1' }
   test.each([
     ['a field', 'chat/completions', 'responses-model', { messages, seed: 1 }, 'seed'],
@@ -44,7 +47,7 @@ describe('refused, before anything is sent', () => {
       'tools[0]',
     ],
     [
-      'something that the client says',
+      'an item',
       'responses',
       'chat-model',
       {
@@ -56,14 +59,14 @@ describe('refused, before anything is sent', () => {
       'input[1]',
     ],
     [
-      'a field by the name that the client has for it',
+      'a renamed field, reported by the client’s name',
       'responses',
       'chat-model',
       { input: 'Hi', reasoning: { summary: 'auto' } },
       'reasoning.summary',
     ],
-  ])('%s', async (_, path, model, body, param) => {
-    const { status, error, sent } = await asked(`/v1/${path}`, { model, ...body })
+  ])('%s without an equivalent', async (_, path, model, body, param) => {
+    const { status, error, sent } = await postStrictly(`/v1/${path}`, { model, ...body })
     expect({ status, sent }).toEqual({ status: 400, sent: 0 })
     expect(error).toMatchObject({
       type: 'invalid_request_error',
@@ -71,27 +74,27 @@ describe('refused, before anything is sent', () => {
       param,
       message: expect.stringContaining(`Unsupported parameter: '${param}'. `) as string,
     })
-    expect(await asked(`/v1/${path}`, { model, ...body }, {})).toMatchObject({
+    expect(await postStrictly(`/v1/${path}`, { model, ...body }, {})).toMatchObject({
       status: 200,
       sent: 1,
     })
   })
 
-  test('an upstream that cannot be told it is not asked where another can', async () => {
+  test('skips an upstream without support if another one has it', async () => {
     const body = { model: 'either', messages, seed: 1 }
-    expect(await asked('/v1/chat/completions', body)).toMatchObject({ status: 200, sent: 1 })
+    expect(await postStrictly('/v1/chat/completions', body)).toMatchObject({ status: 200, sent: 1 })
     expect(upstream.received.at(-1)?.path).toBe('/v1/chat/completions')
-    expect(await asked('/v1/chat/completions', body, {})).toMatchObject({ status: 200 })
+    expect(await postStrictly('/v1/chat/completions', body, {})).toMatchObject({ status: 200 })
     expect(upstream.received.at(-1)?.path).toBe('/v1/responses')
   })
 })
 
-describe('not refused', () => {
+describe('with `reject`, still accepted', () => {
   test.each([
-    ['what is said in other words', { messages, stop: ['a'], max_tokens: 1 }],
+    ['parameters with another name', { messages, stop: ['a'], max_tokens: 1 }],
     ['defaults', { messages, n: 1, presence_penalty: 0, logprobs: false }],
     [
-      'reasoning that is unlawful here',
+      'reasoning that is invalid on this wire',
       {
         messages: [
           ...messages,
@@ -105,21 +108,24 @@ describe('not refused', () => {
       },
     ],
   ])('%s', async (_, body) => {
-    const { status } = await asked('/v1/chat/completions', { model: 'responses-model', ...body })
+    const { status } = await postStrictly('/v1/chat/completions', {
+      model: 'responses-model',
+      ...body,
+    })
     expect(status).toBe(200)
   })
 
-  test('what is remembered', async () => {
+  test('items of the stored history', async () => {
     const first = await gateway.openai.responses.create({
       model: 'chat-model',
       input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'f', detail: 'auto' }] }],
     })
     const body = { model: 'chat-model', input: 'And?', previous_response_id: first.id }
-    expect(await asked('/v1/responses', body)).toMatchObject({ status: 200, sent: 1 })
+    expect(await postStrictly('/v1/responses', body)).toMatchObject({ status: 200, sent: 1 })
   })
 })
 
-test('explain never refuses, and gives the reason', async () => {
+test('explain never rejects, and shows the reason', async () => {
   const response = await gateway.post(
     '/v1/context/explain',
     { model: 'responses-model', messages, seed: 1, tools: [{ type: 'x_search', x_search: {} }] },
@@ -138,7 +144,7 @@ test('explain never refuses, and gives the reason', async () => {
   })
 })
 
-test('a note says where in everything that was given its item stands', async () => {
+test("a note's index refers to the complete list of items", async () => {
   const response = await gateway.post('/v1/context/explain', {
     model: 'chat-model',
     input: [
@@ -154,9 +160,9 @@ test('a note says where in everything that was given its item stands', async () 
   })
 })
 
-test('a header that says neither is refused', async () => {
+test('rejects an unknown header value', async () => {
   const headers = { 'x-backstory-unsupported': 'maybe' }
-  const { status, error } = await asked(
+  const { status, error } = await postStrictly(
     '/v1/chat/completions',
     { model: 'chat-model', messages },
     headers,
@@ -165,7 +171,7 @@ test('a header that says neither is refused', async () => {
   expect(error).toMatchObject({ code: 'invalid_value', param: null })
 })
 
-test('by a setting for all requests, which the header overrides', async () => {
+test('the setting applies to all requests, and the header overrides it', async () => {
   const strict = await startGateway({
     ...upstreams({ name: 'r', wire: 'responses', baseUrl: upstream.url, apiKey: 'k' }),
     UNSUPPORTED: 'reject',

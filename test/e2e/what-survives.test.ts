@@ -1,7 +1,6 @@
 /**
- * What a model is given of earlier answers, client by client: the table of the README, row by row.
- * The model thinks, looks something up by a tool of its provider's, calls a tool of the client's and
- * speaks in between; then the client asks something else, in the way that is its own.
+ * Checks the table "What survives" of the README, row by row: the model reasons, uses a provider tool, calls
+ * a client tool and writes text in between; then each kind of client asks a second question in its own way.
  */
 import { readFileSync } from 'node:fs'
 import OpenAI from 'openai'
@@ -51,16 +50,18 @@ function answerTo(asked: JsonObject): JsonObject {
   const hasTools = Array.isArray(asked['tools']) && asked['tools'].length > 0
   answers += 1
   const search = { type: 'web_search_call', id: id('ws'), status: 'completed', action: SEARCH }
-  const called = [thought('a'), said('Let me look.'), call(`call_${answers}`)]
+  const called = [reasoningItem('a'), messageItem('Let me look.'), call(`call_${answers}`)]
   const first =
-    hasTools && !isLooped ? called : [thought('a'), search, thought('b'), said('Sunny.')]
+    hasTools && !isLooped
+      ? called
+      : [reasoningItem('a'), search, reasoningItem('b'), messageItem('Sunny.')]
   return {
     id: id('resp'),
     object: 'response',
     created_at: 1,
     status: 'completed',
     model: MODEL,
-    output: textOf(input.at(-1)) === Q2 ? [said('Rain.')] : first,
+    output: textOf(input.at(-1)) === Q2 ? [messageItem('Rain.')] : first,
     usage: null,
   }
 }
@@ -73,12 +74,12 @@ function id(kind: string): string {
 
 let ids = 0
 
-function thought(text: string): JsonObject {
+function reasoningItem(text: string): JsonObject {
   const summary = [{ type: 'summary_text', text }]
   return { type: 'reasoning', id: id('rs'), summary, encrypted_content: `sealed-${text}` }
 }
 
-function said(text: string): JsonObject {
+function messageItem(text: string): JsonObject {
   const content = [{ type: 'output_text', text, annotations: [] }]
   return { type: 'message', id: id('msg'), role: 'assistant', status: 'completed', content }
 }
@@ -103,20 +104,20 @@ function textOf(item: JsonObject | undefined): string {
     .join('')
 }
 
-interface Survivor {
-  /** Asks, lets the tool be called if there is one, and asks again. */
+interface TestClient {
+  /** Asks, answers the tool call if there is one, and asks again. */
   readonly ask: () => Promise<void>
   readonly hasTools: boolean
 }
 
 type Messages = OpenAI.ChatCompletionMessageParam[]
 
-/** A chat client that sends everything each time, as far as it keeps it. */
-function chatClient(headers: Readonly<Record<string, string>>, keepsTools: boolean): Survivor {
+/** A chat client that sends all messages that it keeps. */
+function chatClient(headers: Readonly<Record<string, string>>, keepsTools: boolean): TestClient {
   const complete = async (messages: Messages) => {
     const tools = keepsTools ? { tools: CHAT_TOOLS } : {}
-    const asked = { model: MODEL, messages, ...tools, stream: true } as const
-    const stream = await openai.chat.completions.create(asked, { headers })
+    const request = { model: MODEL, messages, ...tools, stream: true } as const
+    const stream = await openai.chat.completions.create(request, { headers })
     let content = ''
     const calls: OpenAI.ChatCompletionMessageFunctionToolCall[] = []
     for await (const { choices } of stream) {
@@ -155,8 +156,8 @@ function chatClient(headers: Readonly<Record<string, string>>, keepsTools: boole
   }
 }
 
-/** Open WebUI with a Responses connection: everything each time, without ids and reasoning. */
-function responsesClient(headers: Readonly<Record<string, string>>): Survivor {
+/** Open WebUI with a Responses connection: sends all items without ids and reasoning. */
+function responsesClient(headers: Readonly<Record<string, string>>): TestClient {
   const respond = async (input: readonly JsonObject[]): Promise<readonly JsonObject[]> => {
     const { output } = (await openai.responses.create(
       { model: MODEL, input: input as never, tools: TOOLS },
@@ -183,7 +184,7 @@ function responsesClient(headers: Readonly<Record<string, string>>): Survivor {
   }
 }
 
-const byResponseId: Survivor = {
+const byResponseId: TestClient = {
   hasTools: true,
   async ask() {
     const first = await openai.responses.create({ model: MODEL, input: Q1, tools: TOOLS })
@@ -200,7 +201,7 @@ const byResponseId: Survivor = {
 
 const OPEN_WEBUI = { 'x-openwebui-chat-id': 'b1', 'x-backstory-task': '' }
 
-const CLIENTS: Readonly<Record<string, Survivor>> = {
+const CLIENTS: Readonly<Record<string, TestClient>> = {
   'Open WebUI, chat connection': chatClient(OPEN_WEBUI, true),
   'Open WebUI, responses connection': responsesClient(OPEN_WEBUI),
   'SDK, `messages` each time': chatClient({}, true),
@@ -208,8 +209,8 @@ const CLIENTS: Readonly<Record<string, Survivor>> = {
   'other text clients': chatClient({}, false),
 }
 
-/** What of the first answers the model was given with the second question. */
-async function survivors({ ask }: Survivor): Promise<Readonly<Record<string, boolean>>> {
+/** Returns which items of the first answers were sent with the second question. */
+async function findSurvivingItems({ ask }: TestClient): Promise<Readonly<Record<string, boolean>>> {
   upstream.received.length = 0
   await ask()
   const sent = upstream.received.at(-1)?.json['input'] as readonly JsonObject[]
@@ -235,8 +236,8 @@ function marksOf({ type, encrypted_content: sealed }: JsonObject): string {
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 
-/** The rows of the table, by their first column. */
-function promised(): Readonly<Record<string, Readonly<Record<string, string>>>> {
+/** Returns the rows of the README's table by their first column. */
+function readTable(): Readonly<Record<string, Readonly<Record<string, string>>>> {
   const table = /<!-- survives -->\n([^]*?)<!-- \/survives -->/.exec(README)?.[1] ?? ''
   const [head = [], , ...rows] = table.trim().split('\n').map(cellsOf)
   const named = (cells: readonly string[]): Readonly<Record<string, string>> =>
@@ -251,17 +252,17 @@ function cellsOf(line: string): readonly string[] {
     .map((cell) => cell.trim())
 }
 
-test('the table has a row for every client', () => {
-  expect(Object.keys(promised())).toEqual(Object.keys(CLIENTS))
+test("the README's table has a row for every client", () => {
+  expect(Object.keys(readTable())).toEqual(Object.keys(CLIENTS))
 })
 
 describe.each(Object.entries(CLIENTS))('%s', (name, client) => {
-  test('is given what the README says', async () => {
-    const row = promised()[name] ?? {}
-    const survived = await survivors(client)
-    const told = Object.fromEntries(
+  test('gets the items that the README promises', async () => {
+    const row = readTable()[name] ?? {}
+    const survived = await findSurvivingItems(client)
+    const result = Object.fromEntries(
       Object.entries(survived).map(([what, isThere]) => [what, isThere ? 'yes' : '–']),
     )
-    expect(told).toEqual(Object.fromEntries(Object.keys(told).map((what) => [what, row[what]])))
+    expect(result).toEqual(Object.fromEntries(Object.keys(result).map((what) => [what, row[what]])))
   })
 })

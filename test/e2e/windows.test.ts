@@ -1,13 +1,13 @@
-/** What a client is told of a window, and what its upstream is sent, over a conversation that is stored. */
+/** Windows over a stored conversation: which items are sent, and what the client sees of it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
-import { speak } from '../support/wires.ts'
+import { answerWith } from '../support/answer-formats.ts'
 
 let upstream: Upstream
 let gateway: Awaited<ReturnType<typeof startGateway>>
 beforeAll(async () => {
-  upstream = await startUpstream(speak({ text: 'Yes.' }))
+  upstream = await startUpstream(answerWith({ text: 'Yes.' }))
   const account = { baseUrl: upstream.url, apiKey: 'sk' }
   gateway = await startGateway(
     upstreams(
@@ -29,26 +29,29 @@ const input = Array.from({ length: 9 }, (_, at) => ({
   content: `${at % 2 === 0 ? 'question' : 'answer'} ${at}`,
 }))
 
-describe('the response says what a window has left out (C36)', () => {
-  test.each(['chat', 'responses'])('streamed and whole, over %s', async (model) => {
-    for (const stream of [true, false]) {
-      for (const [path, list] of [
-        ['/v1/chat/completions', { messages: input }],
-        ['/v1/responses', { input }],
-      ] as const) {
-        const body = { model, stream, ...list, backstory: { window: { turns: 2 } } }
-        const response = await gateway.post(path, body)
-        await response.text()
-        expect(response.headers.get(HEADER)).toMatch(/^items=6, tokens=\d+, by=window-turns$/)
-        const whole = await gateway.post(path, { ...body, backstory: { window: { turns: 5 } } })
-        await whole.text()
-        expect(whole.headers.get(HEADER)).toBeNull()
+describe('the header X-Backstory-Trimmed (C36)', () => {
+  test.each(['chat', 'responses'])(
+    'counts the items that a window dropped, streamed or not, over %s',
+    async (model) => {
+      for (const stream of [true, false]) {
+        for (const [path, list] of [
+          ['/v1/chat/completions', { messages: input }],
+          ['/v1/responses', { input }],
+        ] as const) {
+          const body = { model, stream, ...list, backstory: { window: { turns: 2 } } }
+          const response = await gateway.post(path, body)
+          await response.text()
+          expect(response.headers.get(HEADER)).toMatch(/^items=6, tokens=\d+, by=window-turns$/)
+          const whole = await gateway.post(path, { ...body, backstory: { window: { turns: 5 } } })
+          await whole.text()
+          expect(whole.headers.get(HEADER)).toBeNull()
+        }
       }
-    }
-  })
+    },
+  )
 })
 
-test('what a window leaves out is still stored and listed (C24)', async () => {
+test('items that a window drops are still stored and listed (C24)', async () => {
   const { openai } = gateway
   const { id } = await openai.conversations.create({ items: input.slice(0, 8) })
   await openai.responses.create({
@@ -62,7 +65,7 @@ test('what a window leaves out is still stored and listed (C24)', async () => {
   expect(listed.data).toHaveLength(10)
 })
 
-test('one turn is the whole running tool loop, and nothing before it (C32, C33)', async () => {
+test('a window of one turn contains the complete running tool loop and nothing before it (C32, C33)', async () => {
   const loop = Array.from({ length: 12 }).flatMap((_, at) => [
     { type: 'function_call', call_id: `call_${at}`, name: 'look', arguments: '{}' },
     { type: 'function_call_output', call_id: `call_${at}`, output: `found ${at}` },
@@ -76,7 +79,7 @@ test('one turn is the whole running tool loop, and nothing before it (C32, C33)'
   expect(upstream.received[0]?.json['input']).toHaveLength(1 + loop.length)
 })
 
-test('a pinned message survives every window (C30)', async () => {
+test('a pinned message is sent under every window (C30)', async () => {
   const pinned = input.map((message, at) =>
     at === 2 ? { ...message, backstory: { pin: true } } : message,
   )
@@ -92,7 +95,7 @@ test('a pinned message survives every window (C30)', async () => {
   ])
 })
 
-test('a capped output is sent cut, the newest one, too, and says how to read the rest', async () => {
+test('a capped output is cut even if it is the latest, with a hint how to read the rest', async () => {
   const long = Array.from({ length: 2000 }, (_, at) => `line ${at}`).join('\n')
   await gateway.post('/v1/responses', {
     model: 'responses',
@@ -111,7 +114,7 @@ test('a capped output is sent cut, the newest one, too, and says how to read the
   expect(output.endsWith('line 1999')).toBe(true)
 })
 
-test('where lean drops the reasoning of a closed turn, what it led to goes without its id', async () => {
+test('the lean policy drops reasoning of closed turns together with the ids of the items after it', async () => {
   const turn = [
     { type: 'message', role: 'user', content: 'look' },
     { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' },

@@ -1,4 +1,4 @@
-/** Every wire and the demo on both hosts: the ways that a token takes there are different ones. */
+/** Every wire and the demo on Node and inside workerd, whose transports differ. */
 import type {
   FunctionTool,
   Response,
@@ -6,26 +6,23 @@ import type {
   ResponseInputItem,
 } from 'openai/resources/responses/responses'
 import { afterEach, describe, expect, test } from 'vitest'
-import { heard, PATHS, servus, type Dialect } from '../support/heard.ts'
-import { SPOILS } from '../support/spoiled-streams.ts'
-import { LOOK, WIRE_MODELS } from '../support/wire-models.ts'
+import {
+  readClientAnswer,
+  PATHS,
+  greetingRequest,
+  type Dialect,
+} from '../support/read-client-answer.ts'
+import { STREAM_FAULTS } from '../support/stream-faults.ts'
+import { LOOK, WIRE_MODELS, outputsFor } from '../support/wire-models.ts'
 import { HOSTS } from './hosts.ts'
-import { serviceHost } from './service-host.ts'
+import { useHostWithServices } from './service-host.ts'
 
 const MODELS = ['gpt-5', 'chat-model', 'claude-sonnet-5', 'gemini-3.8-flash']
 const tools: FunctionTool[] = [{ type: 'function', strict: true, ...LOOK }]
 const QUESTION = 'Look at Rome and Oslo.'
 
-function outputsFor({ output }: Response): ResponseInputItem[] {
-  return output.flatMap((item): ResponseInputItem[] =>
-    item.type === 'function_call'
-      ? [{ type: 'function_call_output', call_id: item.call_id, output: 'fog' }]
-      : [],
-  )
-}
-
 describe.each(HOSTS)('on %s', (_, start) => {
-  const at = serviceHost(start)
+  const at = useHostWithServices(start)
   afterEach(() => {
     at.services.spoil = null
     at.services.cut = null
@@ -33,23 +30,23 @@ describe.each(HOSTS)('on %s', (_, start) => {
   })
 
   describe.each([...MODELS, 'demo'])('over %s', (model) => {
-    // The demo calls a tool once, with arguments of its own, and says it in its own words.
+    // The demo calls a tool once, with arguments and an answer of its own.
     const answer = model === 'demo' ? 'The tools said: fog.' : 'The tools said: fog · fog'
 
-    test('a tool loop over previous_response_id, streamed in crumbs', async () => {
+    test('runs a tool loop over previous_response_id, streamed in pieces of 11 bytes', async () => {
       at.services.cut = 11
       const called = await at.openai.responses
         .stream({ model, tools, input: QUESTION })
         .finalResponse()
-      const input = outputsFor(called)
-      const asked = { model, tools, input, previous_response_id: called.id }
-      const answered = await at.openai.responses.stream(asked).finalResponse()
+      const input = outputsFor(called, () => 'fog')
+      const request = { model, tools, input, previous_response_id: called.id }
+      const answered = await at.openai.responses.stream(request).finalResponse()
       expect(answered.output_text).toBe(answer)
       expect(answered.output.map(({ type }) => type)).toEqual(['reasoning', 'message'])
       expect(answered.usage?.total_tokens).toBeGreaterThan(0)
     })
 
-    test('a tool loop of a client without memory', async () => {
+    test('runs a tool loop for a client that sends all items', async () => {
       const input: ResponseInput = [{ role: 'user', content: QUESTION }]
       const include = ['reasoning.encrypted_content' as const]
       const called = await at.openai.responses.create({
@@ -59,7 +56,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
         include,
         store: false,
       })
-      input.push(...(called.output as ResponseInputItem[]), ...outputsFor(called))
+      input.push(...(called.output as ResponseInputItem[]), ...outputsFor(called, () => 'fog'))
       const answered = await at.openai.responses.create({
         model,
         tools,
@@ -70,7 +67,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(answered.output_text).toBe(answer)
     })
 
-    test('a chat that runs tools', async () => {
+    test("works with the SDK's tool runner", async () => {
       const runner = at.openai.chat.completions.runTools({
         model,
         stream: true,
@@ -83,7 +80,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  test('one conversation through all of them', async () => {
+  test('one conversation uses all models in turn', async () => {
     let previous: string | null = null
     for (const [turn, model] of [...MODELS, 'demo', ...MODELS].entries()) {
       const answer: Response = await at.openai.responses
@@ -95,14 +92,14 @@ describe.each(HOSTS)('on %s', (_, start) => {
   })
 
   const kinds = WIRE_MODELS.filter(({ model }) => MODELS.includes(model))
-  const spoils = SPOILS.filter(({ fails }) => fails !== null)
-  test.each(kinds)('streams of $model that break', async ({ model, wire }) => {
+  const spoils = STREAM_FAULTS.filter(({ fails }) => fails !== null)
+  test.each(kinds)('a broken stream of $model fails once', async ({ model, wire }) => {
     for (const { frames, fails, said = /./ } of spoils) {
       at.services.spoil = (told) => frames(told, wire)
       for (const dialect of ['responses', 'chat'] satisfies Dialect[]) {
-        const body = JSON.stringify(servus(dialect, model, true))
+        const body = JSON.stringify(greetingRequest(dialect, model, true))
         const response = await fetch(at.host.url + PATHS[dialect], { method: 'POST', body })
-        const { failure, text } = await heard(dialect, response)
+        const { failure, text } = await readClientAnswer(dialect, response)
         expect(failure).toMatch(fails ?? /./)
         expect(text).toMatch(said)
       }

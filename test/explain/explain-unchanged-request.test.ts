@@ -18,9 +18,9 @@ import { buildHttpRequest } from '../../src/gateway/send/build-http-request.ts'
 import { parseJsonBody } from '../../src/server/parse-json-body.ts'
 import { tidyConversation, conversation } from '../support/conversations.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
-import { runs } from '../support/runs.ts'
+import { numberOfRuns } from '../support/number-of-runs.ts'
 import { talk } from '../support/talk.ts'
-import { asInput, asMessages } from '../support/written-conversations.ts'
+import { asInput, asMessages } from '../support/items-as-client-input.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
 beforeAll(async () => {
@@ -102,7 +102,7 @@ for (const api of ['chat', 'responses'] as const) {
         if (kept.items === '') byBody += 1
         expect(read).toEqual(told)
       }),
-      runs(300),
+      numberOfRuns(300),
     )
     // Otherwise the test has checked nothing.
     expect(byBody).toBeGreaterThan(0)

@@ -12,9 +12,16 @@ import remarkGfm from 'remark-gfm'
 import remarkHtml from 'remark-html'
 import { describe, expect, test } from 'vitest'
 import { joinVisibleText } from '../../src/dialects/chat/render/join-visible-text.ts'
-import { answerOf, marked, outcomeOf, pieces, TURN, type Told } from '../support/marked-answers.ts'
+import {
+  answerOf,
+  insertMarker,
+  outcomeOf,
+  pieces,
+  TURN,
+  type MarkedAnswer,
+} from '../support/marked-answers.ts'
 import { cutUp, markdown } from '../support/markdown-answers.ts'
-import { runs } from '../support/runs.ts'
+import { numberOfRuns } from '../support/number-of-runs.ts'
 
 const withHtml = markdownIt({ html: true })
 const withoutHtml = markdownIt({ html: false, breaks: true })
@@ -55,20 +62,20 @@ describe.each(Object.entries(READERS))('%s', (_, render) => {
     fc.assert(
       fc.property(answers, ([said, readyAt, breaks]) => {
         const events = answerOf(...said)
-        const told = marked(events, readyAt, { beginsWithBreak: breaks })
+        const told = insertMarker(events, readyAt, { beginsWithBreak: breaks })
         const text = joinVisibleText(told.outcome.items)
         if (!text.includes(TURN)) return
         expect(seen(render, text)).toBe(seen(render, joinVisibleText(outcomeOf(events).items)))
         for (const shown of prefixes(told)) expect(render(shown)).not.toContain(TURN)
       }),
-      runs(35),
+      numberOfRuns(35),
     )
   })
 
   test.each(ODD)('is not misled by %j', (...texts) => {
     const events = answerOf(...texts.map((text) => text.split(/(?<=\n)/)))
     for (let readyAt = 0; readyAt <= events.length; readyAt += 1) {
-      const text = joinVisibleText(marked(events, readyAt).outcome.items)
+      const text = joinVisibleText(insertMarker(events, readyAt).outcome.items)
       expect(seen(render, text)).toBe(seen(render, joinVisibleText(outcomeOf(events).items)))
       expect(render(text)).not.toContain(TURN)
     }
@@ -78,7 +85,7 @@ describe.each(Object.entries(READERS))('%s', (_, render) => {
     fc.assert(
       fc.property(answers, ([said, readyAt]) => {
         const events = answerOf(...said)
-        const items = marked(events, readyAt).outcome.items
+        const items = insertMarker(events, readyAt).outcome.items
         for (const [at, item] of items.entries()) {
           const text = joinVisibleText([item])
           if (!text.includes(TURN)) continue
@@ -87,7 +94,7 @@ describe.each(Object.entries(READERS))('%s', (_, render) => {
           )
         }
       }),
-      runs(25),
+      numberOfRuns(25),
     )
   })
 })
@@ -96,7 +103,7 @@ test('most answers have a marker, if it can be written from the beginning or in 
   const sample = fc.sample(markdown.chain(cutUp), { numRuns: 500, seed: 1 })
   const share = (readyAt: number) =>
     sample.filter((said) =>
-      pieces(marked(answerOf(said), readyAt))
+      pieces(insertMarker(answerOf(said), readyAt))
         .join('')
         .includes(TURN),
     ).length
@@ -110,7 +117,7 @@ function seen(render: (text: string) => string, text: string): string {
 }
 
 /** What is shown while the answer comes, from the marker on. */
-function prefixes(told: Told): readonly string[] {
+function prefixes(told: MarkedAnswer): readonly string[] {
   const shown: string[] = []
   let text = ''
   for (const piece of piecesWithBreaks(told)) {
@@ -121,7 +128,7 @@ function prefixes(told: Told): readonly string[] {
 }
 
 /** As Chat joins them. */
-function piecesWithBreaks({ events }: Told): readonly string[] {
+function piecesWithBreaks({ events }: MarkedAnswer): readonly string[] {
   const spoken = new Set<number>()
   return events.flatMap((event) => {
     if (event.type !== 'text-delta' || event.text === '') return []

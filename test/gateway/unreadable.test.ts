@@ -1,6 +1,6 @@
 /** A stream in the client's own language that stops making sense: it is ended there, with an error. */
 import { describe, expect, test } from 'vitest'
-import { chatStream } from '../support/wires.ts'
+import { chatStream } from '../support/answer-formats.ts'
 import { passedOn, textSent } from './passed-on.ts'
 
 function through(stream: string, isKept: boolean) {

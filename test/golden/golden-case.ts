@@ -1,37 +1,37 @@
-/** What a case of the golden corpus is made of. */
+/** The types of a case in the golden corpus. */
 import type { Services } from '../support/services/start-services.ts'
 import type { Behaviour } from '../support/upstream.ts'
 
 export type Body = Readonly<Record<string, unknown>>
 
 export interface GoldenGroup {
-  /** Names the file of the recording, too. */
+  /** Also names the file of the recording. */
   readonly name: string
   readonly cases: readonly GoldenCase[]
 }
 
 export interface GoldenCase {
   readonly name: string
-  /** Settings of the gateway, beside those that name the upstreams. */
+  /** Settings of the gateway in addition to the upstreams. */
   readonly settings?: Settings | ((upstreamUrl: string) => Settings)
   readonly play: (player: Player) => Promise<unknown>
 }
 
 export type Settings = Readonly<Record<string, string>>
 
-/** Talks to one gateway with one fresh upstream behind it. All that it does is recorded. */
+/** Sends requests to one gateway with a fresh upstream. All exchanges are recorded. */
 export interface Player {
   readonly send: (request: ClientRequest) => Promise<Answer>
-  /** Sends one message over a WebSocket, the same one for the whole case. */
+  /** Sends one message over a WebSocket, which stays the same for the whole case. */
   readonly sendFrame: (message: Body) => Promise<Answer>
-  /** Records what a client of its own does with this address until it resolves. */
+  /** Records the requests that a client sends to the given URL while `run` is running. */
   readonly watch: <Result>(run: (gatewayUrl: string) => Promise<Result>) => Promise<Result>
-  /** The next requests to the upstream are answered like this; those after them by the model. */
+  /** Sets the responses to the next upstream requests; later ones get the model's answers. */
   readonly upstreamDoes: (...behaviors: readonly Behaviour[]) => void
   readonly services: Services
   /**
-   * Waits for work behind an answer: until the upstream has had so many requests in all, and what the
-   * gateway makes of the last of them is kept.
+   * Waits for work after an answer: until the upstream has received `count` requests in total, and the
+   * gateway has stored the result of the last one.
    */
   readonly upstreamHasHad: (count: number) => Promise<void>
 }
@@ -39,17 +39,17 @@ export interface Player {
 export interface ClientRequest {
   readonly method?: string
   readonly path: string
-  /** Sent as JSON; a string as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly body?: Body | string
   readonly headers?: Readonly<Record<string, string>>
-  /** By default, the stored explanation of an answer that is kept, a dry run of any other. */
+  /** By default, stored answers get their stored explanation, and others a dry run. */
   readonly explained?: 'stored' | 'dry run' | 'not at all'
 }
 
 export interface Answer {
   readonly status: number
   readonly text: string
-  /** The JSON of the answer, or of the last event of a stream that has a response or an id. */
+  /** The JSON of the answer, or of the last stream event with a response or an id. */
   readonly json: Body
   readonly id: string
 }

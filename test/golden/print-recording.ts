@@ -1,9 +1,9 @@
-/** Writes a recording as JSON in which one change of behavior changes few lines. */
+/** Writes a recording as JSON in which a change of behavior changes few lines. */
 const WIDTH = 180
-/** Deeper, only line breaks are left: indentation would be a tenth of the file. */
+/** Deeper levels have line breaks without indentation, which would be a tenth of the file. */
 const MAX_INDENT = 4
 
-/** What fits is on one line; an event of a stream and an item of an explanation always are. */
+/** Writes a value on one line if it fits; stream events and explained items always are on one line. */
 export function printRecording(value: unknown, indent = ''): string {
   const flat = JSON.stringify(value)
   if (typeof value !== 'object' || value === null) return flat

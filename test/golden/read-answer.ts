@@ -1,4 +1,4 @@
-/** Reads from an answer what the next request of a case refers to. */
+/** Reads the parts of an answer that the next request of a case needs. */
 import type { Answer, Body } from './golden-case.ts'
 
 export function answerOf(status: number, text: string): Answer {
@@ -7,18 +7,18 @@ export function answerOf(status: number, text: string): Answer {
 }
 
 function jsonIn(text: string): Body {
-  const whole = parsed(text)
+  const whole = parseObject(text)
   if (whole !== null) return whole
   const events = text
     .split('\n')
     .filter((line) => line.startsWith('data: {'))
-    .map((line) => parsed(line.slice('data: '.length)) ?? {})
+    .map((line) => parseObject(line.slice('data: '.length)) ?? {})
   const response = events.findLast((event) => event['response'] !== undefined)
   if (response !== undefined) return response['response'] as Body
   return events.find(({ id }) => typeof id === 'string') ?? {}
 }
 
-function parsed(text: string): Body | null {
+function parseObject(text: string): Body | null {
   try {
     const json: unknown = JSON.parse(text)
     return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as Body) : null
@@ -27,7 +27,7 @@ function parsed(text: string): Body | null {
   }
 }
 
-/** The function calls of an answer in either API, with what an output needs. */
+/** A function call in an answer of either API, with the data for its output. */
 export interface Call {
   readonly id: string
   readonly name: string
@@ -41,7 +41,7 @@ export function callsIn({ json }: Answer): readonly Call[] {
     .map(({ call_id: id = '', name = '', arguments: args = '' }) => ({ id, name, args }))
 }
 
-/** The assistant's message of a chat answer, put together from its pieces where it is a stream. */
+/** Returns the assistant's message of a chat answer, joined from its chunks if it was streamed. */
 export function messageIn({ json, text }: Answer): Body {
   if (!text.startsWith('data: ')) {
     const { choices = [] } = json as { readonly choices?: readonly { readonly message: Body }[] }

@@ -1,6 +1,6 @@
 /**
- * Plays a case against a real gateway with a real HTTP upstream behind it, and returns what both sides
- * have seen. Only the outside is touched: settings, requests and answers.
+ * Plays a case with a real gateway and a real HTTP upstream, and returns what both received and sent. Only
+ * settings, requests and answers are accessed, nothing inside the gateway.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { vi } from 'vitest'
@@ -12,9 +12,9 @@ import type { Answer, Body, ClientRequest, GoldenCase, Player } from './golden-c
 import { startProxy } from './recording-proxy.ts'
 import { answerOf } from './read-answer.ts'
 
-/** All texts as they went over the wire. */
+/** One exchange, all texts as on the wire. */
 export interface Exchange {
-  /** As in `POST /v1/responses`. */
+  /** For example, `POST /v1/responses`. */
   readonly asked: string
   readonly requestHeaders: Headers
   readonly request: string
@@ -23,7 +23,7 @@ export interface Exchange {
   readonly answerHeaders: Headers
   readonly answer: string
   readonly isBrokenOff: boolean
-  /** Explanations, each by the request that was made for it. */
+  /** Explanations by the request that returned them. */
   readonly explained: Readonly<Record<string, string>>
 }
 
@@ -66,10 +66,10 @@ function playerFor(gateway: Gateway, services: Services) {
 
   const record = (exchange: Omit<Exchange, 'sent'>): void => {
     exchanges.push({ ...exchange, sent: takeSent() })
-    // Ids begin with the time, so that two exchanges never share one.
+    // Ids start with the time, so the clock moves on between two exchanges.
     vi.setSystemTime(Date.now() + 1000)
   }
-  /** What was sent behind an answer belongs to that answer. */
+  /** Upstream requests after an answer belong to its exchange. */
   const recordLate = (): void => void exchanges.at(-1)?.sent.push(...takeSent())
 
   const player: Player = {
@@ -146,7 +146,7 @@ function playerFor(gateway: Gateway, services: Services) {
     async upstreamHasHad(count) {
       const lines = gateway.log.length
       await until(() => services.received.length >= count, `${count} requests`)
-      // Whatever was made is logged when it is kept.
+      // The gateway logs the result of after-answer work when it is stored.
       for (let waits = 0; gateway.log.length === lines && waits < 30; waits += 1) await pause(10)
       recordLate()
     },
@@ -227,7 +227,7 @@ function howExplained({ path, body, explained }: ClientRequest): ClientRequest['
   return isKept ? 'stored' : 'dry run'
 }
 
-/** An answer of Open WebUI is kept where its text has a marker. */
+/** Open WebUI's answers are stored if their text has a marker. */
 async function explainMarked(
   gateway: Gateway,
   headers: Headers,
@@ -253,7 +253,7 @@ async function explainStored({ url }: Gateway, id: string, headers: Headers): Pr
   return { ...explained, [`GET ${last}`]: await readWhenKept(url + last, headers) }
 }
 
-/** It is written when the client has heard the end. */
+/** The explanation is stored after the client has the end of the answer. */
 async function readWhenKept(url: string, headers: Headers): Promise<string> {
   for (let tries = 0; ; tries += 1) {
     const response = await fetch(url, { headers })

@@ -1,12 +1,12 @@
 /**
- * Stands between a client of its own, such as the scripted Open WebUI, and the gateway. It passes on
- * every byte and tells of each exchange before the client hears its end.
+ * A proxy between a client, such as the simulated Open WebUI, and the gateway. Passes on every byte, and
+ * reports each exchange before the client gets its end.
  */
 import { createServer, request, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Headers } from './record-case.ts'
 
-export interface Passed {
+export interface ProxiedExchange {
   readonly asked: string
   readonly requestHeaders: Headers
   readonly request: string
@@ -17,7 +17,7 @@ export interface Passed {
 
 export async function startProxy(
   gatewayUrl: string,
-  onPassed: (passed: Passed) => Promise<void>,
+  onPassed: (passed: ProxiedExchange) => Promise<void>,
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const server = createServer((incoming, outgoing) => {
     const pass = async (): Promise<void> => {
@@ -52,15 +52,15 @@ export async function startProxy(
   }
 }
 
-interface Asking {
+interface ProxiedRequest {
   readonly method: string
   readonly headers: IncomingMessage['headers']
   readonly body: string
 }
 
-function ask(url: string, { method, headers, body }: Asking): Promise<IncomingMessage> {
+function ask(url: string, { method, headers, body }: ProxiedRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // The recording is of text, so nothing may be packed.
+    // Recordings are text, so compression is turned off.
     const { 'accept-encoding': _packed, ...told } = headers
     const sent = request(url, { method, headers: told, agent: false })
     sent.on('response', resolve)

@@ -1,12 +1,12 @@
 /**
- * Turns what was seen into what is written down: ids are numbered, JSON is shown as JSON where that
- * loses no byte, and what a case has shown before is named by its hash.
+ * Converts exchanges to recordings: numbers ids, shows JSON as JSON where that loses no byte, and replaces
+ * repeated values by their hash.
  */
 import { createHash } from 'node:crypto'
 import { pythonJson } from '../support/open-webui/python-json.ts'
 import type { Exchange, Headers } from './record-case.ts'
 
-/** One exchange as it is recorded, part by part. */
+/** The parts of one recorded exchange. */
 export type Recording = Readonly<Record<string, unknown>>
 
 export function toRecording(exchanges: readonly Exchange[]): readonly Recording[] {
@@ -40,7 +40,7 @@ function ifAny(name: string, part: unknown): object {
   return JSON.stringify(part) === '{}' ? {} : { [name]: part }
 }
 
-/** These differ from run to run, or follow from the body. */
+/** Headers that differ from run to run or follow from the body. */
 const VOLATILE = new Set([
   'connection',
   'content-length',
@@ -59,13 +59,13 @@ function namedHeaders(headers: Headers, named: (text: string) => string): Header
   )
 }
 
-/** Turn ids begin with the time, which stands still at the beginning of 2026. */
+/** Turn ids start with the time, which is fixed to the beginning of 2026. */
 const IDS = /01KE[0-9A-HJKMNP-TV-Z]{16}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
-/** A model is told of a fact by the end of its id. */
+/** A model sees only the last 8 characters of a fact's id. */
 const ENDS = /\[([0-9A-HJKMNP-TV-Z]{8})\]/g
 const PORT = /127\.0\.0\.1:\d+/g
 
-/** Numbers ids by their first appearance; what stands around them, such as `resp_`, is kept. */
+/** Numbers ids by their first occurrence, and keeps the text around them, e.g. `resp_`. */
 function idNamer(): (text: string) => string {
   const names = new Map<string, string>()
   const nameOf = (id: string, kind: string): string => {
@@ -80,11 +80,11 @@ function idNamer(): (text: string) => string {
       .replaceAll(PORT, '127.0.0.1:<port>')
 }
 
-/** A value where writing it gives the very same text again; else the text, or its events. */
+/** Parses a text if writing the value gives the same text; else returns the text, or its SSE events. */
 function readable(text: string): unknown {
   if (/^(event|data): /m.test(text) && !text.startsWith('{'))
     return text.split(/(?<=\n\n)/).map(frame)
-  const json = parsed(text)
+  const json = parseJson(text)
   if (json === undefined) return text
   if (JSON.stringify(json) === text) return json
   return pythonJson(json) === text ? { '(with blanks)': json } : text
@@ -92,13 +92,13 @@ function readable(text: string): unknown {
 
 function frame(text: string): unknown {
   const [, name, data = ''] = /^(?:event: (.+)\n)?data: (.*)\n\n$/.exec(text) ?? []
-  const json = parsed(data)
+  const json = parseJson(data)
   if (json === undefined || JSON.stringify(json) !== data) return text
   if (name === undefined) return { data: json }
   return (json as { readonly type?: string }).type === name ? { event: json } : text
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -106,16 +106,16 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Shorter ones are as readable as a reference. */
+/** Shorter values are as readable as a reference. */
 const WORTH_NAMING = 60
-/** Of longer texts the beginning is shown. */
+/** Longer texts are cut to their first 200 characters. */
 const MAX_CHARS = 2000
 const HEAD_CHARS = 200
 
 /**
- * Three rules, all without loss. What was written before in this case is written as its hash. A response
- * or a chunk with the same fields as the last one is written as what is different. Of a very long text
- * the beginning is written, and the hash of all of it.
+ * Shortens a recording without loss: a value that the case has shown before becomes its hash; a response or
+ * chunk with the same fields as the last one becomes the difference; a very long text becomes its beginning
+ * and the hash of all of it.
  */
 function shortener(): (value: unknown) => unknown {
   const seen = new Set<string>()
@@ -152,7 +152,7 @@ function shortener(): (value: unknown) => unknown {
   return shorten
 }
 
-/** Things that come several times in a case, much alike. */
+/** Returns a key for values that occur several times in a case with small differences. */
 function kindOf(value: Readonly<Record<string, unknown>>): string | null {
   const { object, type } = value
   if (typeof object === 'string') return object.split('.').at(-1) ?? object

@@ -24,7 +24,7 @@ export interface Gateway {
 export interface OldDatabase {
   /** `atMs` is the time on the gateway's clock at the start. */
   readonly serve: (environment: Environment, atMs: number) => Promise<Gateway>
-  /** Not to be called while a gateway serves it. */
+  /** Only while no gateway serves it. */
   readonly dump: () => Promise<Buffer>
   /** Every table with its rows. */
   readonly tables: () => Promise<Tables>
@@ -60,7 +60,7 @@ async function openSqlite(dump?: Buffer): Promise<OldDatabase> {
     async dump() {
       const copy = join(folder, 'copy.db')
       using database = new DatabaseSync(path)
-      // Includes what is only in the write-ahead log.
+      // Includes pages that are only in the write-ahead log.
       database.prepare('vacuum into ?').run(copy)
       const bytes = readFileSync(copy)
       rmSync(copy)

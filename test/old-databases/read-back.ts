@@ -1,6 +1,6 @@
 /**
- * Reads and continues everything that a gateway has stored. The answers of the version that wrote a
- * database are what every later version has to answer.
+ * Reads and continues everything that a gateway has stored. Later versions must return the same answers as
+ * the version that wrote the database.
  */
 import { createHash } from 'node:crypto'
 import { readStream } from '../support/sse-reader.ts'
@@ -9,7 +9,7 @@ import { objectIn, type Json, type JsonObject } from './json.ts'
 import { ADA, CAROL, SUMMARIZED, VISITORS, type KnownResponse, type Notes } from './write-phase.ts'
 import type { UpstreamServices } from './upstream-services.ts'
 
-/** By the name of what was read. */
+/** Answers by the name of the object that was read. */
 export type Answers = Record<string, Json>
 
 export interface Target {
@@ -175,11 +175,11 @@ function readExplanations(target: Target): Promise<Answers> {
   })
 }
 
-/** Counts the statuses that a visitor gets for what belongs to others. */
+/** Counts the statuses that a visitor gets for objects of others. */
 function readAsOthers(target: Target): Promise<Answers> {
   const { responses, conversations, completions } = target.notes
   const paths = [
-    // One in six is enough.
+    // Every sixth response is enough.
     ...responses
       .filter((_, at) => at % 6 === 0)
       .map(({ id, by }) => [by, `responses/${id}`] as const),
@@ -240,7 +240,7 @@ async function continueConversations(target: Target): Promise<Answers> {
   return answers
 }
 
-/** Deletes one of each kind, a whole thread and a whole user, and reads what is left. */
+/** Deletes one object of each kind, a thread and a user, and reads the remaining ones. */
 async function deleteSome(target: Target): Promise<Answers> {
   const answers: Answers = {}
   const { responses, conversations, completions } = target.notes

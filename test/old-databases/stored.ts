@@ -5,7 +5,7 @@ import type { Answers } from './read-back.ts'
 import type { EngineName } from './databases.ts'
 import type { Notes } from './write-phase.ts'
 
-/** `answers` are by the name of the check. */
+/** `answers` is by the name of the check. */
 export interface Expected {
   readonly notes: Notes
   readonly answers: Readonly<Record<string, Answers>>

@@ -1,7 +1,7 @@
 /** Starts the upstream services of the end-to-end tests, with answers to requests for summaries. */
-import { serving, startMediaServer } from '../support/media-server.ts'
+import { serveBytes, startMediaServer } from '../support/media-server.ts'
 import { fileOf } from '../media/pictures.ts'
-import { said } from '../support/scribe.ts'
+import { chatCompletion } from '../support/summarizing-upstream.ts'
 import { startServices, type Services } from '../support/services/start-services.ts'
 import { answerJson } from '../support/upstream.ts'
 import type { Environment } from './databases.ts'
@@ -10,7 +10,7 @@ export interface UpstreamServices {
   readonly services: Services
   /** The address of a picture that gateways load. */
   readonly picture: string
-  /** The settings of a gateway in front of them, except database and storage keys. */
+  /** The settings of a gateway with these upstreams, except database and storage keys. */
   readonly environment: Environment
   readonly close: () => Promise<void>
 }
@@ -18,13 +18,14 @@ export interface UpstreamServices {
 export async function startUpstreams(): Promise<UpstreamServices> {
   const services = await startServices()
   const media = await startMediaServer()
-  media.paths.set('/cat.png', serving(fileOf('image/png', 3000)))
-  // These services do not know the seals that earlier instances issued.
+  media.paths.set('/cat.png', serveBytes(fileOf('image/png', 3000)))
+  // These services cannot check encrypted content that earlier instances issued.
   services.checksSeals = false
   const { behave } = services
   services.behave = (response, received) => {
     const { text, json } = received
-    if (text.includes('<conversation>')) return answerJson(200, said(SUMMARY))(response, received)
+    if (text.includes('<conversation>'))
+      return answerJson(200, chatCompletion(SUMMARY))(response, received)
     const newest = JSON.stringify((json['input'] as readonly unknown[] | undefined)?.at(-1) ?? '')
     const isRefused = newest.includes(REFUSED_QUESTION) && text.includes('"encrypted_content":"')
     return (isRefused ? answerJson(400, REFUSAL) : behave)(response, received)

@@ -1,10 +1,10 @@
 /**
- * Writes the old databases anew, with the current code:
+ * Writes the old databases again with the current code:
  *
  *     npx vitest run --config test/old-databases/write.config.ts
  *
- * A failing `old-databases.test.ts` is no reason to run it: that test fails when the code no longer
- * reads what an earlier version wrote. Run it to store more kinds of data, with code that passes the test.
+ * Do not run it because `old-databases.test.ts` fails: that test fails when the code no longer reads what an
+ * earlier version wrote. Run it to store more kinds of data, with code that passes the test.
  */
 import { mkdirSync } from 'node:fs'
 import { expect, test } from 'vitest'

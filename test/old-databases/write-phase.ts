@@ -1,6 +1,6 @@
 /**
- * Fills the database of a gateway over HTTP. The notes hold everything that the clients know
- * afterwards: the ids and texts with which `read-back.ts` asks again.
+ * Fills the database of a gateway over HTTP. The notes contain the clients' data afterwards: the ids and
+ * texts that `read-back.ts` uses.
  */
 import { expect } from 'vitest'
 import { inlineOf } from '../media/pictures.ts'
@@ -28,7 +28,7 @@ export interface KnownResponse extends Known {
   readonly model: string
   /** The fields of its request that the next request repeats. */
   readonly asked: JsonObject
-  /** Whether its events can be read again. */
+  /** True if its events can be read again. */
   readonly isLogged?: boolean
   readonly isDeleted?: boolean
   readonly isConversed?: boolean

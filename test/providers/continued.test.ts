@@ -13,7 +13,7 @@ import { PROVIDERS } from '../../src/providers/registry.ts'
 import { anthropicComplaints } from '../support/anthropic-laws.ts'
 import { chatFaults } from '../support/chat-laws.ts'
 import { geminiFaults } from '../support/gemini-laws.ts'
-import { NO_PARAMS } from '../support/no-params.ts'
+import { NO_PARAMS } from '../support/empty-parameters.ts'
 import { talk } from '../support/talk.ts'
 
 interface Case {

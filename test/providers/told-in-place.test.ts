@@ -12,7 +12,7 @@ import { PROVIDERS } from '../../src/providers/registry.ts'
 import { runTransforms } from '../../src/context/list-and-run-transforms.ts'
 import { insertPolicyTexts } from '../../src/context/insert-policy-texts.ts'
 import type { Transform } from '../../src/context/transform-interface.ts'
-import { NO_PARAMS } from '../support/no-params.ts'
+import { NO_PARAMS } from '../support/empty-parameters.ts'
 import { talk } from '../support/talk.ts'
 
 interface WireCase {

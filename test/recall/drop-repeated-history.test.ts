@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import { dropRepeatedHistory } from '../../src/recall/drop-repeated-history.ts'
 import { tidyConversation } from '../support/conversations.ts'
-import { said } from '../support/recalled-stories.ts'
+import { assistantMessage } from '../support/recalled-stories.ts'
 import { show, talk } from '../support/talk.ts'
 
 const history = talk`
@@ -91,7 +91,7 @@ test('recognizes several messages that the client joined into one', () => {
     call a
   `
   const items = [
-    said('One.\n\nTwo.'),
+    assistantMessage('One.\n\nTwo.'),
     ...talk`
     call a
     output a 1
@@ -147,10 +147,13 @@ test('recognizes the end of several answers joined into one message', () => {
     assistant: Two.
     assistant: Three.
   `
-  expect(show(dropRepeatedHistory(before, [said('Two.\n\nThree.'), said('Four.')]).items)).toBe(
-    'assistant: Four.',
-  )
-  const half = [said('wo.\n\nThree.')]
+  expect(
+    show(
+      dropRepeatedHistory(before, [assistantMessage('Two.\n\nThree.'), assistantMessage('Four.')])
+        .items,
+    ),
+  ).toBe('assistant: Four.')
+  const half = [assistantMessage('wo.\n\nThree.')]
   expect(dropRepeatedHistory(before, half).items).toBe(half)
 })
 
@@ -183,7 +186,7 @@ describe('the number of comparisons', () => {
   })
 
   test.each<[string, (name: string) => Item]>([
-    ['messages', (name) => said(name)],
+    ['messages', (name) => assistantMessage(name)],
     ['calls', call],
     ['what a service has made', hosted],
   ])('grows linearly with the lists: %s', (_name, make) => {

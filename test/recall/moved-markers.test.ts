@@ -12,19 +12,19 @@ import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.
 import { normalizeText, normalizeTurnText } from '../../src/recall/text/normalize-text.ts'
 import { splitIntoSegments } from '../../src/recall/split-and-fingerprint-segments.ts'
 import {
-  said,
+  assistantMessage,
   script,
   sentBack,
-  tell,
+  buildStory,
   user,
-  withOwnWords,
-  type Habits,
+  withUniqueTexts,
+  type ClientHabits,
   type Script,
   type Story,
 } from '../support/recalled-stories.ts'
-import { runs } from '../support/runs.ts'
+import { numberOfRuns } from '../support/number-of-runs.ts'
 
-const HABITS: Habits = { keepsCalls: false, marks: 'none', joiner: '\n' }
+const HABITS: ClientHabits = { keepsCalls: false, marks: 'none', joiner: '\n' }
 
 /** The markers in each of five answers, by number. */
 const places = fc.array(fc.array(fc.nat(), { maxLength: 3 }), { minLength: 5, maxLength: 5 })
@@ -76,7 +76,9 @@ function sent({ story, ids, edit = [], isUnnamed }: Sent): readonly Item[] {
       return isUnnamed && round === 0 ? user('Something else was asked.') : item
     }
     const text = (edit[round] ?? ((same) => same))(textOf(item.content))
-    return said([...ids(round).map((id) => `${formatMarkerLine(id)}\n`), text].join('\n'))
+    return assistantMessage(
+      [...ids(round).map((id) => `${formatMarkerLine(id)}\n`), text].join('\n'),
+    )
   })
   return [...items, user('And now?')]
 }
@@ -115,8 +117,8 @@ const scripts = fc.array(script, { minLength: 1, maxLength: 2 })
 test('an unedited answer gets the items of its own turn, whatever its markers name (C131, C132)', () => {
   fc.assert(
     fc.property(scripts, places, fc.boolean(), (scripts, places, isUnnamed) => {
-      const own = scripts.map((one, at) => withOwnWords(one, `Story ${at}`))
-      const stories = own.map((one, at) => tell(one, String(at), HABITS))
+      const own = scripts.map((one, at) => withUniqueTexts(one, `Story ${at}`))
+      const stories = own.map((one, at) => buildStory(one, String(at), HABITS))
       const [story] = stories
       if (story === undefined) return
       const turns = allOf(stories)
@@ -124,15 +126,15 @@ test('an unedited answer gets the items of its own turn, whatever its markers na
         (places[round] ?? []).map((at) => turns[at % turns.length]?.id ?? '')
       expectOwnItems(sent({ story, ids, isUnnamed }), turns, story)
     }),
-    runs(200),
+    numberOfRuns(200),
   )
 })
 
 test('an edited answer gets the items of its own turn, or none', () => {
   fc.assert(
     fc.property(scripts, places, edits, fc.boolean(), (scripts, places, edit, isUnnamed) => {
-      const own = scripts.map((one, at) => asks(withOwnWords(one, `Story ${at}`), `Story ${at}`))
-      const stories = own.map((one, at) => tell(one, String(at), HABITS))
+      const own = scripts.map((one, at) => asks(withUniqueTexts(one, `Story ${at}`), `Story ${at}`))
+      const stories = own.map((one, at) => buildStory(one, String(at), HABITS))
       const [story] = stories
       if (story === undefined) return
       const turns = stories.flatMap(({ steps }) => steps.map(({ turn }) => turn))
@@ -148,7 +150,7 @@ test('an edited answer gets the items of its own turn, or none', () => {
         story,
       )
     }),
-    runs(200),
+    numberOfRuns(200),
   )
 })
 
@@ -156,21 +158,21 @@ test('an edited answer gets no other items if all markers were moved and all que
   fc.assert(
     fc.property(script, shift, edits, fc.boolean(), (one, by, edit, isUnnamed) => {
       const rounds = one.rounds.map((round) => ({ ...round, question: 'Go on.' }))
-      const story = tell(withOwnWords({ ...one, rounds }, 'Story'), '0', HABITS)
+      const story = buildStory(withUniqueTexts({ ...one, rounds }, 'Story'), '0', HABITS)
       const answers = listRounds(story)
       fc.pre(by % answers.length !== 0)
       const ids = (round: number) =>
         (answers.at((round - by) % answers.length) ?? []).map(({ id }) => id)
       expectOwnItems(sent({ story, ids, edit, isUnnamed }), allOf([story]), story)
     }),
-    runs(200),
+    numberOfRuns(200),
   )
 })
 
 test('among many equal answers, restored items belong to a turn with the same text', () => {
   fc.assert(
     fc.property(scripts, places, fc.boolean(), (scripts, places, isUnnamed) => {
-      const stories = scripts.map((one, at) => tell(one, String(at), HABITS))
+      const stories = scripts.map((one, at) => buildStory(one, String(at), HABITS))
       const [story] = stories
       if (story === undefined) return
       const turns = allOf(stories)
@@ -178,7 +180,7 @@ test('among many equal answers, restored items belong to a turn with the same te
         (places[round] ?? []).map((at) => turns[at % turns.length]?.id ?? '')
       expectSaidHere(sent({ story, ids, isUnnamed }), turns, story)
     }),
-    runs(200),
+    numberOfRuns(200),
   )
 })
 
@@ -218,7 +220,7 @@ describe('no items of a turn are restored if its text is missing', () => {
     siblings: [],
   })
   const listRestoredItems = (name: string, ...rounds: ReturnType<typeof round>[]) =>
-    tell({ rounds, countsCalls: false }, name, HABITS)
+    buildStory({ rounds, countsCalls: false }, name, HABITS)
   const WARM = 'How warm is it?'
 
   /** `marks` are the numbers of turns among those of all stories. */

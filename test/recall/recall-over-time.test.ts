@@ -17,7 +17,7 @@ import {
   fingerprintAnswer,
   splitIntoSegments,
 } from '../../src/recall/split-and-fingerprint-segments.ts'
-import { bare, said, user } from '../support/recalled-stories.ts'
+import { recallableItems, assistantMessage, user } from '../support/recalled-stories.ts'
 
 /** One answer as the client keeps it, and as it was really written. */
 interface Heard {
@@ -77,7 +77,7 @@ interface Chat {
 }
 
 const textOf = ({ text, calls, outputs }: Heard): readonly Item[] => [
-  ...(text === '' && calls.length > 0 ? [] : [said(text)]),
+  ...(text === '' && calls.length > 0 ? [] : [assistantMessage(text)]),
   ...calls,
   ...outputs,
 ]
@@ -113,7 +113,7 @@ function expectRestored(
   expect(mine).toHaveLength(all.length)
   for (const [nth, items] of all.entries()) {
     if (doubted.has(nth)) expectLess(mine[nth] ?? [], items)
-    else expect(bare(mine[nth] ?? [])).toEqual(bare(items))
+    else expect(recallableItems(mine[nth] ?? [])).toEqual(recallableItems(items))
   }
   return doubted.size
 }
@@ -128,8 +128,10 @@ function splitAtQuestions(items: readonly Item[]): readonly (readonly Item[])[] 
 
 function expectLess(restored: readonly Item[], expected: readonly Item[]): void {
   const isThought = ({ type }: Item): boolean => type === 'reasoning'
-  const all = new Set(bare(expected.filter(isThought)).map((item) => JSON.stringify(item)))
-  for (const thought of bare(restored.filter(isThought)))
+  const all = new Set(
+    recallableItems(expected.filter(isThought)).map((item) => JSON.stringify(item)),
+  )
+  for (const thought of recallableItems(restored.filter(isThought)))
     expect(all).toContain(JSON.stringify(thought))
   expect(wordsIn(restored)).toBe(wordsIn(expected))
 }
@@ -160,7 +162,8 @@ function answer(
   chat.made += 1
   // The gateway stores no answers that the client can send back completely.
   const plain = `Plain ${id}.`
-  if (isPlain) return { text: plain, calls: [], outputs: [], truth: [said(plain)], isOther: true }
+  if (isPlain)
+    return { text: plain, calls: [], outputs: [], truth: [assistantMessage(plain)], isOther: true }
   const thought = (of: string): Item => {
     return { type: 'reasoning', id: `rs_${of}`, summary: [], encrypted_content: of }
   }
@@ -168,7 +171,7 @@ function answer(
   const all = chat.ownWords && calls === 0 ? [`Answer ${id}.`, ...words] : words
   for (const [at, text] of all.entries()) {
     if (at > 0) output.push(thought(`${id}_${at}`))
-    output.push(said(chat.ownWords ? `${text} ${id} ${at}` : text, `msg_${id}_${at}`))
+    output.push(assistantMessage(chat.ownWords ? `${text} ${id} ${at}` : text, `msg_${id}_${at}`))
   }
   const made = Array.from({ length: calls }, (_, at): Item => {
     const call_id = chat.ownWords ? `call_${id}${at}` : `call_${at}`
@@ -186,7 +189,7 @@ function answer(
     thread: 't',
     parent: recalled.parent?.id ?? (isContinued ? null : (recalled.usedTurns.at(-1)?.id ?? null)),
     depth: 0,
-    fingerprint: fingerprintAnswer(plan, [said(text), ...made]),
+    fingerprint: fingerprintAnswer(plan, [assistantMessage(text), ...made]),
     reasoningRefusedBy: null,
     createdAtMs: 0,
     usedAtMs: 0,
@@ -216,7 +219,7 @@ function happen(chat: Chat, action: Action): void {
     const context = chat.made % 3 === 0 ? '<context>of now</context>\n' : ''
     chat.node = { before: node, question, context, answers: [] }
     if (action.do === 'ask') ask(chat, chat.node, action.loops, action.texts)
-    else chat.node.answers = [{ text: '', calls: [], outputs: [], truth: [said('')] }]
+    else chat.node.answers = [{ text: '', calls: [], outputs: [], truth: [assistantMessage('')] }]
     return
   }
   if (node === null || last === undefined || last.text === '') return
@@ -258,7 +261,7 @@ function happen(chat: Chat, action: Action): void {
         ...last,
         isOther: true,
         text: last.text.slice(0, -old.text.length) + mine,
-        truth: last.truth.map((item) => (item === message ? said(mine) : item)),
+        truth: last.truth.map((item) => (item === message ? assistantMessage(mine) : item)),
       })
       return
     }

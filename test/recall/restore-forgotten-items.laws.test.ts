@@ -8,35 +8,35 @@ import { splitIntoSegments } from '../../src/recall/split-and-fingerprint-segmen
 import { conversation } from '../support/conversations.ts'
 import { deepFreeze } from '../support/laws.ts'
 import {
-  bare,
+  recallableItems,
   script,
   sentBack,
-  tell,
-  truth,
+  buildStory,
+  recordedItems,
   user,
-  withOwnWords,
-  type Habits,
-  type Marks,
+  withUniqueTexts,
+  type ClientHabits,
+  type MarkerPlacement,
   type Script,
   type Story,
 } from '../support/recalled-stories.ts'
-import { runs } from '../support/runs.ts'
+import { numberOfRuns } from '../support/number-of-runs.ts'
 
 const ALL = { replaysTools: true }
 
-const READABLE: readonly Marks[] = ['start', 'end', 'twice', 'escaped', 'crlf']
-const UNREADABLE: readonly Marks[] = ['none', 'fenced', 'elsewhere']
+const READABLE: readonly MarkerPlacement[] = ['start', 'end', 'twice', 'escaped', 'crlf']
+const UNREADABLE: readonly MarkerPlacement[] = ['none', 'fenced', 'elsewhere']
 
 const joiner = fc.constantFrom('\n', '\n\n', '\r\n', null)
 
-const marked: fc.Arbitrary<Habits> = fc.record({
+const marked: fc.Arbitrary<ClientHabits> = fc.record({
   keepsCalls: fc.boolean(),
   marks: fc.constantFrom(...READABLE),
   joiner,
 })
 
 /** Without readable markers, a client's answers are recognized only by their calls. */
-const unmarked: fc.Arbitrary<Habits> = fc.record({
+const unmarked: fc.Arbitrary<ClientHabits> = fc.record({
   keepsCalls: fc.constant(true),
   marks: fc.constantFrom(...UNREADABLE),
   joiner,
@@ -51,8 +51,8 @@ interface World {
   readonly turns: readonly RecordedTurn[]
 }
 
-function worldOf(scripts: readonly Script[], habits: Habits): World {
-  const [story, ...others] = scripts.map((script, at) => tell(script, String(at), habits))
+function worldOf(scripts: readonly Script[], habits: ClientHabits): World {
+  const [story, ...others] = scripts.map((script, at) => buildStory(script, String(at), habits))
   if (story === undefined) throw new Error('no story')
   const turns = [story, ...others].flatMap((one) => [
     ...one.steps.map(({ turn }) => turn),
@@ -71,17 +71,19 @@ function recall({ items, turns }: Pick<World, 'items' | 'turns'>) {
 
 const scripts = fc.array(script, { minLength: 1, maxLength: 3 })
 
-const ownScripts = scripts.map((all) => all.map((one, at) => withOwnWords(one, `Story ${at}`)))
+const ownScripts = scripts.map((all) => all.map((one, at) => withUniqueTexts(one, `Story ${at}`)))
 
 test('restores all recorded items, whatever happened to the markers (C131)', () => {
   fc.assert(
     fc.property(ownScripts, habits, (scripts, habits) => {
       const world = worldOf(scripts, habits)
       const { items, parent } = recall(world)
-      expect(bare(items)).toEqual(bare([...truth(world.story), user('And now?')]))
+      expect(recallableItems(items)).toEqual(
+        recallableItems([...recordedItems(world.story), user('And now?')]),
+      )
       expect(parent).toBe(world.story.steps.at(-1)?.turn)
     }),
-    runs(80),
+    numberOfRuns(80),
   )
 })
 
@@ -89,9 +91,11 @@ test('distinguishes equal text in other branches and chats by the markers', () =
   fc.assert(
     fc.property(scripts, marked, (scripts, habits) => {
       const world = worldOf(scripts, habits)
-      expect(bare(recall(world).items)).toEqual(bare([...truth(world.story), user('And now?')]))
+      expect(recallableItems(recall(world).items)).toEqual(
+        recallableItems([...recordedItems(world.story), user('And now?')]),
+      )
     }),
-    runs(80),
+    numberOfRuns(80),
   )
 })
 
@@ -118,11 +122,11 @@ test('never restores an item of another branch or another chat (C132)', () => {
       expect(recalled.items.filter((item) => isStrange.has(item))).toEqual([])
       expect(recalled.usedTurns.filter((turn) => !own.has(turn))).toEqual([])
     }),
-    runs(100),
+    numberOfRuns(100),
   )
 })
 
-const plain: fc.Arbitrary<Habits> = fc.record({
+const plain: fc.Arbitrary<ClientHabits> = fc.record({
   keepsCalls: fc.boolean(),
   marks: fc.constantFrom('start', 'end', 'twice', 'escaped'),
   joiner: fc.constantFrom('\n', '\n\n', null),
@@ -143,7 +147,7 @@ test('keeps edited text, and restores everything around it', () => {
   fc.assert(
     fc.property(ownScripts, plain, edits, fc.nat(), (scripts, habits, edit, pick) => {
       const { story, turns } = worldOf(scripts, habits)
-      const said = truth(story).filter(
+      const said = recordedItems(story).filter(
         (item) => item.type === 'message' && item.role === 'assistant',
       )
       const target = said[pick % said.length]
@@ -151,10 +155,12 @@ test('keeps edited text, and restores everything around it', () => {
       const items = sentBack(story.steps, habits, false, (text, turn, place) =>
         turn.output.filter((item) => item.type === 'message')[place] === target ? edit(text) : text,
       )
-      const expected = truth(story).map((item) => (item === target ? edited(item, edit) : item))
-      expect(bare(recall({ items, turns }).items)).toEqual(bare(expected))
+      const expected = recordedItems(story).map((item) =>
+        item === target ? edited(item, edit) : item,
+      )
+      expect(recallableItems(recall({ items, turns }).items)).toEqual(recallableItems(expected))
     }),
-    runs(80),
+    numberOfRuns(80),
   )
 })
 
@@ -183,9 +189,11 @@ test('puts text that was never recorded after the reasoning that led to it', () 
       const recalled = recall({ items, turns: known })
       // A turn without text is not found if its question repeats.
       fc.pre(recalled.usedTurns.length === story.steps.length)
-      expect(bare(recalled.items)).toEqual(bare([...truth(story), user('And now?')]))
+      expect(recallableItems(recalled.items)).toEqual(
+        recallableItems([...recordedItems(story), user('And now?')]),
+      )
     }),
-    runs(80),
+    numberOfRuns(80),
   )
 })
 
@@ -214,7 +222,7 @@ test('accepts any list with any of its turns', () => {
         if (once.usedTurns.length === 0) expect(once.items).toBe(items)
       },
     ),
-    runs(100),
+    numberOfRuns(100),
   )
 })
 
@@ -226,7 +234,7 @@ test('changes nothing when it runs on its own result', () => {
       const twice = recall({ items: once.items, turns: world.turns })
       expect(twice.items).toBe(once.items)
     }),
-    runs(80),
+    numberOfRuns(80),
   )
 })
 
@@ -243,7 +251,7 @@ test('leaves no call without the output that it had', () => {
       )
       expect(alone).toEqual([])
     }),
-    runs(100),
+    numberOfRuns(100),
   )
 })
 
@@ -258,6 +266,6 @@ test('does not modify its arguments', () => {
         restoreForgottenItems(world.items, splitIntoSegments(world.items), [], ALL).usedTurns,
       ).toEqual([])
     }),
-    runs(50),
+    numberOfRuns(50),
   )
 })

@@ -11,9 +11,9 @@ import {
   fingerprintAnswer,
   splitIntoSegments,
 } from '../../src/recall/split-and-fingerprint-segments.ts'
-import { said, user } from '../support/recalled-stories.ts'
+import { assistantMessage, user } from '../support/recalled-stories.ts'
 import { show, talk } from '../support/talk.ts'
-import { expectLinear } from '../support/reads.ts'
+import { expectLinear } from '../support/count-reads.ts'
 
 function recall(items: readonly Item[], turns: readonly RecordedTurn[], replaysTools = true) {
   return restoreForgottenItems(items, splitIntoSegments(items), turns, { replaysTools })
@@ -54,7 +54,7 @@ function visible(output: readonly Item[]): readonly Item[] {
 }
 
 function mark(turn: RecordedTurn, text: string): Item {
-  return said(addMarker(turn, text))
+  return assistantMessage(addMarker(turn, text))
 }
 
 function addMarker({ id }: RecordedTurn, text: string): string {
@@ -91,8 +91,11 @@ describe('a list without changes', () => {
 
   test('is returned as the same object if the client has all recorded items', () => {
     const { turns, record: answered } = createRecorder()
-    const turn = answered([warm], [{ ...said('Warm.'), id: 'msg_1', status: 'completed' }])
-    const items = [warm, said('Warm.'), user('and?')]
+    const turn = answered(
+      [warm],
+      [{ ...assistantMessage('Warm.'), id: 'msg_1', status: 'completed' }],
+    )
+    const items = [warm, assistantMessage('Warm.'), user('and?')]
     const recalled = recall(items, turns)
     expect(recalled.items).toBe(items)
     expect(recalled.notes).toEqual([])
@@ -102,12 +105,12 @@ describe('a list without changes', () => {
 })
 
 test('provider-specific fields and the phase of a message are restored', () => {
-  const signed: Item = { ...said('Warm.'), native: { anthropic: { signature: 'x' } } }
-  const phased: Item = { ...said('Warm.'), phase: 'commentary' }
+  const signed: Item = { ...assistantMessage('Warm.'), native: { anthropic: { signature: 'x' } } }
+  const phased: Item = { ...assistantMessage('Warm.'), phase: 'commentary' }
   for (const recorded of [signed, phased]) {
     const { turns, record: answered } = createRecorder()
     answered([warm], [recorded])
-    const recalled = recall([warm, said('Warm.'), user('and?')], turns)
+    const recalled = recall([warm, assistantMessage('Warm.'), user('and?')], turns)
     expect(recalled.items[1]).toBe(recorded)
   }
 })
@@ -116,7 +119,7 @@ describe('without any marker', () => {
   test('reasoning is restored by the text (C131)', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], found)
-    const recalled = recall([warm, said('It is 4 degrees.'), user('and?')], turns)
+    const recalled = recall([warm, assistantMessage('It is 4 degrees.'), user('and?')], turns)
     expect(recalled.items.slice(1, 3)).toEqual(found)
     expect(recalled.items[1]).toBe(found[0])
     expect(recalled.notes).toEqual([
@@ -159,7 +162,7 @@ describe('without any marker', () => {
       call call_5hx8Qm20pT weather
     `
     answered([warm, ...visible(found), user('and?')], call)
-    const items = [warm, said('It is hot.'), user('and?'), ...call.slice(1)]
+    const items = [warm, assistantMessage('It is hot.'), user('and?'), ...call.slice(1)]
     expect(recall(items, turns).items).toEqual([...items.slice(0, 3), ...call])
   })
 
@@ -186,9 +189,9 @@ describe('without any marker', () => {
 
   test('the child of one of two turns with one fingerprint decides between them', () => {
     const { turns, record: answered } = createRecorder()
-    const first = answered([warm], [...talk`thinks: one`, said('OK.')])
-    answered([warm], [...talk`thinks: two`, said('OK.')])
-    const items = [warm, said('OK.'), user('and?')]
+    const first = answered([warm], [...talk`thinks: one`, assistantMessage('OK.')])
+    answered([warm], [...talk`thinks: two`, assistantMessage('OK.')])
+    const items = [warm, assistantMessage('OK.'), user('and?')]
     expect(recall(items, turns)).toMatchObject({ items, notes: [{ at: 1, why: 'turn-ambiguous' }] })
     const next = answered([warm, mark(first, 'OK.'), user('and?')], found)
     const recalled = recall([...items, ...visible(found), user('so?')], turns)
@@ -198,11 +201,14 @@ describe('without any marker', () => {
 
   test('the parent of one of two turns with one fingerprint decides between them', () => {
     const { turns, record: answered } = createRecorder()
-    const one = answered([warm], [...talk`thinks: one`, said('OK.')])
-    const two = answered([warm], [...talk`thinks: two`, said('OK.')])
-    const ones = answered([warm, mark(one, 'OK.'), user('and?')], [...talk`thinks: 1`, said('So.')])
-    answered([warm, mark(two, 'OK.'), user('and?')], [...talk`thinks: 2`, said('So.')])
-    const items = [warm, mark(one, 'OK.'), user('and?'), said('So.'), user('so?')]
+    const one = answered([warm], [...talk`thinks: one`, assistantMessage('OK.')])
+    const two = answered([warm], [...talk`thinks: two`, assistantMessage('OK.')])
+    const ones = answered(
+      [warm, mark(one, 'OK.'), user('and?')],
+      [...talk`thinks: 1`, assistantMessage('So.')],
+    )
+    answered([warm, mark(two, 'OK.'), user('and?')], [...talk`thinks: 2`, assistantMessage('So.')])
+    const items = [warm, mark(one, 'OK.'), user('and?'), assistantMessage('So.'), user('so?')]
     expect(recall(items, turns).usedTurns).toEqual([one, ones])
   })
 })
@@ -210,8 +216,8 @@ describe('without any marker', () => {
 describe('two turns with one fingerprint', () => {
   const twins = () => {
     const { turns, record: answered } = createRecorder()
-    const one = answered([warm], [...talk`thinks: one`, said('OK.')])
-    const two = answered([warm], [...talk`thinks: two`, said('OK.')])
+    const one = answered([warm], [...talk`thinks: one`, assistantMessage('OK.')])
+    const two = answered([warm], [...talk`thinks: two`, assistantMessage('OK.')])
     return { turns, one, two }
   }
 
@@ -223,7 +229,7 @@ describe('two turns with one fingerprint', () => {
 
   test('are distinguished by a moved marker', () => {
     const { turns, two } = twins()
-    const items = [warm, said('OK.'), user('and?'), mark(two, 'Hm.'), user('so?')]
+    const items = [warm, assistantMessage('OK.'), user('and?'), mark(two, 'Hm.'), user('so?')]
     const recalled = recall(items, turns)
     expect(recalled.usedTurns).toEqual([two])
     expect(show(recalled.items.slice(1, 3))).toBe('thinks: two\nassistant: OK.')
@@ -232,8 +238,13 @@ describe('two turns with one fingerprint', () => {
   test('are assigned nowhere if markers name both', () => {
     const { turns, one, two } = twins()
     const both = mark(two, `${formatMarkerLine(one.id)}\n\nHm.`)
-    const recalled = recall([warm, said('OK.'), user('and?'), both], turns)
-    expect(recalled.items).toEqual([warm, said('OK.'), user('and?'), said('Hm.')])
+    const recalled = recall([warm, assistantMessage('OK.'), user('and?'), both], turns)
+    expect(recalled.items).toEqual([
+      warm,
+      assistantMessage('OK.'),
+      user('and?'),
+      assistantMessage('Hm.'),
+    ])
     expect(recalled.notes.map(({ at, why }) => [at, why])).toEqual([
       [1, 'turn-ambiguous'],
       [3, 'marker-removed'],
@@ -243,13 +254,18 @@ describe('two turns with one fingerprint', () => {
 
 test('a marker of a turn that is not restored adds a note, even if another turn has the same text', () => {
   const { turns, record: answered } = createRecorder()
-  answered([warm], [...talk`thinks: one`, said('Let me look.')])
-  const looking = [...talk`thinks: two`, said('Let me look.'), ...talk`thinks: yes`, said('OK.')]
+  answered([warm], [...talk`thinks: one`, assistantMessage('Let me look.')])
+  const looking = [
+    ...talk`thinks: two`,
+    assistantMessage('Let me look.'),
+    ...talk`thinks: yes`,
+    assistantMessage('OK.'),
+  ]
   const two = answered([warm], looking)
   const stopped = mark(two, 'Let me look.\nOK')
-  const three = answered([warm, stopped], [...talk`thinks: three`, said('It is cold.')])
+  const three = answered([warm, stopped], [...talk`thinks: three`, assistantMessage('It is cold.')])
   const text = `${formatMarkerLine(two.id)}\n\nLet me look.\nOK\n\n${formatMarkerLine(three.id)}\n\nIt is cold.`
-  const recalled = recall([warm, said(text), user('so?')], turns)
+  const recalled = recall([warm, assistantMessage(text), user('so?')], turns)
   expect(recalled.usedTurns).toEqual([three])
   expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
 })
@@ -260,7 +276,7 @@ describe('markers', () => {
     const one = answered([warm], looked)
     const two = answered([warm, ...visible(looked), output ?? warm], found)
     const text = `${formatMarkerLine(one.id)}\n\nLet me look.\n\n${formatMarkerLine(two.id)}\n\nIt is 4 degrees.`
-    const recalled = recall([warm, said(text), user('and?')], turns)
+    const recalled = recall([warm, assistantMessage(text), user('and?')], turns)
     expect(recalled.items).toEqual([warm, ...looked, output, ...found, user('and?')])
     expect(recalled.items[3]).toBe(looked[2])
     expect(recalled.notes.map(({ did, at, why }) => [did, at, why])).toEqual([
@@ -274,11 +290,14 @@ describe('markers', () => {
   })
 
   test('of unknown turns are removed, without other changes (C7)', () => {
-    const unknown = said(`${formatMarkerLine('Z'.repeat(20))}\n\nIt is 4 degrees.`)
+    const unknown = assistantMessage(`${formatMarkerLine('Z'.repeat(20))}\n\nIt is 4 degrees.`)
     const recalled = recall([warm, unknown, user('and?')], [])
-    expect(recalled.items).toEqual([warm, said('It is 4 degrees.'), user('and?')])
+    expect(recalled.items).toEqual([warm, assistantMessage('It is 4 degrees.'), user('and?')])
     expect(recalled.notes).toEqual([{ did: 'changed', at: 1, why: 'marker-unknown' }])
-    const alone = recall([warm, said(formatMarkerLine('Z'.repeat(20))), user('and?')], [])
+    const alone = recall(
+      [warm, assistantMessage(formatMarkerLine('Z'.repeat(20))), user('and?')],
+      [],
+    )
     expect(alone.items).toEqual([warm, user('and?')])
     expect(alone.notes).toEqual([{ did: 'dropped', at: 1, why: 'marker-unknown' }])
   })
@@ -287,9 +306,9 @@ describe('markers', () => {
     const [old, foreign] = ['0'.repeat(20), 'Z'.repeat(20)]
     const items = [
       warm,
-      said(`${formatMarkerLine(old)}\n\nIt is 4 degrees.`),
+      assistantMessage(`${formatMarkerLine(old)}\n\nIt is 4 degrees.`),
       user('and?'),
-      said(`${formatMarkerLine(foreign)}\n\nSo what.`),
+      assistantMessage(`${formatMarkerLine(foreign)}\n\nSo what.`),
       user('and?'),
     ]
     const policy = { replaysTools: true }
@@ -309,8 +328,8 @@ describe('markers', () => {
   test('in the text of another turn are not trusted (C132)', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], found)
-    const back = [warm, said('It is 4 degrees.'), user('and?')]
-    const two = answered(back, [...talk`thinks: no`, said('So what.')])
+    const back = [warm, assistantMessage('It is 4 degrees.'), user('and?')]
+    const two = answered(back, [...talk`thinks: no`, assistantMessage('So what.')])
     const moved = [warm, mark(two, 'It is 4 degrees.'), user('and?'), mark(one, 'So what.')]
     expect(recall(moved, turns).usedTurns).toEqual([one, two])
     // The fingerprint does not match, because the question was edited.
@@ -319,9 +338,9 @@ describe('markers', () => {
     expect(elsewhere.usedTurns).toEqual([])
     expect(elsewhere.items).toEqual([
       history,
-      said('It is 4 degrees.'),
+      assistantMessage('It is 4 degrees.'),
       user('and?'),
-      said('So what.'),
+      assistantMessage('So what.'),
     ])
   })
 
@@ -335,7 +354,9 @@ describe('markers', () => {
       mark(one, 'It is 4 degrees.'),
     ]
     const recalled = recall(items, turns)
-    expect(show(recalled.items)).toBe(show([items[0] ?? warm, said('Hm.'), user('and?'), ...found]))
+    expect(show(recalled.items)).toBe(
+      show([items[0] ?? warm, assistantMessage('Hm.'), user('and?'), ...found]),
+    )
   })
 
   const searched = talk`
@@ -346,7 +367,7 @@ describe('markers', () => {
   test('of a turn without text are not trusted if the user has asked again since', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], searched)
-    const plain = said(`Servus.\n\n${formatMarkerLine(turn.id)}`)
+    const plain = assistantMessage(`Servus.\n\n${formatMarkerLine(turn.id)}`)
     const recalled = recall([warm, user('still there?'), plain, user('and?')], turns)
     expect(recalled.usedTurns).toEqual([])
     expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
@@ -355,7 +376,10 @@ describe('markers', () => {
   test('of a turn without text restore its calls', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], searched)
-    const recalled = recall([warm, said(formatMarkerLine(turn.id)), user('and?')], turns)
+    const recalled = recall(
+      [warm, assistantMessage(formatMarkerLine(turn.id)), user('and?')],
+      turns,
+    )
     expect(recalled.items).toEqual([warm, ...searched, user('and?')])
     expect(recalled.notes.map(({ did, why }) => [did, why])).toEqual([
       ['changed', 'marker-removed'],
@@ -454,10 +478,13 @@ describe('text that the client edited', () => {
 
   test('keeps indentation and blank lines, and gets the phase of the replaced message', () => {
     const { turns, record: answered } = createRecorder()
-    const turn = answered([warm], [...talk`thinks: hm`, { ...said('Code:'), phase: 'commentary' }])
+    const turn = answered(
+      [warm],
+      [...talk`thinks: hm`, { ...assistantMessage('Code:'), phase: 'commentary' }],
+    )
     const text = 'Code!\n\n    indented  twice\n\n\nend'
     expect(recall([warm, mark(turn, text), user('and?')], turns).items[2]).toEqual({
-      ...said(text),
+      ...assistantMessage(text),
       phase: 'commentary',
     })
   })
@@ -474,7 +501,7 @@ describe('text that the client edited', () => {
         { type: 'input_image', image_url: 'https://example.com/a.png' },
       ],
     }
-    const items = [warm, mark(turn, 'First.'), edited, said('Third.'), user('and?')]
+    const items = [warm, mark(turn, 'First.'), edited, assistantMessage('Third.'), user('and?')]
     const { id: _id, ...own } = edited
     expect(recall(items, turns).items[4]).toEqual(own)
   })
@@ -482,8 +509,8 @@ describe('text that the client edited', () => {
   test('in several messages keeps their order', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], long)
-    const own = [said('Mine.'), said('Mine, too.')]
-    const items = [warm, mark(turn, 'First.'), ...own, said('Third.'), user('and?')]
+    const own = [assistantMessage('Mine.'), assistantMessage('Mine, too.')]
+    const items = [warm, mark(turn, 'First.'), ...own, assistantMessage('Third.'), user('and?')]
     expect(recall(items, turns).items.slice(4, 6)).toEqual(own)
     expect(recall(items, turns).items[4]).toBe(own[0])
   })
@@ -496,19 +523,19 @@ describe('text that the client edited', () => {
     `
     const turn = answered([warm], called)
     const items = [warm, mark(turn, 'Mine.'), ...called.slice(1), output ?? warm]
-    expect(recall(items, turns).items).toEqual([warm, said('Mine.'), ...called, output])
+    expect(recall(items, turns).items).toEqual([warm, assistantMessage('Mine.'), ...called, output])
   })
 
   test('that repeats in the turn is located by the text around it', () => {
     const { turns, record: answered } = createRecorder()
     const same = ['one', 'two', 'three', 'four'].flatMap((text) => [
       ...talk`thinks: ${text}`,
-      said(text === 'three' ? 'Something long.' : 'OK.'),
+      assistantMessage(text === 'three' ? 'Something long.' : 'OK.'),
     ])
     const turn = answered([warm], same)
     const text = 'Fine.\nOK.\nSomething long.\nOK.'
     const recalled = recall([warm, mark(turn, text), user('and?')], turns).items.slice(1, -1)
-    expect(recalled[1]).toEqual(said('Fine.'))
+    expect(recalled[1]).toEqual(assistantMessage('Fine.'))
     expect(recalled.filter((_, at) => at !== 1)).toEqual(same.filter((_, at) => at !== 1))
   })
 })
@@ -517,21 +544,21 @@ describe('whitespace', () => {
   const code = 'for x in y:\nprint(x)\n\ndone'
   const recallOf = (text: string) => {
     const { turns, record: answered } = createRecorder()
-    answered([warm], [...talk`thinks: hm`, said(code)])
-    const { items, notes } = recall([warm, said(text), user('and?')], turns)
+    answered([warm], [...talk`thinks: hm`, assistantMessage(code)])
+    const { items, notes } = recall([warm, assistantMessage(text), user('and?')], turns)
     return { shown: show(items.slice(1, -1)), whys: notes.map(({ why }) => why) }
   }
 
   test("with a meaning is the client's edit", () => {
     const edited = code.replace('print', '    print')
     expect(recallOf(edited)).toEqual({
-      shown: show([...talk`thinks: hm`, said(edited)]),
+      shown: show([...talk`thinks: hm`, assistantMessage(edited)]),
       whys: ['recalled', 'text-edited'],
     })
   })
 
   test('without a meaning is restored with a note', () => {
-    const recorded = show([...talk`thinks: hm`, said(code)])
+    const recorded = show([...talk`thinks: hm`, assistantMessage(code)])
     expect(recallOf(code.replace('\n\n', '\n\n\n'))).toEqual({
       shown: recorded,
       whys: ['recalled', 'text-restored'],
@@ -544,7 +571,10 @@ describe('whitespace', () => {
 
   test('is also restored with a note next to an edit, and where a damaged marker is removed', () => {
     const { turns, record: answered } = createRecorder()
-    const turn = answered([warm], [said(code), ...talk`thinks: hm`, said('So.')])
+    const turn = answered(
+      [warm],
+      [assistantMessage(code), ...talk`thinks: hm`, assistantMessage('So.')],
+    )
     const two = `${code.replace('\n\n', '\n\n\n')}\n\nSo!`
     const notes = recall([warm, mark(turn, two), user('and?')], turns).notes
     expect(notes.map(({ at, why }) => [at, why])).toEqual([
@@ -553,7 +583,7 @@ describe('whitespace', () => {
       [3, 'text-edited'],
     ])
     const fenced = `\`\`\`\n${formatMarkerLine(turn.id)}\n\`\`\`\n\n${code}\n\nSo.`
-    const recalled = recall([warm, said(fenced), user('and?')], turns)
+    const recalled = recall([warm, assistantMessage(fenced), user('and?')], turns)
     expect(recalled.items.slice(1, -1)).toEqual(turn.output)
     expect(recalled.notes.map(({ why }) => why)).toContain('text-restored')
   })
@@ -564,17 +594,17 @@ describe('text that was cut off before it was recorded', () => {
     const { turns, record: answered } = createRecorder()
     const { id } = answered([warm], recorded)
     const known = turns.map((turn) => ({ ...turn, fingerprint: null }))
-    const first = said(`${formatMarkerLine(id)}\n\n${text}`)
+    const first = assistantMessage(`${formatMarkerLine(id)}\n\n${text}`)
     return show(recall([warm, first, ...more, user('and?')], known).items.slice(1, -1))
   }
 
   test('comes after the reasoning that led to it', () => {
     expect(cutOff(talk`thinks: one`, 'It was')).toBe('thinks: one\nassistant: It was')
-    const two = [...talk`thinks: one`, said('First.'), ...talk`thinks: two`]
+    const two = [...talk`thinks: one`, assistantMessage('First.'), ...talk`thinks: two`]
     expect(cutOff(two, 'First.\n\nSeco')).toBe(
       'thinks: one\nassistant: First.\nthinks: two\nassistant: Seco',
     )
-    expect(cutOff(two, 'First, or not.', said('Seco'))).toBe(
+    expect(cutOff(two, 'First, or not.', assistantMessage('Seco'))).toBe(
       'thinks: one\nassistant: First, or not.\nthinks: two\nassistant: Seco',
     )
   })
@@ -610,7 +640,10 @@ describe('text that was cut off before it was recorded', () => {
     const one = answered([warm], talk`thinks: one`)
     const known = [{ ...one, fingerprint: null }]
     turns.splice(0, 1, ...known)
-    const two = answered([warm, mark(one, 'It was')], [...talk`thinks: two`, said('cold.')])
+    const two = answered(
+      [warm, mark(one, 'It was')],
+      [...talk`thinks: two`, assistantMessage('cold.')],
+    )
     const text = `It was\n\n${formatMarkerLine(two.id)}\n\ncold.`
     expect(show(recall([warm, mark(one, text), user('and?')], turns).items.slice(1, -1))).toBe(
       'thinks: one\nassistant: It was\nthinks: two\nassistant: cold.',
@@ -631,7 +664,7 @@ describe('text after a search that is the last recorded item', () => {
 
   test('stays after the search, whether it was cut off or is of a continued answer', () => {
     expect(recallOf(searched, 'It is 4')).toBe(`${show(searched)}\nassistant: It is 4`)
-    expect(recallOf([said('Let me look.'), ...searched], 'Let me look.\nIt is 4')).toBe(
+    expect(recallOf([assistantMessage('Let me look.'), ...searched], 'Let me look.\nIt is 4')).toBe(
       `assistant: Let me look.\n${show(searched)}\nassistant: It is 4`,
     )
   })
@@ -647,11 +680,14 @@ describe('text after a search that is the last recorded item', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], searched, [])
     const begun = addMarker(one, 'It is 4')
-    const two = answered([warm, said(begun)], found.slice(0, 1).concat(said('degrees.')))
-    const text = `${begun}\n\n${addMarker(two, 'degrees.')}`
-    expect(show(recall([warm, said(text), user('and?')], turns).items.slice(1, -1))).toBe(
-      `${show(searched)}\nassistant: It is 4\nthinks: cold\nassistant: degrees.`,
+    const two = answered(
+      [warm, assistantMessage(begun)],
+      found.slice(0, 1).concat(assistantMessage('degrees.')),
     )
+    const text = `${begun}\n\n${addMarker(two, 'degrees.')}`
+    expect(
+      show(recall([warm, assistantMessage(text), user('and?')], turns).items.slice(1, -1)),
+    ).toBe(`${show(searched)}\nassistant: It is 4\nthinks: cold\nassistant: degrees.`)
   })
 
   test("stays at the client's position if the client sends the search, too", () => {
@@ -679,9 +715,9 @@ describe('a continued answer', () => {
   test('is matched with both turns, although its fingerprint is that of the second', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], begun)
-    const two = answered([warm, said('It is 4 de')], rest)
+    const two = answered([warm, assistantMessage('It is 4 de')], rest)
     expect(two).toMatchObject({ parent: one.id, input: [] })
-    const recalled = recall([warm, said('It is 4 degrees.'), user('and?')], turns)
+    const recalled = recall([warm, assistantMessage('It is 4 degrees.'), user('and?')], turns)
     expect(recalled.items).toEqual([warm, ...begun, ...rest, user('and?')])
     expect(recalled.parent).toBe(two)
   })
@@ -690,8 +726,8 @@ describe('a continued answer', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], begun)
     const edited = `${formatMarkerLine(one.id)}\n\nIt is 5 de`
-    const two = answered([warm, said(edited)], rest)
-    const recalled = recall([warm, said(`${edited}\n\ngrees.`), user('and?')], turns)
+    const two = answered([warm, assistantMessage(edited)], rest)
+    const recalled = recall([warm, assistantMessage(`${edited}\n\ngrees.`), user('and?')], turns)
     expect(recalled.usedTurns).toEqual([one, two])
     expect(show(recalled.items.slice(1, 5))).toBe(
       'thinks: hm\nassistant: It is 5 de\nthinks: and\nassistant: grees.',
@@ -707,12 +743,14 @@ test('a continuation comes completely after the continued text, even if that was
     thinks: cold
     assistant: degrees.
   `
-  const begun = said('It is 4')
+  const begun = assistantMessage('It is 4')
   const turn = answered([warm, begun], rest)
   const recalled = (given: Item) =>
     show(recall([warm, given, user('and?')], turns).items.slice(1, -1))
-  expect(recalled(said(`It is 4\n\n${addMarker(turn, 'degrees.')}`))).toBe(show([begun, ...rest]))
-  expect(recalled(said(`It is 4\n\ndegrees.\n\n${formatMarkerLine(turn.id)}`))).toBe(
+  expect(recalled(assistantMessage(`It is 4\n\n${addMarker(turn, 'degrees.')}`))).toBe(
+    show([begun, ...rest]),
+  )
+  expect(recalled(assistantMessage(`It is 4\n\ndegrees.\n\n${formatMarkerLine(turn.id)}`))).toBe(
     show([begun, ...rest]),
   )
 })
@@ -731,37 +769,45 @@ describe('a continuation without text', () => {
 
   test('comes after the continued text, even if that was not stored', () => {
     const { turns, record: answered } = createRecorder()
-    const turn = answered([warm, said('It is 4')], thought, [])
+    const turn = answered([warm, assistantMessage('It is 4')], thought, [])
     expect(turn.input).toEqual([])
     const alone = formatMarkerLine(turn.id)
     const shown = `assistant: It is 4\n${show(thought)}`
-    expect(restored([said(`It is 4\n\n${alone}`)], turns)).toBe(shown)
-    expect(restored([said('It is 4'), said(alone)], turns)).toBe(shown)
+    expect(restored([assistantMessage(`It is 4\n\n${alone}`)], turns)).toBe(shown)
+    expect(restored([assistantMessage('It is 4'), assistantMessage(alone)], turns)).toBe(shown)
   })
 
   test('comes between the text that it continues and the text that continues it', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], searched, [])
     const begun = addMarker(one, 'It is 4')
-    const two = answered([warm, said(begun)], searched, [])
+    const two = answered([warm, assistantMessage(begun)], searched, [])
     const shown = `${show(searched)}\nassistant: It is 4\n${show(searched)}\nassistant: degrees.`
-    expect(restored([said(`${begun}\n\n${addMarker(two, 'degrees.')}`)], turns)).toBe(shown)
+    expect(restored([assistantMessage(`${begun}\n\n${addMarker(two, 'degrees.')}`)], turns)).toBe(
+      shown,
+    )
     const twice = `${begun}\n\n${formatMarkerLine(two.id)}\n\n${addMarker(two, 'degrees.')}`
-    expect(restored([said(twice)], turns)).toBe(shown)
+    expect(restored([assistantMessage(twice)], turns)).toBe(shown)
   })
 
   test('comes between them also if all text before it is recorded', () => {
     const { turns, record: answered } = createRecorder()
-    const look = said('Let me look.')
+    const look = assistantMessage('Let me look.')
     const one = answered([warm], [look, ...searched])
     const begun = addMarker(one, 'Let me look.\nIt is 4')
-    const two = answered([warm, said(begun)], thought, [])
+    const two = answered([warm, assistantMessage(begun)], thought, [])
     const text = `${begun}\n\n${addMarker(two, 'degrees.')}`
-    const both = [look, ...searched, said('It is 4'), ...thought, said('degrees.')]
-    expect(restored([said(text)], turns)).toBe(show(both))
-    const three = answered([warm, said(text)], [...thought, said('Cold.')])
-    expect(restored([said(`${text}\n\n${addMarker(three, 'Cold.')}`)], turns)).toBe(
-      show([...both, ...thought, said('Cold.')]),
+    const both = [
+      look,
+      ...searched,
+      assistantMessage('It is 4'),
+      ...thought,
+      assistantMessage('degrees.'),
+    ]
+    expect(restored([assistantMessage(text)], turns)).toBe(show(both))
+    const three = answered([warm, assistantMessage(text)], [...thought, assistantMessage('Cold.')])
+    expect(restored([assistantMessage(`${text}\n\n${addMarker(three, 'Cold.')}`)], turns)).toBe(
+      show([...both, ...thought, assistantMessage('Cold.')]),
     )
   })
 })
@@ -777,8 +823,12 @@ describe('a continuation that is stored with its complete history', () => {
   const recordContinuation = (restored: readonly Item[], output: readonly Item[]) => {
     const { record: answered } = createRecorder()
     const one = answered([warm], begun)
-    const said = restored.filter((item) => item.type === 'message')
-    const two = { ...answered([warm, ...said], output), parent: null, input: [warm, ...restored] }
+    const assistantMessage = restored.filter((item) => item.type === 'message')
+    const two = {
+      ...answered([warm, ...assistantMessage], output),
+      parent: null,
+      input: [warm, ...restored],
+    }
     return { turns: [one, two], one, two }
   }
 
@@ -802,7 +852,12 @@ describe('a continuation that is stored with its complete history', () => {
     const { turns, one, two } = recordContinuation(silent, called)
     const mute = { ...one, output: silent }
     turns.splice(0, 1, mute)
-    const list = [warm, said(formatMarkerLine(mute.id)), ...visible(called), output ?? warm]
+    const list = [
+      warm,
+      assistantMessage(formatMarkerLine(mute.id)),
+      ...visible(called),
+      output ?? warm,
+    ]
     const recalled = recall(list, turns)
     expect(recalled.items).toEqual([warm, ...silent, ...called, output])
     expect(recalled.notes.map(({ why }) => why)).not.toContain('marker-doubted')
@@ -815,7 +870,7 @@ describe('a continuation that is stored with its complete history', () => {
     const { turns, one, two } = recordContinuation(begun, talk`thinks: more`)
     const alike = [one, { ...two, fingerprint: one.fingerprint }]
     expect(turns).toHaveLength(2)
-    const both = said(`${addMarker(one, 'It is 4 de')}\n\n${formatMarkerLine(two.id)}`)
+    const both = assistantMessage(`${addMarker(one, 'It is 4 de')}\n\n${formatMarkerLine(two.id)}`)
     const recalled = recall([warm, both, user('and?')], alike)
     expect(recalled.items).toEqual([warm, ...begun, ...talk`thinks: more`, user('and?')])
     expect(recalled.usedTurns).toEqual(alike)
@@ -823,12 +878,12 @@ describe('a continuation that is stored with its complete history', () => {
 
   test('restores the continued answer as it was edited at that time', () => {
     const [thought] = begun
-    const edited = said('It is 5 de')
+    const edited = assistantMessage('It is 5 de')
     const { two } = recordContinuation(
       thought === undefined ? [] : [thought, edited],
       talk`assistant: grees.`,
     )
-    const { items } = recall([warm, said('It is 5 degrees.'), user('and?')], [two])
+    const { items } = recall([warm, assistantMessage('It is 5 degrees.'), user('and?')], [two])
     expect(show(items.slice(1, -1))).toBe('thinks: hm\nassistant: It is 5 de\nassistant: grees.')
   })
 
@@ -847,41 +902,49 @@ describe('a continuation that is stored with its complete history', () => {
     const one = answered([warm], found)
     const edited = mark(one, 'It is 5 degrees.')
     const list = [warm, edited, user('and?')]
-    const restored = [warm, ...found.slice(0, 1), said('It is 5 degrees.'), user('and?')]
+    const restored = [
+      warm,
+      ...found.slice(0, 1),
+      assistantMessage('It is 5 degrees.'),
+      user('and?'),
+    ]
     const two = { ...answered(list, begun), parent: null, input: restored }
     turns.splice(1, 1, two)
-    const { items, usedTurns } = recall([...list, said('It is 4 de'), user('so?')], turns)
+    const { items, usedTurns } = recall(
+      [...list, assistantMessage('It is 4 de'), user('so?')],
+      turns,
+    )
     expect(usedTurns).toEqual([one, two])
     expect(show(items.slice(1, 3))).toBe('thinks: cold\nassistant: It is 5 degrees.')
     // This turn's input does not contain the answer.
-    const other = { ...two, input: [warm, said('It is 6 degrees.'), user('and?')] }
-    expect(recall([...list, said('It is 4 de'), user('so?')], [one, other]).usedTurns).toEqual([
-      other,
-    ])
+    const other = { ...two, input: [warm, assistantMessage('It is 6 degrees.'), user('and?')] }
+    expect(
+      recall([...list, assistantMessage('It is 4 de'), user('so?')], [one, other]).usedTurns,
+    ).toEqual([other])
   })
 })
 
 describe('an edited answer', () => {
   test('that was continued several times is matched with all its turns', () => {
     const { turns, record: answered } = createRecorder()
-    const one = answered([warm], [...talk`thinks: one`, said('It is 4 degrees now.')])
+    const one = answered([warm], [...talk`thinks: one`, assistantMessage('It is 4 degrees now.')])
     const first = addMarker(one, 'It is 4 degrees now.')
     const two = answered(
-      [warm, said(first)],
-      [...talk`thinks: two`, said('And tomorrow it rains.')],
+      [warm, assistantMessage(first)],
+      [...talk`thinks: two`, assistantMessage('And tomorrow it rains.')],
     )
     const second = `${first}\n\n${addMarker(two, 'And tomorrow it rains.')}`
     const three = answered(
-      [warm, said(second)],
+      [warm, assistantMessage(second)],
       [
         ...talk`thinks: three`,
-        said('The day after it snows.'),
+        assistantMessage('The day after it snows.'),
         ...talk`thinks: four`,
-        said('Bye.'),
+        assistantMessage('Bye.'),
       ],
     )
     const third = `${second}\n\n${addMarker(three, 'The day after it snows.\n\nFarewell!')}`
-    const recalled = recall([warm, said(third), user('and?')], turns)
+    const recalled = recall([warm, assistantMessage(third), user('and?')], turns)
     expect(recalled.usedTurns).toEqual([one, two, three])
     expect(show(recalled.items.slice(-4, -1))).toBe(
       'assistant: The day after it snows.\nthinks: four\nassistant: Farewell!',
@@ -893,7 +956,13 @@ describe('an edited answer', () => {
     const list = [warm, ...visible(looked), output ?? warm]
     answered([warm], looked)
     const two = answered(list, found)
-    const again = [...list, mark(two, 'Something else.'), warm, said('I do not know.'), warm]
+    const again = [
+      ...list,
+      mark(two, 'Something else.'),
+      warm,
+      assistantMessage('I do not know.'),
+      warm,
+    ]
     expect(show(recall(again, turns).items.slice(-5, -3))).toBe(
       'thinks: cold\nassistant: Something else.',
     )
@@ -906,7 +975,15 @@ describe('an edited answer', () => {
     answered([warm], looked)
     const two = answered(list, found)
     const edited = mark(two, 'Something else.')
-    const again = [...list, edited, warm, ...visible(looked), other ?? warm, said('So.'), warm]
+    const again = [
+      ...list,
+      edited,
+      warm,
+      ...visible(looked),
+      other ?? warm,
+      assistantMessage('So.'),
+      warm,
+    ]
     const { items } = recall(again, turns)
     const at = items.findIndex((item) => show([item]) === 'assistant: Something else.')
     expect(items[at - 1]).toBe(found[0])
@@ -914,16 +991,16 @@ describe('an edited answer', () => {
 })
 
 describe('a continuation of an answer that was not stored', () => {
-  const more = [...talk`thinks: hm`, said('so.')]
-  const items = [user('and?'), said('It is\n\nso.'), user('ok')]
-  const whole = [user('and?'), said('It is'), ...more, user('ok')]
+  const more = [...talk`thinks: hm`, assistantMessage('so.')]
+  const items = [user('and?'), assistantMessage('It is\n\nso.'), user('ok')]
+  const whole = [user('and?'), assistantMessage('It is'), ...more, user('ok')]
 
   test("is the end of the client's text", () => {
     const { turns, record: answered } = createRecorder()
-    answered([user('and?'), said('It is')], more)
+    answered([user('and?'), assistantMessage('It is')], more)
     expect(recall(items, turns).items).toEqual(whole)
     // The same applies if the input contains a part of the history.
-    const all = turns.map((turn) => ({ ...turn, input: [user('and?'), said('It is')] }))
+    const all = turns.map((turn) => ({ ...turn, input: [user('and?'), assistantMessage('It is')] }))
     expect(recall(items, all).items).toEqual(whole)
   })
 
@@ -936,7 +1013,7 @@ describe('a continuation of an answer that was not stored', () => {
       call a
     `,
     )
-    const two = answered([user('and?'), said('It is')], more)
+    const two = answered([user('and?'), assistantMessage('It is')], more)
     const list = turns.map((turn) => (turn === two ? { ...two, parent: silent.id } : turn))
     const recalled = recall(items, list)
     expect(recalled.usedTurns).toEqual(list.slice(1))
@@ -957,19 +1034,22 @@ test('a turn that lies between two other turns of a text is restored', () => {
   const three = answered([...list, ...visible(two), second ?? warm], found)
   const text = `${formatMarkerLine(one.id)}\n\nLet me look.\n\n${formatMarkerLine(three.id)}\n\nIt is 4 degrees.`
   const truth = [warm, ...looked, output, ...two, second, ...found, user('and?')]
-  expect(recall([warm, said(text), user('and?')], turns).items).toEqual(truth)
+  expect(recall([warm, assistantMessage(text), user('and?')], turns).items).toEqual(truth)
 })
 
 test('a turn that a marker restores decides between its possible children', () => {
   const { turns, record: answered } = createRecorder()
-  const first = [warm, said('Hm.'), user('and?')]
-  const one = answered([warm], [...talk`thinks: one`, said('Yes.')])
-  const two = answered([warm], [...talk`thinks: two`, said('No.')])
+  const first = [warm, assistantMessage('Hm.'), user('and?')]
+  const one = answered([warm], [...talk`thinks: one`, assistantMessage('Yes.')])
+  const two = answered([warm], [...talk`thinks: two`, assistantMessage('No.')])
   for (const turn of [one, two]) {
-    answered([warm, mark(turn, 'Hm.'), user('and?')], [...talk`thinks: ${turn.id}`, said('OK.')])
+    answered(
+      [warm, mark(turn, 'Hm.'), user('and?')],
+      [...talk`thinks: ${turn.id}`, assistantMessage('OK.')],
+    )
   }
-  expect(recall([...first, said('OK.')], turns).usedTurns).toEqual([])
-  const items = [warm, mark(two, 'Hm.'), user('and?'), said('OK.')]
+  expect(recall([...first, assistantMessage('OK.')], turns).usedTurns).toEqual([])
+  const items = [warm, mark(two, 'Hm.'), user('and?'), assistantMessage('OK.')]
   expect(recall(items, turns).usedTurns).toEqual([two, turns[3]])
 })
 
@@ -1040,7 +1120,7 @@ describe('calls', () => {
       [...talk`hosted web_search_call`, ...found],
     )
     const text = `${formatMarkerLine(one.id)}\n\nLet me look.\n\n${formatMarkerLine(two.id)}\n\nIt is 4 degrees.`
-    const items = [warm, said(text), user('and?')]
+    const items = [warm, assistantMessage(text), user('and?')]
     expect(show(recall(items, turns, false).items.slice(1, -1))).toBe(
       'thinks: where?\nassistant: Let me look.\nthinks: cold\nassistant: It is 4 degrees.',
     )
@@ -1112,7 +1192,7 @@ describe('calls', () => {
     }
     const last = answered(list, found)
     texts.push(`${formatMarkerLine(last.id)}\n\nIt is 4 degrees.`)
-    const items = [warm, said(texts.join('\n')), user('and?')]
+    const items = [warm, assistantMessage(texts.join('\n')), user('and?')]
     expect(recall(items, turns).items).toEqual([...truth, ...found, user('and?')])
   })
 })
@@ -1134,7 +1214,7 @@ describe('items of hosted tools', () => {
       assistant: Here.
     `,
     )
-    const recalled = recall([warm, said('Here.'), user('and?')], turns)
+    const recalled = recall([warm, assistantMessage('Here.'), user('and?')], turns)
     expect(show(recalled.items.slice(1, -1))).toBe(
       'thinks: search\nhosted web_search_call\nthinks: done\nassistant: Here.',
     )
@@ -1153,8 +1233,8 @@ describe('items of hosted tools', () => {
     const raw = { type: 'image_generation_call', id: 'ig_1' }
     const drawn: Item = { type: 'opaque', raw: { ...raw, result: 'base64' } }
     const own: Item = { type: 'opaque', raw: { ...raw, result: null } }
-    answered([warm], [...talk`thinks: draw`, drawn, said('Here.')])
-    const { items } = recall([warm, own, said('Here.'), user('and?')], turns)
+    answered([warm], [...talk`thinks: draw`, drawn, assistantMessage('Here.')])
+    const { items } = recall([warm, own, assistantMessage('Here.'), user('and?')], turns)
     expect(items[2]).toBe(own)
     expect(items).toHaveLength(5)
   })
@@ -1179,14 +1259,19 @@ describe('reasoning that the client sends', () => {
     summary: [],
     encrypted_content: sealed,
   })
-  const once = [thought('rs_1', 'x'), said('One.'), thought('rs_2', 'y'), said('Two.')]
+  const once = [
+    thought('rs_1', 'x'),
+    assistantMessage('One.'),
+    thought('rs_2', 'y'),
+    assistantMessage('Two.'),
+  ]
 
   test('is replaced by the recorded reasoning unless both are the same', () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], once)
     const merged = { ...thought('rs_9', 'other'), summary: [] }
     const own = thought('rs_2', 'y')
-    const items = [warm, merged, own, said('One.\n\nTwo.'), user('and?')]
+    const items = [warm, merged, own, assistantMessage('One.\n\nTwo.'), user('and?')]
     const recalled = recall(items, turns)
     expect(recalled.items).toEqual([warm, ...once, user('and?')])
     expect(recalled.items[3]).toBe(own)
@@ -1198,8 +1283,8 @@ describe('reasoning that the client sends', () => {
 
   test('stays if no turn was found or none was recorded', () => {
     const { turns, record: answered } = createRecorder()
-    answered([warm], [said('One.')])
-    const items = [warm, thought('rs_9', 'other'), said('One.'), user('and?'), ...once]
+    answered([warm], [assistantMessage('One.')])
+    const items = [warm, thought('rs_9', 'other'), assistantMessage('One.'), user('and?'), ...once]
     expect(recall(items, turns).items).toBe(items)
   })
 })
@@ -1207,7 +1292,7 @@ describe('reasoning that the client sends', () => {
 test('an empty message does not hide the parent of the next answer', () => {
   const { turns, record: answered } = createRecorder()
   const turn = answered([warm], found)
-  const items = [warm, ...visible(found), user('and?'), said(''), user('hello?')]
+  const items = [warm, ...visible(found), user('and?'), assistantMessage(''), user('hello?')]
   const recalled = recall(items, turns)
   expect(recalled).toMatchObject({ parent: turn, newItemsStart: 2 })
   expect(recalled.items).toEqual([warm, ...found, ...items.slice(2)])
@@ -1216,7 +1301,13 @@ test('an empty message does not hide the parent of the next answer', () => {
 test('an answer after an unknown answer has no parent', () => {
   const { turns, record: answered } = createRecorder()
   answered([warm], found)
-  const items = [warm, ...visible(found), user('and?'), said('Never said.'), user('so?')]
+  const items = [
+    warm,
+    ...visible(found),
+    user('and?'),
+    assistantMessage('Never said.'),
+    user('so?'),
+  ]
   expect(recall(items, turns)).toMatchObject({ parent: null, newItemsStart: 4 })
 })
 
@@ -1296,7 +1387,7 @@ test('is linear, and completes with two thousand segments', () => {
   const rounds = (count: number) =>
     Array.from({ length: count }).flatMap((_, at) => [
       user(`question ${at % 3}`),
-      said(`${at % 7} is the answer. `.repeat(20)),
+      assistantMessage(`${at % 7} is the answer. `.repeat(20)),
     ])
   const { named, recalled } = recalledOf(rounds(2000))
   expect(recalled.items).toHaveLength(6000)
@@ -1308,7 +1399,7 @@ describe('an answer that broke off before its last text was recorded', () => {
   const [where] = talk`thinks: where?`
   const [cold] = talk`thinks: cold`
   const history = [warm]
-  const look = said('Let me look.')
+  const look = assistantMessage('Let me look.')
   const thanks = user('thanks')
 
   test("has the recorded reasoning before the client's text", () => {
@@ -1319,7 +1410,7 @@ describe('an answer that broke off before its last text was recorded', () => {
       [],
     )
     const { items } = recall([warm, mark(turn, 'It is 4'), thanks], turns)
-    expect(items).toEqual([warm, where, said('It is 4'), thanks])
+    expect(items).toEqual([warm, where, assistantMessage('It is 4'), thanks])
   })
 
   test('has its later reasoning after the recorded text', () => {
@@ -1330,7 +1421,7 @@ describe('an answer that broke off before its last text was recorded', () => {
       [],
     )
     const { items } = recall([warm, mark(turn, 'Let me look.\n\nIt is 4'), thanks], turns)
-    expect(items).toEqual([warm, where, look, cold, said('It is 4'), thanks])
+    expect(items).toEqual([warm, where, look, cold, assistantMessage('It is 4'), thanks])
   })
 
   test('gets no text that the client does not have', () => {
@@ -1351,37 +1442,37 @@ describe('an answer without text', () => {
   test('is not matched at its marker if its question comes later', () => {
     const gateway = createRecorder()
     const cold = user('how cold is it?')
-    const history = [warm, said(''), cold]
+    const history = [warm, assistantMessage(''), cold]
     const turn = gateway.record(history, silent, [])
-    const alone = said(formatMarkerLine(turn.id))
+    const alone = assistantMessage(formatMarkerLine(turn.id))
     const next = user('and?')
     const restored = recall([...history, alone, next], gateway.turns)
     expect(show(restored.items)).toBe(show([...history, ...silent, next]))
-    const moved = recall([warm, alone, cold, said(''), next], gateway.turns)
-    expect(show(moved.items)).toBe(show([warm, cold, said(''), next]))
+    const moved = recall([warm, alone, cold, assistantMessage(''), next], gateway.turns)
+    expect(show(moved.items)).toBe(show([warm, cold, assistantMessage(''), next]))
     expect(moved.notes.map(({ why }) => why)).toEqual(['marker-doubted', 'marker-removed'])
   })
 
   test('is matched at its marker, however often the question repeats', () => {
     const gateway = createRecorder()
     const [again, third] = [user('how warm is it?'), user('how warm is it?')]
-    const turn = gateway.record([warm, said(''), again], silent, [])
-    const alone = said(formatMarkerLine(turn.id))
-    const restored = recall([warm, said(''), again, alone, third], gateway.turns)
-    expect(show(restored.items)).toBe(show([warm, said(''), again, ...silent, third]))
-    const moved = recall([warm, alone, again, said(''), third], gateway.turns)
-    expect(show(moved.items)).toBe(show([warm, again, said(''), third]))
+    const turn = gateway.record([warm, assistantMessage(''), again], silent, [])
+    const alone = assistantMessage(formatMarkerLine(turn.id))
+    const restored = recall([warm, assistantMessage(''), again, alone, third], gateway.turns)
+    expect(show(restored.items)).toBe(show([warm, assistantMessage(''), again, ...silent, third]))
+    const moved = recall([warm, alone, again, assistantMessage(''), third], gateway.turns)
+    expect(show(moved.items)).toBe(show([warm, again, assistantMessage(''), third]))
   })
 
   test('does not take the marker of the next answer, even if that was continued', () => {
     const gateway = createRecorder()
-    const history = [warm, said(''), user('how cold is it?')]
+    const history = [warm, assistantMessage(''), user('how cold is it?')]
     const turn = gateway.record(history, found)
-    const text = said('It is 4 degrees.')
+    const text = assistantMessage('It is 4 degrees.')
     const more = talk`call a weather {"in":"Rome"}`
     gateway.record([...history, text], more)
     const [, , cold] = history
-    const alone = said(formatMarkerLine(turn.id))
+    const alone = assistantMessage(formatMarkerLine(turn.id))
     const sent = [warm, alone, cold as Item, text, ...more, output as Item]
     expect(show(recall(sent, gateway.turns).items)).toBe(
       show([warm, cold as Item, ...found, ...more, output as Item]),
@@ -1394,14 +1485,20 @@ describe('an answer without text', () => {
     gateway.record([warm], calling)
     const called = [warm, ...visible(calling), output as Item]
     const turn = gateway.record(called, silent, [])
-    const alone = said(formatMarkerLine(turn.id))
+    const alone = assistantMessage(formatMarkerLine(turn.id))
     const [cold, next] = [user('how cold is it?'), user('and?')]
-    const { items } = recall([...called, said(''), cold, alone, next], gateway.turns)
-    expect(show(items)).toBe(show([warm, ...calling, output as Item, said(''), cold, next]))
+    const { items } = recall([...called, assistantMessage(''), cold, alone, next], gateway.turns)
+    expect(show(items)).toBe(
+      show([warm, ...calling, output as Item, assistantMessage(''), cold, next]),
+    )
   })
 
   describe('after the outputs of its tools, although an earlier answer was continued since', () => {
-    const [cold, next, text] = [user('how cold is it?'), user('and?'), said('It is 4 degrees.')]
+    const [cold, next, text] = [
+      user('how cold is it?'),
+      user('and?'),
+      assistantMessage('It is 4 degrees.'),
+    ]
     const calling = looked.filter(({ type }) => type !== 'message')
 
     /** `given` is the output in the turn's input, `there` the client's current one. */
@@ -1411,12 +1508,12 @@ describe('an answer without text', () => {
       gateway.record([warm, text, cold], calling)
       const called = [cold, ...visible(calling)]
       const turn = gateway.record([warm, text, ...called, given], silent, [])
-      gateway.record([warm, text], [said('Or 5.')])
+      gateway.record([warm, text], [assistantMessage('Or 5.')])
       const both = mark(first, 'It is 4 degrees.\n\nOr 5.')
-      const sent = [warm, both, ...called, there, said(formatMarkerLine(turn.id)), next]
+      const sent = [warm, both, ...called, there, assistantMessage(formatMarkerLine(turn.id)), next]
       return recall(sent, gateway.turns).items
     }
-    const before = [warm, ...found, said('Or 5.'), cold, ...calling, output as Item]
+    const before = [warm, ...found, assistantMessage('Or 5.'), cold, ...calling, output as Item]
 
     test('is restored', () => {
       const items = recallWithOutput(output as Item, output as Item)
@@ -1432,16 +1529,16 @@ describe('an answer without text', () => {
   test('is found by its marker, but not in the segment of another answer without text', () => {
     const gateway = createRecorder()
     const cold = user('how cold is it?')
-    const history = [warm, said(''), cold]
+    const history = [warm, assistantMessage(''), cold]
     gateway.record(history, looked)
     const called = [cold, ...visible(looked), output as Item]
-    const turn = gateway.record([warm, said(''), ...called], silent, [])
-    const alone = said(formatMarkerLine(turn.id))
+    const turn = gateway.record([warm, assistantMessage(''), ...called], silent, [])
+    const alone = assistantMessage(formatMarkerLine(turn.id))
     const next = user('and?')
     const restored = [cold, ...looked, output as Item]
-    expect(show(recall([warm, said(''), ...called, alone, next], gateway.turns).items)).toBe(
-      show([warm, said(''), ...restored, ...silent, next]),
-    )
+    expect(
+      show(recall([warm, assistantMessage(''), ...called, alone, next], gateway.turns).items),
+    ).toBe(show([warm, assistantMessage(''), ...restored, ...silent, next]))
     expect(show(recall([warm, alone, ...called, next], gateway.turns).items)).toBe(
       show([warm, ...restored, next]),
     )
@@ -1450,7 +1547,7 @@ describe('an answer without text', () => {
   test('does not answer the messages after it, even if a fence is around its marker', () => {
     const gateway = createRecorder()
     const turn = gateway.record([warm], silent, [])
-    const fenced = said(`\`\`\`\n${formatMarkerLine(turn.id)}\n\`\`\``)
+    const fenced = assistantMessage(`\`\`\`\n${formatMarkerLine(turn.id)}\n\`\`\``)
     const [{ fingerprint } = { fingerprint: '' }] = splitIntoSegments([warm, fenced]).segments
     expect(fingerprint).toBeNull()
   })
@@ -1460,16 +1557,18 @@ describe('an answer without text', () => {
     const first = gateway.record([warm], found)
     const text = mark(first, 'It is 4 degrees.')
     const second = gateway.record([warm, text], silent, [])
-    const both = said(`${addMarker(first, 'It is 4 degrees.')}\n\n${formatMarkerLine(second.id)}`)
+    const both = assistantMessage(
+      `${addMarker(first, 'It is 4 degrees.')}\n\n${formatMarkerLine(second.id)}`,
+    )
     const next = user('and?')
     expect(show(recall([warm, both, next], gateway.turns).items)).toBe(
       show([warm, ...found, ...silent, next]),
     )
     // Without a marker, the continuation is unknown.
     expect(show(recall([warm, text, next], gateway.turns).items)).toBe(show([warm, ...found, next]))
-    expect(show(recall([warm, said('It is 4 degrees.'), next], gateway.turns).items)).toBe(
-      show([warm, ...found, next]),
-    )
+    expect(
+      show(recall([warm, assistantMessage('It is 4 degrees.'), next], gateway.turns).items),
+    ).toBe(show([warm, ...found, next]))
   })
 })
 
@@ -1483,20 +1582,20 @@ test('an edited answer is recognized by its question, even if another answer con
   `
   if (wonders === undefined || wondersMore === undefined || wondersOn === undefined)
     throw new Error()
-  const first = gateway.record([warm], [wonders, said('Let me look.')])
+  const first = gateway.record([warm], [wonders, assistantMessage('Let me look.')])
   const edited = mark(first, 'Never mind.')
   const history = [warm, edited, cold]
-  const both = [wondersMore, said('Let me look.'), wondersOn, said('OK.')]
+  const both = [wondersMore, assistantMessage('Let me look.'), wondersOn, assistantMessage('OK.')]
   const second = gateway.record(history, both)
   const kept = mark(second, 'Let me look.\n\nSo it is.')
   expect(show(recall([...history, kept, user('and?')], gateway.turns).items)).toBe(
     show([
       warm,
       wonders,
-      said('Never mind.'),
+      assistantMessage('Never mind.'),
       cold,
       ...both.slice(0, -1),
-      said('So it is.'),
+      assistantMessage('So it is.'),
       user('and?'),
     ]),
   )
@@ -1510,11 +1609,16 @@ test('a marker that is not trusted adds a note on what is not restored', () => {
     thinks: there
   `
   if (one === undefined || two === undefined || three === undefined) throw new Error()
-  gateway.record([warm], [one, said('Let me look.')])
-  const second = gateway.record([warm], [two, said('Let me look.'), three, said('OK.')])
+  gateway.record([warm], [one, assistantMessage('Let me look.')])
+  const second = gateway.record(
+    [warm],
+    [two, assistantMessage('Let me look.'), three, assistantMessage('OK.')],
+  )
   const edited = mark(second, 'Let me look.\n\nSo it is.')
   const { items, notes } = recall([warm, edited, user('and?')], gateway.turns)
-  expect(show(items)).toBe(show([warm, said('Let me look.\n\nSo it is.'), user('and?')]))
+  expect(show(items)).toBe(
+    show([warm, assistantMessage('Let me look.\n\nSo it is.'), user('and?')]),
+  )
   expect(notes).toEqual([
     { did: 'dropped', at: 1, why: 'marker-doubted' },
     { did: 'changed', at: 1, why: 'marker-removed' },

@@ -6,9 +6,9 @@ import {
   fingerprintAnswer,
   splitIntoSegments,
 } from '../../src/recall/split-and-fingerprint-segments.ts'
-import { said, user } from '../support/recalled-stories.ts'
+import { assistantMessage, user } from '../support/recalled-stories.ts'
 import { talk } from '../support/talk.ts'
-import { expectLinear } from '../support/reads.ts'
+import { expectLinear } from '../support/count-reads.ts'
 
 const A = 'A'.repeat(20)
 const B = 'B'.repeat(20)
@@ -49,12 +49,12 @@ describe('segments', () => {
   test('are not started, ended or separated by an empty message', () => {
     const plan = splitIntoSegments([
       user('one'),
-      said(' \n'),
+      assistantMessage(' \n'),
       user('two'),
-      said('yes'),
-      said(''),
-      said('no'),
-      said(''),
+      assistantMessage('yes'),
+      assistantMessage(''),
+      assistantMessage('no'),
+      assistantMessage(''),
     ])
     expect(plan.segments.map(({ start, end }) => [start, end])).toEqual([[3, 6]])
   })
@@ -62,13 +62,13 @@ describe('segments', () => {
   test('contain the turns that their markers name, and the lookup keys', () => {
     const { segments, keys } = splitIntoSegments([
       user('one'),
-      said(`${formatMarkerLine(A)}\n\nyes\n\n${formatMarkerLine(B)}`),
+      assistantMessage(`${formatMarkerLine(A)}\n\nyes\n\n${formatMarkerLine(B)}`),
       ...talk`
         call a
         output a
         call a
       `,
-      said(`no\n\n${formatMarkerLine(A)}`),
+      assistantMessage(`no\n\n${formatMarkerLine(A)}`),
     ])
     expect(segments.map(({ markerTurnIds }) => markerTurnIds)).toEqual([[A, B], [A]])
     expect(keys).toEqual({
@@ -79,9 +79,9 @@ describe('segments', () => {
   })
 
   test('without text and calls have no fingerprint and do not change others', () => {
-    const before = [user('one'), said('yes'), user('two')]
-    const after = [user('three'), said('no')]
-    const silent = said(formatMarkerLine(A))
+    const before = [user('one'), assistantMessage('yes'), user('two')]
+    const after = [user('three'), assistantMessage('no')]
+    const silent = assistantMessage(formatMarkerLine(A))
     expect(prints([...before, silent, ...after])).toEqual([
       prints(before)[0],
       null,
@@ -97,22 +97,27 @@ describe('the fingerprint', () => {
   test('is the same however a client joins the messages of an answer', () => {
     const name = fingerprintAnswer(
       splitIntoSegments(asked),
-      texts.map((text) => said(text)),
+      texts.map((text) => assistantMessage(text)),
     )
     const ways = [
-      texts.map((text) => said(text)),
-      [said(texts.join('\n'))],
-      [said(texts.join('\n\n'))],
-      [said(texts.join(''))],
-      [said(texts.join('\r\n').replaceAll('\n', '\r\n'))],
-      [said(`  ${texts.join('\n')}\n`)],
-      [{ ...said(''), content: texts.map((text) => ({ type: 'output_text', text }) as const) }],
+      texts.map((text) => assistantMessage(text)),
+      [assistantMessage(texts.join('\n'))],
+      [assistantMessage(texts.join('\n\n'))],
+      [assistantMessage(texts.join(''))],
+      [assistantMessage(texts.join('\r\n').replaceAll('\n', '\r\n'))],
+      [assistantMessage(`  ${texts.join('\n')}\n`)],
+      [
+        {
+          ...assistantMessage(''),
+          content: texts.map((text) => ({ type: 'output_text', text }) as const),
+        },
+      ],
     ]
     for (const way of ways) expect(prints([...asked, ...way])).toEqual([name])
   })
 
   test('ignores markers and the boxes that show tools and reasoning', () => {
-    const name = prints([...asked, said('It is 4 degrees.')])
+    const name = prints([...asked, assistantMessage('It is 4 degrees.')])
     const ways = [
       `${formatMarkerLine(A)}\n\nIt is 4 degrees.`,
       `It is 4 degrees.\n\n${formatMarkerLine(A)}\n\n${formatMarkerLine(B)}`,
@@ -120,18 +125,18 @@ describe('the fingerprint', () => {
       `It is 4 degrees.\n\n\`\`\`\n${formatMarkerLine(A)}\n\`\`\``,
       `<details type="reasoning" done="true">\n<summary>Thought</summary>\n> hm\n</details>\nIt is 4 degrees.`,
     ]
-    for (const way of ways) expect(prints([...asked, said(way)])).toEqual(name)
+    for (const way of ways) expect(prints([...asked, assistantMessage(way)])).toEqual(name)
   })
 
   test('depends on the text, on the calls and on all earlier segments (C131)', () => {
     const all = [
-      [...asked, said('yes'), user('and'), said('so')],
-      [...asked, said('no'), user('and'), said('so')],
-      [...asked, said('yes'), user('and'), said('not')],
-      [...asked, said('yes'), user('but'), said('so')],
-      [...asked, said('yes'), user('and'), said('so'), ...talk`call a`],
-      [...asked, said('yes'), user('and'), said('so'), ...talk`call b`],
-      [user('and'), said('so')],
+      [...asked, assistantMessage('yes'), user('and'), assistantMessage('so')],
+      [...asked, assistantMessage('no'), user('and'), assistantMessage('so')],
+      [...asked, assistantMessage('yes'), user('and'), assistantMessage('not')],
+      [...asked, assistantMessage('yes'), user('but'), assistantMessage('so')],
+      [...asked, assistantMessage('yes'), user('and'), assistantMessage('so'), ...talk`call a`],
+      [...asked, assistantMessage('yes'), user('and'), assistantMessage('so'), ...talk`call b`],
+      [user('and'), assistantMessage('so')],
     ].map((items) => prints(items).at(-1))
     expect(new Set(all).size).toBe(all.length)
   })
@@ -148,20 +153,20 @@ describe('the fingerprint', () => {
       [user('how warm is it?'), user('Make it shorter')],
       [...talk`system: be brief`, user('how warm is it?')],
       [user('how warm is it?'), ...talk`developer: now`],
-      [user('how warm is it?'), said('')],
+      [user('how warm is it?'), assistantMessage('')],
     ]
     for (const way of ways) expect(prints([...way, ...loop])).toEqual(name)
     expect(prints([user('how cold is it?'), ...loop])).not.toEqual(name)
-    expect(prints([...asked, said('yes'), user('a\r\nand'), said('so')])).toEqual(
-      prints([...asked, said('yes'), user('and'), said('so')]),
-    )
+    expect(
+      prints([...asked, assistantMessage('yes'), user('a\r\nand'), assistantMessage('so')]),
+    ).toEqual(prints([...asked, assistantMessage('yes'), user('and'), assistantMessage('so')]))
   })
 
   test('of a continued answer covers the text of both parts', () => {
-    const begun = splitIntoSegments([...asked, said('It is 4 de')])
-    const name = fingerprintAnswer(begun, [said('grees.')])
+    const begun = splitIntoSegments([...asked, assistantMessage('It is 4 de')])
+    const name = fingerprintAnswer(begun, [assistantMessage('grees.')])
     for (const text of ['It is 4 degrees.', 'It is 4 de\n\ngrees.']) {
-      expect(prints([...asked, said(text)])).toEqual([name])
+      expect(prints([...asked, assistantMessage(text)])).toEqual([name])
     }
   })
 
@@ -169,7 +174,7 @@ describe('the fingerprint', () => {
     const word = fc.constantFrom('OK.', ' ', '\n', 'a b', '```', 'ü\u2028')
     const item = fc.oneof(
       fc.array(word).map((words) => user(words.join(''))),
-      fc.array(word).map((words) => said(words.join(''))),
+      fc.array(word).map((words) => assistantMessage(words.join(''))),
       fc.constantFrom(
         ...talk`
         call a
@@ -181,7 +186,7 @@ describe('the fingerprint', () => {
     )
     fc.assert(
       fc.property(fc.array(item), fc.array(word, { minLength: 1 }), (items, words) => {
-        const answer = [said(`x${words.join('')}`)]
+        const answer = [assistantMessage(`x${words.join('')}`)]
         const name = fingerprintAnswer(splitIntoSegments(items), answer)
         const back = splitIntoSegments([...items, ...answer, user('and?')])
         expect(back.segments.at(-1)?.fingerprint).toBe(name)
@@ -195,7 +200,10 @@ describe('the fingerprint', () => {
 test('is linear, and completes with two thousand segments', () => {
   const text = `${'a long answer with many words '.repeat(30)}\n\n${formatMarkerLine(A)}`
   const rounds = (count: number) =>
-    Array.from({ length: count }, (_, at) => [user(`question ${at}`), said(text)]).flat()
+    Array.from({ length: count }, (_, at) => [
+      user(`question ${at}`),
+      assistantMessage(text),
+    ]).flat()
   expect(splitIntoSegments(rounds(2000)).segments).toHaveLength(2000)
   expectLinear(500, rounds, splitIntoSegments)
 })

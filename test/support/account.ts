@@ -1,6 +1,6 @@
 import type { Account, WireName } from '../../src/providers/provider-interface.ts'
 
-/** One about which there is nothing to say. */
+/** Builds an account of a wire without any quirks. */
 export function plainAccount(wire: WireName): Account {
   return {
     name: 'a',

@@ -1,6 +1,7 @@
 /**
- * Agents that work with tools through a gateway, each keeping its conversation in another way: by the
- * id of the response before, in a conversation, or by itself, in one language or the other.
+ * Agents that run tool loops through a gateway, one for each way to keep a conversation: by
+ * `previous_response_id`, in a conversation object, or by sending all items, as Responses input or chat
+ * messages.
  */
 import type OpenAI from 'openai'
 import type {
@@ -10,30 +11,30 @@ import type {
 import type { Response, ResponseInputItem } from 'openai/resources/responses/responses'
 import { LOOK } from './wire-models.ts'
 
-/** What a user says in one turn. */
-export interface Said {
+/** The user's message of one turn. */
+export interface UserTurn {
   readonly text: string
   readonly images: readonly string[]
-  /** What the client says to the gateway alone, such as that it is pinned. */
+  /** The item's `backstory` field, e.g. `{ pin: true }`. */
   readonly field: object | null
 }
 
-/** What a tool answers, by its arguments. */
+/** Returns a tool's output for its arguments. */
 type Tool = (args: string) => string
 
 interface Agent {
-  /** Until the model calls nothing any more. */
-  readonly ask: (said: Said, tool: Tool) => Promise<void>
+  /** Sends a question, and runs tools until the model calls none. */
+  readonly ask: (said: UserTurn, tool: Tool) => Promise<void>
 }
 
-interface Asking {
+interface AgentOptions {
   readonly openai: OpenAI
   readonly model: string
   readonly backstory: object
 }
 
 export const AGENTS = {
-  'by the response before'(asking) {
+  'by previous_response_id'(asking) {
     let previous_response_id: string | null = null
     return respondingAgent(async (input) => {
       const response = await respond(asking, { input, previous_response_id })
@@ -48,7 +49,7 @@ export const AGENTS = {
       return respond(asking, { input, conversation })
     })
   },
-  'with all of it, sealed'(asking) {
+  'with all items and encrypted reasoning'(asking) {
     const kept: ResponseInputItem[] = []
     return respondingAgent(async (input) => {
       kept.push(...input)
@@ -59,10 +60,10 @@ export const AGENTS = {
     })
   },
   'with all messages': chattingAgent,
-} satisfies Readonly<Record<string, (asking: Asking) => Agent>>
+} satisfies Readonly<Record<string, (asking: AgentOptions) => Agent>>
 
 function respond(
-  { openai, model, backstory }: Asking,
+  { openai, model, backstory }: AgentOptions,
   more: Readonly<Record<string, unknown>>,
 ): Promise<Response> {
   const tools = [{ type: 'function', strict: false, ...LOOK }]
@@ -77,7 +78,7 @@ function respondingAgent(send: (input: readonly ResponseInputItem[]) => Promise<
         { type: 'input_text', text },
         ...images.map((image_url) => ({ type: 'input_image', detail: 'auto', image_url })),
       ]
-      const question = { type: 'message', role: 'user', content, ...ofGateway(field) }
+      const question = { type: 'message', role: 'user', content, ...gatewayField(field) }
       let input = [question as ResponseInputItem]
       while (input.length > 0) {
         const { output } = await send(input)
@@ -91,12 +92,12 @@ function respondingAgent(send: (input: readonly ResponseInputItem[]) => Promise<
   }
 }
 
-function chattingAgent({ openai, model, backstory }: Asking): Agent {
+function chattingAgent({ openai, model, backstory }: AgentOptions): Agent {
   const messages: ChatCompletionMessageParam[] = []
   const tools = [{ type: 'function' as const, function: LOOK }]
   return {
     async ask({ text, images, field }, tool) {
-      messages.push({ role: 'user', content: contentOf(text, images), ...ofGateway(field) })
+      messages.push({ role: 'user', content: chatContent(text, images), ...gatewayField(field) })
       for (let isDone = false; !isDone;) {
         const body = { model, messages, tools, reasoning_effort: 'low' as const, backstory }
         const answer = await openai.chat.completions.create(body)
@@ -114,7 +115,10 @@ function chattingAgent({ openai, model, backstory }: Asking): Agent {
   }
 }
 
-function contentOf(text: string, images: Said['images']): string | ChatCompletionContentPart[] {
+function chatContent(
+  text: string,
+  images: UserTurn['images'],
+): string | ChatCompletionContentPart[] {
   if (images.length === 0) return text
   return [
     { type: 'text', text },
@@ -122,6 +126,6 @@ function contentOf(text: string, images: Said['images']): string | ChatCompletio
   ]
 }
 
-function ofGateway(field: object | null): object {
+function gatewayField(field: object | null): object {
   return field === null ? {} : { backstory: field }
 }

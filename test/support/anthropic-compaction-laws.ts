@@ -1,10 +1,13 @@
-/** The laws about compaction at a threshold: who may ask for it, and what comes back of it. */
+/**
+ * Rules of the Messages API for compaction at a threshold: which requests may ask for it, and how its blocks
+ * come back.
+ */
 import { isObject, type JsonObject } from '../../src/core/json/json.ts'
 import { objects, type Law, type Request } from './anthropic-request.ts'
 
 export const COMPACTION_BETA = 'compact-2026-01-12'
 
-/** From how many tokens on the request wants to be compacted; `null` if it does not. */
+/** Returns the token threshold of a request for compaction; null without one. */
 export function triggerIn(body: JsonObject): number | null {
   const trigger = editsIn(body)[0]?.['trigger']
   return isObject(trigger) ? Number(trigger['value']) : null
@@ -18,7 +21,7 @@ export function isCompaction({ type }: JsonObject): boolean {
   return type === 'compaction'
 }
 
-/** What is read of a conversation: all from the newest compaction on. */
+/** Returns the messages from the latest compaction on; the API ignores those before it. */
 export function readMessages<Message extends { readonly content: readonly JsonObject[] }>(
   messages: readonly Message[],
 ): readonly Message[] {
@@ -61,7 +64,7 @@ const blocks: Law = (request) => {
   ]
 }
 
-/** A conversation may begin with the model only where that is its summary. */
+/** True if the first message is the user's, or an assistant message that begins with a compaction. */
 export function mayBegin({ messages }: Request): boolean {
   const [first] = messages
   const [block] = first?.content ?? []

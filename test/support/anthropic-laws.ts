@@ -1,13 +1,13 @@
 /**
- * The laws of the Messages API as it enforces them: what it would answer to a request. Written from
- * its documentation and its error messages, not from our encoder, and it knows the models by itself.
+ * Rules of the Messages API: returns the error that it would send for a request. Written from its
+ * documentation and error messages, independently of the gateway's encoder and its tables of models.
  */
 import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 import { isBlank, objects, read, type Law } from './anthropic-request.ts'
 import { COMPACTION_LAWS, mayBegin } from './anthropic-compaction-laws.ts'
 import { isThought, THINKING_LAWS } from './anthropic-thinking-laws.ts'
 
-/** The error that the provider would answer with; `null` for a request that it would accept. */
+/** Returns the error body that the provider would send; null for a valid request. */
 export function anthropicRefusal(body: JsonObject): JsonObject | null {
   const [message] = anthropicComplaints(body)
   if (message === undefined) return null
@@ -18,7 +18,7 @@ export function anthropicRefusal(body: JsonObject): JsonObject | null {
   }
 }
 
-/** Everything that is wrong with a request. */
+/** Returns a message for every violation in a request. */
 export function anthropicComplaints(body: JsonObject): readonly string[] {
   const request = read(body)
   return LAWS.flatMap((law) => law(request))

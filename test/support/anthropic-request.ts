@@ -1,4 +1,4 @@
-/** A request of the Messages API, taken apart for the checks of its laws. */
+/** Parses a request body of the Messages API for the rule checks. */
 import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 
 export interface Request {

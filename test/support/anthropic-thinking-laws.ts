@@ -1,4 +1,4 @@
-/** The laws about thinking, and about what goes together with it, by model. */
+/** Rules of the Messages API for thinking and the parameters that depend on it, by model. */
 import { isObject, type JsonObject } from '../../src/core/json/json.ts'
 import type { Law, Request } from './anthropic-request.ts'
 
@@ -23,7 +23,7 @@ export function isThought({ type }: JsonObject): boolean {
   return type === 'thinking' || type === 'redacted_thinking'
 }
 
-/** The first message of the model since the user last spoke, if its turn is not over. */
+/** Returns the first assistant message after the user's last text, if its tool loop is still open. */
 function openTurn({ messages }: Request): readonly JsonObject[] | null {
   const isReply = ({ type }: JsonObject) => type === 'tool_result'
   const last = messages.at(-1)
@@ -72,7 +72,7 @@ function thinkingWords(model: string): readonly string[] {
 
 function mayThink({ model, thinking }: Request): boolean {
   if (thinking === 'adaptive' || thinking === 'enabled') return true
-  // Models of the fifth generation think unless they are told not to; other services are not known.
+  // Models of the fifth generation think by default; unknown models of other services are allowed to.
   return thinking === 'unsaid' && (/claude-[a-z]+-5/.test(model) || !model.startsWith('claude-'))
 }
 

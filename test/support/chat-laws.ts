@@ -1,10 +1,10 @@
 /**
- * The laws of Chat Completions as the strictest services enforce them: what they would refuse in a
- * request. Written from documentation and error messages, not from our encoder.
+ * Rules of Chat Completions as the strictest services enforce them: returns what they would reject in a
+ * request. Written from documentation and error messages, independently of the gateway's encoder.
  */
 import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 
-/** A sentence for everything that is wrong with a request. */
+/** Returns a sentence for every violation in a request. */
 export function chatFaults(body: JsonObject): readonly string[] {
   const messages = objects(body['messages'])
   return [...LAWS.flatMap((law) => law(body, messages)), ...pairFaults(messages)]
@@ -132,7 +132,7 @@ function partIsWhole(part: JsonObject, type: string): boolean {
   return isObject(body) || Array.isArray(body)
 }
 
-/** Every call is answered at once, each once, and nothing else is. */
+/** Checks that the outputs of each message's calls follow directly, one for each call. */
 function pairFaults(messages: readonly JsonObject[]): readonly string[] {
   const faults: string[] = []
   let waiting: string[] = []

@@ -1,9 +1,9 @@
-/** The gateway as people start it: a process of its own, which can be killed. */
+/** Starts the gateway as a child process, which can be killed. */
 import { spawn } from 'node:child_process'
 
 export interface ChildGateway {
   readonly url: string
-  /** Resolves when the process is no more. */
+  /** Resolves when the process has ended. */
   readonly kill: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>
 }
 

@@ -1,17 +1,15 @@
 /**
- * Made-up conversations for properties. All items of one are different objects.
- *
- * A tidy one is what a provider and a client that behave would make: groups are whole and stand in
- * order, although call ids repeat from round to round. A messy one is a tidy one out of which items
- * were lost, and in which others were moved or came twice, as the client kept them and as recorded.
+ * Arbitrary conversations for property tests. A tidy one has complete groups in order, as a well-behaved
+ * provider and client produce, although call ids repeat from round to round. A messy one is a tidy one with
+ * lost, moved and duplicated items. All items of a conversation are different objects.
  */
 import fc, { type Arbitrary } from 'fast-check'
 import { createCompactionItem } from '../../src/core/items/compaction-item.ts'
 import type { Item, Part, Role } from '../../src/core/item.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
-import { mishap } from './mishaps.ts'
+import { anyItemDamage } from './item-damage.ts'
 
-/** A call and its output of every kind that the waist carries without understanding it. */
+/** A call and its output of every kind that the core types carry as an opaque item. */
 export const OPAQUE_PAIRS: readonly ((id: string) => readonly [JsonObject, JsonObject])[] = [
   (call_id) => [
     { type: 'shell_call', call_id, action: { commands: ['ls'] } },
@@ -39,40 +37,40 @@ export const OPAQUE_PAIRS: readonly ((id: string) => readonly [JsonObject, JsonO
   ],
 ]
 
-/** Outputs that are shortened as what they are: rows, a long string, long values far inside. */
+/** Outputs for each way of shortening: rows, a long string, and long values deep inside. */
 const LONG_JSON = [
   Array.from({ length: 90 }, (_, id) => ({ id, name: `n${id}` })),
   { exit: 0, stdout: 'line 🦊\n'.repeat(200), stderr: '' },
   { at: 'x'.repeat(420), next: [['y'.repeat(420)]] },
 ].map((value) => JSON.stringify(value))
 
-export const tidyConversation = tidy(6)
-export const messyConversation = messy(tidyConversation)
+export const tidyConversation = tidyRounds(6)
+export const messyConversation = withDamage(tidyConversation)
 export const conversation = fc.oneof(tidyConversation, messyConversation)
-const few = fc.oneof(tidy(1), messy(tidy(1)))
+const few = fc.oneof(tidyRounds(1), withDamage(tidyRounds(1)))
 
-/** A conversation, and the same one a little later. */
+/** A conversation, and the same conversation a little later. */
 export type History = readonly [before: readonly Item[], after: readonly Item[]]
 
-/** Another round stands behind it. */
-export const grown = growing(conversation)
+/** Adds a round. */
+export const grown = addRoundTo(conversation)
 
-/** More of the work is done on the newest round. */
-export const workedOn = working(tidyConversation)
+/** Adds items to the latest round. */
+export const grownWithinRound = continueRoundOf(tidyConversation)
 
-/** Most are short, so that there can be a great many. */
+/** Mostly short, so that many cases can run. */
 export const history: Arbitrary<History> = fc.oneof(
   { weight: 1, arbitrary: grown },
-  { weight: 1, arbitrary: workedOn },
-  { weight: 3, arbitrary: growing(few) },
-  { weight: 2, arbitrary: working(few) },
+  { weight: 1, arbitrary: grownWithinRound },
+  { weight: 3, arbitrary: addRoundTo(few) },
+  { weight: 2, arbitrary: continueRoundOf(few) },
 )
 
-function tidy(most: number): Arbitrary<readonly Item[]> {
+function tidyRounds(most: number): Arbitrary<readonly Item[]> {
   return fc
     .tuple(
       fc.array(message(fc.constantFrom('system', 'developer')), { maxLength: 2 }),
-      fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: deed() }),
+      fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: answerItems() }),
       fc.array(fc.array(round(), { maxLength: 2 }), { maxLength: most }),
       fc.oneof(
         { weight: 4, arbitrary: fc.constant<number[]>([]) },
@@ -93,36 +91,36 @@ function pinned(item: Item): Item {
   return { ...item, native: { ...item.native, backstory: { pin: true } } }
 }
 
-function messy(before: Arbitrary<readonly Item[]>): Arbitrary<readonly Item[]> {
+function withDamage(before: Arbitrary<readonly Item[]>): Arbitrary<readonly Item[]> {
   return fc
-    .tuple(before, fc.array(mishap(), { maxLength: 6 }))
+    .tuple(before, fc.array(anyItemDamage(), { maxLength: 6 }))
     .map(([items, mishaps]) => mishaps.reduce((so, happen) => happen(so), items))
 }
 
-function growing(conversation: Arbitrary<readonly Item[]>): Arbitrary<History> {
+function addRoundTo(conversation: Arbitrary<readonly Item[]>): Arbitrary<History> {
   return fc.tuple(conversation, round()).map(([before, more]) => [before, [...before, ...more]])
 }
 
-function working(conversation: Arbitrary<readonly Item[]>): Arbitrary<History> {
-  const deeds = fc.array(deed(), { minLength: 1, maxLength: 3 })
+function continueRoundOf(conversation: Arbitrary<readonly Item[]>): Arbitrary<History> {
+  const deeds = fc.array(answerItems(), { minLength: 1, maxLength: 3 })
   return fc.tuple(conversation, round(), deeds).map(([before, opened, more]) => {
     const open = [...before, ...opened]
     return [open, [...open, ...more.flat()]]
   })
 }
 
-/** A question and what came of it, which may be nothing. */
+/** A question and the items that follow it, possibly none. */
 function round(): Arbitrary<readonly Item[]> {
   return fc
     .tuple(
       fc.array(message(fc.constant('user')), { minLength: 1, maxLength: 2 }),
-      fc.array(deed(), { maxLength: 4 }),
+      fc.array(answerItems(), { maxLength: 4 }),
     )
     .map(([question, deeds]) => [...question, ...deeds.flat()])
 }
 
-/** What a model does in one answer, with the outputs to it; now and then a word from the system. */
-function deed(): Arbitrary<readonly Item[]> {
+/** The items of one answer with the outputs of its calls; sometimes a system message. */
+function answerItems(): Arbitrary<readonly Item[]> {
   const groups = fc.oneof(
     { weight: 3, arbitrary: message(fc.constant('assistant')).map((said) => [said]) },
     { weight: 4, arbitrary: batch() },
@@ -139,7 +137,7 @@ function deed(): Arbitrary<readonly Item[]> {
   )
 }
 
-/** Parallel calls, reasoning in between now and then, and their outputs in any order. */
+/** Parallel calls, sometimes with reasoning between them, and their outputs in any order. */
 function batch(): Arbitrary<readonly Item[]> {
   return fc
     .array(fc.tuple(callAndOutput(), fc.option(reasoning(), { freq: 4 })), {
@@ -191,11 +189,11 @@ function hosted(): Arbitrary<Item> {
       'mcp_call',
       'tool_search_call',
       'compaction',
-      'compaction of ours',
+      'gateway compaction',
       'vendor:thing',
     )
     .map((type) =>
-      type === 'compaction of ours'
+      type === 'gateway compaction'
         ? createCompactionItem('cmp_1', 'So far, so good.')
         : { type: 'opaque', raw: { type, id: 'x_1' } },
     )
@@ -242,7 +240,7 @@ function output(): Arbitrary<string | readonly Part[]> {
   )
 }
 
-/** Few, so that they come again. */
+/** Few different ones, so that the same picture occurs several times. */
 function medium(): Arbitrary<Part> {
   return fc.oneof(
     fc.constantFrom('a', 'b', 'c', 'd').map((name): Part => {
@@ -256,12 +254,12 @@ function medium(): Arbitrary<Part> {
   )
 }
 
-/** One of them is half a character, as a client leaves it that cuts a text by its length. */
+/** One text ends in half a surrogate pair, as a client leaves it that cuts by length. */
 function text(): Arbitrary<string> {
   return fc.constantFrom('', 'so', 'grüezi', '🦊', 'one\ntwo', 'torn \ud83e')
 }
 
-/** Around every limit of shortening, with characters of two halves at any place. */
+/** Lengths around every limit of shortening, with surrogate pairs at any index. */
 function longText(): Arbitrary<string> {
   return fc
     .tuple(

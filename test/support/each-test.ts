@@ -1,13 +1,16 @@
-/** What is looked at, and put back, after each test of each file, also where files share a worker. */
+/**
+ * Setup for all test files: checks after each test that gateways sent what they report, and resets state that
+ * files in the same worker share.
+ */
 import { afterEach, beforeAll, expect, vi } from 'vitest'
-import { ARRIVED } from './arrived.ts'
-import { watches } from './watched.ts'
+import { RECEIVED_REQUESTS } from './received-requests.ts'
+import { watches } from './open-watches.ts'
 
-// No answer of this file can claim what arrived in the file before it.
-beforeAll(() => ARRIVED.forgetAll())
+// A gateway's report must not match a request that an earlier test file received.
+beforeAll(() => RECEIVED_REQUESTS.forgetAll())
 
 afterEach(async () => {
   vi.useRealTimers()
-  const faults = await Promise.all([...watches].map(({ look }) => look()))
+  const faults = await Promise.all([...watches].map(({ findFaults }) => findFaults()))
   expect(faults.flat()).toEqual([])
 })

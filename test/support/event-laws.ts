@@ -1,11 +1,11 @@
 /**
- * The order of an answer's events, as `core/stream-event.ts` states it, told by someone who knows
- * no wire. Every decoder is held to it, and whoever makes up events for a renderer should be.
+ * Checks the order of an answer's events as `core/stream-event.ts` states it, independently of any wire. Runs
+ * on every decoder and on generated events for renderers.
  */
 import type { StreamEvent } from '../../src/core/stream-event.ts'
 import type { CustomCall, FunctionCall, Item, Part } from '../../src/core/item.ts'
 
-/** A sentence for every law that the events break. */
+/** Returns a sentence for every violation in the events. */
 export function eventFaults(events: readonly StreamEvent[]): readonly string[] {
   const faults: string[] = []
   if (events[0]?.type !== 'answer-started') faults.push('An answer starts with answer-started.')
@@ -19,7 +19,7 @@ export function eventFaults(events: readonly StreamEvent[]): readonly string[] {
   return [...faults, ...itemFaults(events), ...callFaults(events)]
 }
 
-/** Whoever is told of a call answers it by its id. */
+/** Clients answer a call by its id, so ids must be present and unique. */
 function callFaults(events: readonly StreamEvent[]): readonly string[] {
   const ids = events.flatMap((event) =>
     event.type === 'item-started' && isCall(event.item) ? [event.item.call_id] : [],
@@ -38,7 +38,7 @@ function isTerminal(type: StreamEvent['type']): boolean {
   return type === 'answer-ended' || type === 'answer-failed'
 }
 
-/** What the deltas of one item have said, by the place that they said it for. */
+/** The text of one item's deltas so far, by part. */
 interface Open {
   readonly item: Item
   readonly said: Map<string, string>
@@ -135,7 +135,7 @@ function endFaults({ item, said, annotated }: Open, final: Item, index: number):
   return faults
 }
 
-/** What must be known at the start, and stay. */
+/** Returns the fields that must be known at the start of an item and not change. */
 function identityOf(item: Item): string {
   if (item.type === 'message') return item.role
   if (item.type === 'function_call' || item.type === 'custom_tool_call') {

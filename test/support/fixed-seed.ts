@@ -1,6 +1,6 @@
 /**
- * Made-up cases are the same in every run, so that a change is judged by what it changes. To look for
- * others, `FC_SEED=random` or any number; a failure prints its seed.
+ * Fixes the seed of all property tests, so that runs are comparable. `FC_SEED=random` or a number selects
+ * other cases; a failure prints its seed.
  */
 import fc from 'fast-check'
 

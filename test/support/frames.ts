@@ -1,4 +1,4 @@
-/** The frames of a connection, told apart into answers and held to the order that they must keep. */
+/** Splits the frames of a WebSocket into answers, and checks their order. */
 import type { JsonObject } from '../../src/core/json/json.ts'
 import { responsesFaults } from './responses-checker.ts'
 
@@ -8,7 +8,7 @@ const ENDS: ReadonlySet<unknown> = new Set([
   'response.failed',
 ])
 
-/** A request that was not taken: one frame, and with a status, as HTTP would have it. */
+/** True for the one frame of a rejected request, which has an HTTP status. */
 export function isRefusal(frame: JsonObject | undefined): boolean {
   return frame?.['type'] === 'error' && 'status' in frame
 }
@@ -17,7 +17,7 @@ export function endsAnswer(frame: JsonObject): boolean {
   return ENDS.has(frame['type']) || isRefusal(frame)
 }
 
-/** One list for each answer. What comes behind the last ending is an answer that is not over. */
+/** Returns one list of frames for each answer. Frames after the last end belong to an unfinished answer. */
 export function answersIn(frames: readonly JsonObject[]): readonly (readonly JsonObject[])[] {
   const answers: JsonObject[][] = []
   let open: JsonObject[] = []
@@ -30,7 +30,7 @@ export function answersIn(frames: readonly JsonObject[]): readonly (readonly Jso
   return open.length === 0 ? answers : [...answers, open]
 }
 
-/** What is wrong with one answer, a sentence each. */
+/** Returns a sentence for every violation in one answer. */
 export function answerFaults(answer: readonly JsonObject[]): readonly string[] {
   const lanes = new Set(answer.map((frame) => frame['stream_id']))
   const faults = lanes.size > 1 ? ['an answer changes its lane'] : []

@@ -1,14 +1,14 @@
 /**
- * A whole gateway on Node in this process, on a port of its own, with the official SDK to talk to it.
- * After each test, and when it closes, it is held to what it says that it sent.
+ * Starts a complete gateway on Node in this process, on a free port, with the official SDK as its client.
+ * After each test and when it closes, the requests that it reports are compared with those received.
  */
 import OpenAI from 'openai'
 import { expect } from 'vitest'
 import type { Log } from '../../src/core/ports/log-interface.ts'
 import { serveNode } from '../../src/main/serve-node.ts'
 import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
-import { watchExplained, type Watch } from './watch-explained.ts'
-import { watches } from './watched.ts'
+import { watchExplanations, type Watch } from './watch-explained.ts'
+import { watches } from './open-watches.ts'
 
 export interface LogLine {
   readonly level: string
@@ -17,7 +17,7 @@ export interface LogLine {
 }
 
 export interface Excuse {
-  /** Why answers may be stored here of which it cannot be told what was sent for them. */
+  /** Why stored answers of this gateway may lack their requests. */
   readonly unexplained: string
 }
 
@@ -31,9 +31,9 @@ export async function startGateway(
     {},
     (level, event, fields) => lines.push({ level, event, fields }),
   )
-  const watch = watchExplained(serving.dependencies, unexplained)
+  const watch = watchExplanations(serving.dependencies, unexplained)
   watches.add(watch)
-  lookBeforeItCloses(serving.dependencies.store, watch)
+  checkBeforeClose(serving.dependencies.store, watch)
   return {
     ...serving,
     log: lines,
@@ -48,12 +48,12 @@ export async function startGateway(
   }
 }
 
-/** By then every answer has ended, and its database is still there. */
-function lookBeforeItCloses(store: GatewayDependencies['store'], watch: Watch): void {
+/** Checks when the store closes: every answer has ended, and the database is still open. */
+function checkBeforeClose(store: GatewayDependencies['store'], watch: Watch): void {
   const { close } = store
   const closed = async () => {
     watches.delete(watch)
-    const faults = await watch.lookAtLast()
+    const faults = await watch.findLastFaults()
     await close()
     expect(faults).toEqual([])
   }

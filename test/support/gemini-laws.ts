@@ -1,6 +1,6 @@
 /**
- * Answers a request as the Gemini API does: with the error that it would give, or `null`. Written
- * from its documentation and from the errors that people report, not from our encoder.
+ * Rules of the Gemini API: returns the error that it would send for a request. Written from its documentation
+ * and reported errors, independently of the gateway's encoder.
  */
 import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 import { schemaFaults } from './gemini-schema-laws.ts'
@@ -8,19 +8,19 @@ import {
   contents,
   isThird,
   listOf,
-  named,
+  checkName,
   unknownFields,
   type Request,
 } from './gemini-turn-laws.ts'
 
-/** The body of a 400, `null` for a lawful request. `path` is that behind the base address. */
+/** Returns the body of a 400 error; null for a valid request. `path` is relative to the base URL. */
 export function geminiRefusal(path: string, body: JsonObject): JsonObject | null {
   const [fault] = geminiFaults(path, body)
   if (fault === undefined) return null
   return { error: { code: 400, message: fault, status: 'INVALID_ARGUMENT' } }
 }
 
-/** Everything that is wrong with a request. */
+/** Returns a message for every violation in a request. */
 export function geminiFaults(path: string, body: JsonObject): readonly string[] {
   const match = /^\/models\/([^/:]+):(?:streamGenerateContent\?alt=sse|generateContent)$/.exec(path)
   if (match?.[1] === undefined) return [`Not found: ${path}`]
@@ -81,7 +81,7 @@ function tools(request: Request): void {
   declarations.forEach((declaration, at) => {
     const where = `tools[0].function_declarations[${at}]`
     unknownFields(declaration, where, FIELDS.declaration, request)
-    named(declaration, where, request)
+    checkName(declaration, where, request)
     const { parameters } = declaration
     if (isObject(parameters)) faults.push(...schemaFaults(parameters, `${where}.parameters`))
     if (isObject(parameters) && parameters['type'] !== 'object') {

@@ -1,4 +1,4 @@
-/** Which schemas the Gemini API takes: https://ai.google.dev/api/caching#Schema */
+/** Checks which JSON schemas the Gemini API accepts: https://ai.google.dev/api/caching#Schema */
 import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 
 const KEYWORDS = new Set([

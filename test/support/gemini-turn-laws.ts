@@ -1,4 +1,4 @@
-/** The laws of a Gemini conversation: roles, parts, calls and their answers, signatures. */
+/** Rules for the contents of a Gemini request: roles, parts, calls with their responses, and signatures. */
 import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 
 export interface Request {
@@ -86,11 +86,11 @@ function part(value: JsonObject, where: string, request: Request): void {
   const { inlineData, functionCall, functionResponse } = value
   if (isObject(inlineData)) blob(inlineData, where, request)
   if (isObject(functionCall)) {
-    named(functionCall, `${where}.function_call`, request)
+    checkName(functionCall, `${where}.function_call`, request)
     if (!isObject(functionCall['args'])) faults.push(`${where}.function_call.args: not an object`)
   }
   if (isObject(functionResponse)) {
-    named(functionResponse, `${where}.function_response`, request)
+    checkName(functionResponse, `${where}.function_response`, request)
     if (!isObject(functionResponse['response'])) {
       faults.push(`${where}.function_response.response: not an object`)
     }
@@ -113,7 +113,7 @@ function blob({ mimeType, data }: JsonObject, where: string, { faults }: Request
   }
 }
 
-export function named({ name }: JsonObject, where: string, { faults }: Request): void {
+export function checkName({ name }: JsonObject, where: string, { faults }: Request): void {
   if (typeof name !== 'string' || name === '') {
     faults.push(`GenerateContentRequest.${where}.name: Name cannot be empty.`)
   } else if (!/^[a-zA-Z_][\w.:-]{0,63}$/.test(name)) {
@@ -154,7 +154,7 @@ function pairs(
   })
 }
 
-/** Only the turn that is going on is checked: it begins with the last words of the user. */
+/** Gemini checks only the current turn, which begins with the user's last text. */
 function signatures(turns: readonly JsonObject[], faults: string[]): void {
   const start = turns.findLastIndex(
     (turn) =>

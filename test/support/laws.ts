@@ -1,9 +1,8 @@
 /**
- * The laws of rebuilding, as functions that throw if a list, or a step, breaks them. They know
- * nothing of how a transform works: what is lawful is told the way a provider checks it.
- *
- * They run a hundred thousand times over, so they compare by themselves, and only what is not the
- * same object is looked into.
+ * Laws of transforms as functions that throw if a list of items or a transform's result violates them. They
+ * do not depend on any transform: whether a list is valid is checked as a provider checks it. They run a
+ * hundred thousand times, so they compare without assertions, and look only into items that are not the same
+ * object.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isCompaction, isCompactionMessage } from '../../src/core/items/compaction-item.ts'
@@ -15,68 +14,68 @@ import type { TransformResult } from '../../src/context/transform-interface.ts'
 
 export type Run = (items: readonly Item[]) => TransformResult
 
-function hold(isSo: boolean, otherwise: () => string): void {
+function check(isSo: boolean, otherwise: () => string): void {
   if (!isSo) throw new Error(otherwise())
 }
 
-/** Reads what it is given and nothing else: not to be changed, and the same answer each time. */
+/** Checks that a transform does not change its input and returns the same result each time. */
 export function expectPure(run: Run, items: readonly Item[]): void {
   deepFreeze(items)
   const [once, again] = [run(items), run(items)]
   const isSame = isSameList(once.items, again.items) && isDeepStrictEqual(once.notes, again.notes)
-  hold(isSame, () => 'Asked again, it says something else.')
+  check(isSame, () => 'Asked again, it says something else.')
 }
 
-/** What it made, it passes on as the very same list. */
+/** Checks that a second run returns the same list. */
 export function expectIdempotent(run: Run, items: readonly Item[]): void {
-  expectDone(run, run(items).items)
+  expectUnchanged(run, run(items).items)
 }
 
-/** What is its own work already, or needs none. */
-export function expectDone(run: Run, items: readonly Item[]): void {
+/** Checks that the transform has nothing to do: the same list, no notes. */
+export function expectUnchanged(run: Run, items: readonly Item[]): void {
   const { items: again, notes } = run(items)
-  hold(notes.length === 0 && again === items, () => `It goes on: ${JSON.stringify(notes)}`)
+  check(notes.length === 0 && again === items, () => `It goes on: ${JSON.stringify(notes)}`)
 }
 
 /**
- * What is not passed on as it came has a note, and every note is true. In a plan, what was moved may
- * have lost what it was moved past.
+ * Checks that every item that is not passed on unchanged has a note, and that every note is true. In a plan
+ * of several transforms, a moved item may have lost the items it was moved past.
  */
 export function expectHonest(items: readonly Item[], step: TransformResult, isPlan = false): void {
-  if (step.notes.length === 0) return hold(step.items === items, () => 'A change without a note.')
+  if (step.notes.length === 0) return check(step.items === items, () => 'A change without a note.')
   const passedOn = new Map(step.items.map((item, place) => [item, place]))
-  const { dropped, changed, moved, added } = noted(step)
+  const { dropped, changed, moved, added } = groupNotes(step)
   let replaced = 0
   let gone = 0
   let furthest = -1
   for (const [at, item] of items.entries()) {
     const place = passedOn.get(item)
     const isNoted = dropped.has(at) || changed.has(at)
-    hold((place === undefined) === isNoted, () => `${at}: is it gone, or is that only said?`)
+    check((place === undefined) === isNoted, () => `${at}: is it gone, or is that only said?`)
     if (changed.has(at) && !dropped.has(at)) replaced += 1
     if (place === undefined) gone += 1
     else {
-      // It stands in front of something that it stood behind.
+      // The item is now before one that it followed.
       const isTrue = place < furthest ? moved.has(at) : isPlan || !moved.has(at)
-      hold(isTrue, () => `${at}: is it moved, or is that only said?`)
+      check(isTrue, () => `${at}: is it moved, or is that only said?`)
       furthest = Math.max(furthest, place)
     }
   }
   const newcomers = step.items.length - (items.length - gone)
-  hold(
+  check(
     newcomers === replaced + added,
     () => `${newcomers} new items, ${replaced} + ${added} noted.`,
   )
 }
 
-function noted({ notes }: TransformResult) {
+function groupNotes({ notes }: TransformResult) {
   const dropped = new Set<number>()
   const changed = new Set<number>()
   const moved = new Set<number>()
   let added = 0
   for (const { did, at } of notes) {
     if (did === 'added') added += 1
-    // In a plan: what one transform has added, which has no place, another has left out.
+    // In a plan: an item that one transform added, which has no input index, was dropped by another.
     if (did === 'dropped' && at === undefined) added -= 1
     if (at === undefined) continue
     if (did === 'dropped') dropped.add(at)
@@ -86,7 +85,7 @@ function noted({ notes }: TransformResult) {
   return { dropped, changed, moved, added }
 }
 
-/** The newest question is there, whole and once, and so are the instructions at the head. */
+/** Checks that the latest question is there, complete and once, and so are the leading instructions. */
 export function expectComplete(items: readonly Item[], result: readonly Item[]): void {
   const end = items.findLastIndex(isUser) + 1
   let start = end
@@ -98,38 +97,41 @@ export function expectComplete(items: readonly Item[], result: readonly Item[]):
   expectSteady(instructions, result)
   const question = items.slice(start, end)
   const sent = result.filter((item) => question.includes(item))
-  hold(isSameList(question, sent), () => 'The newest question is not sent whole, and once.')
+  check(isSameList(question, sent), () => 'The newest question is not sent whole, and once.')
 }
 
 function isUser(item: Item | undefined): boolean {
   return item?.type === 'message' && item.role === 'user'
 }
 
-/** What the client has pinned is not left out. A compaction, and reasoning that led to one, is a different matter. */
+/** Checks that no pinned item is dropped. Compactions, and reasoning before one, are exempt. */
 export function expectPinned(items: readonly Item[], { notes }: TransformResult): void {
   for (const { did, at } of notes) {
     const item = at === undefined ? undefined : items[at]
     if (did !== 'dropped' || item === undefined || !isPinnedByClient(item)) continue
-    hold(isCompaction(item) || item.type === 'reasoning', () => `${at}: it was pinned.`)
+    check(isCompaction(item) || item.type === 'reasoning', () => `${at}: it was pinned.`)
   }
 }
 
-/** Both sides are heard, if both have spoken. A summary speaks for the assistant. */
+/**
+ * Checks that both roles are present in the result if they were in the input. A summary counts as the
+ * assistant.
+ */
 export function expectBothSides(items: readonly Item[], result: readonly Item[]): void {
   const speaks = (list: readonly Item[], role: 'user' | 'assistant') =>
     list.some((item) => item.type === 'message' && item.role === role)
-  hold(speaks(result, 'user') === speaks(items, 'user'), () => 'The user is not heard.')
+  check(speaks(result, 'user') === speaks(items, 'user'), () => 'The user is not heard.')
   if (speaks(result, 'assistant') === speaks(items, 'assistant')) return
   const isToldOf = result.some(
     (item) => isCompactionMessage(item) || isHistorySummary(item) || isCompaction(item),
   )
-  hold(isToldOf, () => 'The assistant is not heard.')
+  check(isToldOf, () => 'The assistant is not heard.')
 }
 
-/** What was sent before is sent again, unchanged, in front of what is new. */
+/** Checks that everything sent before is sent again, unchanged and before new items. */
 export function expectSteady(before: readonly Item[], after: readonly Item[]): void {
   const at = before.findIndex((item, place) => !isSame(item, after[place]))
-  hold(at === -1, () => `${at}: sent as ${JSON.stringify(before[at])} before, not now.`)
+  check(at === -1, () => `${at}: sent as ${JSON.stringify(before[at])} before, not now.`)
 }
 
 function isSameList(one: readonly Item[], other: readonly Item[]): boolean {
@@ -140,7 +142,7 @@ function isSame(one: Item, other: Item | undefined): boolean {
   return one === other || isDeepStrictEqual(one, other)
 }
 
-/** What waits at the end for its output is not judged yet: it is sent. */
+/** Checks that calls at the end, whose outputs may still come, are sent. */
 export function expectWaiting(items: readonly Item[], result: readonly Item[]): void {
   const tail = items.slice(items.findLastIndex(({ type }) => type === 'message') + 1)
   const ends = tail.map(callEndOf).filter((end) => end !== null)
@@ -150,12 +152,12 @@ export function expectWaiting(items: readonly Item[], result: readonly Item[]): 
   if (!isClear || ends.length === 0) return
   const sent = new Set(result)
   const isKept = tail.every((item) => callEndOf(item) === null || sent.has(item))
-  hold(isKept, () => 'A call that waits is not sent.')
+  check(isKept, () => 'A call that waits is not sent.')
 }
 
 /**
- * With stubs in their places, no call is lost whose output can be told in words; unless it is a copy,
- * or its id is used again before anybody speaks.
+ * Checks that with stubs for missing outputs no call is lost, unless it is a copy or its id is used again
+ * before the next message.
  */
 export function expectAnswered(items: readonly Item[], step: TransformResult): void {
   const sent = new Set(step.items)
@@ -168,19 +170,19 @@ export function expectAnswered(items: readonly Item[], step: TransformResult): v
     if (item.type === 'message') used.clear()
     if (item.type !== 'function_call' && item.type !== 'custom_tool_call') continue
     const isExcused = item.name === '' || copies.has(at) || used.has(`${item.type} ${item.call_id}`)
-    hold(isExcused || sent.has(item), () => `${at}: the call is lost.`)
+    check(isExcused || sent.has(item), () => `${at}: the call is lost.`)
     used.add(`${item.type} ${item.call_id}`)
   }
 }
 
 export function expectLawful(items: readonly Item[]): void {
   const faults = [...faultsInPairs(items), ...faultsInReasoning(items)]
-  hold(faults.length === 0, () => faults.join('\n'))
+  check(faults.length === 0, () => faults.join('\n'))
 }
 
 /**
- * Reads on as a provider does: from the first output of a batch until all are there, only outputs.
- * At the end some may still be missing, as long as nothing stands behind their batch.
+ * Reads the list as a provider does: after the first output of a batch, only outputs until all are there. At
+ * the end of the list some may be missing.
  */
 function faultsInPairs(items: readonly Item[]): readonly string[] {
   const faults: string[] = []
@@ -208,7 +210,7 @@ function faultsInPairs(items: readonly Item[]): readonly string[] {
   return faults
 }
 
-/** Reasoning stands in front of something the model made: a message, a call, a hosted item. */
+/** Checks that reasoning is followed by an item of the model: a message, a call, a provider tool. */
 function faultsInReasoning(items: readonly Item[]): readonly string[] {
   const faults: string[] = []
   for (const [at, item] of items.entries()) {

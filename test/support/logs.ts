@@ -1,9 +1,9 @@
-/** Logs made out of messages, as the tests of runs need them. */
+/** Builds event logs of background runs from SSE messages. */
 import type { EventGroup } from '../../src/store/background-runs/run-store-interface.ts'
 import { formatSseMessage } from '../../src/core/stream/sse.ts'
 import type { SseMessage } from '../../src/core/stream/stage.ts'
 
-/** `size` events a group. */
+/** Groups messages by `size`. */
 export function groupsOf(messages: readonly SseMessage[], size = 3): readonly EventGroup[] {
   const groups: EventGroup[] = []
   for (let first = 0; first < messages.length; first += size) {

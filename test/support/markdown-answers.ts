@@ -1,4 +1,4 @@
-/** Markdown as models write it, and as they break it off, for markers to be put into. */
+/** Arbitrary Markdown as models write it and break it off, for tests that insert markers. */
 import fc, { type Arbitrary } from 'fast-check'
 
 const WORDS = ['Servus', 'the fox', 'Ölkännchen 🦊', '日本語', 'and so on.', 'a | b', 'x_1 * y_2']
@@ -127,7 +127,7 @@ const between = fc.oneof(
   },
 )
 
-/** Blocks one behind the other; now and then cut off in the middle. */
+/** Several blocks in sequence; sometimes cut off in the middle. */
 export const markdown: Arbitrary<string> = fc
   .record({
     lead: fc.oneof({ weight: 6, arbitrary: fc.constant('') }, fc.constantFrom(' ', '\n\n', '   ')),
@@ -156,7 +156,7 @@ export function cutUp(text: string): Arbitrary<readonly string[]> {
   return fc
     .oneof(
       fc.array(fc.nat({ max: text.length }), { maxLength: 8 }),
-      // As models say it: word by word, with the blanks in front.
+      // Splits a text into words with their preceding spaces, as models stream it.
       fc.constant([...text.matchAll(/(?<=\S)(?=\s)|(?<=\n)(?=\S)/g)].map(({ index }) => index)),
     )
     .map((places) => {

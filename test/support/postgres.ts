@@ -1,4 +1,4 @@
-/** A database of its own for a test file, on the Postgres that `postgres-setup.ts` has started. */
+/** Creates a database for a test file on the server that `postgres-setup.ts` started. */
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { inject } from 'vitest'
@@ -9,7 +9,7 @@ export interface TestDatabase {
   readonly drop: () => Promise<void>
 }
 
-/** Migrated, unless it is to be `empty`. */
+/** Copies the migrated template, unless `kind` is `empty`. */
 export async function createDatabase(
   kind: 'migrated' | 'empty' = 'migrated',
 ): Promise<TestDatabase> {

@@ -1,4 +1,4 @@
-/** Prints which cases of the slowest laws a run tries: before its tests, and below their result. */
+/** Prints before and after the tests which share of the sampled cases a run tries. */
 export default function setup(): () => void {
   printSample()
   return printSample

@@ -1,6 +1,6 @@
 /**
- * True conversations, what was recorded of them, and what a client that keeps only text sends of
- * them. The same few texts occur everywhere: in many turns, in siblings, in other chats.
+ * Arbitrary conversations, what was recorded of them, and what a client that keeps only text sends. The same
+ * few texts occur in many turns, siblings and other chats.
  */
 import fc, { type Arbitrary } from 'fast-check'
 import type { Item, Message } from '../../src/core/item.ts'
@@ -11,18 +11,18 @@ import {
   splitIntoSegments,
 } from '../../src/recall/split-and-fingerprint-segments.ts'
 
-/** What is made up; everything else follows from it. */
+/** The generated part; everything else is derived from it. */
 export interface Script {
   readonly rounds: readonly ScriptedRound[]
-  /** Ids of calls are counted from 0 in every turn. */
+  /** True if call ids are numbered from 0 in every turn. */
   readonly countsCalls: boolean
 }
 
 interface ScriptedRound {
   readonly question: string
-  /** Every answer but the last one makes calls. */
+  /** Every answer but the last makes calls. */
   readonly answers: readonly ScriptedAnswer[]
-  /** The first answer was made several times, and these were not taken. */
+  /** Regenerated first answers that were discarded. */
   readonly siblings: readonly ScriptedAnswer[]
 }
 
@@ -32,7 +32,7 @@ interface ScriptedAnswer {
   readonly searches: boolean
 }
 
-/** A turn on the way to the newest answer, and what it is an answer to. */
+/** A turn on the path to the latest answer, with its input. */
 export interface Step {
   readonly turn: RecordedTurn
   readonly isFirstOfRound: boolean
@@ -40,19 +40,27 @@ export interface Step {
 
 export interface Story {
   readonly steps: readonly Step[]
-  /** Of the same chat, but of no part of the way. */
+  /** Turns of the same chat that are not on the path. */
   readonly siblings: readonly RecordedTurn[]
 }
 
-export interface Habits {
-  /** Else it forgets calls and outputs, and makes one text of all that was said in a round. */
+export interface ClientHabits {
+  /** If false, the client drops calls and outputs, and joins all text of a round. */
   readonly keepsCalls: boolean
-  readonly marks: Marks
-  /** `null` for messages of their own. */
+  readonly marks: MarkerPlacement
+  /** Separator of joined texts; null for separate messages. */
   readonly joiner: '\n' | '\n\n' | '\r\n' | null
 }
 
-export type Marks = 'none' | 'start' | 'end' | 'twice' | 'escaped' | 'crlf' | 'fenced' | 'elsewhere'
+export type MarkerPlacement =
+  | 'none'
+  | 'start'
+  | 'end'
+  | 'twice'
+  | 'escaped'
+  | 'crlf'
+  | 'fenced'
+  | 'elsewhere'
 
 const TEXTS = ['OK.', 'Let me look.', 'It is 4 degrees.', 'One\n\n  two\n```js\nthree()\n```\nfour']
 
@@ -79,15 +87,15 @@ function answer(calls: Arbitrary<number>): Arbitrary<ScriptedAnswer> {
   return fc
     .record({ said: fc.array(said, { maxLength: 3 }), calls, searches: fc.boolean() })
     .map((answer) =>
-      // What neither says nor calls anything, a client does not know of.
+      // A client does not know an answer without text and calls.
       answer.calls === 0 && answer.said.length === 0
         ? { ...answer, said: [{ thinks: true, text: 'OK.' }] }
         : answer,
     )
 }
 
-/** All texts of one story different, so that each turn can be known by its words alone. */
-export function withOwnWords(script: Script, name: string): Script {
+/** Makes all texts of a conversation unique, so that each turn can be found by its text alone. */
+export function withUniqueTexts(script: Script, name: string): Script {
   let count = 0
   const own = (answer: ScriptedAnswer): ScriptedAnswer => ({
     ...answer,
@@ -103,8 +111,12 @@ export function withOwnWords(script: Script, name: string): Script {
   }
 }
 
-/** `name` is one digit, and different for every story of a test. */
-export function tell({ rounds, countsCalls }: Script, name: string, habits: Habits): Story {
+/** `name` is a digit that is unique within a test. */
+export function buildStory(
+  { rounds, countsCalls }: Script,
+  name: string,
+  habits: ClientHabits,
+): Story {
   const steps: Step[] = []
   const siblings: RecordedTurn[] = []
   let made = 0
@@ -140,7 +152,7 @@ function outputOf(answer: ScriptedAnswer, id: string, countsCalls: boolean): rea
   const items: Item[] = []
   for (const { thinks, text } of answer.said) {
     if (thinks) items.push(thought(id, items.length))
-    items.push(said(text, `msg_${id}_${items.length}`))
+    items.push(assistantMessage(text, `msg_${id}_${items.length}`))
   }
   if (answer.searches) {
     items.push(thought(id, items.length))
@@ -164,7 +176,7 @@ function thought(id: string, at: number): Item {
   return { type: 'reasoning', id: `rs_${id}_${at}`, summary: [], encrypted_content: `${id} ${at}` }
 }
 
-export function said(text: string, id?: string): Message {
+export function assistantMessage(text: string, id?: string): Message {
   const content = [{ type: 'output_text', text } as const]
   return { type: 'message', role: 'assistant', content, ...(id === undefined ? {} : { id }) }
 }
@@ -193,17 +205,17 @@ function textsIn(items: readonly Item[]): readonly string[] {
   )
 }
 
-/** An answer as the client will send it back. */
+/** Returns an answer as the client will send it back. */
 function echo(output: readonly Item[]): readonly Item[] {
   const texts = textsIn(output)
   return [
-    ...(texts.length === 0 ? [] : [said(texts.join('\n'))]),
-    ...callsIn(output).map(rewritten),
+    ...(texts.length === 0 ? [] : [assistantMessage(texts.join('\n'))]),
+    ...callsIn(output).map(rewriteCall),
   ]
 }
 
-/** Clients write arguments anew, and know no ids. */
-function rewritten(call: ReturnType<typeof callsIn>[number]): Item {
+/** Clients format arguments again, and do not keep item ids. */
+function rewriteCall(call: ReturnType<typeof callsIn>[number]): Item {
   return {
     type: 'function_call',
     call_id: call.call_id,
@@ -212,15 +224,15 @@ function rewritten(call: ReturnType<typeof callsIn>[number]): Item {
   }
 }
 
-/** All that was said, as it was. */
-export function truth({ steps }: Story): readonly Item[] {
+/** Returns all items unchanged. */
+export function recordedItems({ steps }: Story): readonly Item[] {
   return steps.flatMap(({ turn }) => [...turn.input, ...turn.output])
 }
 
-/** What a client sends of it. While a round is worked on, every client still has its calls. */
+/** Returns the items that the client sends. Within a running tool loop, every client still has its calls. */
 export function sentBack(
   steps: readonly Step[],
-  { keepsCalls, marks, joiner }: Habits,
+  { keepsCalls, marks, joiner }: ClientHabits,
   isWorking = false,
   edit: (text: string, turn: RecordedTurn, place: number) => string = (text) => text,
 ): readonly Item[] {
@@ -230,8 +242,8 @@ export function sentBack(
   let texts: string[] = []
   const flush = (): void => {
     const all = texts.filter((text) => text !== '')
-    if (joiner === null) items.push(...all.map((text) => said(text)))
-    else if (all.length > 0) items.push(said(all.join(joiner)))
+    if (joiner === null) items.push(...all.map((text) => assistantMessage(text)))
+    else if (all.length > 0) items.push(assistantMessage(all.join(joiner)))
     texts = []
   }
   for (const [at, { turn, isFirstOfRound }] of steps.entries()) {
@@ -242,16 +254,20 @@ export function sentBack(
     }
     const place = marks === 'elsewhere' ? (at + 1) % ids.length : at
     const own = textsIn(turn.output).map((text, place) => edit(text, turn, place))
-    texts.push(...marked(own, ids[place] ?? '', marks))
+    texts.push(...insertMarkers(own, ids[place] ?? '', marks))
     if (!isKept) continue
     flush()
-    items.push(...callsIn(turn.output).map(rewritten))
+    items.push(...callsIn(turn.output).map(rewriteCall))
   }
   flush()
   return items
 }
 
-function marked(texts: readonly string[], id: string, marks: Marks): readonly string[] {
+function insertMarkers(
+  texts: readonly string[],
+  id: string,
+  marks: MarkerPlacement,
+): readonly string[] {
   const line = formatMarkerLine(id)
   switch (marks) {
     case 'none':
@@ -281,8 +297,8 @@ function atEnd(texts: readonly string[], line: string): readonly string[] {
   return last === undefined ? [line] : [...texts.slice(0, -1), `${last}\n\n${line}`]
 }
 
-/** Without what no client can bring back. */
-export function bare(items: readonly Item[]): readonly Item[] {
+/** Removes everything that no client can send back. */
+export function recallableItems(items: readonly Item[]): readonly Item[] {
   return items.map((item) => {
     if (item.type === 'reasoning') return item
     const { id: _id, status: _status, origin: _origin, ...rest } = item

@@ -1,38 +1,38 @@
 /**
- * Made-up answers for properties: events in a lawful order, with items that overlap, texts cut
- * anywhere, and ids that are missing, empty or taken. And answers that nobody would give.
+ * Arbitrary answers for property tests: valid event sequences with overlapping items, texts cut anywhere, and
+ * ids that are missing, empty or duplicate; and invalid sequences.
  */
 import fc, { type Arbitrary } from 'fast-check'
 import type { AnswerFinishReason, StreamEvent, TokenUsage } from '../../src/core/stream-event.ts'
 import type { Item, Message, Part, Reasoning } from '../../src/core/item.ts'
 import { createFailure } from '../../src/core/errors/gateway-error.ts'
 
-/** An event of an item, before it is known which. */
-type Said = (index: number) => StreamEvent
+/** An event of an item whose index is not yet chosen. */
+type EventOfItem = (index: number) => StreamEvent
 
-interface Telling {
+interface ItemEvents {
   readonly item: Item
   readonly started: Item
-  /** What is said of each part, in order. */
-  readonly parts: readonly (readonly Said[])[]
+  /** The events of each part, in order. */
+  readonly parts: readonly (readonly EventOfItem[])[]
 }
 
 /**
- * An answer whose parts are told one after the other, as providers do. What has no text stands last,
- * since nobody hears of it before the item is over.
+ * An answer whose parts come one after the other, as from providers. An empty part is last, because no event
+ * shows it before its item ends.
  */
 export const answer: Arbitrary<readonly StreamEvent[]> = answerOf(
   ({ parts }) => fc.constant(parts.flat()),
   ({ parts }) => parts.slice(0, -1).every((part) => part.length > 0),
 )
 
-/** An answer in which even the parts of an item are told in turns. */
+/** An answer in which even the parts of one item alternate. */
 export const tangledAnswer: Arbitrary<readonly StreamEvent[]> = answerOf(
-  ({ parts }) => fc.array(fc.nat(), { maxLength: 20 }).map((picks) => merged(parts, picks)),
+  ({ parts }) => fc.array(fc.nat(), { maxLength: 20 }).map((picks) => interleave(parts, picks)),
   () => true,
 )
 
-/** Events that are missing, come twice, or are about something that is not there. */
+/** Events that are missing, doubled, or refer to items that do not exist. */
 export const nonsense: Arbitrary<readonly StreamEvent[]> = fc
   .tuple(tangledAnswer, fc.infiniteStream(fc.nat()))
   .map(([events, picks]) => {
@@ -41,12 +41,12 @@ export const nonsense: Arbitrary<readonly StreamEvent[]> = fc
       const { value: pick = 0 } = picks.next() as IteratorResult<number, undefined>
       if (pick % 6 === 0 && frames.includes(event)) return []
       if (pick % 6 === 1) return [frames[pick % frames.length] ?? event, event]
-      if (pick % 6 === 2) return [STRAYS[pick % STRAYS.length] ?? event, event]
+      if (pick % 6 === 2) return [STRAY_EVENTS[pick % STRAY_EVENTS.length] ?? event, event]
       return [event]
     })
   })
 
-const STRAYS: readonly StreamEvent[] = [
+const STRAY_EVENTS: readonly StreamEvent[] = [
   { type: 'text-delta', index: 90, part: 3, text: 'stray' },
   { type: 'refusal-delta', index: 90, part: 0, text: 'stray' },
   { type: 'reasoning-delta', index: 91, channel: 'content', part: 0, text: 'stray' },
@@ -57,13 +57,13 @@ const STRAYS: readonly StreamEvent[] = [
 ]
 
 function answerOf(
-  tell: (telling: Telling) => Arbitrary<readonly Said[]>,
-  mayBe: (telling: Telling) => boolean,
+  tell: (telling: ItemEvents) => Arbitrary<readonly EventOfItem[]>,
+  mayBe: (telling: ItemEvents) => boolean,
 ): Arbitrary<readonly StreamEvent[]> {
-  const told = telling()
+  const told = itemEvents()
     .filter(mayBe)
     .chain((telling) =>
-      tell(telling).map((said): readonly Said[] => [
+      tell(telling).map((said): readonly EventOfItem[] => [
         (index) => ({ type: 'item-started', index, item: telling.started }),
         ...said,
         (index) => ({ type: 'item-ended', index, item: telling.item }),
@@ -78,12 +78,12 @@ function answerOf(
         upstreamId: 'up_1',
         model: 'upstream-model',
       }
-      return withOwnCallIds([begin, ...merged(named, picks), end])
+      return withOwnCallIds([begin, ...interleave(named, picks), end])
     })
 }
 
-/** Takes from the lists in turns. The next list begins only after those before it have begun. */
-function merged<Entry>(
+/** Takes from the lists alternately. A list starts only after all lists before it have started. */
+function interleave<Entry>(
   lists: readonly (readonly Entry[])[],
   picks: readonly number[],
 ): readonly Entry[] {
@@ -100,7 +100,7 @@ function merged<Entry>(
   return all
 }
 
-/** Two calls of one answer never have the same id. */
+/** Makes the call ids of an answer unique. */
 function withOwnCallIds(events: readonly StreamEvent[]): readonly StreamEvent[] {
   return events.map((event) => {
     if (!('item' in event) || !('call_id' in event.item)) return event
@@ -136,12 +136,12 @@ function ending(): Arbitrary<StreamEvent> {
   )
 }
 
-function telling(): Arbitrary<Telling> {
+function itemEvents(): Arbitrary<ItemEvents> {
   return fc.oneof(
-    { weight: 3, arbitrary: messageTold() },
-    { weight: 2, arbitrary: reasoningTold() },
-    { weight: 2, arbitrary: callTold() },
-    { weight: 1, arbitrary: otherTold() },
+    { weight: 3, arbitrary: messageEvents() },
+    { weight: 2, arbitrary: reasoningEvents() },
+    { weight: 2, arbitrary: callEvents() },
+    { weight: 1, arbitrary: otherEvents() },
   )
 }
 
@@ -149,8 +149,8 @@ function ids(): Arbitrary<{ id?: string }> {
   return fc.constantFrom<{ id?: string }>({}, {}, { id: '' }, { id: 'taken' }, { id: 'x_"1"' })
 }
 
-function messageTold(): Arbitrary<Telling> {
-  return fc.tuple(ids(), fc.array(partTold(), { maxLength: 3 })).map(([id, parts]) => {
+function messageEvents(): Arbitrary<ItemEvents> {
+  return fc.tuple(ids(), fc.array(partEvents(), { maxLength: 3 })).map(([id, parts]) => {
     const item: Message = {
       type: 'message',
       ...id,
@@ -163,19 +163,19 @@ function messageTold(): Arbitrary<Telling> {
   })
 }
 
-function partTold(): Arbitrary<{ part: Part; said: readonly ((part: number) => Said)[] }> {
+function partEvents(): Arbitrary<{ part: Part; said: readonly ((part: number) => EventOfItem)[] }> {
   const annotation = { type: 'url_citation', url: 'https://a.example/', title: 'A' }
   const text = fc.tuple(cutText(), fc.array(fc.constant(annotation), { maxLength: 2 }))
   const asText = text.map(([pieces, annotations]) => ({
     part: { type: 'output_text' as const, text: pieces.join(''), annotations },
     said: [
-      ...pieces.map((text) => (part: number): Said => (index) => ({
+      ...pieces.map((text) => (part: number): EventOfItem => (index) => ({
         type: 'text-delta',
         index,
         part,
         text,
       })),
-      ...annotations.map((annotation) => (part: number): Said => (index) => ({
+      ...annotations.map((annotation) => (part: number): EventOfItem => (index) => ({
         type: 'annotation-added',
         index,
         part,
@@ -185,7 +185,7 @@ function partTold(): Arbitrary<{ part: Part; said: readonly ((part: number) => S
   }))
   const asRefusal = cutText().map((pieces) => ({
     part: { type: 'refusal' as const, refusal: pieces.join('') },
-    said: pieces.map((text) => (part: number): Said => (index) => ({
+    said: pieces.map((text) => (part: number): EventOfItem => (index) => ({
       type: 'refusal-delta',
       index,
       part,
@@ -200,7 +200,7 @@ function partTold(): Arbitrary<{ part: Part; said: readonly ((part: number) => S
   )
 }
 
-function reasoningTold(): Arbitrary<Telling> {
+function reasoningEvents(): Arbitrary<ItemEvents> {
   const parts = fc.array(cutText(), { maxLength: 2 })
   return fc
     .tuple(ids(), parts, parts, fc.constantFrom({}, { encrypted_content: 'sealed' }))
@@ -218,7 +218,7 @@ function reasoningTold(): Arbitrary<Telling> {
         native: { anthropic: { signature: 'x' } },
       }
       const said = (channel: 'summary' | 'content') => (pieces: readonly string[], part: number) =>
-        pieces.map((text): Said => (index) => ({
+        pieces.map((text): EventOfItem => (index) => ({
           type: 'reasoning-delta',
           index,
           channel,
@@ -233,20 +233,24 @@ function reasoningTold(): Arbitrary<Telling> {
     })
 }
 
-function callTold(): Arbitrary<Telling> {
+function callEvents(): Arbitrary<ItemEvents> {
   return fc.tuple(ids(), cutText(), fc.boolean()).map(([id, pieces, isCustom]) => {
     const call = { ...id, call_id: 'call', name: 'look' }
     const [type, field] = isCustom
       ? (['custom_tool_call', 'input'] as const)
       : (['function_call', 'arguments'] as const)
     const item = { type, ...call, [field]: pieces.join('') } as unknown as Item
-    const said = pieces.map((text): Said => (index) => ({ type: 'arguments-delta', index, text }))
+    const said = pieces.map((text): EventOfItem => (index) => ({
+      type: 'arguments-delta',
+      index,
+      text,
+    }))
     return { item, started: { ...item, [field]: '' }, parts: [said] }
   })
 }
 
-/** What is told in one go. */
-function otherTold(): Arbitrary<Telling> {
+/** An item without deltas. */
+function otherEvents(): Arbitrary<ItemEvents> {
   return fc
     .constantFrom<Item>(
       { type: 'opaque', raw: { type: 'web_search_call', id: 'ws_1', status: 'completed' } },
@@ -256,7 +260,7 @@ function otherTold(): Arbitrary<Telling> {
     .map((item) => ({ item, started: item, parts: [] }))
 }
 
-/** Pieces of a text, none of them empty; none at all now and then. */
+/** Non-empty pieces of a text; sometimes none. */
 function cutText(): Arbitrary<readonly string[]> {
   const piece = fc.oneof(
     { weight: 3, arbitrary: fc.string({ minLength: 1, maxLength: 8 }) },

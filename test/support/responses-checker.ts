@@ -1,20 +1,24 @@
 /**
- * Checks a stream of Responses events against the published rules: which fields an event has, in
- * which order events come, and that everything which is told twice is told alike. Written from the
- * rules, not from the renderer, so that the two can disagree.
+ * Checks a stream of Responses events against the published rules: the fields of each event, the order of
+ * events, and that repeated data is equal. Written from the rules, independently of the renderer.
  */
 import { isObject, type JsonObject } from '../../src/core/json/json.ts'
 import type { SseMessage } from '../../src/core/stream/stage.ts'
-import { faultsInAdded, faultsInDone, faultsInPart, type Told } from './responses-item-rules.ts'
+import {
+  faultsInAdded,
+  faultsInDone,
+  faultsInPart,
+  type ItemState,
+} from './responses-item-rules.ts'
 
 export interface Strictness {
   /** `[DONE]` must come last. OpenAI itself does not send it. */
   readonly sentinel?: boolean
-  /** Response objects must have every field, with a value, that strict clients want there. */
+  /** Response objects must have every field that strict clients expect, non-null where required. */
   readonly wholeResponses?: boolean
 }
 
-/** What is wrong, one sentence each; empty for a lawful stream. */
+/** Returns a sentence for every violation; empty for a valid stream. */
 export function responsesFaults(
   messages: readonly SseMessage[],
   { sentinel = true, wholeResponses = true }: Strictness = {},
@@ -44,7 +48,7 @@ const ITEM = ['item_id', 'output_index']
 const PART = [...ITEM, 'content_index']
 const SUMMARY = [...ITEM, 'summary_index']
 
-/** Every event also has `type` and `sequence_number`. */
+/** Required fields by event type. Every event also has `type` and `sequence_number`. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'response.created': ['response'],
   'response.queued': ['response'],
@@ -74,7 +78,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'response.custom_tool_call_input.done': [...ITEM, 'input'],
 }
 
-/** Events of hosted tools, which the rules of parts say nothing about. */
+/** Events of provider tools, to which the rules for parts do not apply. */
 const HOSTED =
   /^response\.(web_search_call|file_search_call|code_interpreter_call|code_interpreter_call_code|image_generation_call|mcp_list_tools|mcp_call|mcp_call_arguments|shell_call_command|shell_call_output_content|compaction)\./
 
@@ -87,15 +91,15 @@ function faultsInFields(event: JsonObject): readonly string[] {
   return missing.map((field) => `has no ${field}`)
 }
 
-/** Non-null in every response object. */
+/** Fields that must not be null in a response object. */
 const WHOLE = `id object created_at status background frequency_penalty metadata model output
   parallel_tool_calls presence_penalty service_tier store temperature text tool_choice tools
   top_logprobs top_p truncation`.split(/\s+/)
-/** There, though it may be null. */
+/** Fields that must be present but may be null. */
 const PRESENT = `completed_at error incomplete_details instructions max_output_tokens max_tool_calls
   previous_response_id prompt_cache_key reasoning safety_identifier usage`.split(/\s+/)
 
-/** What a response object must hold at the least, and as a whole if asked for. */
+/** Returns the missing fields of a response object; without `isWhole`, checks only the minimum. */
 export function faultsInResponse(response: unknown, isWhole = true): readonly string[] {
   if (!isObject(response)) return ['has no response']
   const wanted = isWhole ? WHOLE : ['id', 'object', 'created_at', 'status', 'model', 'output']
@@ -109,7 +113,7 @@ export function faultsInResponse(response: unknown, isWhole = true): readonly st
 }
 
 function newStream(wholeResponses: boolean) {
-  const items: Told[] = []
+  const items: ItemState[] = []
   const ids = new Set<unknown>()
   const life: string[] = []
   let responseId: unknown = null
@@ -189,8 +193,8 @@ const LIVES = [
   'response.created > response.queued > response.in_progress',
 ]
 
-/** What is encrypted is encrypted anew for the terminal event. */
-function faultsInOutput(output: unknown, items: readonly Told[]): readonly string[] {
+/** Ignores encrypted content, which is encrypted again for the terminal event. */
+function faultsInOutput(output: unknown, items: readonly ItemState[]): readonly string[] {
   if (!Array.isArray(output)) return ['has no output']
   if (output.length !== items.length) return [`shows ${output.length} of ${items.length} items`]
   return output.flatMap((item: unknown, at) =>
@@ -201,19 +205,19 @@ function faultsInOutput(output: unknown, items: readonly Told[]): readonly strin
 function comparable(item: unknown): string {
   if (!isObject(item)) return 'nothing'
   const { encrypted_content: _sealed, fingerprint: _fingerprint, ...rest } = item
-  return JSON.stringify(sorted(rest))
+  return JSON.stringify(sortKeys(rest))
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
   if (!isObject(value)) return value
-  const entries = Object.entries(value).map(([name, field]) => [name, sorted(field)] as const)
+  const entries = Object.entries(value).map(([name, field]) => [name, sortKeys(field)] as const)
   return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 function faultsInStatus(
-  { done: item, id }: Told,
-  items: readonly Told[],
+  { done: item, id }: ItemState,
+  items: readonly ItemState[],
   terminal: string | null,
 ): readonly string[] {
   const status = item?.['status']

@@ -1,10 +1,10 @@
 /**
- * The rules for one item of a stream: announced with what is known of it, told part by part, and
- * done with exactly what was told.
+ * Rules for one item of a Responses stream: `added` has its known fields, deltas build its parts, and `done`
+ * equals their sum.
  */
 import { isObject, type JsonObject } from '../../src/core/json/json.ts'
 
-/** A list of parts, or the arguments of a call, which are a list of one. */
+/** A content part, or the arguments of a call as a single part. */
 interface Part {
   state: 'open' | 'said' | 'closed'
   readonly type: string
@@ -13,7 +13,7 @@ interface Part {
   annotations: number
 }
 
-export interface Told {
+export interface ItemState {
   readonly id: unknown
   readonly type: unknown
   readonly callId: unknown
@@ -25,7 +25,7 @@ export interface Told {
 
 export function faultsInAdded(
   event: JsonObject,
-  items: Told[],
+  items: ItemState[],
   ids: Set<unknown>,
 ): readonly string[] {
   const faults: string[] = []
@@ -55,7 +55,7 @@ export function faultsInAdded(
   return faults
 }
 
-export function faultsInDone(event: JsonObject, told: Told): readonly string[] {
+export function faultsInDone(event: JsonObject, told: ItemState): readonly string[] {
   const faults: string[] = []
   const want = (claim: boolean, fault: string) => void (claim || faults.push(fault))
   const item = isObject(event['item']) ? event['item'] : {}
@@ -94,8 +94,11 @@ function textIn(part: JsonObject): unknown {
   return part['text'] ?? part['refusal'] ?? ''
 }
 
-/** By the events that add to it: the list, and the field with the whole text. */
-const VOICES: Readonly<
+/**
+ * For each kind of delta event: the list that it builds, and the field of its `done` event with the full
+ * text.
+ */
+const DELTA_TARGETS: Readonly<
   Record<string, readonly [list: 'content' | 'summary' | 'arguments', whole: string]>
 > = {
   output_text: ['content', 'text'],
@@ -106,7 +109,7 @@ const VOICES: Readonly<
   custom_tool_call_input: ['arguments', 'input'],
 }
 
-export function faultsInPart(type: string, event: JsonObject, item: Told): readonly string[] {
+export function faultsInPart(type: string, event: JsonObject, item: ItemState): readonly string[] {
   const [, voice = '', step = ''] = /^response\.(.+)\.(added|delta|done)$/.exec(type) ?? []
   if (voice === 'content_part') return wholePart(step, event, item.content, event['content_index'])
   if (voice === 'reasoning_summary_part') {
@@ -117,7 +120,7 @@ export function faultsInPart(type: string, event: JsonObject, item: Told): reado
     if (part?.state !== 'open') return ['is about a part that is not open']
     return event['annotation_index'] === part.annotations++ ? [] : ['does not count annotations']
   }
-  const known = VOICES[voice]
+  const known = DELTA_TARGETS[voice]
   if (known === undefined) return []
   const [list, whole] = known
   if (list === 'arguments') item.arguments[0] ??= newPart('arguments')

@@ -1,4 +1,4 @@
-/** What the tests of both sides of the Responses API share: recorded streams, requests, answers. */
+/** Helpers for the tests of both sides of the Responses API: recorded streams, requests and answers. */
 import { readdirSync } from 'node:fs'
 import type { StreamEvent } from '../../src/core/stream-event.ts'
 import type { Item } from '../../src/core/item.ts'
@@ -11,7 +11,7 @@ import { responsesDialect } from '../../src/dialects/responses/responses-dialect
 import type { Account } from '../../src/providers/provider-interface.ts'
 import { createSseDecoder } from '../../src/core/stream/sse.ts'
 import { runStage, type SseMessage } from '../../src/core/stream/stage.ts'
-import { readShared, sharedExists, sharedUrl } from './shared.ts'
+import { readShared, sharedExists, sharedUrl } from './shared-files.ts'
 
 export interface Recorded {
   readonly name: string
@@ -21,8 +21,8 @@ export interface Recorded {
 const FOLDERS = ['openai-responses', 'responses-compatible']
 
 /**
- * Every recorded Responses stream; one that holds several answers counts as several. Where there
- * are none, a name stands in, so that what is skipped can be seen.
+ * Returns every recorded Responses stream, split into answers. Without recordings, returns one placeholder so
+ * that the skipped test is visible.
  */
 export function recordedStreams(): readonly Recorded[] {
   if (!sharedExists) return [{ name: 'no recordings here', messages: [] }]
@@ -69,7 +69,7 @@ export function accountWith(quirks: JsonObject): Account {
 
 export const ASK: JsonObject = { model: 'gpt-5', input: 'go' }
 
-export function parsed(body: JsonObject): ClientRequest {
+export function parseBody(body: JsonObject): ClientRequest {
   return responsesDialect.parse(body)
 }
 
@@ -83,9 +83,9 @@ export function promptOf(
   return { items, params, stream, source }
 }
 
-/** The same, as a chat client would have asked it. */
+/** Builds the prompt that a chat client's request would have. */
 export function chatPrompt(items: readonly Item[], params: Partial<PromptParameters> = {}): Prompt {
-  const all = { ...parsed(ASK).params, ...params }
+  const all = { ...parseBody(ASK).params, ...params }
   const source = {
     dialect: 'chat',
     body: { model: all.model, messages: [] },
@@ -103,7 +103,7 @@ export function answeringTo(
   more: Partial<AnswerContext> = {},
 ): AnswerContext {
   return {
-    clientRequest: parsed(body),
+    clientRequest: parseBody(body),
     turnId: TURN_ID,
     createdAtMs: 1_700_000_000_000,
     stored: true,
@@ -119,8 +119,8 @@ export function outcomeOf(events: readonly StreamEvent[]): Outcome {
 
 export const ENDED_AT_MS = 1_700_000_002_000
 
-/** All messages of a stream that tells these events. */
-export function rendered(
+/** Returns all messages of a stream with these events. */
+export function renderEvents(
   events: readonly StreamEvent[],
   answering: AnswerContext = answeringTo(),
 ): readonly SseMessage[] {
@@ -133,7 +133,7 @@ export function jsonOf({ data }: SseMessage): JsonObject {
   return JSON.parse(data) as JsonObject
 }
 
-/** The response that a stream ends with. */
+/** Returns the response in the last event of a stream. */
 export function lastResponse(messages: readonly SseMessage[]): JsonObject {
   const last = messages.findLast(({ data }) => data !== '[DONE]')
   return (last === undefined ? {} : jsonOf(last))['response'] as JsonObject

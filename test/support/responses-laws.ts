@@ -1,7 +1,4 @@
-/**
- * Reads a request to `POST /responses` as OpenAI would, and says what it would be refused for. Its
- * sentences are those of the service, as far as they are known.
- */
+/** Rules of `POST /responses`: returns OpenAI's error messages, as far as they are known, for a request. */
 import { isObject, type JsonObject } from '../../src/core/json/json.ts'
 
 export function responsesComplaints(body: JsonObject): readonly string[] {
@@ -64,7 +61,7 @@ function complaintsAboutFields(body: JsonObject): readonly string[] {
   return complaints
 }
 
-/** Which beginning OpenAI demands of an id. */
+/** The id prefixes that OpenAI requires. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
@@ -155,7 +152,7 @@ function complaintsAboutPairs(items: readonly JsonObject[]): readonly string[] {
   return [...complaints, ...open.map((name) => `No tool output found for function call ${name}.`)]
 }
 
-/** What can have come out of a model: what reasoning may lead to. */
+/** The item types that reasoning may precede. */
 const MADE = /^(message|reasoning|compaction|.*_call|mcp_approval_request|.+:.+)$/
 
 function complaintsAboutReasoning(items: readonly JsonObject[]): readonly string[] {

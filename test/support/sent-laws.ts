@@ -1,6 +1,6 @@
 /**
- * What the gateway would send of a conversation, by each wire and under several policies, shown to
- * the checkers of the four wires.
+ * Encodes conversations for each wire under several policies, and checks the result with the rules of the
+ * four wires.
  */
 import { resolvePolicy } from '../../src/core/context-policy.ts'
 import type { Item } from '../../src/core/item.ts'
@@ -13,7 +13,7 @@ import { listTransforms, runTransforms } from '../../src/context/list-and-run-tr
 import { anthropicComplaints } from './anthropic-laws.ts'
 import { chatFaults } from './chat-laws.ts'
 import { geminiFaults } from './gemini-laws.ts'
-import { NO_PARAMS } from './no-params.ts'
+import { NO_PARAMS } from './empty-parameters.ts'
 import { responsesComplaints } from './responses-laws.ts'
 import { talk } from './talk.ts'
 
@@ -45,13 +45,16 @@ const POLICIES = {
   ]),
 }
 
-/** Throws with what a provider would say. What waits at the end is sent; who refuses it, may. */
-export function expectTaken(items: readonly Item[], unansweredCalls: 'drop' | 'stub'): void {
+/**
+ * Throws with the provider's message if a wire would reject the items. Open calls at the end are sent; a wire
+ * may reject those.
+ */
+export function expectAccepted(items: readonly Item[], unansweredCalls: 'drop' | 'stub'): void {
   for (const wire of WIRES) {
     const reader = { wire: wire.wire, account: wire.wire, compacts: false }
     const plan = listTransforms({ policy: POLICIES[unansweredCalls], unansweredCalls, reader })
-    sentOn(wire, runTransforms(items, plan).items)
-    const { path, body } = sentOn(wire, runTransforms([...items, ...QUESTION], plan).items)
+    encodeForWire(wire, runTransforms(items, plan).items)
+    const { path, body } = encodeForWire(wire, runTransforms([...items, ...QUESTION], plan).items)
     const faults = wire.faults(path, body)
     if (faults.length > 0) throw new Error(`${wire.wire}: ${faults.join('\n')}`)
   }
@@ -59,8 +62,11 @@ export function expectTaken(items: readonly Item[], unansweredCalls: 'drop' | 's
 
 const QUESTION = talk`user: so?`
 
-/** As bytes on the way out, and read as the upstream reads them. */
-export function sentOn({ wire, model }: Pick<Wire, 'wire' | 'model'>, items: readonly Item[]) {
+/** Encodes items to bytes, and parses them as the upstream does. */
+export function encodeForWire(
+  { wire, model }: Pick<Wire, 'wire' | 'model'>,
+  items: readonly Item[],
+) {
   const params: PromptParameters = { ...NO_PARAMS, model, tools: [LOOK] }
   const bytes = () => new Uint8Array()
   const source = { dialect: 'responses', body: { model }, bytes, items: [], params } as const

@@ -1,4 +1,4 @@
-/** The services refuse what the real ones refuse: without that, nothing that is proven on them holds. */
+/** Checks that the test services reject what the real ones reject, because other tests rely on it. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import { startServices, type Services } from './services/start-services.ts'
@@ -34,7 +34,7 @@ test.each([
   ['/responses', { model: 'gpt-5', input: [go] }, /Incorrect API key/],
   ['/messages', { ...claude, messages: [goBlocks] }, /invalid x-api-key/],
   [FLASH, { contents: [goParts] }, /API key not valid/],
-])('%s wants a key', async (path, body, message) => {
+])('%s rejects a request without a key', async (path, body, message) => {
   const { status, json } = await send(path, body, {})
   expect(status).toBeGreaterThanOrEqual(400)
   expect((json['error'] as JsonObject)['message']).toMatch(message)
@@ -116,7 +116,7 @@ test.each([
     },
     /Corrupted thought signature/,
   ],
-])('%s refuses what breaks its laws', async (path, body, message) => {
+])('%s rejects an invalid request', async (path, body, message) => {
   const before = services.refusals.length
   const { status, json } = await send(path, body)
   expect(status).toBe(400)
@@ -124,7 +124,7 @@ test.each([
   expect(services.refusals).toHaveLength(before + 1)
 })
 
-test('the newest Claude refuses thinking of another conversation, and takes it in its own', async () => {
+test('the latest Claude accepts its thinking in the same conversation only', async () => {
   const opus = { ...claude, model: 'claude-opus-5-5' }
   const { json } = await send('/messages', { ...opus, messages: [goBlocks] })
   const said = { role: 'assistant', content: json['content'] }
@@ -135,8 +135,13 @@ test('the newest Claude refuses thinking of another conversation, and takes it i
   expect(other).toMatchObject({ status: 400, json: { error: { type: 'invalid_request_error' } } })
 })
 
-/** What a first answer holds, and the same request with it. */
-async function goneOn(model: string, changed: object = {}, key = 'sk-upstream', then = model) {
+/** Sends an answer back with a second request, which may differ in body, key and model. */
+async function continueMessages(
+  model: string,
+  changed: object = {},
+  key = 'sk-upstream',
+  then = model,
+) {
   const { json } = await send('/messages', { ...claude, model, messages: [goBlocks] })
   const said = { role: 'assistant', content: json['content'] }
   const body = { ...claude, model: then, messages: [goBlocks, said, goBlocks], ...changed }
@@ -148,8 +153,8 @@ test.each([
   ['claude-haiku-5-5', 400],
   ['claude-opus-5-5', 200],
   ['claude-sonnet-5', 200],
-])('%s in another account: %i', async (model, status) => {
-  expect((await goneOn(model, {}, 'sk-upstream-another')).status).toBe(status)
+])('thinking of %s in another account gets status %i', async (model, status) => {
+  expect((await continueMessages(model, {}, 'sk-upstream-another')).status).toBe(status)
 })
 
 test.each([
@@ -157,16 +162,13 @@ test.each([
   ['claude-fable-5-1', 'claude-opus-5-5', 1],
   ['claude-sonnet-5-5', 'claude-sonnet-5', 1],
   ['claude-opus-4-6', 'claude-sonnet-5', 0],
-])(
-  'the thinking of %s with %s is passed over %i times, without an error',
-  async (from, to, times) => {
-    services.dropped.splice(0)
-    expect((await goneOn(from, {}, 'sk-upstream', to)).status).toBe(200)
-    expect(services.dropped).toHaveLength(times)
-  },
-)
+])('thinking of %s sent to %s is skipped %i times, without an error', async (from, to, times) => {
+  services.dropped.splice(0)
+  expect((await continueMessages(from, {}, 'sk-upstream', to)).status).toBe(200)
+  expect(services.dropped).toHaveLength(times)
+})
 
-test('the marks of the cache are no part of what thinking is bound to', async () => {
+test('cache marks do not invalidate thinking', async () => {
   const text = { type: 'text', text: 'go', cache_control: { type: 'ephemeral' } }
   const opus = { ...claude, model: 'claude-opus-5-5' }
   const { json } = await send('/messages', { ...opus, messages: [goBlocks] })
@@ -178,16 +180,16 @@ test('the marks of the cache are no part of what thinking is bound to', async ()
 const asked = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] }
 const sealed = { store: false, include: ['reasoning.encrypted_content'] }
 
-async function responded(model: string, before: object, key = 'sk-upstream') {
+async function continueResponse(model: string, before: object, key = 'sk-upstream') {
   const { json } = await send('/responses', { model, ...sealed, input: [asked] })
   const input = [before, ...(json['output'] as JsonObject[]), asked]
   const headers = { ...KEYS, authorization: `Bearer ${key}` }
   return send('/responses', { model, ...sealed, input }, headers)
 }
 
-test('what OpenAI has sealed for one organisation it refuses another', async () => {
-  expect((await responded('gpt-5', asked)).status).toBe(200)
-  const { status, json } = await responded('gpt-5', asked, 'sk-upstream-another')
+test('OpenAI rejects reasoning that was encrypted for another organization', async () => {
+  expect((await continueResponse('gpt-5', asked)).status).toBe(200)
+  const { status, json } = await continueResponse('gpt-5', asked, 'sk-upstream-another')
   expect(status).toBe(400)
   expect(json).toMatchObject({ error: { code: 'invalid_encrypted_content' } })
 })
@@ -196,9 +198,9 @@ test.each([
   ['gpt-5', 'other words', 0],
   ['gpt-5.6', 'other words', 1],
   ['gpt-5.6', 'go', 0],
-])('%s passes over what stands behind %s: %i', async (model, text, times) => {
+])('%s skips reasoning after a changed message "%s": %i', async (model, text, times) => {
   services.dropped.splice(0)
   const before = { ...asked, content: [{ type: 'input_text', text }] }
-  expect((await responded(model, before)).status).toBe(200)
+  expect((await continueResponse(model, before)).status).toBe(200)
   expect(services.dropped).toHaveLength(times)
 })

@@ -1,4 +1,4 @@
-/** A client of the WebSocket mode over a real socket: asks, and collects what it is answered. */
+/** A client of the WebSocket mode over a real socket, which sends requests and collects answers. */
 import { WebSocket, type ClientOptions } from 'ws'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import { answerFaults, endsAnswer, isRefusal } from './frames.ts'
@@ -6,17 +6,17 @@ import { answerFaults, endsAnswer, isRefusal } from './frames.ts'
 export interface Answered {
   readonly frames: readonly JsonObject[]
   readonly faults: readonly string[]
-  /** The response of the last frame; empty for a refusal. */
+  /** The response of the last frame; empty for a rejected request. */
   readonly response: JsonObject
   readonly id: string
   readonly text: string
-  /** `status code` of a refusal. */
+  /** `status code` of a rejected request. */
   readonly refusal: string | null
 }
 
 export interface SocketClient {
   readonly socket: WebSocket
-  /** Sends one message and waits for the answer to it. */
+  /** Sends one message and waits for its answer. */
   readonly ask: (message: JsonObject | string) => Promise<Answered>
   readonly send: (message: JsonObject | string) => void
   readonly answer: () => Promise<Answered>

@@ -1,4 +1,4 @@
-/** Reads a stream of events from a real server, and can leave in the middle of it. */
+/** Reads a stream of events from a real server, and can leave in the middle. */
 import { framesIn } from './logs.ts'
 
 export interface ReadEvent {
@@ -9,13 +9,13 @@ export interface ReadEvent {
 
 export interface ReadStream {
   readonly status: number
-  /** All events up to `[DONE]` or to where the reading stopped. */
+  /** The events up to `[DONE]`, or to the point where the client left. */
   readonly events: readonly ReadEvent[]
   readonly isDone: boolean
   readonly text: string
 }
 
-/** `take`: leaves when it has that many events. */
+/** With `take`, leaves after that many events. */
 export async function readStream(
   url: string,
   init: RequestInit = {},
@@ -31,7 +31,7 @@ export async function readStream(
       if (eventsIn(text).length >= take) break
     }
   } catch (error) {
-    // A server that dies takes its connections with it.
+    // A server that dies closes its connections.
     if (!(error instanceof TypeError)) throw error
   }
   leave.abort()
@@ -40,7 +40,7 @@ export async function readStream(
 }
 
 function eventsIn(text: string): readonly ReadEvent[] {
-  // The last frame may not be whole yet.
+  // The last frame may be incomplete.
   const end = text.lastIndexOf('\n\n')
   return framesIn(end < 0 ? '' : text.slice(0, end + 2))
     .filter(({ data }) => data !== '[DONE]')

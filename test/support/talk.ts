@@ -1,15 +1,15 @@
 /**
- * A conversation as a few lines of text, so that a test shows what goes in and what comes out:
+ * A notation for conversations, which shows the input and the result of a test as a few lines of text:
  *
  *     system: be brief          developer: …   user: …   assistant: …
  *     thinks: the user wants …  reasoning with a summary; `sealed: …` has encrypted content
  *     call a weather {}         a function call with the id a; name and arguments may be left out
  *     output a 4 degrees        its output
  *     custom b grep foo         a call of a custom tool; `custom-output b foo.ts`
- *     shell c ls                a call of the shell, opaque; `shell-output c foo.ts`
+ *     shell c ls                an opaque shell call; `shell-output c foo.ts`
  *     hosted web_search_call    any other opaque item, by its type
  *
- * `⏎` is a line break in the text of an item. `show` writes the same notation.
+ * `talk` parses the notation, `show` writes it. `⏎` is a line break in the text of an item.
  */
 import { textOf, type Item, type Part, type Role } from '../../src/core/item.ts'
 
@@ -84,19 +84,19 @@ function firstWord(text: string): readonly [string, string] {
 function lineOf(item: Item): string {
   switch (item.type) {
     case 'message':
-      return `${item.role}: ${shown(item.content)}`
+      return `${item.role}: ${formatContent(item.content)}`
     case 'reasoning':
       return typeof item.encrypted_content === 'string'
         ? `sealed: ${item.encrypted_content}`
         : `thinks: ${item.summary.map(({ text }) => text).join('')}`
     case 'function_call':
-      return `call ${item.call_id} ${named(item.name, item.arguments)}`
+      return `call ${item.call_id} ${formatCall(item.name, item.arguments)}`
     case 'function_call_output':
-      return `output ${item.call_id} ${shown(item.output)}`
+      return `output ${item.call_id} ${formatContent(item.output)}`
     case 'custom_tool_call':
-      return `custom ${item.call_id} ${named(item.name, item.input)}`
+      return `custom ${item.call_id} ${formatCall(item.name, item.input)}`
     case 'custom_tool_call_output':
-      return `custom-output ${item.call_id} ${shown(item.output)}`
+      return `custom-output ${item.call_id} ${formatContent(item.output)}`
     case 'opaque':
       if (item.raw['type'] === 'shell_call') {
         return `shell ${String(item.raw['call_id'])} ${String(item.raw['command'])}`
@@ -108,13 +108,13 @@ function lineOf(item: Item): string {
   }
 }
 
-/** What `talk` fills in is not shown. */
-function named(name: string, input: string): string {
+/** Default names and arguments are not shown. */
+function formatCall(name: string, input: string): string {
   const shownInput = input === '{}' ? '' : input
   return name === 'tool' && shownInput === '' ? '' : `${name} ${shownInput}`
 }
 
-function shown(content: string | readonly Part[]): string {
+function formatContent(content: string | readonly Part[]): string {
   const others = typeof content === 'string' ? [] : content.filter((part) => !('text' in part))
   return [textOf(content), ...others.map((part) => `[${part.type}]`)].join(' ').trim()
 }

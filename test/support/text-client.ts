@@ -1,6 +1,6 @@
 /**
- * A client that keeps nothing but text: what it has been told is all that it sends back. It may be an
- * Open WebUI, which gets markers, or any other client of Chat Completions.
+ * A client that keeps only the text of answers and sends it back: an Open WebUI, which gets markers, or
+ * another Chat Completions client.
  */
 import { extractMarkers } from '../../src/core/markers/extract-turn-markers.ts'
 import { framesIn } from './logs.ts'
@@ -10,38 +10,38 @@ export interface Message {
   readonly content: string
 }
 
-export interface Asking {
+export interface TextRequest {
   readonly url: string
   readonly chat: readonly Message[]
   readonly isOpenWebUi: boolean
   readonly stream?: boolean
   readonly model?: string
   readonly tools?: readonly object[]
-  /** Hears all the text so far, whenever there is more. */
-  readonly heard?: (text: string) => void
-  /** Goes at the last word, and does not wait until the connection ends. */
-  readonly isHasty?: boolean
+  /** Gets all text so far, after each piece. */
+  readonly onText?: (text: string) => void
+  /** True to leave at `[DONE]`, without waiting for the end of the connection. */
+  readonly leavesAtDone?: boolean
 }
 
-export interface Told {
+export interface TextAnswer {
   readonly status: number
-  /** As it is kept, markers included. */
+  /** As stored by the client, with markers. */
   readonly text: string
-  /** As it is read. */
-  readonly words: string
+  /** As the user reads it. */
+  readonly readableText: string
   readonly turnIds: readonly string[]
-  /** Whether the answer has come to its end. */
-  readonly isWhole: boolean
-  /** What is shown above the answer. */
+  /** True if the answer is complete. */
+  readonly isComplete: boolean
+  /** The status lines above the answer. */
   readonly statusLines: readonly string[]
 }
 
 export async function askInText({
-  heard,
+  onText,
   stream = true,
-  isHasty = false,
+  leavesAtDone = false,
   ...asking
-}: Asking): Promise<Told> {
+}: TextRequest): Promise<TextAnswer> {
   const { url, chat, isOpenWebUi, model = 'm', tools } = asking
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
@@ -52,14 +52,14 @@ export async function askInText({
     body: JSON.stringify({ model, stream, messages: chat, tools }),
   })
   const { status } = response
-  const body = stream ? await read(response, isHasty, heard) : await response.text()
-  const told = stream ? toldInStream(body) : toldWhole(body)
+  const body = stream ? await read(response, leavesAtDone, onText) : await response.text()
+  const told = stream ? readTextStream(body) : readTextBody(body)
   const { text: words, marks } = extractMarkers(told.text)
-  return { ...told, status, words, turnIds: marks.map(({ turnId }) => turnId) }
+  return { ...told, status, readableText: words, turnIds: marks.map(({ turnId }) => turnId) }
 }
 
-/** The chat with one more round. */
-export function goneOn(
+/** Returns the chat with one more round. */
+export function addRound(
   chat: readonly Message[],
   { text }: { readonly text: string },
   question: string,
@@ -67,19 +67,19 @@ export function goneOn(
   return [...chat, { role: 'assistant', content: text }, { role: 'user', content: question }]
 }
 
-/** As far as it comes, if the server dies. */
+/** Reads as much as arrives, if the server dies. */
 async function read(
   response: Response,
-  isHasty: boolean,
-  heard?: (text: string) => void,
+  leavesAtDone: boolean,
+  onText?: (text: string) => void,
 ): Promise<string> {
   const utf8 = new TextDecoder()
   let body = ''
   try {
     for await (const chunk of response.body ?? []) {
       body += utf8.decode(chunk, { stream: true })
-      if (heard !== undefined) heard(toldInStream(body).text)
-      if (isHasty && body.endsWith('data: [DONE]\n\n')) break
+      if (onText !== undefined) onText(readTextStream(body).text)
+      if (leavesAtDone && body.endsWith('data: [DONE]\n\n')) break
     }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
@@ -92,23 +92,23 @@ interface Chunk {
   readonly event?: { readonly data: { readonly description: string } }
 }
 
-function toldInStream(body: string): Pick<Told, 'text' | 'isWhole' | 'statusLines'> {
-  // The last frame may not be whole yet.
+function readTextStream(body: string): Pick<TextAnswer, 'text' | 'isComplete' | 'statusLines'> {
+  // The last frame may be incomplete.
   const frames = framesIn(body.slice(0, body.lastIndexOf('\n\n') + 2)).map(({ data }) => data)
   const chunks = frames
     .filter((data) => data !== '' && data !== '[DONE]')
     .map((data) => JSON.parse(data) as Chunk)
   return {
     text: chunks.map(({ choices }) => choices?.[0]?.delta.content ?? '').join(''),
-    isWhole: frames.at(-1) === '[DONE]' && chunks.every((chunk) => !('error' in chunk)),
+    isComplete: frames.at(-1) === '[DONE]' && chunks.every((chunk) => !('error' in chunk)),
     statusLines: chunks.flatMap(({ event }) => event?.data.description ?? []),
   }
 }
 
-function toldWhole(body: string): Pick<Told, 'text' | 'isWhole' | 'statusLines'> {
+function readTextBody(body: string): Pick<TextAnswer, 'text' | 'isComplete' | 'statusLines'> {
   const { choices } = JSON.parse(body) as {
     readonly choices?: readonly { readonly message: { readonly content: string } }[]
   }
   const text = choices?.[0]?.message.content
-  return { text: text ?? '', isWhole: text !== undefined, statusLines: [] }
+  return { text: text ?? '', isComplete: text !== undefined, statusLines: [] }
 }

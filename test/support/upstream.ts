@@ -1,6 +1,6 @@
 /**
- * The one thing that is faked: an upstream. It is a real HTTP server on a port of its own, and it
- * answers as it is told, misbehaviour included. What it was sent is kept to be looked at.
+ * A fake upstream, the only fake in the tests: a real HTTP server on a free port with configurable behavior,
+ * which records the requests that it received.
  */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,14 +11,14 @@ export interface Received {
   readonly headers: IncomingHttpHeaders
   readonly text: string
   readonly json: Record<string, unknown>
-  /** Resolves when the gateway gave up on this request before it was answered in full. */
+  /** Resolves when the gateway closes this request before its answer is complete. */
   readonly aborted: Promise<number>
 }
 
-/** Whatever came to any upstream of this file's tests, however often they empty their own lists. */
-export const everReceived: Arrival[] = []
+/** The requests to any upstream of this test file, even if a test clears an upstream's own list. */
+export const allReceivedRequests: RequestRecord[] = []
 
-export type Arrival = Pick<Received, 'path' | 'text'>
+export type RequestRecord = Pick<Received, 'path' | 'text'>
 
 export type Behaviour = (response: ServerResponse, received: Received) => void | Promise<void>
 
@@ -50,7 +50,7 @@ export async function startUpstream(behave: Behaviour = answerJson(200, {})): Pr
         aborted,
       }
       received.push(entry)
-      everReceived.push({ path: entry.path, text })
+      allReceivedRequests.push({ path: entry.path, text })
       void upstream.behave(response, entry)
     })
   })
@@ -76,7 +76,7 @@ export function answerJson(status: number, body: unknown, headers = {}): Behavio
   }
 }
 
-/** Sends the pieces one by one; `ending` says how it ends. */
+/** Sends the pieces one by one; `ending` is how the connection ends. */
 export function answerSse(
   pieces: readonly (string | Uint8Array)[],
   ending: 'end' | 'reset' | 'hang' = 'end',

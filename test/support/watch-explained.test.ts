@@ -1,26 +1,26 @@
-/** What holds every gateway of a test to what it says that it sent finds what is not so. */
+/** Tests the check that gateways sent what they report: it must find each kind of deviation. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { turnIdOfResponse } from '../../src/core/turn-derived-ids.ts'
 import { openEngine } from '../../src/store/database/open-engine.ts'
 import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
 import { sqliteFile } from '../server/stored-object-routes/databases.ts'
-import { arrivedIn } from './arrived.ts'
-import { explainedFaults } from './explained.ts'
+import { trackReceivedRequests } from './received-requests.ts'
+import { findExplanationFaults } from './compare-explanations.ts'
 import { startGateway, upstreams } from './gateway.ts'
 import { answerJson, startUpstream, type Upstream } from './upstream.ts'
-import { said } from './scribe.ts'
-import { storedFaults } from './watch-explained.ts'
+import { chatCompletion } from './summarizing-upstream.ts'
+import { findFaultsInDatabase } from './watch-explained.ts'
 
 let upstream: Upstream
 let environment: Readonly<Record<string, string>>
 beforeAll(async () => {
-  upstream = await startUpstream(answerJson(200, said('Hello.')))
+  upstream = await startUpstream(answerJson(200, chatCompletion('Hello.')))
   environment = upstreams({ name: 'c', wire: 'chat', baseUrl: upstream.url, models: ['*'] })
 })
 afterAll(() => upstream.close())
 
-/** What is found wrong once a gateway has answered whose memory of requests is not as it should be. */
+/** Returns the violations that are found for a gateway whose request store was changed. */
 async function faultsWith(
   spoil: (requests: GatewayDependencies['requests']) => Partial<GatewayDependencies['requests']>,
   more: Readonly<Record<string, string>> = {},
@@ -30,7 +30,7 @@ async function faultsWith(
   const { requests } = gateway.dependencies
   Object.assign(requests, spoil(requests))
   await gateway.openai.responses.create({ model: 'm', input: 'Say hello.' })
-  const faults = await gateway.watch.lookAtLast()
+  const faults = await gateway.watch.findLastFaults()
   await gateway.close()
   return faults
 }
@@ -38,13 +38,13 @@ async function faultsWith(
 const asItIs = () => ({})
 const notKept = () => ({ keepRequest: () => Promise.resolve() })
 
-describe('of a stored answer', () => {
-  test('nothing is found where all is well', async () => {
+describe('for a stored answer', () => {
+  test('finds nothing wrong in an unchanged gateway', async () => {
     expect(await faultsWith(asItIs)).toEqual([])
     expect(upstream.received).toHaveLength(1)
   })
 
-  test('a request that is not the one that arrived is found', async () => {
+  test('finds a stored request with another body', async () => {
     const spoilt = ({ loadRequest }: GatewayDependencies['requests']) => ({
       async loadRequest(...asked: Parameters<typeof loadRequest>) {
         const sent = await loadRequest(...asked)
@@ -57,7 +57,7 @@ describe('of a stored answer', () => {
     expect(others).toEqual([])
   })
 
-  test('a request that went elsewhere is found', async () => {
+  test('finds a stored request with another path', async () => {
     const spoilt = ({ loadRequest }: GatewayDependencies['requests']) => ({
       async loadRequest(...asked: Parameters<typeof loadRequest>) {
         const sent = await loadRequest(...asked)
@@ -67,18 +67,18 @@ describe('of a stored answer', () => {
     expect(await faultsWith(spoilt)).toEqual([expect.stringContaining('did not arrive: /v2/')])
   })
 
-  test('a request that was not kept at all is found', async () => {
+  test('finds a missing request', async () => {
     expect(await faultsWith(notKept)).toEqual([
       expect.stringMatching(/is stored without its request$/),
     ])
   })
 
-  test('it may be missing only where nothing is to be kept, or for a reason', async () => {
+  test('accepts a missing request only with EXPLAIN_KEEP=off or a stated reason', async () => {
     expect(await faultsWith(asItIs, { EXPLAIN_KEEP: 'off' })).toEqual([])
     expect(await faultsWith(notKept, {}, { unexplained: 'It is not kept on purpose.' })).toEqual([])
   })
 
-  test('it is found without asking, when the gateway closes', async () => {
+  test('runs by itself when the gateway closes', async () => {
     const gateway = await startGateway(environment)
     Object.assign(gateway.dependencies.requests, notKept())
     await gateway.openai.responses.create({ model: 'm', input: 'Say hello.' })
@@ -88,7 +88,7 @@ describe('of a stored answer', () => {
   })
 })
 
-test('of a gateway that only its database tells of, it is found there', async () => {
+test('finds a missing request from the database alone', async () => {
   const { url, drop } = await sqliteFile()
   const own = { ...environment, DATABASE_URL: url }
   const gateway = await startGateway(own, { unexplained: 'Only the first request is kept.' })
@@ -102,8 +102,8 @@ test('of a gateway that only its database tells of, it is found there', async ()
   const lost = await ask('Say goodbye.')
   await gateway.close()
   const engine = await openEngine(url)
-  // What arrived for the first was seen when the gateway closed, and counts once.
-  expect((await storedFaults(engine, own)).toSorted()).toEqual([
+  // The first request was matched when the gateway closed, and matches only once.
+  expect((await findFaultsInDatabase(engine, own)).toSorted()).toEqual([
     expect.stringContaining(`${kept} did not arrive`),
     `${lost} is stored without its request`,
   ])
@@ -111,28 +111,30 @@ test('of a gateway that only its database tells of, it is found there', async ()
   await drop()
 })
 
-test('what arrived once is not what was sent for two answers', () => {
-  const arrived = arrivedIn([{ path: '/v1/chat/completions', text: '{"n":1}' }])
+test('one received request does not match two stored ones', () => {
+  const arrived = trackReceivedRequests([{ path: '/v1/chat/completions', text: '{"n":1}' }])
   const about = JSON.stringify({ upstream: { url: 'http://upstream/v1/chat/completions' } })
   const told = { body: '{"n":1}', about }
-  expect(explainedFaults(told, arrived)).toEqual([])
-  expect(explainedFaults(told, arrived)).toHaveLength(1)
+  expect(findExplanationFaults(told, arrived)).toEqual([])
+  expect(findExplanationFaults(told, arrived)).toHaveLength(1)
 })
 
-/** Who starts a gateway without being watched, and why. */
+/** The files that start a gateway without this check, and why. */
 const UNWATCHED: Readonly<Record<string, string>> = {
-  'support/gateway.ts': 'It watches.',
-  'e2e/hosts.ts': 'It watches.',
-  'support/child-gateway.ts': 'Who kills its processes asks them what they have kept.',
-  'e2e/restart.test.ts': 'Its processes ask nobody but the demo within them.',
-  'e2e/sealed-at-rest.test.ts': 'Its process answers nobody.',
-  'e2e/install.test.ts': 'Its processes begin, and answer nobody.',
-  'e2e/rehearse.test.ts': 'Its process answers nobody but itself.',
-  'gateway/record/expire-unused-turns.test.ts': 'Its Worker answers nobody.',
-  'main/commands/explain.test.ts': 'Its process runs a command, and answers nobody.',
+  'support/gateway.ts': 'Runs the check itself.',
+  'e2e/hosts.ts': 'Runs the check itself.',
+  'support/child-gateway.ts': 'Tests that kill its processes check the stored requests.',
+  'e2e/restart.test.ts': 'Its processes use only the demo model.',
+  'e2e/encryption-at-rest.test.ts': 'Its process answers no request.',
+  'e2e/install.test.ts': 'Its processes answer no request.',
+  'e2e/rehearse.test.ts': 'Its process answers only its own requests.',
+  'gateway/record/expire-unused-turns.test.ts': 'Its Worker answers no request.',
+  'main/commands/explain.test.ts': 'Its process only runs a command.',
+  'old-databases/databases.ts': 'Its answers are compared with stored ones.',
+  'old-databases/old-databases.test.ts': 'Its answers are compared with stored ones.',
 }
 
-test('nobody starts a gateway that is not watched', () => {
+test('every other test file starts gateways with this check', () => {
   const folder = new URL('../', import.meta.url)
   const starts =
     /serve-node\.ts'|createTestHarness|createApp\(|src\/main\/start\.js|src\/main\/node\.ts/

@@ -1,7 +1,6 @@
 /**
- * Holds gateways to what they say of their answers: of every answer that is stored there is a request,
- * and that request arrived at an upstream. `startGateway` watches each gateway of a test, and `HOSTS`
- * looks into the database of each Worker, so that no test has to.
+ * Checks that gateways sent what they report: every stored answer has a request, and an upstream received it.
+ * `startGateway` does this for each gateway of a test, and `HOSTS` from the database of each Worker.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitWithTimeout, TIMED_OUT } from '../../src/core/wait-with-timeout.ts'
@@ -15,34 +14,36 @@ import { createStores } from '../../src/store/create-stores.ts'
 import { listAccounts } from '../../src/upstream/accounts-and-model-routing.ts'
 import { createRowEncryption } from '../../src/main/create-row-encryption.ts'
 import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
-import { ARRIVED } from './arrived.ts'
-import { explainedFaults } from './explained.ts'
-import { keptFor, type Kept } from './kept-for.ts'
-import { everReceived } from './upstream.ts'
+import { RECEIVED_REQUESTS } from './received-requests.ts'
+import { findExplanationFaults } from './compare-explanations.ts'
+import { loadStoredRequests, type StoredRequests } from './load-stored-requests.ts'
+import { allReceivedRequests } from './upstream.ts'
 
 export interface Watch {
-  /** What is wrong with the answers since the last look. Those under way are looked at the next time. */
-  readonly look: () => Promise<readonly string[]>
-  /** The same when there is no next time: what cannot be read is a fault. */
-  readonly lookAtLast: () => Promise<readonly string[]>
+  /** Returns violations in the answers since the last call. Unfinished answers are checked next time. */
+  readonly findFaults: () => Promise<readonly string[]>
+  /** Like `look` for the last time: requests that cannot be read are violations too. */
+  readonly findLastFaults: () => Promise<readonly string[]>
 }
 
-/** `unexplained` is why answers may be stored of which it cannot be told what was sent for them. */
-export function watchExplained(world: GatewayDependencies, unexplained?: string): Watch {
+/** `unexplained` is the reason why stored answers may lack their requests. */
+export function watchExplanations(world: GatewayDependencies, unexplained?: string): Watch {
   const accounts = namesOf(world.accounts)
   const isExcused = unexplained !== undefined || world.settings.EXPLAIN_KEEP === 'off'
-  const answers = noteAnswers(world)
-  witnessDemo(world)
+  const answers = recordAnswers(world)
+  recordDemoRequests(world)
 
   const lookFor = async (patienceMs: number) => {
     const faults: string[] = []
     const unknown: string[] = []
     const lookAt = async ([id, owner]: readonly [string, Caller]): Promise<void> => {
-      const kept = keptFor({ id, owner }, world, accounts).catch((): 'unknown' => 'unknown')
+      const kept = loadStoredRequests({ id, owner }, world, accounts).catch(
+        (): 'unknown' => 'unknown',
+      )
       const found = await waitWithTimeout(kept, patienceMs)
       if (found === TIMED_OUT || found === 'unknown')
         return void unknown.push(`${id} cannot be read`)
-      // What another look has seen meanwhile has its arrival already.
+      // A concurrent check has matched this answer already.
       if (found === 'under way' || !answers.delete(id)) return
       if (!(isExcused && found === 'not kept')) faults.push(...faultsOf(id, found))
     }
@@ -50,22 +51,22 @@ export function watchExplained(world: GatewayDependencies, unexplained?: string)
     return { faults, unknown: isExcused ? [] : unknown }
   }
   return {
-    look: async () => (await lookFor(BRIEFLY_MS)).faults,
-    async lookAtLast() {
-      const { faults, unknown } = await lookFor(isExcused ? BRIEFLY_MS : PATIENCE_MS)
+    findFaults: async () => (await lookFor(SHORT_WAIT_MS)).faults,
+    async findLastFaults() {
+      const { faults, unknown } = await lookFor(isExcused ? SHORT_WAIT_MS : LONG_WAIT_MS)
       return [...faults, ...unknown]
     },
   }
 }
 
-const BRIEFLY_MS = 500
-const PATIENCE_MS = 5000
+const SHORT_WAIT_MS = 500
+const LONG_WAIT_MS = 5000
 
 /**
- * The same for a gateway of which only the database can be reached. What it asks the demo does not
- * leave it, so that nobody can say what has arrived there.
+ * Checks a gateway of which only the database is accessible. Requests to the demo model stay inside the
+ * gateway, so they are skipped.
  */
-export async function storedFaults(
+export async function findFaultsInDatabase(
   engine: Engine,
   environment: Readonly<Record<string, string>>,
 ): Promise<readonly string[]> {
@@ -78,11 +79,11 @@ export async function storedFaults(
   for (const row of rows as readonly TurnRow[]) {
     const [id, tenant] = [decodeColumn(row.id), decodeColumn(row.tenant)]
     const answer = { id, owner: { tenant, user: row.user_id && decodeColumn(row.user_id) } }
-    let kept = await keptFor(answer, stores, accounts)
-    // A Worker writes it while its client has its answer already.
+    let kept = await loadStoredRequests(answer, stores, accounts)
+    // A Worker may store the request after its client has the answer.
     for (let tries = 0; kept === 'not kept' && tries < 20; tries += 1) {
       await pause(50)
-      kept = await keptFor(answer, stores, accounts)
+      kept = await loadStoredRequests(answer, stores, accounts)
     }
     if (kept === 'not kept' && settings.EXPLAIN_KEEP === 'off') continue
     faults.push(...faultsOf(id, typeof kept === 'string' ? kept : kept.filter(hasLeft)))
@@ -98,16 +99,18 @@ interface TurnRow {
   readonly user_id: string | null
 }
 
-function faultsOf(id: string, kept: Kept): readonly string[] {
+function faultsOf(id: string, kept: StoredRequests): readonly string[] {
   if (kept === 'not kept') return [`${id} is stored without its request`]
   if (typeof kept === 'string') return []
   return kept
-    .flatMap((sent) => (sent === null ? ['lacks a round'] : explainedFaults(sent, ARRIVED)))
+    .flatMap((sent) =>
+      sent === null ? ['lacks a round'] : findExplanationFaults(sent, RECEIVED_REQUESTS),
+    )
     .map((fault) => `${id} ${fault}`)
 }
 
-/** The answers that a gateway has begun to store, by their turns. */
-function noteAnswers({ store, runs }: GatewayDependencies): Map<string, Caller> {
+/** Records the answers that a gateway starts to store, by turn id. */
+function recordAnswers({ store, runs }: GatewayDependencies): Map<string, Caller> {
   const answers = new Map<string, Caller>()
   const noted = ({ id, tenant, user }: NewTurn): void => void answers.set(id, { tenant, user })
   const { openTurn } = store
@@ -118,13 +121,13 @@ function noteAnswers({ store, runs }: GatewayDependencies): Map<string, Caller> 
   return answers
 }
 
-/** The demo answers within the gateway: what is handed to it has arrived. */
-function witnessDemo(world: GatewayDependencies): void {
+/** The demo model runs inside the gateway: a request counts as received when it is handed over. */
+function recordDemoRequests(world: GatewayDependencies): void {
   const { transport } = world
   const witnessed: typeof transport = (request) => {
     const { protocol, pathname, search } = new URL(request.url)
     const text = String(request.body)
-    if (protocol === DEMO) everReceived.push({ path: pathname + search, text })
+    if (protocol === DEMO) allReceivedRequests.push({ path: pathname + search, text })
     return transport(request)
   }
   Object.assign(world, { transport: witnessed })

@@ -17,9 +17,9 @@ import {
   jsonOf,
   lastResponse,
   recordedStreams,
-  rendered,
+  renderEvents,
 } from '../../support/responses-kit.ts'
-import { sharedExists } from '../../support/shared.ts'
+import { sharedExists } from '../../support/shared-files.ts'
 import { framesIn, groupsOf } from '../../support/logs.ts'
 
 const failure = createFailure('internal_error', 'It stopped.')
@@ -37,7 +37,7 @@ function ended(messages: readonly SseMessage[], ending: RunLogEnding): readonly 
 const ENDS = /^response\.(completed|failed|incomplete)$/
 
 const cutAnswer = fc.tuple(answer, fc.nat(), fc.boolean()).map(([events, pick, background]) => {
-  const told = rendered(events, answeringTo({ ...ASK, background }))
+  const told = renderEvents(events, answeringTo({ ...ASK, background }))
   const opening = background ? 3 : 2
   // The log of an unfinished run has no terminal event.
   const end = told.findIndex(({ event }) => event === 'error' || ENDS.test(event ?? ''))
@@ -103,7 +103,7 @@ describe('an answer that breaks off at any event', () => {
 const LOOSE = { sentinel: false, wholeResponses: false }
 
 describe('items of a broken answer', () => {
-  const open = rendered(
+  const open = renderEvents(
     [
       { type: 'answer-started', upstreamId: null, model: null },
       { type: 'item-started', index: 0, item: { type: 'message', role: 'assistant', content: [] } },
@@ -137,7 +137,7 @@ test('an empty log gets no closing events', () => {
 })
 
 test('closing events continue the numbers and the response of the log', () => {
-  const begun = rendered([], answeringTo()).slice(0, 2)
+  const begun = renderEvents([], answeringTo()).slice(0, 2)
   const words = createClosingEvents(groupsOf(begun), FAILED)
   expect(words?.events).toMatchObject({ first: 2, last: 3 })
   const [error, failed] = framesIn(words?.events.text ?? '').map(jsonOf)

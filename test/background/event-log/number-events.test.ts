@@ -5,8 +5,8 @@ import { formatSseMessage } from '../../../src/core/stream/sse.ts'
 import type { SseMessage } from '../../../src/core/stream/stage.ts'
 import { framesIn } from '../../support/logs.ts'
 import { answer } from '../../support/responses-answers.ts'
-import { answeringTo, jsonOf, recordedStreams, rendered } from '../../support/responses-kit.ts'
-import { sharedExists } from '../../support/shared.ts'
+import { answeringTo, jsonOf, recordedStreams, renderEvents } from '../../support/responses-kit.ts'
+import { sharedExists } from '../../support/shared-files.ts'
 
 function numbered(pieces: readonly (string | Uint8Array)[], first = 0) {
   const { push, next } = numberEvents(first)
@@ -26,7 +26,7 @@ describe("text of the gateway's renderer", () => {
   test('is forwarded unchanged without [DONE] for any split', () => {
     fc.assert(
       fc.property(answer, fc.infiniteStream(fc.integer({ min: 1, max: 4 })), (events, sizes) => {
-        const frames = rendered(events).map(formatSseMessage)
+        const frames = renderEvents(events).map(formatSseMessage)
         const pieces: string[] = []
         for (let at = 0; at < frames.length;) {
           const size = sizes.next().value as number
@@ -41,7 +41,7 @@ describe("text of the gateway's renderer", () => {
   })
 
   test('loses the opening events if the log already has them', () => {
-    const frames = rendered([], answeringTo({ model: 'm', input: 'x', background: true })).map(
+    const frames = renderEvents([], answeringTo({ model: 'm', input: 'x', background: true })).map(
       formatSseMessage,
     )
     const { text } = numbered([frames.join('')], 3)

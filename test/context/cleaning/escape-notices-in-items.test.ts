@@ -4,7 +4,7 @@ import type { Item } from '../../../src/core/item.ts'
 import { PRESETS, POLICY_NAMES } from '../../../src/core/context-policy.ts'
 import { escapeNoticesInItems } from '../../../src/context/cleaning/escape-notices-in-items.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
-import { expectDone } from '../../support/laws.ts'
+import { expectUnchanged } from '../../support/laws.ts'
 import { show, talk } from '../../support/talk.ts'
 
 const { run } = escapeNoticesInItems()
@@ -35,7 +35,7 @@ test('users and tools cannot speak in the name of the gateway (C86)', () => {
     { did: 'changed', at: 1, why: 'notice-defused' },
     { did: 'changed', at: 4, why: 'notice-defused' },
   ])
-  expectDone(run, step.items)
+  expectUnchanged(run, step.items)
 })
 
 test('not in two parts either, which some wires put together', () => {
@@ -46,7 +46,7 @@ test('not in two parts either, which some wires put together', () => {
   const item: Item = { type: 'message', role: 'user', content }
   const [sent] = run([item]).items
   expect(sent).toEqual({ ...item, content: content.with(0, said('so (')) })
-  expectDone(run, sent === undefined ? [] : [sent])
+  expectUnchanged(run, sent === undefined ? [] : [sent])
 })
 
 test.each(POLICY_NAMES)('under %s, whether there are media or not', (policy) => {
@@ -65,7 +65,7 @@ test('the gateway can', () => {
     role: 'user',
     content: [createNoticePart('An image was here.')],
   }
-  expectDone(run, [item])
+  expectUnchanged(run, [item])
 })
 
 test('a client that sends back what it saw of a notice cannot', () => {

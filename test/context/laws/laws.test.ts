@@ -5,7 +5,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
-import { conversation, grown, tidyConversation, workedOn } from '../../support/conversations.ts'
+import {
+  conversation,
+  grown,
+  tidyConversation,
+  grownWithinRound,
+} from '../../support/conversations.ts'
 import {
   expectAnswered,
   expectBothSides,
@@ -19,9 +24,9 @@ import {
   expectWaiting,
 } from '../../support/laws.ts'
 import { epochOf, givenTo, pruned, TRANSFORMS, WHOLE_PLANS } from './subjects.ts'
-import { runs } from '../../support/runs.ts'
+import { numberOfRuns } from '../../support/number-of-runs.ts'
 
-const COUNTS = runs(60)
+const COUNTS = numberOfRuns(60)
 
 describe.each(TRANSFORMS)('$name', (subject) => {
   const { hearsBothSides = true } = subject
@@ -78,7 +83,7 @@ describe.each(TRANSFORMS)('$name', (subject) => {
 
   test('changes the prefix only at a step', () => {
     fc.assert(
-      fc.property(fc.oneof(grown, workedOn), ([before, after]) => {
+      fc.property(fc.oneof(grown, grownWithinRound), ([before, after]) => {
         fc.pre(epochOf(subject, before) === epochOf(subject, after))
         expectSteady(run(givenTo(subject, before)).items, run(givenTo(subject, after)).items)
       }),
@@ -102,7 +107,7 @@ test.each(WHOLE_PLANS)('the plan with $names keeps all laws', (plan) => {
     COUNTS,
   )
   fc.assert(
-    fc.property(fc.oneof(grown, workedOn), ([before, after]) => {
+    fc.property(fc.oneof(grown, grownWithinRound), ([before, after]) => {
       fc.pre(epoch(before) === epoch(after))
       expectSteady(run(before).items, run(after).items)
     }),

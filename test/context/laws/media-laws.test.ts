@@ -19,7 +19,12 @@ import { listVisibilityTransforms } from '../../../src/context/media/list-visibi
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { reshowGeneratedImages } from '../../../src/context/media/reshow-generated-images.ts'
 import type { TransformResult } from '../../../src/context/transform-interface.ts'
-import { conversation, grown, tidyConversation, workedOn } from '../../support/conversations.ts'
+import {
+  conversation,
+  grown,
+  tidyConversation,
+  grownWithinRound,
+} from '../../support/conversations.ts'
 import {
   expectHonest,
   expectIdempotent,
@@ -27,9 +32,9 @@ import {
   expectPure,
   expectSteady,
 } from '../../support/laws.ts'
-import { runs } from '../../support/runs.ts'
+import { numberOfRuns } from '../../support/number-of-runs.ts'
 
-const COUNTS = runs(150)
+const COUNTS = numberOfRuns(150)
 
 const KINDS: readonly (readonly MediaKind[])[] = [[], ['file'], ['image'], ['image', 'file']]
 
@@ -133,7 +138,7 @@ describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that sees $kinds',
 test('what is reused is told from what stands before it, and stays (C75)', () => {
   const { run } = reshowGeneratedImages({ images: 2 })
   fc.assert(
-    fc.property(fc.oneof(grown, workedOn), fc.nat(20), ([before, after], pick) => {
+    fc.property(fc.oneof(grown, grownWithinRound), fc.nat(20), ([before, after], pick) => {
       const [said, more] = [before, after].map((list) =>
         list.map((item, at) => withMore(item, (pick + at) % 20)),
       )

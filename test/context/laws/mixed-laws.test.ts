@@ -21,7 +21,7 @@ import {
   type PipelineResult,
 } from '../../../src/context/list-and-run-transforms.ts'
 import type { CompactionSupport } from '../../../src/context/summaries/can-read-compaction.ts'
-import { conversation, workedOn } from '../../support/conversations.ts'
+import { conversation, grownWithinRound } from '../../support/conversations.ts'
 import {
   expectComplete,
   expectHonest,
@@ -31,14 +31,14 @@ import {
   expectPure,
   expectSteady,
 } from '../../support/laws.ts'
-import { sentOn, WIRES } from '../../support/sent-laws.ts'
+import { encodeForWire, WIRES } from '../../support/sent-laws.ts'
 import { talk } from '../../support/talk.ts'
-import { voices } from '../../support/voices.ts'
+import { anyAuthors } from '../../support/authors.ts'
 import { MIXED_WISHES, type MixedWishes } from './mixed-wishes.ts'
 import { pruned, waitingCalls } from './subjects.ts'
-import { runs } from '../../support/runs.ts'
+import { numberOfRuns } from '../../support/number-of-runs.ts'
 
-const COUNTS = runs(60)
+const COUNTS = numberOfRuns(60)
 
 const ALL_OF_IT = MIXED_WISHES.at(-1) ?? {}
 
@@ -59,7 +59,7 @@ interface Beside {
 }
 
 const beside = fc.record({
-  speak: fc.option(voices).map((speak) => speak ?? ((items: readonly Item[]) => items)),
+  speak: fc.option(anyAuthors).map((speak) => speak ?? ((items: readonly Item[]) => items)),
   reset: fc.option(fc.nat(3), { freq: 2 }),
   summed: fc.option(fc.nat(3)),
   hasLayers: fc.boolean(),
@@ -166,7 +166,7 @@ describe.each(MIXTURES)('%j', (wishes) => {
         const items = [...mixed(silent, what), ...talk`user: so?`]
         for (const wire of WIRES) {
           const reader = { wire: wire.wire, account: wire.wire, compacts: false }
-          const { path, body } = sentOn(wire, sentOf(wishes, items, what, reader).items)
+          const { path, body } = encodeForWire(wire, sentOf(wishes, items, what, reader).items)
           expect(wire.faults(path, body)).toEqual([])
         }
       }),
@@ -183,7 +183,7 @@ const BY_TURNS = MIXTURES.filter(
 
 test.each(BY_TURNS)('%j sends what it has sent again while tools are at work', (wishes) => {
   fc.assert(
-    fc.property(workedOn, beside, ([before, after], what) => {
+    fc.property(grownWithinRound, beside, ([before, after], what) => {
       // What is said by somebody is a message: nobody takes the calls of a turn from its model.
       const speak = (items: readonly Item[]) =>
         what.speak(items).map((item, at) => (item.type === 'message' ? item : (items[at] ?? item)))

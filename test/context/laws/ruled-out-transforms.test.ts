@@ -10,8 +10,8 @@ import type { Transform } from '../../../src/context/transform-interface.ts'
 import { listUpstreamMediaTransforms } from '../../../src/gateway/prompt/list-upstream-media-transforms.ts'
 import { plainAccount } from '../../support/account.ts'
 import { conversation } from '../../support/conversations.ts'
-import { runs } from '../../support/runs.ts'
-import { voices } from '../../support/voices.ts'
+import { numberOfRuns } from '../../support/number-of-runs.ts'
+import { anyAuthors } from '../../support/authors.ts'
 import { MIXED_WISHES } from './mixed-wishes.ts'
 import { resolveMediaSupport } from '../../../src/media/resolve-upstream-media-support.ts'
 
@@ -54,7 +54,7 @@ function prependText(item: Item, text: string): Item {
 const conversations = fc
   .tuple(
     conversation,
-    fc.option(voices),
+    fc.option(anyAuthors),
     fc.array(fc.tuple(fc.nat(8), suspicious), { maxLength: 6 }),
     fc.option(fc.nat(30), { freq: 3 }),
   )
@@ -117,7 +117,7 @@ test('a transform that is ruled out would have changed nothing', () => {
         })
       },
     ),
-    runs(600),
+    numberOfRuns(600),
   )
 })
 

@@ -26,13 +26,13 @@ import {
   expectSteady,
   expectWaiting,
 } from '../../support/laws.ts'
-import { expectTaken } from '../../support/sent-laws.ts'
+import { expectAccepted } from '../../support/sent-laws.ts'
 import { isSampled } from '../../support/sample.ts'
 import { epochOf, givenTo, TRANSFORMS, WHOLE_PLANS, type Plan, type Subject } from './subjects.ts'
-import { runs } from '../../support/runs.ts'
+import { numberOfRuns } from '../../support/number-of-runs.ts'
 
 const PARTS = 4
-const RUNS = Math.ceil(runs(100_000).numRuns / PARTS)
+const RUNS = Math.ceil(numberOfRuns(100_000).numRuns / PARTS)
 const SEED = Number(process.env['LAWS_SEED'] ?? 1)
 const BATCH = 500
 /** A run tries one of so many shares, unless it was asked for a number. */
@@ -79,7 +79,7 @@ const keepsLaws = fc.property(history, pick, ([before, items], picked) => {
   const plans = WHOLE_PLANS.filter((_, at) => at % SETTINGS === setting)
   const turn = Math.floor(picked / SETTINGS)
   expectAll(items, subjects, plans)
-  if (turn === 0) expectTaken(items, items.length % 2 === 0 ? 'drop' : 'stub')
+  if (turn === 0) expectAccepted(items, items.length % 2 === 0 ? 'drop' : 'stub')
   else if (turn === 1) expectTwiceTheSame(items, subjects, plans)
   else if (turn < 4) expectAllSteady(before, items, subjects, plans)
   else if (turn < 6) expectAllDone(items, subjects, plans)

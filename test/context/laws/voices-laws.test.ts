@@ -17,7 +17,12 @@ import {
   type SpeakerLabelOptions,
 } from '../../../src/context/speakers/label-speakers.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
-import { conversation, grown, tidyConversation, workedOn } from '../../support/conversations.ts'
+import {
+  conversation,
+  grown,
+  tidyConversation,
+  grownWithinRound,
+} from '../../support/conversations.ts'
 import {
   expectHonest,
   expectIdempotent,
@@ -25,7 +30,7 @@ import {
   expectPure,
   expectSteady,
 } from '../../support/laws.ts'
-import { said, voices } from '../../support/voices.ts'
+import { withGatewayFields, anyAuthors } from '../../support/authors.ts'
 
 const COUNTS = { numRuns: 60 }
 
@@ -48,7 +53,7 @@ const TRANSFORMS: readonly (readonly [string, Transform])[] = [
 describe.each(TRANSFORMS)('%s', (name, { run }) => {
   test('is pure, does its work once, and says all that it does', () => {
     fc.assert(
-      fc.property(conversation, voices, (silent, speak) => {
+      fc.property(conversation, anyAuthors, (silent, speak) => {
         const items = speak(silent)
         expectPure(run, items)
         expectIdempotent(run, items)
@@ -60,7 +65,7 @@ describe.each(TRANSFORMS)('%s', (name, { run }) => {
 
   test('leaves a lawful list lawful', () => {
     fc.assert(
-      fc.property(tidyConversation, voices, (items, speak) => {
+      fc.property(tidyConversation, anyAuthors, (items, speak) => {
         expectLawful(run(speak(items)).items)
       }),
       COUNTS,
@@ -69,7 +74,7 @@ describe.each(TRANSFORMS)('%s', (name, { run }) => {
 
   test('changes nothing that was sent, but that the last run may grow', () => {
     fc.assert(
-      fc.property(fc.oneof(grown, workedOn), voices, ([before, after], speak) => {
+      fc.property(fc.oneof(grown, grownWithinRound), anyAuthors, ([before, after], speak) => {
         const sent = run(speak(before)).items
         const open = name === 'merge' ? sent.slice(0, -1) : sent
         expectSteady(open, run(speak(after)).items)
@@ -81,7 +86,7 @@ describe.each(TRANSFORMS)('%s', (name, { run }) => {
 
 test('a merged question is whole', () => {
   fc.assert(
-    fc.property(conversation, voices, (silent, speak) => {
+    fc.property(conversation, anyAuthors, (silent, speak) => {
       const items = speak(silent)
       const sent = mergeConsecutiveMessages().run(items).items.map(wordsOf).join('\n')
       for (const words of items.map(wordsOf)) expect(sent).toContain(words)
@@ -101,7 +106,7 @@ test('behind a reset nothing of before is left, whatever it parts, and the plan 
       const starts = findRoundStarts(items)
       const at = starts[place % Math.max(1, starts.length)]
       fc.pre(at !== undefined)
-      const reset = said(items, { [at]: { reset: true } })
+      const reset = withGatewayFields(items, { [at]: { reset: true } })
       const step = dropBeforeReset().run(reset)
       expectPure(dropBeforeReset().run, reset)
       expectIdempotent(dropBeforeReset().run, reset)
@@ -128,7 +133,7 @@ test.each(PLANS)('the plan with %j keeps the laws', (wishes) => {
   ]
   const run = (items: readonly Item[]) => runTransforms(items, plan)
   fc.assert(
-    fc.property(conversation, voices, (silent, speak) => {
+    fc.property(conversation, anyAuthors, (silent, speak) => {
       const items = speak(silent)
       const step = run(items)
       expectPure(run, items)

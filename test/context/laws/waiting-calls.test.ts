@@ -3,7 +3,7 @@ import { resolvePolicy } from '../../../src/core/context-policy.ts'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
-import { sentOn, type Wire } from '../../support/sent-laws.ts'
+import { encodeForWire, type Wire } from '../../support/sent-laws.ts'
 import { talk } from '../../support/talk.ts'
 
 const plan = listTransforms({ policy: resolvePolicy([{ policy: 'retain' }]), reader: null })
@@ -19,7 +19,7 @@ const { items } = runTransforms(
 )
 
 function lastOf(wire: Wire['wire'], field: string, model: string): unknown {
-  const list = sentOn({ wire, model }, items).body[field] as readonly JsonObject[]
+  const list = encodeForWire({ wire, model }, items).body[field] as readonly JsonObject[]
   return list.at(-1)
 }
 

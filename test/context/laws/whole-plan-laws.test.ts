@@ -22,7 +22,7 @@ import {
 } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
 import { expectComplete, expectHonest, expectLawful, expectPinned } from '../../support/laws.ts'
-import { NO_PARAMS } from '../../support/no-params.ts'
+import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { talk } from '../../support/talk.ts'
 import { MIXED_WISHES, type MixedWishes } from './mixed-wishes.ts'
 

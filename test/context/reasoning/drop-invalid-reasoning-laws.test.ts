@@ -19,7 +19,7 @@ import {
   expectLawful,
   expectPure,
 } from '../../support/laws.ts'
-import { NO_PARAMS } from '../../support/no-params.ts'
+import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { talk } from '../../support/talk.ts'
 
 const HERE = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }

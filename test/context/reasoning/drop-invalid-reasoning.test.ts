@@ -9,7 +9,7 @@ import {
   hashPromptPrefix,
   computePrefixSeed,
 } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
-import { NO_PARAMS } from '../../support/no-params.ts'
+import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { show, talk } from '../../support/talk.ts'
 
 const HERE = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }

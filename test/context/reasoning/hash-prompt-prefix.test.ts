@@ -6,7 +6,7 @@ import {
   computePrefixSeed,
 } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
 import { conversation } from '../../support/conversations.ts'
-import { NO_PARAMS } from '../../support/no-params.ts'
+import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { talk } from '../../support/talk.ts'
 
 function hash(items: readonly Item[]): string {

@@ -22,16 +22,16 @@ import { hasSamePrefixText } from '../../../src/context/reasoning/hash-prompt-pr
 import type { Transform } from '../../../src/context/transform-interface.ts'
 import { messyConversation, tidyConversation } from '../../support/conversations.ts'
 import { expectSteady } from '../../support/laws.ts'
-import { voices } from '../../support/voices.ts'
+import { anyAuthors } from '../../support/authors.ts'
 import { MIXED_WISHES, type MixedWishes } from '../laws/mixed-wishes.ts'
 import { givenTo, TRANSFORMS } from '../laws/subjects.ts'
-import { runs } from '../../support/runs.ts'
+import { numberOfRuns } from '../../support/number-of-runs.ts'
 
-const COUNTS = runs(100)
+const COUNTS = numberOfRuns(100)
 
 /** Of many voices, or in no order. Of what is both, calls are parted from the outputs that belong to their author. */
 const spoken = fc.oneof(
-  fc.tuple(tidyConversation, voices).map(([items, speak]) => speak(items)),
+  fc.tuple(tidyConversation, anyAuthors).map(([items, speak]) => speak(items)),
   messyConversation,
 )
 

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { hideAuthors } from '../../../src/context/speakers/hide-authors.ts'
 import { show, talk } from '../../support/talk.ts'
-import { ANN, by, said } from '../../support/voices.ts'
+import { ANN, authorField, withGatewayFields } from '../../support/authors.ts'
 
 const HIDDEN = 'user: [Gateway notice: What a hidden author said here is not shown.]'
 
 test('one placeholder stands for each run of what they said (C70)', () => {
-  const items = said(
+  const items = withGatewayFields(
     talk`
       user: one
       user: two
@@ -15,7 +15,7 @@ test('one placeholder stands for each run of what they said (C70)', () => {
       assistant: so
       user: four
     `,
-    { 0: by('Bob'), 1: ANN, 2: by('Cyd'), 4: ANN },
+    { 0: authorField('Bob'), 1: ANN, 2: authorField('Cyd'), 4: ANN },
   )
   const step = hideAuthors(['u1', 'Cyd']).run(items)
   expect(show(step.items)).toBe(`user: one\n${HIDDEN}\nassistant: so\n${HIDDEN}`)
@@ -32,12 +32,12 @@ test('their media are gone with them', () => {
     role: 'user',
     content: [{ type: 'input_image', image_url: 'https://x.test/secret.png' }],
   }
-  const { items } = hideAuthors(['Ann']).run(said([image], { 0: ANN }))
+  const { items } = hideAuthors(['Ann']).run(withGatewayFields([image], { 0: ANN }))
   expect(JSON.stringify(items)).not.toContain('secret')
 })
 
 test('what was called in their name goes with its output, and the reasoning with both', () => {
-  const items = said(
+  const items = withGatewayFields(
     talk`
       user: look
       sealed: a
@@ -56,6 +56,6 @@ test('a name that chat has given is as good', () => {
 })
 
 test('where nobody hidden has spoken the list is the very same', () => {
-  const items = said(talk`user: hi`, { 0: ANN })
+  const items = withGatewayFields(talk`user: hi`, { 0: ANN })
   expect(hideAuthors(['u2']).run(items).items).toBe(items)
 })

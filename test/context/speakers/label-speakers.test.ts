@@ -6,7 +6,7 @@ import {
   labelSpeakers,
 } from '../../../src/context/speakers/label-speakers.ts'
 import { show, talk } from '../../support/talk.ts'
-import { ANN, by, said } from '../../support/voices.ts'
+import { ANN, authorField, withGatewayFields } from '../../support/authors.ts'
 
 function told(items: readonly Item[], rules: Partial<SpeakerRules> = {}, hasNames = false) {
   const telling = resolveSpeakerLabelOptions({ ...PRESETS.retain.speakers, ...rules }, hasNames)
@@ -21,14 +21,18 @@ const named = (text: string, name: string): Item => ({
 
 describe('who speaks (C66)', () => {
   test('stands before the text where the wire has no field for it', () => {
-    const step = told(said(talk`user: hello`, { 0: ANN }))
+    const step = told(withGatewayFields(talk`user: hello`, { 0: ANN }))
     expect(show(step.items)).toBe('user: Ann: hello')
     expect(step.notes).toEqual([{ did: 'changed', at: 0, why: 'speaker-named' }])
     expect(show(told([named('hello', 'Ann')]).items)).toBe('user: Ann: hello')
   })
 
   test('stands in the field where it has one, and what a client wrote there is left alone', () => {
-    const { items } = told(said(talk`user: hello`, { 0: by('Ann Lee') }), {}, true)
+    const { items } = told(
+      withGatewayFields(talk`user: hello`, { 0: authorField('Ann Lee') }),
+      {},
+      true,
+    )
     expect(show(items)).toBe('user: hello')
     expect(nameOf(items[0])).toBe('Ann_Lee')
     const given = [named('hello', 'Ann')]
@@ -36,7 +40,7 @@ describe('who speaks (C66)', () => {
   })
 
   test('is never said twice', () => {
-    const items = said(talk`user: Ann: hello`, { 0: ANN })
+    const items = withGatewayFields(talk`user: Ann: hello`, { 0: ANN })
     expect(told(items).items).toBe(items)
     const { items: once } = told([named('hello', 'Ann')], { names: 'prefix' }, true)
     expect(show(once)).toBe('user: Ann: hello')
@@ -58,7 +62,9 @@ describe('who speaks (C66)', () => {
     ['🦊'.repeat(40), '🦊'.repeat(32)],
     [`x${'🦊'.repeat(40)}`, `x${'🦊'.repeat(31)}`],
   ])('%j is a label that says nothing else', (name, label) => {
-    expect(show(told(said(talk`user: hi`, { 0: by(name) })).items)).toBe(`user: ${label}: hi`)
+    expect(show(told(withGatewayFields(talk`user: hi`, { 0: authorField(name) })).items)).toBe(
+      `user: ${label}: hi`,
+    )
   })
 
   test('of what has no text is a text of its own', () => {
@@ -67,11 +73,13 @@ describe('who speaks (C66)', () => {
       role: 'user',
       content: [{ type: 'input_image', image_url: 'https://x.test/a.png' }],
     }
-    expect(show(told(said([image], { 0: ANN })).items)).toBe('user: Ann: [input_image]')
+    expect(show(told(withGatewayFields([image], { 0: ANN })).items)).toBe(
+      'user: Ann: [input_image]',
+    )
   })
 
   test('does not stand before what the model itself said, unless that is asked for', () => {
-    const items = said(talk`assistant: hello`, { 0: by('Bot') })
+    const items = withGatewayFields(talk`assistant: hello`, { 0: authorField('Bot') })
     expect(told(items).items).toBe(items)
     expect(show(told(items, { names: 'prefix' }).items)).toBe('assistant: Bot: hello')
   })
@@ -86,7 +94,7 @@ describe('who speaks (C66)', () => {
 })
 
 describe('whom the model speaks as (C65)', () => {
-  const ROUND = said(
+  const ROUND = withGatewayFields(
     talk`
       user: hi all
       assistant: I am Ada
@@ -94,7 +102,7 @@ describe('whom the model speaks as (C65)', () => {
       assistant: I am Bo
       assistant: and I nobody
     `,
-    { 0: ANN, 1: by('Ada'), 3: by('Bo') },
+    { 0: ANN, 1: authorField('Ada'), 3: authorField('Bo') },
   )
 
   test('what another assistant said is told as said by a user, and its reasoning not at all', () => {
@@ -110,7 +118,7 @@ describe('whom the model speaks as (C65)', () => {
   })
 
   test('the tools of another stay whole groups', () => {
-    const items = said(
+    const items = withGatewayFields(
       talk`
         user: look
         sealed: a
@@ -118,7 +126,7 @@ describe('whom the model speaks as (C65)', () => {
         output a
         assistant: found
       `,
-      { 4: by('Bo') },
+      { 4: authorField('Bo') },
     )
     expect(show(told(items, { persona: 'Ada' }).items)).toBe(
       'user: look\nsealed: a\ncall a\noutput a\nuser: Bo: found',

@@ -3,7 +3,7 @@ import type { Item } from '../../../src/core/item.ts'
 import { readGatewayField } from '../../../src/core/items/author-time-and-reset-fields.ts'
 import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-consecutive-messages.ts'
 import { show, talk } from '../../support/talk.ts'
-import { ANN, by, said } from '../../support/voices.ts'
+import { ANN, authorField, withGatewayFields } from '../../support/authors.ts'
 
 const BURST = talk`
   user: one
@@ -15,7 +15,9 @@ const merged = (items: readonly Item[]): string => show(mergeConsecutiveMessages
 describe('messages of one author in a row (C67)', () => {
   test('become one, with the ids that they had', () => {
     const named = BURST.map((item, at) => ({ ...item, id: `msg_${at}` }))
-    const step = mergeConsecutiveMessages().run(said(named, { 0: ANN, 1: ANN, 2: by('Bob') }))
+    const step = mergeConsecutiveMessages().run(
+      withGatewayFields(named, { 0: ANN, 1: ANN, 2: authorField('Bob') }),
+    )
     expect(show(step.items)).toBe('user: one⏎two\nuser: three')
     expect(readGatewayField(step.items[0]!)?.['ids']).toEqual(['msg_0', 'msg_1'])
     expect(step.notes.map(({ did, at }) => `${did} ${at}`)).toEqual(['changed 0', 'dropped 1'])
@@ -31,12 +33,12 @@ describe('messages of one author in a row (C67)', () => {
     ['something pinned', { 0: ANN, 1: { ...ANN, pin: true } }],
     ['a new beginning', { 0: ANN, 1: { ...ANN, reset: true } }],
   ])('are parted by %s', (_, fields) => {
-    const items = said(BURST.slice(0, 2), fields)
+    const items = withGatewayFields(BURST.slice(0, 2), fields)
     expect(mergeConsecutiveMessages().run(items).items).toBe(items)
   })
 
   test('are parted by media, tools, and what only one wire understands', () => {
-    const [one] = said(BURST, { 0: ANN })
+    const [one] = withGatewayFields(BURST, { 0: ANN })
     const image: Item = {
       type: 'message',
       role: 'user',
@@ -54,6 +56,6 @@ describe('messages of one author in a row (C67)', () => {
 
   test('are merged within a day', () => {
     const fields = { 0: { ...ANN, sent_at: 86_400 }, 1: { ...ANN, sent_at: 172_799 } }
-    expect(merged(said(BURST.slice(0, 2), fields))).toBe('user: one⏎two')
+    expect(merged(withGatewayFields(BURST.slice(0, 2), fields))).toBe('user: one⏎two')
   })
 })

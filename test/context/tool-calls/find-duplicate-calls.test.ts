@@ -4,7 +4,7 @@ import { findToolCallPairs } from '../../../src/core/items/tool-call-pairs.ts'
 import { findDuplicateCalls } from '../../../src/context/tool-calls/find-duplicate-calls.ts'
 import { OPAQUE_PAIRS } from '../../support/conversations.ts'
 import { talk } from '../../support/talk.ts'
-import { expectLinear } from '../../support/reads.ts'
+import { expectLinear } from '../../support/count-reads.ts'
 
 const origin = { wire: 'responses', account: 'a', model: 'm', prefixHash: null }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createCompactionItem } from '../../../src/core/items/compaction-item.ts'
 import { dropBeforeReset } from '../../../src/context/windows/drop-before-reset.ts'
 import { show, talk } from '../../support/talk.ts'
-import { said } from '../../support/voices.ts'
+import { withGatewayFields } from '../../support/authors.ts'
 
 const CHAT = talk`
   system: be brief
@@ -15,7 +15,7 @@ const CHAT = talk`
 `
 
 test('nothing before a reset is told, but the instructions (C71)', () => {
-  const step = dropBeforeReset().run(said(CHAT, { 5: { reset: true } }))
+  const step = dropBeforeReset().run(withGatewayFields(CHAT, { 5: { reset: true } }))
   expect(show(step.items)).toBe('system: be brief\nuser: two\nassistant: 2')
   expect(step.notes.map(({ did, at, why }) => `${did} ${at} ${why}`)).toEqual(
     [1, 2, 3, 4].map((at) => `dropped ${at} before-reset`),
@@ -23,17 +23,17 @@ test('nothing before a reset is told, but the instructions (C71)', () => {
 })
 
 test('a conversation that was reset behind its last item begins with the next one', () => {
-  const items = [...said(CHAT, { 6: { reset: 'behind' } }), ...talk`user: three`]
+  const items = [...withGatewayFields(CHAT, { 6: { reset: 'behind' } }), ...talk`user: three`]
   expect(show(dropBeforeReset().run(items).items)).toBe('system: be brief\nuser: three')
 })
 
 test('the newest reset counts', () => {
-  const items = said(CHAT, { 1: { reset: true }, 6: { reset: true } })
+  const items = withGatewayFields(CHAT, { 1: { reset: true }, 6: { reset: true } })
   expect(show(dropBeforeReset().run(items).items)).toBe('system: be brief\nassistant: 2')
 })
 
 test('what is pinned outlasts it, a call with its output', () => {
-  const items = said(CHAT, { 3: { pin: true }, 5: { reset: true } })
+  const items = withGatewayFields(CHAT, { 3: { pin: true }, 5: { reset: true } })
   expect(show(dropBeforeReset().run(items).items)).toBe(
     'system: be brief\ncall a\noutput a\nuser: two\nassistant: 2',
   )
@@ -41,7 +41,9 @@ test('what is pinned outlasts it, a call with its output', () => {
 
 test('a summary of what was before does not', () => {
   const items = [...talk`user: one`, createCompactionItem('cmp_1', 'So far.'), ...talk`user: two`]
-  expect(show(dropBeforeReset().run(said(items, { 2: { reset: true } })).items)).toBe('user: two')
+  expect(show(dropBeforeReset().run(withGatewayFields(items, { 2: { reset: true } })).items)).toBe(
+    'user: two',
+  )
 })
 
 test('without a reset the list is the very same', () => {

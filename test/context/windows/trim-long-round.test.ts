@@ -3,7 +3,7 @@ import type { Item } from '../../../src/core/item.ts'
 import { estimateItemTokens } from '../../../src/core/items/item-tokens.ts'
 import { trimLongRounds } from '../../../src/context/windows/trim-long-round.ts'
 import { show, talk } from '../../support/talk.ts'
-import { expectLinear } from '../../support/reads.ts'
+import { expectLinear } from '../../support/count-reads.ts'
 
 /** Each a call with its output, numbered. */
 function work(count: number, from = 0): readonly Item[] {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatMarkerLine } from '../../../src/core/markers/extract-turn-markers.ts'
 import { removeMarkers } from '../../../src/core/markers/remove-markers.ts'
-import { runs } from '../../support/runs.ts'
+import { numberOfRuns } from '../../support/number-of-runs.ts'
 
 const [A, B] = ['01KQZ3V8M6T2X9R4B7C9', '01KQZ3V8M7AAAAAAAAAA']
 const [MARK, OTHER] = [formatMarkerLine(A), formatMarkerLine(B)]
@@ -110,7 +110,7 @@ test('no marker is left after one pass', () => {
       expect(rest).not.toMatch(GRAMMAR)
       expect(removeMarkers(rest)).toBe(rest)
     }),
-    runs(20_000),
+    numberOfRuns(20_000),
   )
 })
 
@@ -122,7 +122,7 @@ test('a text without markers is returned unchanged, and other texts lose only ma
     fc.property(unmarked, (text) => {
       if (!GRAMMAR.test(text)) expect(removeMarkers(text)).toBe(text)
     }),
-    runs(5000),
+    numberOfRuns(5000),
   )
   const words = fc.array(fc.constantFrom('So', 'Oh', '\n\n', ' ', '> ', ...MARKS, '"', '\\n'))
   fc.assert(
@@ -130,7 +130,7 @@ test('a text without markers is returned unchanged, and other texts lose only ma
       const said = pieces.filter((piece) => piece === 'So' || piece === 'Oh').join('')
       expect(removeMarkers(pieces.join('')).replace(/[\s>"]|\\n/g, '')).toBe(said)
     }),
-    runs(5000),
+    numberOfRuns(5000),
   )
 })
 
@@ -150,7 +150,7 @@ test('JSON stays valid and keeps its other content', () => {
       expect(rest).not.toMatch(GRAMMAR)
       expect(shapeOf(JSON.parse(rest))).toBe(shapeOf(said))
     }),
-    runs(5000),
+    numberOfRuns(5000),
   )
 })
 

@@ -7,8 +7,8 @@ import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { SseMessage } from '../../../src/core/stream/stage.ts'
 import { responsesFaults } from '../../support/responses-checker.ts'
-import { jsonOf, recordedStreams, rendered } from '../../support/responses-kit.ts'
-import { sharedExists } from '../../support/shared.ts'
+import { jsonOf, recordedStreams, renderEvents } from '../../support/responses-kit.ts'
+import { sharedExists } from '../../support/shared-files.ts'
 
 /** Recorded streams that differ from the documented rules. */
 const EXCEPTIONS = /apply-patch|starting-after|text-gpt-4o|image-generation|reasoning-summary\.sse/
@@ -53,7 +53,7 @@ const EVENTS: readonly StreamEvent[] = [
   },
   { type: 'answer-ended', finish: 'stop', usage: null },
 ]
-const VALID_STREAM = rendered(EVENTS)
+const VALID_STREAM = renderEvents(EVENTS)
 
 test('the stream without faults is valid', () => {
   expect(responsesFaults(VALID_STREAM)).toEqual([])

@@ -3,12 +3,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
-import { parsed } from '../../support/responses-kit.ts'
-import { readShared, sharedExists } from '../../support/shared.ts'
+import { parseBody } from '../../support/responses-kit.ts'
+import { readShared, sharedExists } from '../../support/shared-files.ts'
 
 function expectParsedOrRejected(body: JsonObject): void {
   try {
-    parsed(body)
+    parseBody(body)
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     expect(error.failure.status).toBe(400)
@@ -97,7 +97,7 @@ function replaceAt(
 }
 
 test('the request with all fields is parsed', () => {
-  expect(parsed(FULL_REQUEST).items).toHaveLength(8)
+  expect(parseBody(FULL_REQUEST).items).toHaveLength(8)
 })
 
 test('a request with one random value in any place is parsed or rejected', () => {
@@ -119,6 +119,6 @@ describe.skipIf(!sharedExists)('a recorded client', () => {
       .map((line) => JSON.parse(line) as { connection: string; body?: JsonObject })
       .filter(({ connection, body }) => connection === 'responses' && body !== undefined)
     expect(requests.length).toBeGreaterThan(0)
-    for (const { body = {} } of requests) expect(parsed(body).items.length).toBeGreaterThan(0)
+    for (const { body = {} } of requests) expect(parseBody(body).items.length).toBeGreaterThan(0)
   })
 })

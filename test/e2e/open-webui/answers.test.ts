@@ -1,27 +1,27 @@
-/** What an answer is on the wire, and what becomes of it when nobody listens any more. */
+/** Answers on the connection to Open WebUI: markers, long lines, errors, Stop and silence. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { objects } from '../../support/services/service.ts'
 import { openChat } from '../../support/open-webui/chat.ts'
-import { nextNumber, scriptOf, type ScriptBeat } from '../../support/open-webui/script.ts'
+import { nextNumber, parseScript, type ScriptPart } from '../../support/open-webui/script.ts'
 import { shownText } from '../../support/open-webui/stored-item.ts'
-import { startTown, type Town } from '../../support/open-webui/town.ts'
-import { markersIn } from '../../support/open-webui/watch.ts'
+import { startTestSetup, type TestSetup } from '../../support/open-webui/test-setup.ts'
+import { markersIn } from '../../support/open-webui/check-answer.ts'
 
-let town: Town
-beforeAll(async () => void (town = await startTown('full', { HEARTBEAT_SECONDS: '1' })))
-afterAll(() => town.close())
+let setup: TestSetup
+beforeAll(async () => void (setup = await startTestSetup('full', { HEARTBEAT_SECONDS: '1' })))
+afterAll(() => setup.close())
 
 describe.concurrent.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
-  test('what was sent before is sent again to the letter, and only added to', async () => {
-    const story = town.story({}, { model, system: 'You are a lighthouse.' })
-    await story.ask('RTCC|RC|RT')
-    await story.ask('RTRT')
-    await story.ask('RT', { image: 'data:image/png;base64,iVBORw0KGgo=' })
-    await story.ask('T')
-    await story.ask('RT')
-    const sent = story.received.map(saidIn)
+  test('each request repeats the earlier one byte for byte and only appends to it', async () => {
+    const session = setup.session({}, { model, system: 'You are a lighthouse.' })
+    await session.ask('RTCC|RC|RT')
+    await session.ask('RTRT')
+    await session.ask('RT', { image: 'data:image/png;base64,iVBORw0KGgo=' })
+    await session.ask('T')
+    await session.ask('RT')
+    const sent = session.received.map(saidIn)
     expect(sent).toHaveLength(7)
     for (const [at, said] of sent.slice(1).entries()) {
       const before = sent[at] ?? []
@@ -30,20 +30,20 @@ describe.concurrent.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
     expect(sent.join('\n')).not.toMatch(/\]: #/)
   })
 
-  test('an answer with reasoning carries a marker, and one without carries none', async () => {
-    const story = town.story({}, { model })
-    const marked = await story.ask('RT')
-    const plain = await story.ask('T')
+  test('an answer with reasoning has a marker, and one without has none', async () => {
+    const session = setup.session({}, { model })
+    const marked = await session.ask('RT')
+    const plain = await session.ask('T')
     expect(markersIn(shownText(marked.node.items))).toHaveLength(1)
     expect(markersIn(shownText(plain.node.items))).toEqual([])
-    expect(story.trouble()).toEqual([])
+    expect(session.problems()).toEqual([])
   })
 
-  test('Stop ends the call to the upstream', async () => {
-    const chat = openChat({ account: town.account(), model })
+  test('Stop cancels the upstream request', async () => {
+    const chat = openChat({ account: setup.account(), model })
     const text = `Q${nextNumber()} how long?`
-    const [planned] = scriptOf('R~T')
-    town.upstream.plan(text, model, planned === undefined ? [] : [planned])
+    const [planned] = parseScript('R~T')
+    setup.upstream.plan(text, model, planned === undefined ? [] : [planned])
     const stop = async () => {
       await planned?.stalled.promise
       await pause(50)
@@ -54,17 +54,17 @@ describe.concurrent.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
   })
 
   test.each(['chat', 'responses'] as const)(
-    'long pieces come in lines that Open WebUI can read, %s (C127)',
+    'splits long texts into lines that Open WebUI can read, %s (C127)',
     async (connection) => {
-      const chat = openChat({ account: town.account({ connection }), model })
+      const chat = openChat({ account: setup.account({ connection }), model })
       const text = `Q${nextNumber()} at length?`
-      const long = scriptOf('RT').map((planned) => ({
+      const long = parseScript('RT').map((planned) => ({
         ...planned,
-        beats: planned.beats.map(
-          (beat) => ({ ...beat, text: 'fog '.repeat(60_000) }) as ScriptBeat,
+        parts: planned.parts.map(
+          (part) => ({ ...part, text: 'fog '.repeat(60_000) }) as ScriptPart,
         ),
       }))
-      town.upstream.plan(text, model, long)
+      setup.upstream.plan(text, model, long)
       const { node, rounds } = await chat.ask(text)
       expect(node.error).toBeNull()
       expect(shownText(node.items)).toContain('fog '.repeat(60_000).trim())
@@ -73,31 +73,31 @@ describe.concurrent.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
   )
 })
 
-test.concurrent('silence is filled, so that nothing on the way takes the connection for dead', async () => {
-  const chat = openChat({ account: town.account(), model: 'gpt-5' })
+test.concurrent('sends comments while the upstream is silent, so that no proxy closes the connection', async () => {
+  const chat = openChat({ account: setup.account(), model: 'gpt-5' })
   const text = `Q${nextNumber()} silence?`
-  const script = scriptOf('~RT')
-  town.upstream.plan(text, 'gpt-5', script)
+  const script = parseScript('~RT')
+  setup.upstream.plan(text, 'gpt-5', script)
   const { rounds } = await chat.ask(text, { stop: () => pause(2500) })
   expect(rounds[0]?.lines.some((line) => line.startsWith(':'))).toBe(true)
   await script[0]?.givenUp.promise
 })
 
-test.concurrent('an error is JSON before the answer, and a chunk of its own in the middle of it (C127)', async () => {
-  const story = town.story()
-  const { node, rounds } = await story.ask('!')
+test.concurrent('sends an error as JSON before the answer, and as a chunk in the middle of it (C127)', async () => {
+  const session = setup.session()
+  const { node, rounds } = await session.ask('!')
   expect(node).toMatchObject({ items: [], error: 'Not today.' })
   expect(rounds[0]?.status).toBe(400)
-  expect(story.trouble()).toEqual([])
+  expect(session.problems()).toEqual([])
 })
 
 function saidIn(body: JsonObject): readonly string[] {
-  const said = objects(body['input'] ?? body['messages']).flatMap((item) =>
+  const reply = objects(body['input'] ?? body['messages']).flatMap((item) =>
     Array.isArray(item['content']) && body['messages'] !== undefined
       ? objects(item['content']).map((block) => [item['role'], block])
       : [item],
   )
-  return said.map((one) =>
+  return reply.map((one) =>
     JSON.stringify(one, (name, value: unknown) => (name === 'cache_control' ? undefined : value)),
   )
 }

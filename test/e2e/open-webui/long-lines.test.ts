@@ -1,11 +1,14 @@
-/** No line of a stream is so long that Open WebUI gives up the answer, whatever an upstream says. */
+/**
+ * Long lines: the gateway sends Open WebUI no line over its limit of 131,072 bytes, whatever the upstream
+ * sends.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 import { startUpstream, type Upstream } from '../../support/upstream.ts'
-import { chatStream } from '../../support/wires.ts'
+import { chatStream } from '../../support/answer-formats.ts'
 
 const KNOWN = { 'X-Backstory-Chat': 'c', 'X-Backstory-Message': 'm' }
-const MOST_BYTES = 131_072
+const MAX_LINE_BYTES = 131_072
 
 let upstream: Upstream
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -38,7 +41,7 @@ async function linesOf(response: Response): Promise<readonly string[]> {
 }
 
 describe.each(PATHS)('%s', (path) => {
-  test.each(['chat-model', 'responses-model'])('an error that is long, of %s', async (model) => {
+  test.each(['chat-model', 'responses-model'])('shortens a long error of %s', async (model) => {
     const error = {
       message: '😀\0'.repeat(50_000),
       type: 'server_error',
@@ -58,31 +61,38 @@ describe.each(PATHS)('%s', (path) => {
     const lines = await linesOf(
       await gateway.post(path, { model, stream: true, ...ASKED[path] }, KNOWN),
     )
-    expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(MOST_BYTES / 2)
+    expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(
+      MAX_LINE_BYTES / 2,
+    )
     const errors = lines.filter((line) => line.includes('"error":{"message":"😀'))
     expect(errors).toHaveLength(1)
   })
 
-  test.each([1000, 200_000])('an image of %i bytes that is not shown (C127)', async (size) => {
-    upstream.behave = (response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      for (const event of drawing('A'.repeat(size))) {
-        response.write(`data: ${JSON.stringify(event)}\n\n`)
+  test.each([1000, 200_000])(
+    'replaces an image of %i bytes that Open WebUI cannot show (C127)',
+    async (size) => {
+      upstream.behave = (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        for (const event of drawing('A'.repeat(size))) {
+          response.write(`data: ${JSON.stringify(event)}\n\n`)
+        }
+        response.end()
       }
-      response.end()
-    }
-    const asked = { model: 'responses-model', stream: true, ...ASKED[path] }
-    const lines = await linesOf(await gateway.post(path, asked, KNOWN))
-    expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(MOST_BYTES / 2)
-    const isShown = path === '/v1/chat/completions' && size === 1000
-    const told = lines.filter((line) => line.includes('made an image that is not shown'))
-    expect(told).toHaveLength(isShown ? 0 : 1)
-    expect(lines.some((line) => line.includes('"images":[{"type"'))).toBe(isShown)
-    // Nobody else knows such lines.
-    const others = await linesOf(await gateway.post(path, asked))
-    expect(others.some((line) => line.includes('"event":{'))).toBe(false)
-    expect(others.some((line) => line.includes('A'.repeat(size)))).toBe(true)
-  })
+      const requestFields = { model: 'responses-model', stream: true, ...ASKED[path] }
+      const lines = await linesOf(await gateway.post(path, requestFields, KNOWN))
+      expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(
+        MAX_LINE_BYTES / 2,
+      )
+      const isShown = path === '/v1/chat/completions' && size === 1000
+      const outcome = lines.filter((line) => line.includes('made an image that is not shown'))
+      expect(outcome).toHaveLength(isShown ? 0 : 1)
+      expect(lines.some((line) => line.includes('"images":[{"type"'))).toBe(isShown)
+      // Other clients get no such lines.
+      const others = await linesOf(await gateway.post(path, requestFields))
+      expect(others.some((line) => line.includes('"event":{'))).toBe(false)
+      expect(others.some((line) => line.includes('A'.repeat(size)))).toBe(true)
+    },
+  )
 })
 
 const BARE = { 'User-Agent': 'Python/3.11 aiohttp/3.13.5' }
@@ -97,44 +107,55 @@ const ASKED_BARE = {
   input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Q' }] }],
 }
 
-/** It forwards no headers: what is harmless to others is done for whoever may be one. */
-describe.each(['chat-model', 'responses-model'])('an Open WebUI that is not known, %s', (model) => {
-  const words = `${'w'.repeat(500)} `.repeat(200)
-  test.each([10, 60_000, 140_000])('with instructions of %i characters', async (length) => {
-    upstream.behave = (response, { path, json }) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      const isChat = path.endsWith('/chat/completions')
-      for (const event of isChat ? chatStream({ text: words }) : answering(words, json)) {
-        response.write(event)
-      }
-      response.end()
-    }
-    const instructions = 'S'.repeat(length)
-    const lines = await linesOf(
-      await gateway.post('/v1/responses', { ...ASKED_BARE, model, instructions }, BARE),
+/**
+ * A bare Open WebUI sends no identifying headers, so every client that may be one gets these changes; they
+ * are harmless to others.
+ */
+describe.each(['chat-model', 'responses-model'])(
+  'an Open WebUI without identifying headers, %s',
+  (model) => {
+    const words = `${'w'.repeat(500)} `.repeat(200)
+    test.each([10, 60_000, 140_000])(
+      'gets no long line for instructions of %i characters',
+      async (length) => {
+        upstream.behave = (response, { path, json }) => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' })
+          const isChat = path.endsWith('/chat/completions')
+          for (const event of isChat ? chatStream({ text: words }) : answering(words, json)) {
+            response.write(event)
+          }
+          response.end()
+        }
+        const instructions = 'S'.repeat(length)
+        const lines = await linesOf(
+          await gateway.post('/v1/responses', { ...ASKED_BARE, model, instructions }, BARE),
+        )
+        expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(
+          MAX_LINE_BYTES,
+        )
+        const events = lines.flatMap((line) =>
+          line.startsWith('data: {') ? [JSON.parse(line.slice(6)) as SentEvent] : [],
+        )
+        expect(events.map(({ delta = '' }) => delta).join('')).toBe(words)
+        const completed = events.at(-1)
+        expect(completed).toMatchObject({ type: 'response.completed' })
+        const { output } = completed?.response ?? {}
+        if (output !== undefined) expect(JSON.stringify(output)).toContain(words)
+        expect(lines.join('\n')).not.toMatch(/\]: #|"event":/)
+      },
     )
-    expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(MOST_BYTES)
-    const events = lines.flatMap((line) =>
-      line.startsWith('data: {') ? [JSON.parse(line.slice(6)) as Told] : [],
-    )
-    expect(events.map(({ delta = '' }) => delta).join('')).toBe(words)
-    const completed = events.at(-1)
-    expect(completed).toMatchObject({ type: 'response.completed' })
-    const { output } = completed?.response ?? {}
-    if (output !== undefined) expect(JSON.stringify(output)).toContain(words)
-    expect(lines.join('\n')).not.toMatch(/\]: #|"event":/)
-  })
-})
+  },
+)
 
-test('the tools of one that is not known do not become strict, and those of others are as they were', async () => {
+test('only tools of a possible Open WebUI stay non-strict', async () => {
   upstream.behave = (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const event of drawing('A')) response.write(`data: ${JSON.stringify(event)}\n\n`)
     response.end()
   }
   const isLoose = async (more: object, headers: Record<string, string>) => {
-    const asked = { ...ASKED_BARE, model: 'responses-model', ...more }
-    await (await gateway.post('/v1/responses', asked, headers)).text()
+    const requestFields = { ...ASKED_BARE, model: 'responses-model', ...more }
+    await (await gateway.post('/v1/responses', requestFields, headers)).text()
     return upstream.received.at(-1)?.text.includes('"strict":false')
   }
   expect(await isLoose({}, BARE)).toBe(true)
@@ -142,22 +163,28 @@ test('the tools of one that is not known do not become strict, and those of othe
   expect(await isLoose({}, {})).toBe(false)
 })
 
-interface Told {
+interface SentEvent {
   readonly type?: string
   readonly delta?: string
   readonly response?: { readonly output?: readonly object[] }
 }
 
-/** As OpenAI does it: what was asked stands in it three times. */
+/** OpenAI repeats the request in three events of its stream. */
 function answering(words: string, { tools, instructions }: Record<string, unknown>) {
   const text = { type: 'output_text', text: words, annotations: [] }
   const message = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed' }
   const response = { id: 'resp_1', object: 'response', created_at: 1, tools, instructions }
   const place = { output_index: 0, content_index: 0, item_id: 'msg_1' }
-  const said = { ...message, content: [text] }
+  const reply = { ...message, content: [text] }
   const events: readonly ({ readonly type: string } & Record<string, unknown>)[] = [
-    { type: 'response.created', ...of({ ...response, status: 'in_progress', output: [] }) },
-    { type: 'response.in_progress', ...of({ ...response, status: 'in_progress', output: [] }) },
+    {
+      type: 'response.created',
+      ...responseWithRequest({ ...response, status: 'in_progress', output: [] }),
+    },
+    {
+      type: 'response.in_progress',
+      ...responseWithRequest({ ...response, status: 'in_progress', output: [] }),
+    },
     {
       type: 'response.output_item.added',
       output_index: 0,
@@ -170,13 +197,16 @@ function answering(words: string, { tools, instructions }: Record<string, unknow
       delta,
     })),
     { type: 'response.output_text.done', ...place, text: words },
-    { type: 'response.output_item.done', output_index: 0, item: said },
-    { type: 'response.completed', ...of({ ...response, status: 'completed', output: [said] }) },
+    { type: 'response.output_item.done', output_index: 0, item: reply },
+    {
+      type: 'response.completed',
+      ...responseWithRequest({ ...response, status: 'completed', output: [reply] }),
+    },
   ]
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
 }
 
-function of(response: object): object {
+function responseWithRequest(response: object): object {
   return { response }
 }
 
@@ -184,7 +214,7 @@ function drawing(result: string): readonly object[] {
   const image = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result }
   const text = { type: 'output_text', text: 'Here.', annotations: [] }
   const message = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed' }
-  const said = { ...message, content: [text] }
+  const reply = { ...message, content: [text] }
   const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm' }
   const place = { output_index: 1, content_index: 0, item_id: 'msg_1' }
   return [
@@ -194,10 +224,10 @@ function drawing(result: string): readonly object[] {
     { type: 'response.output_item.added', output_index: 1, item: { ...message, content: [] } },
     { type: 'response.content_part.added', ...place, part: { ...text, text: '' } },
     { type: 'response.output_text.delta', ...place, delta: 'Here.' },
-    { type: 'response.output_item.done', output_index: 1, item: said },
+    { type: 'response.output_item.done', output_index: 1, item: reply },
     {
       type: 'response.completed',
-      response: { ...response, status: 'completed', output: [image, said] },
+      response: { ...response, status: 'completed', output: [image, reply] },
     },
   ]
 }

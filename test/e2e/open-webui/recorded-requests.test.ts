@@ -1,10 +1,10 @@
-/** Requests that a real Open WebUI has sent, in front of models with every wire. */
+/** Replays recorded requests of a real Open WebUI to models of every wire. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { pythonJson } from '../../support/open-webui/python-json.ts'
-import { MARKER } from '../../support/open-webui/watch.ts'
-import { serviceTown } from '../../support/services/service-town.ts'
-import { readShared, sharedExists } from '../../support/shared.ts'
+import { MARKER } from '../../support/open-webui/check-answer.ts'
+import { useGatewayWithServices } from '../../support/services/gateway-with-services.ts'
+import { readShared, sharedExists } from '../../support/shared-files.ts'
 
 interface Recorded {
   readonly kind: string
@@ -22,8 +22,8 @@ const recorded: readonly Recorded[] = sharedExists
       .map((line) => JSON.parse(line) as Recorded)
   : []
 
-describe.skipIf(!sharedExists)('recorded requests', () => {
-  const town = serviceTown({ TRUST_USER_HEADERS: 'on' })
+describe.skipIf(!sharedExists)('recorded requests of Open WebUI', () => {
+  const setup = useGatewayWithServices({ TRUST_USER_HEADERS: 'on' })
 
   const models = ['gpt-5', 'claude-opus-5', 'gemini-3.8-flash', 'chat-one', 'strict-one', 'a/b']
   const each = recorded.flatMap((request) =>
@@ -31,27 +31,27 @@ describe.skipIf(!sharedExists)('recorded requests', () => {
       ? [{ ...request, model: 'no model' }]
       : models.map((model) => ({ ...request, model })),
   )
-  test.each(each)('$kind, $model', async ({ method, path, headers, body, model }) => {
-    town.services.received.length = 0
-    town.services.refusals.length = 0
-    // What somebody has set for an upstream of theirs goes to any, and these know nothing of it.
+  test.each(each)('$kind is answered by $model', async ({ method, path, headers, body, model }) => {
+    setup.services.received.length = 0
+    setup.services.refusals.length = 0
+    // The recording's gateway had a field of its own, `x_gateway`, which the test services reject.
     const { x_gateway: _own, ...known } = body ?? {}
-    const asked = body === null ? null : { ...known, model }
-    const response = await fetch(town.gateway.url + path, {
+    const requestFields = body === null ? null : { ...known, model }
+    const response = await fetch(setup.gateway.url + path, {
       method,
       headers: headers.filter(([name]) => name !== 'Host').map(ours),
-      ...(asked === null ? {} : { body: pythonJson(asked) }),
+      ...(requestFields === null ? {} : { body: pythonJson(requestFields) }),
     })
     const text = await response.text()
-    expect({ status: response.status, refusals: town.services.refusals, text }).toMatchObject({
+    expect({ status: response.status, refusals: setup.services.refusals, text }).toMatchObject({
       status: 200,
       refusals: [],
     })
-    for (const { json } of town.services.received) expect(JSON.stringify(json)).not.toMatch(MARKER)
+    for (const { json } of setup.services.received) expect(JSON.stringify(json)).not.toMatch(MARKER)
   })
 })
 
-/** The names on the left of a connection's headers are free, and these are ours. */
+/** Header names are configurable; the recording's begin with X-Gw-. */
 function ours([name, value]: readonly [string, string]): [string, string] {
   return [name.replace(/^X-Gw-/, 'X-Backstory-'), value.replace('<api-key>', 'any')]
 }

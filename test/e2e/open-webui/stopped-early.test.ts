@@ -1,50 +1,53 @@
 /**
- * Stop, as early as can be: in the first words behind a thought, which no time at all is left to write
- * down in. The client that has any word of an answer has its marker, and what was thought comes back.
+ * The user presses Stop at the first text after reasoning, before the gateway had time to store it. A client
+ * with any text of the answer has its marker, and the reasoning comes back.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { failingMemory, WELL, type FailingMemory } from '../../support/failing-memory.ts'
+import { makeStoreFail, NO_FAULTS, type FailingStore } from '../../support/failing-store.ts'
 import { startGateway } from '../../support/gateway.ts'
-import { startTown, type Town } from '../../support/open-webui/town.ts'
+import { startTestSetup, type TestSetup } from '../../support/open-webui/test-setup.ts'
 import { answerSse, startUpstream, type Upstream } from '../../support/upstream.ts'
-import { chatStream } from '../../support/wires.ts'
+import { chatStream } from '../../support/answer-formats.ts'
 
 describe.concurrent.each(['gpt-5', 'claude-opus-5', 'glm-5'])(
-  '%s that thinks in no time',
+  '%s without any thinking time',
   (model) => {
-    let town: Town
-    beforeAll(async () => void (town = await startTown('full', {}, 0)))
-    afterAll(() => town.close())
+    let setup: TestSetup
+    beforeAll(async () => void (setup = await startTestSetup('full', {}, 0)))
+    afterAll(() => setup.close())
 
-    test.each(['chat', 'responses'] as const)('stopped, over %s', async (connection) => {
-      const told = town.story({ connection }, { model })
-      await told.ask('R~T')
-      await told.ask('RT')
-      await told.ask('RTR~T')
-      await told.ask('RC|R~T')
-      await told.goOn('RC|R~T')
-      await told.ask('RT')
-      expect(told.trouble()).toEqual([])
-    })
+    test.each(['chat', 'responses'] as const)(
+      'recalls the reasoning of stopped answers, over %s',
+      async (connection) => {
+        const session = setup.session({ connection }, { model })
+        await session.ask('R~T')
+        await session.ask('RT')
+        await session.ask('RTR~T')
+        await session.ask('RC|R~T')
+        await session.continueAnswer('RC|R~T')
+        await session.ask('RT')
+        expect(session.problems()).toEqual([])
+      },
+    )
   },
 )
 
 const OPEN_WEBUI = { 'x-backstory-chat': 'c', 'x-backstory-message': 'm' }
 const MARKER = /^\[[0-9A-Z]{20}\]: #\n\n/
 
-describe('over the wire that does not say when a thought is over', () => {
+describe('a chat upstream, whose stream does not mark the end of reasoning', () => {
   let upstream: Upstream
   let gateway: Awaited<ReturnType<typeof startGateway>>
-  let memory: FailingMemory
+  let memory: FailingStore
   beforeAll(async () => {
     upstream = await startUpstream()
     const account = { name: 'c', wire: 'chat', baseUrl: upstream.url }
     gateway = await startGateway({
       UPSTREAMS: JSON.stringify([{ ...account, quirks: { reasoningField: 'reasoning_content' } }]),
-      // Writes that never end are not waited for when the gateway stops.
+      // Stopping the gateway does not wait for writes that hang.
       DRAIN_SECONDS: '0',
     })
-    memory = failingMemory(gateway.dependencies)
+    memory = makeStoreFail(gateway.dependencies)
   })
   afterAll(async () => {
     await gateway.close()
@@ -60,7 +63,7 @@ describe('over the wire that does not say when a thought is over', () => {
       signal,
     })
 
-  /** What the client has of an answer that it stops as soon as it reads these words. */
+  /** Returns the text that the client has if it stops as soon as it reads the given words. */
   const stoppedAt = async (words: string): Promise<string> => {
     const controller = new AbortController()
     const { body } = await ask([question], controller.signal)
@@ -73,37 +76,34 @@ describe('over the wire that does not say when a thought is over', () => {
     return contentIn(text)
   }
 
-  test('the first words of all are marked, and bring back the thought', async () => {
+  test('the first text has a marker that brings back the reasoning', async () => {
     upstream.behave = answerSse(
       chatStream({ reasoning: 'Cold.', text: 'Because' }).slice(0, -3),
       'hang',
     )
-    const kept = await stoppedAt('Bec')
-    expect(kept).toMatch(MARKER)
+    const stored = await stoppedAt('Bec')
+    expect(stored).toMatch(MARKER)
     upstream.behave = answerSse(chatStream({ text: 'Yes.' }))
-    const answer = { role: 'assistant', content: kept }
+    const answer = { role: 'assistant', content: stored }
     await (await ask([question, answer, { role: 'user', content: 'So?' }])).text()
     expect(upstream.received.at(-1)?.text).toContain('"reasoning_content":"Cold."')
   })
 
-  test.each(['openTurn', 'journalItems'] as const)(
-    'a database that never answers to %s keeps no word',
-    async (verb) => {
-      memory.mood = (asked) => (asked === verb ? 'hangs' : 'none')
-      upstream.behave = answerSse(
-        chatStream({ reasoning: 'Cold.', text: 'Because' }).slice(0, -3),
-        'hang',
-      )
-      expect(await stoppedAt('Because')).toBe('Because')
-      // Not even where its end came with it, which waits for longer.
-      upstream.behave = answerSse([chatStream({ reasoning: 'Cold.', text: 'Because' }).join('')])
-      expect(await stoppedAt('Because')).toBe('Because')
-      memory.mood = WELL
-    },
-  )
+  test.each(['openTurn', 'journalItems'] as const)('a hanging %s delays no text', async (verb) => {
+    memory.faultRule = (asked) => (asked === verb ? 'hangs' : 'none')
+    upstream.behave = answerSse(
+      chatStream({ reasoning: 'Cold.', text: 'Because' }).slice(0, -3),
+      'hang',
+    )
+    expect(await stoppedAt('Because')).toBe('Because')
+    // The same if the answer is already complete, for which the gateway waits longer.
+    upstream.behave = answerSse([chatStream({ reasoning: 'Cold.', text: 'Because' }).join('')])
+    expect(await stoppedAt('Because')).toBe('Because')
+    memory.faultRule = NO_FAULTS
+  })
 })
 
-/** The text of an answer, as far as its stream was read. */
+/** Returns the text in the part of a stream that was read. */
 function contentIn(stream: string): string {
   return stream
     .split('\n')

@@ -1,9 +1,9 @@
-/** A model that speaks of a tag for thinking has its own words again, although Open WebUI cuts them. */
+/** A model that writes about `<think>` tags gets its full text back, although Open WebUI cuts the tags out. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../../support/gateway.ts'
-import { keptOf } from '../../support/open-webui/think-tags.ts'
+import { textSentBack } from '../../support/open-webui/think-tags.ts'
 import { startUpstream, type Upstream } from '../../support/upstream.ts'
-import { speak } from '../../support/wires.ts'
+import { answerWith } from '../../support/answer-formats.ts'
 
 const WORDS = 'Use the <think> tag, as <think>x</think> does.'
 
@@ -25,28 +25,28 @@ interface Chunk {
 }
 
 async function ask(messages: readonly object[], headers: object): Promise<string> {
-  const asked = { model: 'm', stream: true, messages }
-  const response = await gateway.post('/v1/chat/completions', asked, headers)
+  const request = { model: 'm', stream: true, messages }
+  const response = await gateway.post('/v1/chat/completions', request, headers)
   const lines = (await response.text()).split('\n').filter((line) => line.startsWith('data: {'))
   const chunks = lines.map((line) => JSON.parse(line.slice(6)) as Chunk)
   return chunks.flatMap(({ choices = [] }) => choices[0]?.delta.content ?? '').join('')
 }
 
 describe.each([
-  ['with a marker', { 'X-Backstory-Chat': 'c', 'X-Backstory-Message': 'm' }],
-  ['by its words', {}],
+  ['found by its marker', { 'X-Backstory-Chat': 'c', 'X-Backstory-Message': 'm' }],
+  ['found by its text', {}],
 ])('%s', (how, headers) => {
-  test('it is given what it said, with its thoughts', async () => {
-    upstream.behave = speak({ reasoning: 'Hm.', text: WORDS })
+  test('restores the text and the reasoning of the answer', async () => {
+    upstream.behave = answerWith({ reasoning: 'Hm.', text: WORDS })
     const question = { role: 'user', content: `How do I let it think, ${how}?` }
-    const kept = keptOf(await ask([question], headers))
-    expect(kept).not.toContain('<think>')
+    const storedItem = textSentBack(await ask([question], headers))
+    expect(storedItem).not.toContain('<think>')
     const next = { role: 'user', content: 'And?' }
-    await ask([question, { role: 'assistant', content: kept }, next], headers)
-    const said = { role: 'assistant', content: WORDS, reasoning_content: 'Hm.' }
-    expect(upstream.received.at(-1)?.json['messages']).toMatchObject([question, said, next])
-    // Who edits them is believed.
-    const edited = { role: 'assistant', content: `${kept} Always.` }
+    await ask([question, { role: 'assistant', content: storedItem }, next], headers)
+    const reply = { role: 'assistant', content: WORDS, reasoning_content: 'Hm.' }
+    expect(upstream.received.at(-1)?.json['messages']).toMatchObject([question, reply, next])
+    // An edit of the user replaces the stored text.
+    const edited = { role: 'assistant', content: `${storedItem} Always.` }
     await ask([question, edited, next], headers)
     expect(JSON.stringify(upstream.received.at(-1)?.json['messages'])).not.toContain('<think>')
   })

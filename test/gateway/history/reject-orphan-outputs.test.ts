@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { rejectOrphanOutputs } from '../../../src/gateway/history/reject-orphan-outputs.ts'
-import { parsed } from '../../support/responses-kit.ts'
+import { parseBody } from '../../support/responses-kit.ts'
 import { talk } from '../../support/talk.ts'
 
 const BEFORE = talk`
@@ -11,7 +11,7 @@ const BEFORE = talk`
 `
 
 function going(items: readonly Item[], previous: string | null = 'resp_1') {
-  const clientRequest = parsed({ model: 'm', input: 'x' })
+  const clientRequest = parseBody({ model: 'm', input: 'x' })
   const memory = { ...clientRequest.storage, previousResponseId: previous }
   return () => rejectOrphanOutputs(BEFORE, { ...clientRequest, items, storage: memory })
 }

@@ -3,8 +3,8 @@ import { PROVIDERS } from '../../../src/providers/registry.ts'
 import { decodeAnswerBody } from '../../../src/gateway/send/decode-answer-body.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
 import { eventFaults } from '../../support/event-laws.ts'
-import { NO_PARAMS } from '../../support/no-params.ts'
-import { chatStream, chatWhole } from '../../support/wires.ts'
+import { NO_PARAMS } from '../../support/empty-parameters.ts'
+import { chatStream, chatBody } from '../../support/answer-formats.ts'
 import { NOT_JSON_FAILURE } from '../../../src/upstream/transport/read-body.ts'
 
 const SAID = { text: 'It is 4 degrees.' }
@@ -46,8 +46,8 @@ function textIn(events: ReturnType<typeof read>): string {
 
 describe.each([
   ['a stream', chatStream(SAID).join('')],
-  ['one object', JSON.stringify(chatWhole(SAID))],
-  ['one object behind white space', `\n  ${JSON.stringify(chatWhole(SAID))}`],
+  ['one object', JSON.stringify(chatBody(SAID))],
+  ['one object behind white space', `\n  ${JSON.stringify(chatBody(SAID))}`],
 ])('%s', (_, body) => {
   test.each([1, 7, 100_000])('is read in pieces of %i bytes', (size) => {
     const events = read(body, size)

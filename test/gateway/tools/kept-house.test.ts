@@ -24,8 +24,8 @@ import {
   computePrefixSeed,
 } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
 import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
-import { NO_PARAMS } from '../../support/no-params.ts'
-import { said, user } from '../../support/recalled-stories.ts'
+import { NO_PARAMS } from '../../support/empty-parameters.ts'
+import { assistantMessage, user } from '../../support/recalled-stories.ts'
 import { show, talk } from '../../support/talk.ts'
 
 const CALL: FunctionCall = markGatewayToolCall({
@@ -38,7 +38,7 @@ const OUTPUT = createGatewayToolOutput('h', 'the rest')
 const [sealed] = talk`sealed: I must see the rest.`
 const [thought] = talk`sealed: That is all.`
 const QUESTION = user('how warm is it?')
-const WORDS = said('It is 4 degrees.')
+const WORDS = assistantMessage('It is 4 degrees.')
 
 /** An answer in which the house was called, and all that its client heard of it. */
 const ANSWER: readonly Item[] = [sealed ?? CALL, CALL, OUTPUT, thought ?? CALL, WORDS]

@@ -3,7 +3,7 @@ import type { Item } from '../../../src/core/item.ts'
 import { PRESETS, type ContextPolicy } from '../../../src/core/context-policy.ts'
 import type { FunctionTool, PromptParameters } from '../../../src/core/prompt.ts'
 import { offerTools } from '../../../src/gateway/tools/offer-tools.ts'
-import { NO_PARAMS } from '../../support/no-params.ts'
+import { NO_PARAMS } from '../../support/empty-parameters.ts'
 
 const { capped, retain } = PRESETS
 const SEEING: ContextPolicy = { ...retain, media: { ...retain.media, view: true } }

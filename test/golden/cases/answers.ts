@@ -1,4 +1,4 @@
-/** One question and its answer: every model in every way, and what is odd about an upstream. */
+/** One question and its answer: every model in every form of request, and odd upstreams. */
 import type { GoldenCase, GoldenGroup } from '../golden-case.ts'
 import { ask, FOUR_WIRES, MODELS, WAYS, type Way } from './ways.ts'
 
@@ -36,7 +36,7 @@ export const ANSWERS: GoldenGroup = {
   ],
 }
 
-/** Every other way, by turns. */
+/** Alternates between the even and the odd forms of request. */
 function waysOf(at: number): readonly Way[] {
   return WAYS.filter((_, number) => number % 2 === at % 2)
 }

@@ -1,4 +1,4 @@
-/** Requests that are refused by the gateway, each with its sentence, `param` and `code`. */
+/** Requests that the gateway rejects, each with its message, `param` and `code`. */
 import type { Body, GoldenCase, GoldenGroup } from '../golden-case.ts'
 
 const user = (content: unknown): Body => ({ model: 'demo', messages: [{ role: 'user', content }] })

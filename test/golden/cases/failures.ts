@@ -1,6 +1,6 @@
-/** Upstreams that refuse, break off or make no sense, and what is asked in their place. */
+/** Upstreams that reject a request, break off or send invalid answers, and the fallbacks to others. */
 import type { Body, GoldenCase, GoldenGroup } from '../golden-case.ts'
-import { SPOILS } from '../../support/spoiled-streams.ts'
+import { STREAM_FAULTS } from '../../support/stream-faults.ts'
 import { answerJson, answerSse } from '../../support/upstream.ts'
 import { accountsWith, ask, chat, FOUR_WIRES, responses, WAYS, type Way } from './ways.ts'
 
@@ -38,7 +38,7 @@ const STATUSES: readonly (readonly [number, Way])[] = [
 const refuse = (status: number, message: string, headers = {}) =>
   answerJson(status, openaiError(message), headers)
 
-/** Two accounts that serve the same, and one that is too small. */
+/** Two accounts that serve the same model, and one whose window is too small. */
 const TWO = (url: string) => ({
   MODELS: JSON.stringify({ best: ['one/big', 'two/small'], roomy: ['narrow/tiny', 'two/small'] }),
   ...accountsWith([
@@ -98,7 +98,7 @@ export const FAILURES: GoldenGroup = {
           return send(ask(way, model, 'Hello!'))
         },
       })),
-      ...SPOILS.filter(({ name }) => !name.startsWith('nothing but')).map(
+      ...STREAM_FAULTS.filter(({ name }) => !name.startsWith('nothing but')).map(
         ({ name, frames }, at): GoldenCase => {
           const way = at % 2 === 0 ? STREAMED : STREAMED_CHAT
           return {
@@ -107,7 +107,7 @@ export const FAILURES: GoldenGroup = {
               services.spoil = (told) => frames(told, WIRE_OF[model] ?? 'chat')
               const first = await send(ask(way, model, 'Servus'))
               services.spoil = null
-              // What had arrived may be gone on from.
+              // A partial answer can be retrieved.
               if (at === 3 || at === 5)
                 await send({ method: 'GET', path: `/v1/responses/${first.id}` })
             },

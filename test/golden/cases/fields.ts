@@ -1,4 +1,4 @@
-/** Every field that a request can have, over the four wires. */
+/** Every request field, over the four wires. */
 import type { Body, GoldenCase, GoldenGroup } from '../golden-case.ts'
 import { chat, CHAT_TOOLS, FOUR_WIRES, LOOK, responses, RESPONSES_TOOLS } from './ways.ts'
 
@@ -285,7 +285,7 @@ export const FIELD_CASES: GoldenGroup = {
     FOUR_WIRES.flatMap((model, wire) => {
       const { headers = {} } = pair
       const cases: GoldenCase[] = []
-      // Each wire gets a field by one of the two APIs by turns.
+      // Each wire gets the field through one of the two APIs, alternately.
       const isBoth = pair.chat === undefined || pair.responses === undefined
       const isChat = (field + wire) % 2 === 0
       if (pair.chat !== undefined && (isBoth || isChat)) {

@@ -1,4 +1,4 @@
-/** Summaries, facts, notebooks, and the tools that the gateway answers itself. */
+/** Summaries, facts, working memory and gateway tools. */
 import type { Body, GoldenCase, GoldenGroup, Player } from '../golden-case.ts'
 import { messageIn } from '../read-answer.ts'
 import { ask, chat, FOUR_WIRES, responses, RESPONSES_TOOLS, WAYS, type Way } from './ways.ts'
@@ -17,7 +17,7 @@ function as(way: Way, model: string, question: string, backstory: Body) {
   return { ...ask(way, model, question, more), headers: ADA }
 }
 
-/** A tool of the gateway and one of the client, at once. */
+/** Calls a gateway tool and a client tool at once. */
 async function usesBoth({ send }: Player, model: string): Promise<void> {
   const body = { model, tools: RESPONSES_TOOLS, backstory: FACTS }
   const input = `Use remember({"text":"${PORT}"}) and look({"at":"Rome"}).`
@@ -35,7 +35,7 @@ async function summarized({ send, upstreamHasHad }: Player, model: string): Prom
     messages.push({ role: 'user', content })
     const answer = await send(chat({ model, messages, backstory: { summaries } }))
     messages.push(messageIn(answer))
-    // The summary is made behind the third answer.
+    // The summary is made after the third answer.
     if (messages.length === 6) await upstreamHasHad(4)
   }
 }

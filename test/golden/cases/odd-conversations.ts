@@ -1,6 +1,6 @@
 /**
- * Conversations that no two APIs express alike, and clients that change what they were answered: most of
- * what the gateway leaves out, changes, adds or moves, with the note that says so.
+ * Conversations that two APIs express differently, and clients that change answers: most of what the gateway
+ * drops, changes, adds or moves, with the notes.
  */
 import type { Body, GoldenCase, GoldenGroup } from '../golden-case.ts'
 import { messageIn } from '../read-answer.ts'
@@ -36,7 +36,7 @@ const UNION = {
   parameters: { anyOf: [{ type: 'object', properties: {}, additionalProperties: false }] },
 }
 
-/** Each over the four wires. */
+/** Each runs over the four wires. */
 const CONVERSATIONS: Readonly<Record<string, Body>> = {
   'odd calls': {
     tools: [...RESPONSES_TOOLS, UNION],
@@ -154,7 +154,7 @@ const OTHER_MODELS = [
   'strict-model',
 ]
 
-/** Settings of the policy for images of which there are too many, in some way. */
+/** Policies that hide some of the images. */
 const IMAGES: Readonly<Record<string, Body>> = {
   'too many bytes': { media: { bytes: 200 } },
   'the same image again': { media: { repeated: 'last' } },
@@ -169,7 +169,7 @@ const GALLERY: readonly Body[] = [
   user(text('And now?')),
 ]
 
-/** What a client does to the answer before it goes on. */
+/** Changes of the client to the answer before its next request. */
 const EDITS: Readonly<Record<string, (content: string) => string>> = {
   'other words': (content) => content.replace('Hello', 'Hallo'),
   'a shorter text': (content) => content.slice(0, 45),

@@ -1,4 +1,4 @@
-/** Models, health, whatever is passed through, background responses, and the WebSocket mode. */
+/** Models, health, pass-through paths, background responses, and the WebSocket mode. */
 import type { Body, GoldenGroup, Player } from '../golden-case.ts'
 import { answerJson } from '../../support/upstream.ts'
 import { callsIn } from '../read-answer.ts'

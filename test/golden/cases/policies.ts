@@ -1,4 +1,4 @@
-/** Policies on one long conversation with reasoning, long outputs and images, over the four wires. */
+/** Policies on a long conversation with reasoning, long outputs and images, over the four wires. */
 import type { Body, GoldenCase, GoldenGroup } from '../golden-case.ts'
 import { ask, FOUR_WIRES, responses, RESPONSES_TOOLS, WAYS } from './ways.ts'
 
@@ -8,7 +8,7 @@ const HOURS = JSON.stringify({
   hours: Array.from({ length: 40 }, (_, hour) => ({ hour, degrees: hour % 7, wind: 'west' })),
 })
 
-/** Six turns, of which each second has a call with a long output. */
+/** Six turns; every second one has a call with a long output. */
 const ITEMS: readonly Body[] = [0, 1, 2, 3, 4, 5].flatMap((turn): readonly Body[] => [
   { role: 'user', content: `Question ${turn}?` },
   ...(turn % 2 === 1

@@ -1,6 +1,6 @@
-/** Chat Completions as well-known services speak it, on one conversation that has everything in it. */
+/** Chat Completions as well-known services implement it, with one conversation that uses all features. */
 import type { Body, GoldenCase, GoldenGroup } from '../golden-case.ts'
-import { speak } from '../../support/wires.ts'
+import { answerWith } from '../../support/answer-formats.ts'
 import { accountsWith, chat, CHAT_TOOLS, responses, RESPONSES_TOOLS } from './ways.ts'
 
 const PROFILES = ['openai', 'azure', 'openrouter', 'vllm', 'ollama', 'groq', 'mistral', 'deepseek']
@@ -52,8 +52,8 @@ function overProfile(name: string, quirks: Body): GoldenCase {
     settings: accountsWith([{ name: 'one', wire: 'chat', models, quirks }]),
     async play({ send, services }) {
       services.checksSeals = false
-      // The test service takes a key in one header only.
-      if (name === 'azure') services.behave = speak({ reasoning: 'Hm.', text: 'Yes.' })
+      // The test service expects its key in a header other than Azure's.
+      if (name === 'azure') services.behave = answerWith({ reasoning: 'Hm.', text: 'Yes.' })
       const wishes = { temperature: 0.5, parallel_tool_calls: false }
       const tools = [...RESPONSES_TOOLS, { type: 'custom', name: 'grep' }]
       await send(

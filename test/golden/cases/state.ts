@@ -1,4 +1,4 @@
-/** What is kept by id: responses that go on from each other, conversations, stored chats, compaction. */
+/** Stored objects: chained responses, conversations, stored chats, compaction. */
 import type { Body, GoldenCase, GoldenGroup, Player } from '../golden-case.ts'
 import { ask, chat, FOUR_WIRES, responses, WAYS, type Way } from './ways.ts'
 

@@ -1,4 +1,4 @@
-/** Clients that send the whole chat each time: Open WebUI over its connections, and others. */
+/** Clients that send the complete chat each time: Open WebUI over its connections, and others. */
 import type { Body, GoldenCase, GoldenGroup, Player } from '../golden-case.ts'
 import { openChat, type Chat } from '../../support/open-webui/chat.ts'
 import type { Account } from '../../support/open-webui/client.ts'
@@ -57,9 +57,9 @@ const CHATS: Readonly<Record<string, (chat: Chat) => Promise<unknown>>> = {
     editAnswer((text) => text.replace('fog', 'mist'))
     await ask('Are you sure?')
   },
-  'continues, and is cloned': async ({ ask, goOn, clone }) => {
+  'continues, and is cloned': async ({ ask, continueAnswer, clone }) => {
     await ask('Look at Rome.')
-    await goOn()
+    await continueAnswer()
     await clone().ask('And in the copy?')
   },
 }
@@ -77,7 +77,7 @@ function task(name: (typeof TASKS)[number], profile: Profile): GoldenCase {
   }
 }
 
-/** Sends back the words of each answer, and of nothing else. */
+/** Sends back the text of each answer and nothing else. */
 async function askInWords({ send }: Player, model: string, more: Body, headers = {}) {
   const messages: Body[] = []
   for (const content of ['Look at Rome.', 'What did you think?', 'And now?']) {
@@ -109,7 +109,7 @@ export const TEXT_CLIENTS: GoldenGroup = {
   cases: [
     ...FOUR_WIRES.flatMap((model, at) =>
       Object.entries(CHATS).flatMap(([what, lead], number): readonly GoldenCase[] => {
-        // Each chat over three of the four wires.
+        // Each chat uses three of the four wires.
         if ((at + number) % 4 === 3) return []
         const connection = CONNECTIONS[(at + number) % 3] ?? 'chat'
         const name = `Open WebUI ${what}: ${connection}, ${model}`

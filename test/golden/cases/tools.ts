@@ -1,4 +1,4 @@
-/** Rounds of tools: two calls at once, then one, over every model and in every way. */
+/** Tool rounds: two calls at once, then one, with every model and form of request. */
 import type { Body, GoldenCase, GoldenGroup } from '../golden-case.ts'
 import { callsIn } from '../read-answer.ts'
 import {
@@ -19,7 +19,7 @@ export const TOOLS: GoldenGroup = {
   name: 'tools',
   cases: [
     ...MODELS.flatMap((model, at) =>
-      // Two of the four ways for each model, so that all are there.
+      // Two of the four forms for each model, so that all are covered.
       [WHOLE, STREAMED, WHOLE_CHAT, STREAMED_CHAT]
         .filter((_, number) => number % 2 === at % 2)
         .flatMap((way) => way ?? [])

@@ -1,4 +1,4 @@
-/** Ways to ask: either API, streamed or not; and the models, one for every kind of upstream. */
+/** Forms of a request (either API, streamed or not), and one model for every kind of upstream. */
 import type { Answer, Body, ClientRequest, Player } from '../golden-case.ts'
 import { callsIn, messageIn, type ChatCall } from '../read-answer.ts'
 
@@ -68,7 +68,7 @@ export function outputFor(args: string): string {
   return `${at}: ${at.length} degrees`
 }
 
-/** Goes on with the outputs of tools until there is an answer without calls. */
+/** Sends tool outputs until there is an answer without calls. */
 export async function askWithTools(
   { send }: Player,
   { api, stream }: Way,
@@ -105,7 +105,7 @@ export async function askWithTools(
   }
 }
 
-/** `name=value` pairs for an upstream of its own, put before those that are there anyway. */
+/** Settings for accounts with this upstream, before the default accounts. */
 export function accountsWith(
   accounts: readonly Body[],
 ): (upstreamUrl: string) => { readonly UPSTREAMS: string } {

@@ -10,8 +10,8 @@ import {
 } from '../../../src/media/loading/node-media-fetcher.ts'
 import { fileOf } from '../pictures.ts'
 import {
-  referring,
-  serving,
+  redirectTo,
+  serveBytes,
   startMediaServer,
   type MediaServer,
 } from '../../support/media-server.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   allowed = { host, port }
 })
 beforeEach(() => {
-  server.asked.length = 0
+  server.requests.length = 0
 })
 afterAll(async () => {
   await Promise.all(opened.map(({ close }) => close()))
@@ -79,30 +79,30 @@ describe.each([
 
   test('returns the bytes and the content type', async () => {
     const png = fileOf('image/png', 5000)
-    server.paths.set('/a.png', serving(png, { 'content-type': 'image/png' }))
+    server.paths.set('/a.png', serveBytes(png, { 'content-type': 'image/png' }))
     const got = await get(fetchMedia, '/a.png')
     expect(got).toMatchObject({ type: 'image/png' })
     expect(Buffer.from((got as { bytes: Uint8Array }).bytes)).toEqual(png)
   })
 
   test('sends no cookies, no credentials and no data of the client', async () => {
-    server.paths.set('/plain', serving('x', { 'set-cookie': 'a=b' }))
+    server.paths.set('/plain', serveBytes('x', { 'set-cookie': 'a=b' }))
     await get(fetchMedia, '/plain')
     await get(fetchMedia, '/plain')
-    for (const { headers } of server.asked) {
+    for (const { headers } of server.requests) {
       expect(headers.cookie).toBeUndefined()
       expect(headers.authorization).toBeUndefined()
     }
   })
 
   test('follows at most three redirects', async () => {
-    server.paths.set('/end', serving('here'))
+    server.paths.set('/end', serveBytes('here'))
     for (const [at, next] of ['/end', '/r0', '/r1', '/r2'].entries()) {
-      server.paths.set(`/r${at}`, referring(next, [301, 302, 307, 308][at]))
+      server.paths.set(`/r${at}`, redirectTo(next, [301, 302, 307, 308][at]))
     }
     expect(await get(fetchMedia, '/r2')).toMatchObject({ bytes: expect.anything() as Uint8Array })
     expect(await get(fetchMedia, '/r3')).toBe('media-blocked')
-    server.paths.set('/loop', referring('/loop'))
+    server.paths.set('/loop', redirectTo('/loop'))
     expect(await get(fetchMedia, '/loop')).toBe('media-blocked')
   })
 
@@ -116,7 +116,7 @@ describe.each([
     'http://user:secret@example.com/',
     'http://[',
   ])('follows no redirect to %s', async (location) => {
-    server.paths.set('/trap', referring(location))
+    server.paths.set('/trap', redirectTo(location))
     expect(await get(fetchMedia, '/trap')).toBe('media-blocked')
   })
 
@@ -124,7 +124,7 @@ describe.each([
     const strict = open([])
     expect(await get(strict, '/a.png')).toBe('media-blocked')
     expect(await get(strict, server.url.replace('127.0.0.1', 'localhost'))).toBe('media-blocked')
-    expect(server.asked).toEqual([])
+    expect(server.requests).toEqual([])
   })
 
   test('times out if the server sends nothing or little, and closes the connection', async () => {
@@ -155,8 +155,8 @@ describe.each([
 
   test('decompresses bodies up to the size limit', async () => {
     const packed = { 'content-encoding': 'gzip', 'content-type': 'image/png' }
-    server.paths.set('/packed', serving(gzipSync(fileOf('image/png')), packed))
-    server.paths.set('/bomb', serving(gzipSync(Buffer.alloc(50_000_000)), packed))
+    server.paths.set('/packed', serveBytes(gzipSync(fileOf('image/png')), packed))
+    server.paths.set('/bomb', serveBytes(gzipSync(Buffer.alloc(50_000_000)), packed))
     const got = await get(fetchMedia, '/packed')
     expect(Buffer.from((got as { bytes: Uint8Array }).bytes)).toEqual(fileOf('image/png'))
     expect(await get(fetchMedia, '/bomb')).toBe('media-oversized')
@@ -199,7 +199,7 @@ describe('the addresses of a host name (C84)', () => {
     const got = await get(onNode([], lookUp), 'http://rebound.example/a.png', 300)
     expect(['media-late', 'media-unreachable', 'media-gone']).toContain(got)
     expect(lookUp.asked).toBe(1)
-    expect(server.asked).toEqual([])
+    expect(server.requests).toEqual([])
   })
 
   test('are resolved again for the next connection', async () => {

@@ -10,7 +10,7 @@ import type { PromptParameters, Prompt } from '../../../src/core/prompt.ts'
 import { anthropic } from '../../../src/providers/anthropic/anthropic.ts'
 import type { Account } from '../../../src/providers/provider-interface.ts'
 import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
-import { NO_PARAMS } from '../../support/no-params.ts'
+import { NO_PARAMS } from '../../support/empty-parameters.ts'
 
 const PARAMS: PromptParameters = { ...NO_PARAMS, model: 'claude-sonnet-4-5' }
 

@@ -9,7 +9,7 @@ import { anthropic } from '../../../src/providers/anthropic/anthropic.ts'
 import { createSseDecoder } from '../../../src/core/stream/sse.ts'
 import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
 import { anthropicComplaints } from '../../support/anthropic-laws.ts'
-import { readShared, sharedExists } from '../../support/shared.ts'
+import { readShared, sharedExists } from '../../support/shared-files.ts'
 import { accountOf, decodeSse, encode, expectOrdered, itemsOf, output, user } from './kit.ts'
 
 const STREAMS = [

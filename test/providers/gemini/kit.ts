@@ -10,7 +10,7 @@ import type { Account } from '../../../src/providers/provider-interface.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
 import { eventFaults } from '../../support/event-laws.ts'
 import { geminiFaults } from '../../support/gemini-laws.ts'
-import { NO_PARAMS } from '../../support/no-params.ts'
+import { NO_PARAMS } from '../../support/empty-parameters.ts'
 
 const PARAMS: PromptParameters = { ...NO_PARAMS, model: 'gemini-3.8-flash' }
 

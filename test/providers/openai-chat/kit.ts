@@ -11,7 +11,7 @@ import type { Account } from '../../../src/providers/provider-interface.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
 import { chatFaults } from '../../support/chat-laws.ts'
 import { eventFaults } from '../../support/event-laws.ts'
-import { NO_PARAMS } from '../../support/no-params.ts'
+import { NO_PARAMS } from '../../support/empty-parameters.ts'
 
 const PARAMS: PromptParameters = NO_PARAMS
 

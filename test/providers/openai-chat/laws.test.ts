@@ -11,7 +11,7 @@ import { chatFaults } from '../../support/chat-laws.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
 import { eventFaults } from '../../support/event-laws.ts'
 import { accountOf, itemsIn, promptOf, encodePrompt, user } from './kit.ts'
-import { runs } from '../../support/runs.ts'
+import { numberOfRuns } from '../../support/number-of-runs.ts'
 
 const quirkSets = fc
   .constantFrom(...Object.keys(KNOWN_SERVICE_QUIRKS), 'none', 'strict')
@@ -28,7 +28,7 @@ describe('an encoded request', () => {
         const { body } = encodePrompt(promptOf([...items, user('so?')]), quirks)
         expect(chatFaults(body)).toEqual([])
       }),
-      runs(300),
+      numberOfRuns(300),
     )
   })
 
@@ -45,7 +45,7 @@ describe('an encoded request', () => {
         expect(sent).not.toContain('"native"')
         for (const { why, did } of notes) expect(NOTES[why as keyof typeof NOTES][0]).toBe(did)
       }),
-      runs(150),
+      numberOfRuns(150),
     )
   })
 
@@ -58,7 +58,7 @@ describe('an encoded request', () => {
         const first = messagesOf(before)
         expect(messagesOf([...before, ...more]).slice(0, first.length)).toEqual(first)
       }),
-      runs(150),
+      numberOfRuns(150),
     )
   })
 
@@ -70,7 +70,7 @@ describe('an encoded request', () => {
         expect(encodePrompt(promptOf(items), quirks)).toEqual(once)
         expect(JSON.stringify(items)).toBe(before)
       }),
-      runs(60),
+      numberOfRuns(60),
     )
   })
 })
@@ -150,7 +150,7 @@ describe('a decoded answer', () => {
           if (item.type === 'function_call') expect(item.call_id).not.toBe('')
         }
       }),
-      runs(400),
+      numberOfRuns(400),
     )
   })
 
@@ -169,7 +169,7 @@ describe('a decoded answer', () => {
           expect(eventFaults(openaiChat.decodeBody(body as JsonObject, accountOf()))).toEqual([])
         },
       ),
-      runs(200),
+      numberOfRuns(200),
     )
   })
 
@@ -196,7 +196,7 @@ describe('a decoded answer', () => {
           }
         },
       ),
-      runs(100),
+      numberOfRuns(100),
     )
   })
 })

@@ -7,7 +7,7 @@ import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
 import { createSseDecoder } from '../../../src/core/stream/sse.ts'
 import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
 import { eventFaults } from '../../support/event-laws.ts'
-import { readShared, sharedExists } from '../../support/shared.ts'
+import { readShared, sharedExists } from '../../support/shared-files.ts'
 import { accountOf, itemsIn } from './kit.ts'
 
 const COMPLETE_STREAMS = [

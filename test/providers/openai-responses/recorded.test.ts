@@ -9,7 +9,7 @@ import {
 import { parseErrorResponse } from '../../../src/providers/openai-responses/parse-errors.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
 import { outcomeOf, recordedStreams } from '../../support/responses-kit.ts'
-import { readShared, sharedExists } from '../../support/shared.ts'
+import { readShared, sharedExists } from '../../support/shared-files.ts'
 import { eventFaults } from '../../support/event-laws.ts'
 
 function listUpstreamItems(events: readonly StreamEvent[]): readonly unknown[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { matchRecordedText } from '../../../src/recall/text/match-recorded-text.ts'
-import { said } from '../../support/recalled-stories.ts'
+import { assistantMessage } from '../../support/recalled-stories.ts'
 
 const one = 'for x in y:\n    print(x)'
 const two = 'It is 4 de'
@@ -8,8 +8,8 @@ const three = 'grees.'
 
 function same(given: readonly string[], recorded = [one, two, three]) {
   const found = matchRecordedText(
-    recorded.map((text) => said(text)),
-    given.map((text) => said(text)),
+    recorded.map((text) => assistantMessage(text)),
+    given.map((text) => assistantMessage(text)),
   )
   return found === null ? null : [...found]
 }
@@ -35,11 +35,13 @@ describe('changes that a client makes without editing', () => {
 
   test('include omitting a refusal', () => {
     const refused = [
-      { ...said(''), content: [{ type: 'refusal', refusal: 'No.' } as const] },
-      said(two),
+      { ...assistantMessage(''), content: [{ type: 'refusal', refusal: 'No.' } as const] },
+      assistantMessage(two),
     ]
-    expect(matchRecordedText(refused, [said(two)])).toEqual(new Set())
-    expect(matchRecordedText(refused, [said('No.'), said(two)])).toEqual(new Set())
+    expect(matchRecordedText(refused, [assistantMessage(two)])).toEqual(new Set())
+    expect(matchRecordedText(refused, [assistantMessage('No.'), assistantMessage(two)])).toEqual(
+      new Set(),
+    )
   })
 })
 

@@ -8,8 +8,8 @@ import {
   startsWithThinkBlock,
   removeThinkBlocks,
 } from '../../../src/recall/text/remove-think-blocks.ts'
-import { keptOf } from '../../support/open-webui/think-tags.ts'
-import { said } from '../../support/recalled-stories.ts'
+import { textSentBack } from '../../support/open-webui/think-tags.ts'
+import { assistantMessage } from '../../support/recalled-stories.ts'
 
 const tags = ['think', 'thinking', 'reason', 'reasoning', 'thought', 'Thought']
 const scraps = ['a', 'b c', '\n', '\n\n', ' ', '```\n', '<', '>', '</div>'].concat(
@@ -23,11 +23,18 @@ const spoken = fc
 test('restores the recorded text after Open WebUI cut a think block', () => {
   fc.assert(
     fc.property(spoken, (text) => {
-      expect(matchRecordedText([said(text)], [said(keptOf(text))])).not.toBe(null)
       expect(
-        matchRecordedText([said('Oh'), said(text)], [said('Oh'), said(keptOf(text))]),
+        matchRecordedText([assistantMessage(text)], [assistantMessage(textSentBack(text))]),
       ).not.toBe(null)
-      expect(matchRecordedText([said(text)], [said(`${keptOf(text)} Oh`)])).toBe(null)
+      expect(
+        matchRecordedText(
+          [assistantMessage('Oh'), assistantMessage(text)],
+          [assistantMessage('Oh'), assistantMessage(textSentBack(text))],
+        ),
+      ).not.toBe(null)
+      expect(
+        matchRecordedText([assistantMessage(text)], [assistantMessage(`${textSentBack(text)} Oh`)]),
+      ).toBe(null)
     }),
     { numRuns: 5000 },
   )
@@ -36,7 +43,7 @@ test('restores the recorded text after Open WebUI cut a think block', () => {
 test('the text normalizes to the same, whether the block was cut or not', () => {
   fc.assert(
     fc.property(spoken, (text) => {
-      expect(normalizeText(keptOf(text))).toBe(normalizeText(text))
+      expect(normalizeText(textSentBack(text))).toBe(normalizeText(text))
       expect(removeThinkBlocks(removeThinkBlocks(text))).toBe(removeThinkBlocks(text))
       expect(startsWithThinkBlock(text)).toBe(false)
     }),
@@ -51,10 +58,16 @@ test('a text without a tag is unchanged, and so is one that would become empty',
 })
 
 test('a cut block is restored next to an edit', () => {
-  const [first, second] = [said('See <think>x</think>\nand y.'), said('It is 4 degrees.')]
-  const aligned = alignEditedText([first, second], [said('See \nand y.'), said('It is 5 degrees.')])
+  const [first, second] = [
+    assistantMessage('See <think>x</think>\nand y.'),
+    assistantMessage('It is 4 degrees.'),
+  ]
+  const aligned = alignEditedText(
+    [first, second],
+    [assistantMessage('See \nand y.'), assistantMessage('It is 5 degrees.')],
+  )
   expect(aligned.replacements[0]).toBe(first)
-  expect(aligned.replacements[1]).toEqual(said('It is 5 degrees.'))
+  expect(aligned.replacements[1]).toEqual(assistantMessage('It is 5 degrees.'))
   expect([...aligned.restoredMessages]).toEqual([0])
 })
 

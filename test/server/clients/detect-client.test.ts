@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { detectClient } from '../../../src/server/clients/detect-client.ts'
 import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { readShared, sharedExists } from '../../support/shared.ts'
+import { readShared, sharedExists } from '../../support/shared-files.ts'
 
 type Pairs = Readonly<Record<string, string>>
 type Markers = 'auto' | 'always' | 'never'

@@ -7,7 +7,7 @@ import { HOSTS, type Host } from '../../e2e/hosts.ts'
 import { openaiFor, startGateway, upstreams } from '../../support/gateway.ts'
 import { connect, create } from '../../support/socket-client.ts'
 import { answerSse, startUpstream, type Upstream } from '../../support/upstream.ts'
-import { speak } from '../../support/wires.ts'
+import { answerWith } from '../../support/answer-formats.ts'
 
 describe.each(HOSTS)('on %s', (name, start) => {
   let upstream: Upstream
@@ -109,7 +109,7 @@ describe.each(HOSTS)('on %s', (name, start) => {
   test.each(['chat-model', 'responses-model'])(
     '%s sends one frame for each event',
     async (model) => {
-      upstream.behave = speak({ reasoning: 'Hm.', text: 'A cat.' })
+      upstream.behave = answerWith({ reasoning: 'Hm.', text: 'A cat.' })
       const { ask, socket } = await connect(host.url)
       for (const store of [false, true]) {
         const { faults, text, frames } = await ask({ ...create('hi', { store }), model })

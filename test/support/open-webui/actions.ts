@@ -1,10 +1,13 @@
-/** Anything that a person may do in a chat, in any order, as a generator and as what it comes to. */
+/** Random user actions in a chat: a generator for them, and the function that performs them. */
 import fc from 'fast-check'
 import { nextNumber } from './script.ts'
-import type { Story } from './story.ts'
+import type { ChatSession } from './chat-session.ts'
 
 export type Action =
-  | { readonly do: 'ask' | 'regenerate' | 'editQuestion' | 'goOn'; readonly script: string }
+  | {
+      readonly do: 'ask' | 'regenerate' | 'editQuestion' | 'continueAnswer'
+      readonly script: string
+    }
   | { readonly do: 'upload'; readonly script: string; readonly what: 'image' | 'document' }
   | { readonly do: 'suggest'; readonly script: string }
   | { readonly do: 'editAnswer'; readonly how: keyof typeof EDITS }
@@ -12,33 +15,33 @@ export type Action =
   | { readonly do: 'askBoth'; readonly scripts: readonly [string, string] }
   | { readonly do: 'clone' | 'task' }
 
-/** Where a text stops in the middle, or an answer fails, goes with the rest. */
+/** Scripts of answers; `~` stops and `!` fails an answer. */
 const SCRIPTS =
   'RT RT RC|RT T C|T RTRT RTC|RT RCC|T RC|RC|RT RTX|RTRT R~T ~T RTR~T RC|R~T ~R R~C ! RC|! RH RHRT RC|RH'.split(
     ' ',
   )
 
 const EDITS = {
-  'a word': (text: string) => text.replace('grey', 'blue'),
-  'more at the end': (text: string) => `${text}\n\nAnd so on.`,
-  'without its markers': (text: string) => text.replaceAll(/^\[\w{20}\]: #$/gm, '').trim(),
-  'its markers twice': (text: string) => text.replaceAll(/^\[\w{20}\]: #$/gm, '$&\n\n$&'),
-  // Two answers to one question that a person makes the same are the same to whoever reads them.
-  'something else entirely': () => `I never said that, nor ${nextNumber()}.`,
+  'one word changed': (text: string) => text.replace('grey', 'blue'),
+  'text appended': (text: string) => `${text}\n\nAnd so on.`,
+  'markers removed': (text: string) => text.replaceAll(/^\[\w{20}\]: #$/gm, '').trim(),
+  'markers doubled': (text: string) => text.replaceAll(/^\[\w{20}\]: #$/gm, '$&\n\n$&'),
+  // A unique text, because two equal edits would make two answers identical.
+  'text replaced': () => `I never said that, nor ${nextNumber()}.`,
 } as const
 
 const script = fc.constantFrom(...SCRIPTS)
 
-function scripted<Name extends string>(name: Name) {
+function scriptedAction<Name extends string>(name: Name) {
   return fc.record({ do: fc.constant(name), script })
 }
 
 export const anyAction: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 8, arbitrary: scripted('ask') },
-  { weight: 3, arbitrary: scripted('regenerate') },
-  { weight: 2, arbitrary: scripted('editQuestion') },
-  { weight: 2, arbitrary: scripted('goOn') },
-  { weight: 1, arbitrary: scripted('suggest') },
+  { weight: 8, arbitrary: scriptedAction('ask') },
+  { weight: 3, arbitrary: scriptedAction('regenerate') },
+  { weight: 2, arbitrary: scriptedAction('editQuestion') },
+  { weight: 2, arbitrary: scriptedAction('continueAnswer') },
+  { weight: 1, arbitrary: scriptedAction('suggest') },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -57,56 +60,59 @@ export const anyAction: fc.Arbitrary<Action> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('goBack'), to: fc.nat(100) }) },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constant('askBoth'), scripts: fc.tuple(whole(), whole()) }),
+    arbitrary: fc.record({
+      do: fc.constant('askBoth'),
+      scripts: fc.tuple(completeScript(), completeScript()),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('clone', 'task') }) },
 )
 
-/** Two answers at once are not stopped one by one. */
-function whole(): fc.Arbitrary<string> {
+/** Excludes scripts that stop or fail, for two answers at once. */
+function completeScript(): fc.Arbitrary<string> {
   return fc.constantFrom(...SCRIPTS.filter((letters) => !/[~!]/.test(letters)))
 }
 
-/** Returns the story that goes on: of a cloned chat that is the clone. */
-export async function act(story: Story, action: Action): Promise<Story> {
-  const { chat } = story
-  // Everything else needs an answer to be done to.
+/** Performs an action and returns the session to continue with: for a clone, that of the cloned chat. */
+export async function performAction(session: ChatSession, action: Action): Promise<ChatSession> {
+  const { chat } = session
+  // Every other action needs an answer.
   if (chat.head() === null && action.do !== 'upload') {
-    await story.ask('script' in action ? action.script : 'RT')
-    return story
+    await session.ask('script' in action ? action.script : 'RT')
+    return session
   }
   switch (action.do) {
     case 'ask':
     case 'regenerate':
     case 'editQuestion':
-    case 'goOn':
-      await story[action.do](action.script)
-      return story
+    case 'continueAnswer':
+      await session[action.do](action.script)
+      return session
     case 'suggest':
-      await story.regenerate(action.script, 'Make it shorter')
-      return story
+      await session.regenerate(action.script, 'Make it shorter')
+      return session
     case 'upload':
-      await story.ask(action.script, { [action.what]: UPLOADS[action.what] })
-      return story
+      await session.ask(action.script, { [action.what]: UPLOADS[action.what] })
+      return session
     case 'editAnswer':
-      story.editAnswer(EDITS[action.how])
-      return story
+      session.editAnswer(EDITS[action.how])
+      return session
     case 'goBack': {
       const answers = [...chat.tree().values()].filter(({ kind }) => kind === 'answer')
       const answer = answers[action.to % answers.length]
       if (answer !== undefined) chat.goTo(answer.id)
-      return story
+      return session
     }
     case 'askBoth': {
       const [one, other] = action.scripts
-      await story.askAll({ 'gpt-5': one, 'claude-opus-5': other })
-      return story
+      await session.askAll({ 'gpt-5': one, 'claude-opus-5': other })
+      return session
     }
     case 'clone':
-      return story.clone()
+      return session.clone()
     case 'task':
       await chat.task('follow_up_generation', true)
-      return story
+      return session
   }
 }
 

@@ -1,39 +1,39 @@
 /**
- * Reads the lines of an answer as Open WebUI 0.10 does. Pure: lines in, stored items out. What is kept
- * of an answer depends on how it ended: by itself, by the user's Stop, or by a line that was too long.
+ * Reads the lines of an answer as Open WebUI 0.10 does: lines in, stored items out, no side effects. The
+ * stored items depend on the end of the answer: its own end, the user's Stop, or a line that was too long.
  */
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { rewrittenArguments } from './python-json.ts'
 import { readChunk, type Draft } from './read-chunk.ts'
-import { readResponseEvent, type ToldItems } from './read-response-event.ts'
+import { readResponseEvent, type PartialItems } from './read-response-event.ts'
 import type { StoredItem } from './stored-item.ts'
 
-/** A longer line kills the turn: its HTTP library reads no further. */
+/** Open WebUI's HTTP library fails on a longer line, and the turn ends. */
 export const LONGEST_LINE_BYTES = 131_072
 
 export interface Answer {
   readonly items: readonly StoredItem[]
-  /** Words of the error that is shown under the answer. */
+  /** The error message under the answer. */
   readonly error: string | null
-  /** Added up over everything that says some. */
+  /** The sum over all chunks with usage. */
   readonly usage: Readonly<Record<string, number>>
-  /** Of a response, by which the stateful connection goes on. */
+  /** The response's id, which a stateful connection continues. */
   readonly responseId: string | null
 }
 
 export interface AnswerReader {
-  /** Resolves to `false` when nothing more will be read. */
+  /** Returns false if no more lines will be read. */
   readonly line: (line: string) => boolean
   readonly ended: () => Answer
   readonly stopped: () => Answer
-  /** What there would be if it ended now, for somebody who watches. */
+  /** Returns the items that would be stored if the answer ended now. */
   readonly items: () => readonly StoredItem[]
 }
 
-/** `kept` is what the message holds already: of earlier rounds, or of what is being continued. */
+/** `kept` are the items that the message already has, from earlier rounds or of the continued answer. */
 export function answerReader(kept: readonly StoredItem[]): AnswerReader {
   const draft: Draft = { items: [...kept], calls: new Map() }
-  let told: ToldItems = []
+  let told: PartialItems = []
   let rest: Omit<Answer, 'items'> = { error: null, usage: {}, responseId: null }
   let isAborted = false
 
@@ -49,10 +49,10 @@ export function answerReader(kept: readonly StoredItem[]): AnswerReader {
       if (typeof response['id'] === 'string') rest = { ...rest, responseId: response['id'] }
       return
     }
-    if (isObject(usage)) rest = { ...rest, usage: added(rest.usage, usage) }
+    if (isObject(usage)) rest = { ...rest, usage: addUsage(rest.usage, usage) }
     const [choice] = Array.isArray(choices) ? (choices as readonly unknown[]) : []
     if (choice === undefined) {
-      if (error !== undefined && error !== null) rest = { ...rest, error: wordsOf(error) }
+      if (error !== undefined && error !== null) rest = { ...rest, error: errorMessageOf(error) }
       return
     }
     const delta = isObject(choice) ? choice['delta'] : null
@@ -65,21 +65,21 @@ export function answerReader(kept: readonly StoredItem[]): AnswerReader {
         isAborted = true
         return false
       }
-      const json = line.startsWith('data:') ? parsed(line.slice('data:'.length)) : null
+      const json = line.startsWith('data:') ? parseObject(line.slice('data:'.length)) : null
       if (json !== null) read(json)
       return true
     },
     ended() {
       if (isAborted) return { ...rest, items: [], error: 'Chunk too big' }
-      return { ...rest, items: [...trimmed(items()), ...callsOf(draft)] }
+      return { ...rest, items: [...trimLastText(items()), ...callsOf(draft)] }
     },
     stopped: () => ({ ...rest, items: items() }),
     items,
   }
 }
 
-/** Only the very last text loses the blanks around it. */
-function trimmed(items: readonly StoredItem[]): readonly StoredItem[] {
+/** Trims only the last text. */
+function trimLastText(items: readonly StoredItem[]): readonly StoredItem[] {
   const last = items.at(-1)
   if (last?.type !== 'message') return items
   const text = last.text.trim()
@@ -95,7 +95,7 @@ function callsOf({ calls }: Draft): readonly StoredItem[] {
   }))
 }
 
-function added(
+function addUsage(
   known: Readonly<Record<string, number>>,
   told: JsonObject,
 ): Readonly<Record<string, number>> {
@@ -105,14 +105,14 @@ function added(
   return { ...known, ...Object.fromEntries(numbers.map(([k, n]) => [k, (known[k] ?? 0) + n])) }
 }
 
-/** As a person is shown an error, of a chunk as of a body. */
-export function wordsOf(error: unknown): string {
+/** Returns the message of an error in a chunk or a body. */
+export function errorMessageOf(error: unknown): string {
   if (typeof error === 'string') return error
   const message = isObject(error) ? error['message'] : undefined
   return typeof message === 'string' ? message : JSON.stringify(error)
 }
 
-function parsed(text: string): JsonObject | null {
+function parseObject(text: string): JsonObject | null {
   try {
     const json: unknown = JSON.parse(text)
     return isObject(json) ? json : null

@@ -1,6 +1,6 @@
 /**
- * A chat: questions and answers by their ids, each with the one it stands behind. Regenerating and
- * editing make siblings; what is sent is always one path through the tree.
+ * A chat as a tree of questions and answers. Regenerating and editing add siblings; each request contains one
+ * path through the tree.
  */
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { StoredItem } from './stored-item.ts'
@@ -11,12 +11,12 @@ export type Node = Question | AnswerNode
 export interface Question {
   readonly kind: 'question'
   readonly id: string
-  /** The answer that it follows. */
+  /** The answer before it. */
   readonly parent: string | null
   readonly text: string
-  /** A picture that was uploaded with it, as a data URL. */
+  /** An uploaded picture as a data URL. */
   readonly image: string | null
-  /** What of a document is put in front of it, as long as it is the newest question. */
+  /** Text of a document, which precedes the question as long as that is the latest. */
   readonly document: string | null
   readonly fileId: string
 }
@@ -44,14 +44,14 @@ export function pathTo(tree: Tree, id: string | null): readonly Node[] {
   return path.toReversed()
 }
 
-export interface Telling {
+export interface MessageOptions {
   readonly system: string | null
   readonly keepsReasoning: boolean
-  /** The document stands in front of the newest question on the turn that brings it, and is then gone. */
+  /** The question whose document is sent; later turns do not contain it. */
   readonly brings: string | null
 }
 
-export function messagesOf(path: readonly Node[], telling: Telling): readonly ChatMessage[] {
+export function messagesOf(path: readonly Node[], telling: MessageOptions): readonly ChatMessage[] {
   const { system, keepsReasoning, brings } = telling
   const told = path.flatMap((node) =>
     node.kind === 'answer'
@@ -65,21 +65,24 @@ function userMessage(question: Question, bringsDocument: boolean): ChatMessage {
   const { text, image, document } = question
   if (image !== null) {
     const parts: readonly JsonObject[] = [
-      { type: 'text', text: attached(question, 'image/png', 'a.png') },
+      { type: 'text', text: attachmentTag(question, 'image/png', 'a.png') },
       { type: 'text', text },
       { type: 'image_url', image_url: { url: image } },
     ]
     return { role: 'user', content: parts }
   }
   if (document === null) return { role: 'user', content: text }
-  const asked = attached(question, 'text/plain', 'n.txt') + text
-  return { role: 'user', content: bringsDocument ? retrieved(question, document) + asked : asked }
+  const asked = attachmentTag(question, 'text/plain', 'n.txt') + text
+  return {
+    role: 'user',
+    content: bringsDocument ? documentContext(question, document) + asked : asked,
+  }
 }
 
-function attached({ fileId }: Question, contentType: string, name: string): string {
+function attachmentTag({ fileId }: Question, contentType: string, name: string): string {
   return `<attached_files>\n<file type="file" url="${fileId}" content_type="${contentType}" name="${name}"/>\n</attached_files>\n\n`
 }
 
-function retrieved({ fileId }: Question, document: string): string {
+function documentContext({ fileId }: Question, document: string): string {
   return `### Task:\nRespond to the user query using the provided context, incorporating inline citations.\n\n<context>\n<source id="1" name="n.txt" resource-type="file" resource-id="${fileId}">${document}</source>\n</context>\n\n`
 }

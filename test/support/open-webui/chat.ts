@@ -1,6 +1,6 @@
 /**
- * A chat as somebody leads it in Open WebUI: asks, regenerates, edits, goes back, continues, stops,
- * clones. Each of these changes the tree and sends what Open WebUI would send.
+ * A user's chat in Open WebUI: ask, regenerate, edit, go back, continue, stop and clone. Each action changes
+ * the tree and sends the requests that Open WebUI would send.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -11,19 +11,26 @@ import {
   type Question,
   type Tree,
 } from './chat-tree.ts'
-import { askFor, runTask, type Account, type Round, type Stop, type TaskTold } from './client.ts'
-import { NOWHERE, type Place } from './headers.ts'
+import {
+  requestAnswer,
+  runTask,
+  type Account,
+  type Round,
+  type Stop,
+  type TaskResult,
+} from './client.ts'
+import { NO_POSITION, type ChatPosition } from './headers.ts'
 import { shownText, type StoredItem } from './stored-item.ts'
 import { taskOf, type TaskName } from './tasks.ts'
 import type { ChatMessage } from './to-messages.ts'
 
-/** An answer as it now stands in the tree, and the requests that it took. */
-export interface Answered {
+/** An answer as it is now in the tree, and the requests for it. */
+export interface ChatAnswer {
   readonly node: AnswerNode
   readonly rounds: readonly Round[]
 }
 
-export interface Asked {
+export interface QuestionOptions {
   readonly image?: string
   readonly document?: string
   readonly stop?: Stop
@@ -32,24 +39,24 @@ export interface Asked {
 export interface Chat {
   readonly id: () => string
   readonly tree: () => Tree
-  /** The answer that the next question follows. */
+  /** The answer before the next question. */
   readonly head: () => string | null
-  readonly ask: (text: string, asked?: Asked) => Promise<Answered>
-  /** The same question to several models at once. The chat goes on with the first. */
-  readonly askAll: (models: readonly string[], text: string) => Promise<readonly Answered[]>
-  readonly regenerate: (suggestion?: string, stop?: Stop) => Promise<Answered>
-  /** Puts the newest question in other words, in a branch of its own. */
-  readonly editQuestion: (text: string, stop?: Stop) => Promise<Answered>
-  /** Changes what the last text of an answer says; nothing is sent. */
+  readonly ask: (text: string, asked?: QuestionOptions) => Promise<ChatAnswer>
+  /** Sends the same question to several models at once. The chat continues with the first. */
+  readonly askAll: (models: readonly string[], text: string) => Promise<readonly ChatAnswer[]>
+  readonly regenerate: (suggestion?: string, stop?: Stop) => Promise<ChatAnswer>
+  /** Edits the latest question, in a new branch. */
+  readonly editQuestion: (text: string, stop?: Stop) => Promise<ChatAnswer>
+  /** Changes the last text of an answer without a request. */
   readonly editAnswer: (edit: (text: string) => string) => void
   readonly goTo: (answerId: string) => void
-  readonly goOn: (stop?: Stop) => Promise<Answered>
-  /** The same messages under a new chat id. A copy of what was shared has another owner. */
+  readonly continueAnswer: (stop?: Stop) => Promise<ChatAnswer>
+  /** Copies the messages to a new chat id. A copy of a shared chat has another owner. */
   readonly clone: (owner?: Account) => Chat
-  readonly task: (name: TaskName, isAnswerShown?: boolean) => Promise<TaskTold>
+  readonly task: (name: TaskName, isAnswerShown?: boolean) => Promise<TaskResult>
 }
 
-export interface Opening {
+export interface ChatOptions {
   readonly account: Account
   readonly model: string
   readonly system?: string
@@ -59,12 +66,12 @@ export interface Opening {
   readonly head?: string | null
 }
 
-export function openChat(opening: Opening): Chat {
+export function openChat(opening: ChatOptions): Chat {
   const { account, model, system = null, id: chatId = randomUUID() } = opening
   const tree = new Map<string, Node>(opening.tree)
   let head = opening.head ?? null
 
-  const placeOf = (message: string, question: Question): Place => ({
+  const placeOf = (message: string, question: Question): ChatPosition => ({
     chat: chatId,
     message,
     userMessage: question.id,
@@ -72,14 +79,14 @@ export function openChat(opening: Opening): Chat {
     task: '',
   })
 
-  async function answer(question: Question, wish: Wish = {}): Promise<Answered> {
+  async function answer(question: Question, wish: AnswerOptions = {}): Promise<ChatAnswer> {
     const { by = model, id = randomUUID(), kept = [], suggestion, stop } = wish
     tree.set(question.id, question)
     const telling = { system, keepsReasoning: account.keepsReasoning, brings: question.id }
     const messages = messagesOf(pathTo(tree, question.id), telling)
-    const told = await askFor(account, {
+    const told = await requestAnswer(account, {
       model: by,
-      messages: [...messages, ...suggested(suggestion)],
+      messages: [...messages, ...suggestionMessages(suggestion)],
       kept,
       place: placeOf(id, question),
       stop,
@@ -124,10 +131,10 @@ export function openChat(opening: Opening): Chat {
     },
     editAnswer(edit) {
       const node = current()
-      tree.set(node.id, { ...node, items: edited(node.items, edit) })
+      tree.set(node.id, { ...node, items: editLastText(node.items, edit) })
     },
     goTo: (answerId) => void (head = answerId),
-    goOn(stop) {
+    continueAnswer(stop) {
       const node = current()
       const { id, items: kept, model: by } = node
       return answer(questionOf(node), { id, kept, by, stop })
@@ -137,13 +144,13 @@ export function openChat(opening: Opening): Chat {
     task(name, isAnswerShown = false) {
       const question = head === null ? null : questionOf(current())
       const history = historyText(pathTo(tree, head), isAnswerShown)
-      const place = question === null ? { ...NOWHERE, chat: chatId } : placeOf('', question)
+      const place = question === null ? { ...NO_POSITION, chat: chatId } : placeOf('', question)
       return runTask(account, model, taskOf(name, history), { ...place, task: name })
     },
   }
 }
 
-interface Wish {
+interface AnswerOptions {
   readonly by?: string
   readonly id?: string
   readonly kept?: readonly StoredItem[]
@@ -151,18 +158,18 @@ interface Wish {
   readonly stop?: Stop | undefined
 }
 
-function suggested(suggestion: string | undefined): readonly ChatMessage[] {
+function suggestionMessages(suggestion: string | undefined): readonly ChatMessage[] {
   return suggestion === undefined ? [] : [{ role: 'user', content: suggestion }]
 }
 
-function newQuestion(parent: string | null, text: string, more: Asked): Question {
+function newQuestion(parent: string | null, text: string, more: QuestionOptions): Question {
   const { image = null, document = null } = more
   const named = { id: randomUUID(), fileId: randomUUID() }
   return { kind: 'question', parent, text, image, document, ...named }
 }
 
-/** An answer that has no text yet gets one. */
-function edited(
+/** Adds a text to an answer that has none. */
+function editLastText(
   items: readonly StoredItem[],
   edit: (text: string) => string,
 ): readonly StoredItem[] {

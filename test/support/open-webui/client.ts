@@ -1,10 +1,10 @@
 /**
- * Asks as Open WebUI does: one answer with its whole loop of tools, or one task. It knows nothing of
- * a chat; `chat.ts` does.
+ * Sends requests as Open WebUI does: one answer with all its tool rounds, or one task. It has no chat state;
+ * `chat.ts` has.
  */
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
-import { answerReader, wordsOf, type Answer } from './answer-reader.ts'
-import { headersOf, type Place, type Sender } from './headers.ts'
+import { answerReader, errorMessageOf, type Answer } from './answer-reader.ts'
+import { buildHeaders, type ChatPosition, type Sender } from './headers.ts'
 import { post } from './post.ts'
 import { pythonJson } from './python-json.ts'
 import { openCalls, shownText, type StoredItem } from './stored-item.ts'
@@ -12,35 +12,35 @@ import type { Task } from './tasks.ts'
 import { toBody, toInput, type Connection } from './to-body.ts'
 import { toMessages, type ChatMessage } from './to-messages.ts'
 import { runTool, TOOLS } from './tools.ts'
-import { MARKER, answerFaults } from './watch.ts'
+import { MARKER, answerFaults } from './check-answer.ts'
 
 export interface Account extends Sender {
-  /** Of a gateway, without the `/v1`. */
+  /** The gateway's URL without `/v1`. */
   readonly url: string
   readonly connection: Connection
-  /** What a connection to llama.cpp keeps, and no other. */
+  /** Only connections to llama.cpp keep reasoning. */
   readonly keepsReasoning: boolean
   readonly params: JsonObject
-  /** A filter that an administrator put in front of what is sent. */
+  /** A filter that an administrator installed for outgoing messages. */
   readonly inlet: (messages: readonly ChatMessage[]) => readonly ChatMessage[]
 }
 
-export interface Wanted {
+export interface AnswerRequest {
   readonly model: string
   readonly messages: readonly ChatMessage[]
-  /** What the answer goes on with; its messages follow the others. */
+  /** The items of the answer to continue; their messages follow the others. */
   readonly kept: readonly StoredItem[]
-  readonly place: Place
+  readonly place: ChatPosition
   readonly stop?: Stop | undefined
 }
 
-/** Resolves when the user presses Stop, who sees what there is of the answer so far. */
+/** Resolves when the user presses Stop; gets the visible items so far. */
 export type Stop = (shown: () => readonly StoredItem[]) => Promise<unknown>
 
-/** One request as it went out, and what came back. */
+/** One request with its response. */
 export interface Round {
-  readonly place: Place
-  /** The whole chat, of which a stateful connection sends the end only. */
+  readonly place: ChatPosition
+  /** The complete chat; a stateful connection sends only its end. */
   readonly messages: readonly ChatMessage[]
   readonly body: JsonObject
   readonly status: number
@@ -48,34 +48,37 @@ export interface Round {
   readonly faults: readonly string[]
 }
 
-export interface Told {
+export interface AnswerResult {
   readonly items: readonly StoredItem[]
   readonly error: string | null
   readonly rounds: readonly Round[]
 }
 
-/** As often as a model may ask for tools in one answer. */
-const MOST_ROUNDS = 256
+/** Open WebUI's limit of tool rounds in one answer. */
+const MAX_ROUNDS = 256
 
-export async function askFor(account: Account, wanted: Wanted): Promise<Told> {
+export async function requestAnswer(
+  account: Account,
+  wanted: AnswerRequest,
+): Promise<AnswerResult> {
   const rounds: Round[] = []
   let items = wanted.kept
   let before: { readonly id: string; readonly items: readonly StoredItem[] } | null = null
-  while (rounds.length < MOST_ROUNDS) {
+  while (rounds.length < MAX_ROUNDS) {
     const told = items.length === 0 ? [] : toMessages(items, account.keepsReasoning)
     const messages = account.inlet([...wanted.messages, ...told])
     const body = bodyOf(account, wanted.model, messages, before)
-    // A filter may have put something where there is nothing, or taken a marker away that was all.
+    // A filter may have added text, or removed a marker that was the only text.
     const isTold =
-      shownText(behindTools(items)).replaceAll(MARKER, '').trim() !== '' ||
-      saidLast(messages) !== ''
+      shownText(afterLastOutput(items)).replaceAll(MARKER, '').trim() !== '' ||
+      lastAssistantText(messages) !== ''
     const isContinued = rounds.length === 0 && isTold
     const request = { body, messages, kept: items, isContinued }
     const { round, answer, isOver } = await sendRound(account, wanted, request)
     rounds.push(round)
     const { error, responseId } = answer
-    // What was cut off by Stop is not run when the answer goes on.
-    const news = newIn(answer, items)
+    // Calls that were cut off by Stop are not run when the answer is continued.
+    const news = newItems(answer, items)
     const outputs = (isOver ? [] : openCalls(news)).map(runTool)
     const added = [...news, ...outputs]
     items = [...answer.items, ...outputs]
@@ -86,31 +89,31 @@ export async function askFor(account: Account, wanted: Wanted): Promise<Told> {
   return { items, error: null, rounds }
 }
 
-/** Where nothing was said since, it goes on with what its tools have said. */
-function behindTools(items: readonly StoredItem[]): readonly StoredItem[] {
+/** Returns the items after the last tool output. */
+function afterLastOutput(items: readonly StoredItem[]): readonly StoredItem[] {
   return items.slice(items.findLastIndex(({ type }) => type === 'function_call_output') + 1)
 }
 
-function saidLast(messages: readonly ChatMessage[]): string {
+function lastAssistantText(messages: readonly ChatMessage[]): string {
   const { role, content } = messages.at(-1) ?? {}
   return role === 'assistant' && typeof content === 'string' ? content : ''
 }
 
-/** What came behind all that was kept, of which an empty text at the end gets lost. */
-function newIn({ items }: Answer, kept: readonly StoredItem[]): readonly StoredItem[] {
+/** Returns the items after the kept ones. An empty text at the end of the kept ones is lost. */
+function newItems({ items }: Answer, kept: readonly StoredItem[]): readonly StoredItem[] {
   const last = kept.at(-1)
   const isLost = last?.type === 'message' && last.text.trim() === '' && !items.includes(last)
   return items.slice(isLost ? kept.length - 1 : kept.length)
 }
 
-/** The stateful connection leaves out what the last response knows, and repeats that response. */
+/** A stateful connection sends only the items after the last response, and its id. */
 function bodyOf(
   { connection, params, profile }: Account,
   model: string,
   messages: readonly ChatMessage[],
   before: { readonly id: string; readonly items: readonly StoredItem[] } | null,
 ): JsonObject {
-  // An older one can be told apart only when it says who it is.
+  // Older versions differ, and can be recognized only by their headers.
   const saysStrict = profile === 'bare'
   const asking = { model, stream: true, tools: TOOLS, params, saysStrict }
   const body = toBody(connection, { ...asking, messages })
@@ -126,14 +129,14 @@ interface RoundRequest extends Pick<Round, 'body' | 'messages'> {
 
 async function sendRound(
   account: Account,
-  { place, stop }: Wanted,
+  { place, stop }: AnswerRequest,
   { body, messages, kept, isContinued }: RoundRequest,
 ): Promise<{ readonly round: Round; readonly answer: Answer; readonly isOver: boolean }> {
   const reader = answerReader(kept)
   const lines: string[] = []
   const { status, text, ending } = await post({
     url: account.url + pathOf(account),
-    headers: headersOf(account, place),
+    headers: buildHeaders(account, place),
     body: pythonJson(body),
     stop: stop?.(reader.items),
     onLine(line) {
@@ -149,7 +152,7 @@ async function sendRound(
   const ended = reader.ended()
   if (ended.error === 'Chunk too big') return { round, answer: ended, isOver: true }
   if (ending === 'stopped') return { round, answer: reader.stopped(), isOver: true }
-  // Of an answer that failed outright, or lost its connection, nothing is kept at all.
+  // Nothing is stored of an answer that failed or lost its connection.
   if (!isWhole) {
     const error = text === '' ? 'Connection lost' : errorIn(text)
     return { round, answer: { ...ended, items: [], error }, isOver: true }
@@ -157,7 +160,7 @@ async function sendRound(
   return { round, answer: ended, isOver: ended.error !== null }
 }
 
-export interface TaskTold {
+export interface TaskResult {
   readonly text: string
   readonly round: Round
 }
@@ -166,8 +169,8 @@ export async function runTask(
   account: Account,
   model: string,
   { prompt, params, stream }: Task,
-  place: Place,
-): Promise<TaskTold> {
+  place: ChatPosition,
+): Promise<TaskResult> {
   const messages = [{ role: 'user', content: prompt } as const]
   const { connection, profile } = account
   const body = toBody(connection, { model, messages, stream, tools: [], params })
@@ -175,7 +178,7 @@ export async function runTask(
   const lines: string[] = []
   const { status, text } = await post({
     url: account.url + pathOf(account),
-    headers: headersOf(account, place),
+    headers: buildHeaders(account, place),
     body: pythonJson(body),
     onLine(line) {
       lines.push(line)
@@ -198,7 +201,7 @@ function pathOf({ connection }: Account): string {
 function errorIn(text: string): string {
   try {
     const json: unknown = JSON.parse(text)
-    return isObject(json) ? wordsOf(json['error'] ?? json) : text
+    return isObject(json) ? errorMessageOf(json['error'] ?? json) : text
   } catch {
     return text
   }
@@ -208,7 +211,7 @@ function textIn(items: readonly StoredItem[]): string {
   return items.map((item) => (item.type === 'message' ? item.text : '')).join('')
 }
 
-/** `choices[0].message.content`, or the texts of the output. */
+/** Reads `choices[0].message.content`, or the texts of the output. */
 function wholeText(text: string): string {
   const told = JSON.parse(text) as {
     readonly choices?: readonly { readonly message: { readonly content: string | null } }[]

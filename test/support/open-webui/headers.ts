@@ -1,6 +1,6 @@
 /**
- * What an Open WebUI tells of itself in headers, which is up to whoever set it up: nothing, its user,
- * its user and the place in the chat, or its user in a signed token.
+ * The identifying headers of Open WebUI, by profile: `bare` sends none, `user` the user, `full` the user and
+ * the position in the chat, `jwt` the user in a signed token.
  */
 import { createHmac } from 'node:crypto'
 
@@ -10,7 +10,7 @@ export const PROFILES: readonly Profile[] = ['bare', 'user', 'full', 'jwt']
 
 export const JWT_SECRET = 'a secret that both sides know'
 
-/** What a gateway has to be told to believe each of them. */
+/** The gateway settings that make it trust each profile. */
 export const PROFILE_SETTINGS: Readonly<Record<Profile, Readonly<Record<string, string>>>> = {
   bare: {},
   user: { TRUST_USER_HEADERS: 'on' },
@@ -18,8 +18,8 @@ export const PROFILE_SETTINGS: Readonly<Record<Profile, Readonly<Record<string, 
   jwt: { OPEN_WEBUI_JWT_SECRET: JWT_SECRET },
 }
 
-/** The place of a request in its chat; empty where there is none. */
-export interface Place {
+/** The position of a request in its chat; fields are empty if there is none. */
+export interface ChatPosition {
   readonly chat: string
   readonly message: string
   readonly userMessage: string
@@ -27,7 +27,13 @@ export interface Place {
   readonly task: string
 }
 
-export const NOWHERE: Place = { chat: '', message: '', userMessage: '', userParent: '', task: '' }
+export const NO_POSITION: ChatPosition = {
+  chat: '',
+  message: '',
+  userMessage: '',
+  userParent: '',
+  task: '',
+}
 
 export interface Sender {
   readonly profile: Profile
@@ -35,10 +41,10 @@ export interface Sender {
   readonly user: string
 }
 
-/** Names and values in turns, in the order in which they go over the wire. */
-export function headersOf(
+/** Returns names and values alternately, in the order on the wire. */
+export function buildHeaders(
   { profile, key, user }: Sender,
-  place: Place,
+  place: ChatPosition,
 ): readonly (readonly [string, string])[] {
   const chatId = place.chat === '' ? [] : [['X-OpenWebUI-Chat-Id', place.chat] as const]
   return [
@@ -53,7 +59,7 @@ export function headersOf(
 }
 
 function identity(profile: Profile, user: string): readonly (readonly [string, string])[] {
-  if (profile === 'jwt') return [['X-OpenWebUI-User-Jwt', signed(user)]]
+  if (profile === 'jwt') return [['X-OpenWebUI-User-Jwt', signUserToken(user)]]
   return [
     ['X-OpenWebUI-User-Name', 'User'],
     ['X-OpenWebUI-User-Id', user],
@@ -62,8 +68,8 @@ function identity(profile: Profile, user: string): readonly (readonly [string, s
   ]
 }
 
-/** The custom headers of a connection. They are there even when there is nothing to say. */
-function templates(user: string, place: Place): readonly (readonly [string, string])[] {
+/** The custom headers of a connection, which are sent even if their value is empty. */
+function templates(user: string, place: ChatPosition): readonly (readonly [string, string])[] {
   return [
     ['X-Backstory-Chat', place.chat],
     ['X-Backstory-Message', place.message],
@@ -74,7 +80,7 @@ function templates(user: string, place: Place): readonly (readonly [string, stri
   ]
 }
 
-function signed(user: string): string {
+function signUserToken(user: string): string {
   const iat = Math.floor(Date.now() / 1000)
   const person = { sub: user, email: 'user@example.com', name: 'User', role: 'user' }
   const told = { ...person, iss: 'open-webui', iat, exp: iat + 300 }

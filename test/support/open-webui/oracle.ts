@@ -1,47 +1,49 @@
 /**
- * The perfect memory: what a model would be sent if nothing had ever been forgotten. It knows the
- * chat, and what the model has really said; so it can tell for every request what is missing in it, and
- * what should not be there.
+ * The test oracle: computes the prompt of a client with a perfect memory from the chat and the model's real
+ * answers, and reports missing and unexpected lines of a request.
  */
 import type { AnswerNode, Node } from './chat-tree.ts'
-import { callLine, line } from './lines.ts'
+import { callLine, line } from './prompt-lines.ts'
 import { pythonJson } from './python-json.ts'
-import type { Planned, ScriptBeat } from './script.ts'
+import type { PlannedAnswer, ScriptPart } from './script.ts'
 import { shownText } from './stored-item.ts'
 import { toolResult } from './tools.ts'
 import type { ChatMessage } from './to-messages.ts'
-import { MARKER, markersIn } from './watch.ts'
+import { MARKER, markersIn } from './check-answer.ts'
 
-/** One question, or one answer, as a model should be given it. */
+/** The expected lines of one question or answer. */
 export interface Expected {
   readonly lines: readonly string[]
-  /** What a person has made of an answer's words. Where they stood in it nobody can know then. */
+  /** The text of an answer that the user edited, whose position within the answer is unknown; else null. */
   readonly words: string | null
-  /** Whether there is anything left by which the answer can be known again. */
+  /** True if a marker or an unchanged text can still identify the answer. */
   readonly isFindable: boolean
-  /** What may be told or not: a thought that was stopped in the middle, where a wire can bear that. */
+  /** Lines that may be there or not: reasoning that was stopped in the middle, if the wire supports that. */
   readonly cut?: readonly string[]
 }
 
-export interface Truth {
-  /** All that the model said for an answer, round by round, in order. */
-  readonly rounds: readonly Planned[]
+export interface AnswerRecord {
+  /** Everything that the model produced for an answer, round by round. */
+  readonly rounds: readonly PlannedAnswer[]
   readonly isEdited: boolean
-  /** Whether who edited it has left its marker. One of what was said since is no marker of that. */
+  /**
+   * True if the user's edit left the answer's marker in place. A marker of a later continuation does not
+   * count.
+   */
   readonly keepsMarker: boolean
-  /** Whether it was gone on with, so that its words are those of several turns. */
+  /** True if the answer was continued, so that its text belongs to several turns. */
   readonly isContinued: boolean
-  /** What had been said before it when it was made, in the words that the client then had (`saidBefore`). */
-  readonly behind: string
+  /** The texts before it at the time when it was made, as the client then had them (`saidBefore`). */
+  readonly textsBefore: string
 }
 
 /**
- * Up to the newest question. `questions` are the user's messages as they are sent this time, in the
- * order of the path; a suggestion stands behind the question that it is for.
+ * Returns the expected lines up to the latest question. `questions` are the user messages of this request in
+ * path order; a suggestion comes after its question.
  */
-export function expectedOf(
+export function expectedPrompt(
   path: readonly Node[],
-  truthOf: (id: string) => Truth,
+  truthOf: (id: string) => AnswerRecord,
   questions: readonly ChatMessage[],
   hasMarkers: boolean,
 ): readonly Expected[] {
@@ -49,34 +51,36 @@ export function expectedOf(
   const told = path.map((node, at) => {
     if (node.kind === 'question') return expectedQuestion(open.shift())
     const truth = truthOf(node.id)
-    const isFindable = hasMarkers ? isMarked(node, truth) : isAsSaid(truth, path.slice(0, at))
+    const isFindable = hasMarkers ? isMarked(node, truth) : isUnchanged(truth, path.slice(0, at))
     return { ...expectedAnswer(node, truth), isFindable }
   })
   return [...told, ...open.map(expectedQuestion)]
 }
 
-/** By its words alone an answer is known as long as they, and those before them, are as they were. */
-export function isAsSaid(truth: Truth, path: readonly Node[]): boolean {
-  const { rounds, isEdited, isContinued, behind } = truth
+/**
+ * True if an answer without a marker can still be found by its text: that and all texts before it are
+ * unchanged.
+ */
+export function isUnchanged(truth: AnswerRecord, path: readonly Node[]): boolean {
+  const { rounds, isEdited, isContinued, textsBefore } = truth
   const isHeard = rounds.every((round) => round.stall === null && !isSilent(round))
-  return !isEdited && !isContinued && isHeard && saidBefore(path) === behind
+  return !isEdited && !isContinued && isHeard && joinTextsBefore(path) === textsBefore
 }
 
-/** Whether a client that is given no marker has nothing of it. */
-function isSilent({ beats, isRefused }: Planned): boolean {
-  return !isRefused && beats.every(({ type }) => type === 'thought' || type === 'hosted')
+/** True if a client without markers has nothing of the answer. */
+function isSilent({ parts, isRefused }: PlannedAnswer): boolean {
+  return !isRefused && parts.every(({ type }) => type === 'thought' || type === 'hosted')
 }
 
 /**
- * In words and calls, for whoever continues an answer that stands in the middle of a chat has changed
- * what stands before the next. An answer that is empty is as none, because not every client brings it
- * back.
+ * Joins texts and calls, because a continued answer in the middle of a chat changes the texts before the next
+ * one. Empty answers are skipped, because not every client sends them.
  */
-export function saidBefore(path: readonly Node[]): string {
+export function joinTextsBefore(path: readonly Node[]): string {
   const texts = path.map((node) =>
     node.kind === 'question'
       ? `Q ${node.text}`
-      : squeezed(unmarked(shownText(node.items))) + callsIn(node),
+      : removeWhiteSpace(removeMarkers(shownText(node.items))) + callsIn(node),
   )
   return texts.filter((text) => text !== '').join('\n')
 }
@@ -85,11 +89,11 @@ function callsIn({ items }: AnswerNode): string {
   return items.map((item) => (item.type === 'function_call' ? ` ${item.callId}` : '')).join('')
 }
 
-function isMarked(node: AnswerNode, { isEdited, keepsMarker }: Truth): boolean {
+function isMarked(node: AnswerNode, { isEdited, keepsMarker }: AnswerRecord): boolean {
   return !isEdited || (keepsMarker && endsMarked(node))
 }
 
-/** A person who edits an answer may delete the marker that they see, which is that of its last text. */
+/** True if the editable text, which is the last one, has a marker that the user might delete. */
 export function endsMarked({ items }: AnswerNode): boolean {
   const edited = items.findLast((item) => item.type === 'message')
   return edited !== undefined && markersIn(edited.text).length > 0
@@ -100,44 +104,44 @@ function expectedQuestion(message: ChatMessage | undefined): Expected {
   const texts =
     typeof content === 'string' ? [content] : content.map(({ text }) => String(text ?? '[image]'))
   return {
-    lines: texts.map((text) => line('user', unmarked(text))),
+    lines: texts.map((text) => line('user', removeMarkers(text))),
     words: null,
     isFindable: true,
   }
 }
 
-/** An answer of which nothing is left is not there, whatever was said. */
-function expectedAnswer(node: AnswerNode, { rounds, isEdited }: Truth): Expected {
+/** An answer without any item is not part of the prompt. */
+function expectedAnswer(node: AnswerNode, { rounds, isEdited }: AnswerRecord): Expected {
   if (node.items.length === 0) return expectedRounds([], null)
   return expectedRounds(rounds, isEdited ? shownText(node.items) : null)
 }
 
-/** `words` are those of a person who has edited the answer. */
-export function expectedRounds(rounds: readonly Planned[], words: string | null): Expected {
+/** `words` is the text of a user who edited the answer. */
+export function expectedRounds(rounds: readonly PlannedAnswer[], words: string | null): Expected {
   return {
     lines: rounds.flatMap(linesOfRound),
-    words: words === null ? null : squeezed(unmarked(words)),
+    words: words === null ? null : removeWhiteSpace(removeMarkers(words)),
     isFindable: true,
     cut: rounds.flatMap(cutThought),
   }
 }
 
-function cutThought({ beats, stall, toldPart }: Planned): readonly string[] {
-  const isThought = stall !== null && beats[stall]?.type === 'thought'
-  return isThought ? [line('thought', toldPart)] : []
+function cutThought({ parts, stall, sentText }: PlannedAnswer): readonly string[] {
+  const isThought = stall !== null && parts[stall]?.type === 'thought'
+  return isThought ? [line('thought', sentText)] : []
 }
 
-/** What was stopped left its tools unasked. Of its last text there is what the client had heard. */
-function linesOfRound({ beats, stall, toldPart, isRefused }: Planned): readonly string[] {
+/** A stopped round did not run its tools, and has as much of its last text as the client received. */
+function linesOfRound({ parts, stall, sentText, isRefused }: PlannedAnswer): readonly string[] {
   if (isRefused) return []
-  if (stall === null) return [...beats.map(lineOf), ...beats.flatMap(resultOf)]
-  const whole = beats.slice(0, stall).filter(({ type }) => type !== 'call')
-  const isCut = beats[stall]?.type === 'text' && toldPart.trim() !== ''
-  return withoutLooseThoughts([...whole.map(lineOf), ...(isCut ? [line('text', toldPart)] : [])])
+  if (stall === null) return [...parts.map(lineOf), ...parts.flatMap(resultOf)]
+  const whole = parts.slice(0, stall).filter(({ type }) => type !== 'call')
+  const isCut = parts[stall]?.type === 'text' && sentText.trim() !== ''
+  return dropTrailingReasoning([...whole.map(lineOf), ...(isCut ? [line('text', sentText)] : [])])
 }
 
-/** Reasoning is nothing without what it led to. */
-function withoutLooseThoughts(lines: readonly string[]): readonly string[] {
+/** Drops reasoning that nothing follows. */
+function dropTrailingReasoning(lines: readonly string[]): readonly string[] {
   return lines.filter(
     (one, at) => !isThought(one) || lines.slice(at).find((next) => !isThought(next)) !== undefined,
   )
@@ -147,56 +151,56 @@ function isThought(text: string): boolean {
   return text.startsWith('thought: ')
 }
 
-function lineOf(beat: ScriptBeat): string {
-  if (beat.type === 'call') return callLine(beat.name, beat.input)
-  if (beat.type === 'hosted') return line('hosted', beat.query)
-  return line(beat.type === 'refusal' ? 'text' : beat.type, beat.text)
+function lineOf(part: ScriptPart): string {
+  if (part.type === 'call') return callLine(part.name, part.input)
+  if (part.type === 'hosted') return line('hosted', part.query)
+  return line(part.type === 'refusal' ? 'text' : part.type, part.text)
 }
 
-function resultOf(beat: ScriptBeat): readonly string[] {
-  if (beat.type !== 'call') return []
-  return [line('result', toolResult(beat.name, pythonJson(beat.input)))]
+function resultOf(part: ScriptPart): readonly string[] {
+  if (part.type !== 'call') return []
+  return [line('result', toolResult(part.name, pythonJson(part.input)))]
 }
 
 export interface Difference {
-  /** What a perfect memory would have sent. */
+  /** Expected lines that were not sent. */
   readonly missing: readonly string[]
-  /** What it would not have sent. */
+  /** Sent lines that were not expected. */
   readonly strange: readonly string[]
   readonly isInOrder: boolean
 }
 
-/** `null` where the upstream was sent exactly what it should have been. */
-export function difference(
+/** Returns null if the upstream got exactly the expected lines. */
+export function comparePrompt(
   expected: readonly Expected[],
   received: readonly string[],
 ): Difference | null {
   const there = new Set(received)
-  const wanted = runsOf(expected.map((one) => withoutLost(one, there)))
+  const wanted = mergeAdjacent(expected.map((one) => allowLostLines(one, there)))
   const cut = new Set(expected.flatMap((one) => one.cut ?? []))
   const got = splitRuns(received.filter((one) => !cut.has(one)))
   const isAlike = wanted.length === got.length
-  const left = wanted.flatMap((run) => normalised(run.lines, isAlike ? run.words : null))
+  const left = wanted.flatMap((run) => normalizeLines(run.lines, isAlike ? run.words : null))
   const right = got.flatMap((run, at) => {
     const isReworded = isAlike && typeof wanted[at]?.words === 'string'
-    return normalised(run, isReworded ? wordsOf(run) : null)
+    return normalizeLines(run, isReworded ? joinTexts(run) : null)
   })
-  const missing = without(left, right)
-  const strange = without(right, left)
+  const missing = subtractLines(left, right)
+  const strange = subtractLines(right, left)
   const isInOrder = left.every((one, at) => one === right[at])
   return missing.length + strange.length === 0 && isInOrder ? null : { missing, strange, isInOrder }
 }
 
-/** What only a memory knows may be gone where nothing is left to find it by; no word may. */
-function withoutLost(expected: Expected, there: ReadonlySet<string>): Expected {
+/** Makes stored-only lines of an answer that cannot be found optional; its text is still required. */
+function allowLostLines(expected: Expected, there: ReadonlySet<string>): Expected {
   if (expected.isFindable) return expected
   const { words, lines } = expected
   const known = lines.filter((one) => there.has(one) || !/^(thought|hosted): /.test(one))
-  return { ...expected, lines: known, words: words ?? wordsOf(lines) }
+  return { ...expected, lines: known, words: words ?? joinTexts(lines) }
 }
 
-/** Questions that follow one another are one run, as are answers. */
-function runsOf(expected: readonly Expected[]): readonly Expected[] {
+/** Merges adjacent questions, and adjacent answers. */
+function mergeAdjacent(expected: readonly Expected[]): readonly Expected[] {
   const runs: Expected[] = []
   for (const next of expected.filter(
     ({ lines, words }) => lines.length > 0 || (words ?? '') !== '',
@@ -223,19 +227,16 @@ function isQuestion(lines: readonly string[]): boolean {
   return lines[0]?.startsWith('user: ') ?? false
 }
 
-/**
- * Texts that follow one another are one, wherever there was a break between them. With words of a
- * person's own, all the words of an answer are one line at its end.
- */
-function normalised(lines: readonly string[], words: string | null): readonly string[] {
+/** Joins adjacent texts. If the user edited the answer, all of its texts become one line at its end. */
+function normalizeLines(lines: readonly string[], words: string | null): readonly string[] {
   if (words !== null) return [...lines.filter((one) => !isText(one)), `words: ${words}`]
   const told: string[] = []
   for (const one of lines) {
     const last = told.at(-1)
     if (!isText(one)) told.push(one)
     else if (last !== undefined && isText(last))
-      told[told.length - 1] = last + squeezed(textIn(one))
-    else told.push(TEXT + squeezed(textIn(one)))
+      told[told.length - 1] = last + removeWhiteSpace(textIn(one))
+    else told.push(TEXT + removeWhiteSpace(textIn(one)))
   }
   return told
 }
@@ -250,25 +251,25 @@ function textIn(one: string): string {
   return one.slice(TEXT.length)
 }
 
-function wordsOf(lines: readonly string[]): string {
-  return squeezed(lines.filter(isText).map(textIn).join(''))
+function joinTexts(lines: readonly string[]): string {
+  return removeWhiteSpace(lines.filter(isText).map(textIn).join(''))
 }
 
-/** No marker is ever part of what a model is told, nor what a converter made of it. */
-function unmarked(text: string): string {
+/** Removes markers, also in the form into which a converter changed them. */
+function removeMarkers(text: string): string {
   return text.replaceAll(DAMAGED_MARKER, '').replaceAll(MARKER, '')
 }
 
-/** As HTML, or alone in a fence. */
+/** A marker as HTML entities, or alone in a fence. */
 const DAMAGED_MARKER =
   /&#91;[0-9A-HJKMNP-TV-Z]{20}&#93;: #|```\s*\[[0-9A-HJKMNP-TV-Z]{20}\]: #\s*```/g
 
-/** Markers leave blank lines behind, and how many of them is nobody's business. */
-function squeezed(text: string): string {
+/** Removes white space, because the number of blank lines around a marker does not matter. */
+function removeWhiteSpace(text: string): string {
   return text.replaceAll(/\s+/g, '')
 }
 
-function without(lines: readonly string[], others: readonly string[]): readonly string[] {
+function subtractLines(lines: readonly string[], others: readonly string[]): readonly string[] {
   const left = [...others]
   return lines.filter((one) => {
     const at = left.indexOf(one)

@@ -1,29 +1,29 @@
 /**
- * The only part of the client that does something: one request over a socket of its own, read line by
- * line. Stop closes the connection, as Open WebUI does, and leaves the rest unread.
+ * Sends one request over its own socket and reads the response line by line. Stop closes the connection, as
+ * Open WebUI does, without reading the rest.
  */
 import { request } from 'node:http'
 
-export interface Posted {
+export interface PostResult {
   readonly status: number
   readonly contentType: string
-  /** All of it for an answer that is not a stream. */
+  /** The complete body of a response that is not a stream. */
   readonly text: string
-  /** `lost` is a connection that broke, which is not how a stream ends. */
+  /** `lost` means that the connection broke before the end of the stream. */
   readonly ending: 'ended' | 'stopped' | 'lost'
 }
 
-export interface Posting {
+export interface PostOptions {
   readonly url: string
   readonly headers: readonly (readonly [string, string])[]
   readonly body: string
-  /** Hears every line as soon as it is whole; `false` closes the connection. */
+  /** Gets every line as soon as it is complete; returns false to close the connection. */
   readonly onLine: (line: string) => boolean
   /** Resolves when the user presses Stop. */
   readonly stop?: Promise<unknown> | undefined
 }
 
-export function post({ url, headers, body, onLine, stop }: Posting): Promise<Posted> {
+export function post({ url, headers, body, onLine, stop }: PostOptions): Promise<PostResult> {
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(body)
     const told = [...headers, ['Content-Length', String(bytes.length)] as const]

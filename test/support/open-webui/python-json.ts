@@ -1,4 +1,4 @@
-/** JSON as Python's `json.dumps` writes it: `", "` and `": "` between things, and ASCII alone. */
+/** Formats JSON as Python's `json.dumps` does: `", "` and `": "` as separators, ASCII only. */
 export function pythonJson(value: unknown): string {
   if (Array.isArray(value)) return `[${(value as readonly unknown[]).map(pythonJson).join(', ')}]`
   if (typeof value === 'object' && value !== null) {
@@ -8,7 +8,9 @@ export function pythonJson(value: unknown): string {
   return typeof value === 'string' ? ascii(value) : JSON.stringify(value ?? null)
 }
 
-/** Arguments of a call as they are stored: read, and written again. What is no JSON stays. */
+/**
+ * Returns call arguments as Open WebUI stores them: parsed and formatted again; invalid JSON stays unchanged.
+ */
 export function rewrittenArguments(text: string): string {
   try {
     return pythonJson(JSON.parse(text === '' ? '{}' : text))

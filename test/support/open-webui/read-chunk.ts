@@ -1,19 +1,19 @@
-/** One chunk of Chat Completions, as it changes what Open WebUI has stored of an answer. */
+/** Applies one Chat Completions chunk to the stored items of an answer, as Open WebUI does. */
 import { isObject, type Json, type JsonObject } from '../../../src/core/json/json.ts'
 import type { StoredItem, StoredReasoning } from './stored-item.ts'
 import { splitThinking } from './think-tags.ts'
 
-/** A call in the middle of being told. */
-export interface ToldCall {
+/** A call whose deltas are still arriving. */
+export interface PartialCall {
   callId: string
   name: string
   args: string
 }
 
-/** What a stream has come to so far; the reader owns it and changes it in place. */
+/** The items of a stream so far; the reader changes it in place. */
 export interface Draft {
   items: StoredItem[]
-  readonly calls: Map<number, ToldCall>
+  readonly calls: Map<number, PartialCall>
 }
 
 export function readChunk(delta: JsonObject, draft: Draft): void {
@@ -32,11 +32,11 @@ function readCall(told: JsonObject, { calls }: Draft): void {
   const { name, arguments: args } = isObject(told['function']) ? told['function'] : {}
   const call = calls.get(index)
   if (call !== undefined) call.args += textOr(args)
-  // Only the first piece of a call says what it is called.
+  // Only the first delta of a call has its name.
   else calls.set(index, { callId: textOr(id), name: textOr(name), args: textOr(args) })
 }
 
-/** Details that come alone belong to the newest reasoning, wherever that is. */
+/** Details without text belong to the latest reasoning item, wherever it is. */
 function withReasoning(
   items: readonly StoredItem[],
   text: string,
@@ -71,12 +71,12 @@ function mergedDetails(
     )
     const before = merged[at]
     if (before === undefined) merged.push(detail)
-    else merged[at] = { ...before, ...detail, ...joined(before, detail) }
+    else merged[at] = { ...before, ...detail, ...joinDetails(before, detail) }
   }
   return merged
 }
 
-function joined(before: JsonObject, detail: JsonObject): JsonObject {
+function joinDetails(before: JsonObject, detail: JsonObject): JsonObject {
   const fields = ['text', 'summary'].filter((name) => isText(detail[name]))
   return Object.fromEntries(
     fields.map((name) => [name, textOr(before[name]) + textOr(detail[name])]),

@@ -1,31 +1,30 @@
 /**
- * One event of the Responses API, as it changes what Open WebUI has stored. It reads these in any
- * stream. `output_item.done` means nothing to it: what is said only there is lost, unless the end
- * says it again.
+ * Applies one event of the Responses API to the stored items, as Open WebUI does in any stream. It ignores
+ * `output_item.done`: data that occurs only there is lost, unless the final response has it.
  */
 import { isObject, type Json, type JsonObject } from '../../../src/core/json/json.ts'
 import type { StoredItem } from './stored-item.ts'
 
-/** The items of the response that is being told, by output index. */
-export type ToldItems = readonly (StoredItem | undefined)[]
+/** The items of the response in progress, by output index. */
+export type PartialItems = readonly (StoredItem | undefined)[]
 
-export function readResponseEvent(event: JsonObject, told: ToldItems): ToldItems {
+export function readResponseEvent(event: JsonObject, told: PartialItems): PartialItems {
   const { type, item, output_index: at, delta, text, arguments: args, response } = event
   switch (type) {
     case 'response.output_item.added':
-      return isObject(item) ? put(told, indexOf(at, told), storedItem(item)) : told
+      return isObject(item) ? setItem(told, indexOf(at, told), storedItem(item)) : told
     case 'response.completed': {
       const output = isObject(response) ? response['output'] : undefined
       if (!Array.isArray(output)) return told
       const items = (output as Json[]).filter(isObject).map(storedItem)
-      // What stands in front was there before the answer went on.
+      // The items before the last ones existed before the answer was continued.
       return told.length === 0 ? items : items.slice(-told.length)
     }
     case 'response.output_text.delta':
     case 'response.reasoning_text.delta':
     case 'response.reasoning_summary_text.delta':
     case 'response.function_call_arguments.delta':
-      return change(told, at, (item) => grown(item, textOf(delta)))
+      return change(told, at, (item) => appendText(item, textOf(delta)))
     case 'response.output_text.done':
       return change(told, at, (item) =>
         item.type === 'message' ? { ...item, text: textOf(text) } : item,
@@ -39,27 +38,27 @@ export function readResponseEvent(event: JsonObject, told: ToldItems): ToldItems
   }
 }
 
-function put(told: ToldItems, at: number, item: StoredItem): ToldItems {
+function setItem(told: PartialItems, at: number, item: StoredItem): PartialItems {
   const items = [...told]
   items[at] = item
   return items
 }
 
 function change(
-  told: ToldItems,
+  told: PartialItems,
   index: Json | undefined,
   by: (item: StoredItem) => StoredItem,
-): ToldItems {
+): PartialItems {
   const at = indexOf(index, told)
   const item = told[at]
-  return item === undefined ? told : put(told, at, by(item))
+  return item === undefined ? told : setItem(told, at, by(item))
 }
 
-function indexOf(at: Json | undefined, told: ToldItems): number {
+function indexOf(at: Json | undefined, told: PartialItems): number {
   return typeof at === 'number' ? at : told.length
 }
 
-function grown(item: StoredItem, text: string): StoredItem {
+function appendText(item: StoredItem, text: string): StoredItem {
   if (item.type === 'message' || item.type === 'reasoning') {
     return { ...item, text: item.text + text }
   }

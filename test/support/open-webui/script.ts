@@ -1,43 +1,41 @@
 /**
- * What the model is going to say, in letters: `R` reasons, `T` talks, `C` calls a tool, `H` uses a
- * tool of the provider's own. `|` waits for the results of the tools, `~` stands before what the user
- * does not hear to its end, and `!` is an answer that is refused. So `RTC|RT` thinks, says something,
- * calls, and with the result thinks again and answers; `R~T` is stopped in the middle of its text.
- *
- * Every word is said once only, in all the tests of a process: what turns up in the wrong place is
- * known by that.
+ * Scripts of a model's answers, in letters: `R` reasoning, `T` text, `C` and `X` tool calls, `H` a provider
+ * tool. `|` waits for tool results, `~` stops the stream in the middle of the next part, and `!` is an error.
+ * For example, `RTC|RT` reasons, writes text and calls a tool, and after the result reasons and answers;
+ * `R~T` is stopped within its text. Every generated text is unique in the test process, so that a misplaced
+ * one is recognized.
  */
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import type { Beat } from '../services/model.ts'
+import type { AnswerPart } from '../services/simulated-model.ts'
 
-export type ScriptBeat = Beat | { readonly type: 'hosted'; readonly query: string }
+export type ScriptPart = AnswerPart | { readonly type: 'hosted'; readonly query: string }
 
-/** One answer of the upstream, as planned, and what came of it. */
-export interface Planned {
-  readonly beats: readonly ScriptBeat[]
-  /** How many of them are told whole, if it falls silent in the middle of the next. */
+/** One planned answer of the upstream, and how it went. */
+export interface PlannedAnswer {
+  readonly parts: readonly ScriptPart[]
+  /** The number of parts that are sent completely, if the stream stops in the next; else null. */
   readonly stall: number | null
   readonly isRefused: boolean
-  /** The request that it was the answer to. */
+  /** The request that it answered. */
   received: JsonObject | null
-  /** Of the beat in which it fell silent, what was told. */
-  toldPart: string
-  /** Resolves when it has fallen silent. */
+  /** The text that was sent of the part in which it stopped. */
+  sentText: string
+  /** Resolves when the stream has stopped. */
   readonly stalled: PromiseWithResolvers<void>
-  /** Resolves when the gateway has given up on it. */
+  /** Resolves when the gateway has closed the request. */
   readonly givenUp: PromiseWithResolvers<void>
 }
 
-export function scriptOf(letters: string): readonly Planned[] {
+export function parseScript(letters: string): readonly PlannedAnswer[] {
   return letters.split('|').map((round) => {
     const stall = round.indexOf('~')
-    const beats = Array.from(round.replaceAll(/[~!]/g, '')).map(beatOf)
+    const parts = Array.from(round.replaceAll(/[~!]/g, '')).map(parseLetter)
     return {
-      beats,
+      parts,
       stall: stall < 0 ? null : stall,
       isRefused: round.includes('!'),
       received: null,
-      toldPart: '',
+      sentText: '',
       stalled: Promise.withResolvers<void>(),
       givenUp: Promise.withResolvers<void>(),
     }
@@ -45,10 +43,10 @@ export function scriptOf(letters: string): readonly Planned[] {
 }
 
 /**
- * The letters of a script that a model's wire has a word for. A chat tells of each kind once, in one
- * order, and only the Responses API tells of the provider's own tools.
+ * Removes the letters that a model's wire cannot express. A chat has each kind once, in a fixed order, and
+ * only the Responses API has provider tools.
  */
-export function spokenBy(model: string, letters: string): string {
+export function lettersForModel(model: string, letters: string): string {
   if (model.startsWith('gpt-')) return letters
   const rounds = letters.replaceAll('H', '').split('|')
   return (model.startsWith('glm-') ? rounds.map(inChatOrder) : rounds).join('|')
@@ -70,13 +68,13 @@ const CHAT_ORDER = `RT${CALLS}`
 
 let said = 0
 
-/** A number that nothing else in this process is told by. */
+/** Returns a number that is unique in this process. */
 export function nextNumber(): number {
   said += 1
   return said
 }
 
-function beatOf(letter: string): ScriptBeat {
+function parseLetter(letter: string): ScriptPart {
   const number = nextNumber()
   switch (letter) {
     case 'R':
@@ -93,6 +91,6 @@ function beatOf(letter: string): ScriptBeat {
     case 'H':
       return { type: 'hosted', query: `search number ${number}` }
     default:
-      throw new Error(`There is no beat ${letter}.`)
+      throw new Error(`There is no part ${letter}.`)
   }
 }

@@ -1,7 +1,7 @@
 /**
- * A model that says what it was told to, over the wires of the test services and under their laws: a
- * request that the real service would refuse is refused, also one that brings back a seal in the wrong
- * place. What it is to say is planned for a question and a model, and every request that it gets is kept.
+ * An upstream that answers with scripts over the wires of the test services and under their rules: it rejects
+ * invalid requests, also encrypted content in the wrong position. Scripts are planned by question and model,
+ * and every request is recorded.
  */
 import type { ServerResponse } from 'node:http'
 import type { JsonObject } from '../../../src/core/json/json.ts'
@@ -9,23 +9,23 @@ import { anthropic } from '../services/anthropic.ts'
 import { chat } from '../services/chat.ts'
 import { responses } from '../services/responses.ts'
 import {
-  newIssued,
+  createIssuedSeals,
   object,
   objects,
-  type Place,
+  type AnswerContext,
   type Request,
   type Service,
 } from '../services/service.ts'
 import { answerJson, startUpstream, type Received } from '../upstream.ts'
-import type { Planned, ScriptBeat } from './script.ts'
+import type { PlannedAnswer, ScriptPart } from './script.ts'
 
 export interface ScriptedUpstream {
-  /** The environment of a gateway that has it behind it. */
+  /** The settings of a gateway with this upstream. */
   readonly environment: Readonly<Record<string, string>>
-  readonly plan: (question: string, model: string, rounds: readonly Planned[]) => void
-  /** Forgets what was planned for a question and never asked. */
+  readonly plan: (question: string, model: string, rounds: readonly PlannedAnswer[]) => void
+  /** Removes a plan whose question was never sent. */
   readonly unplan: (question: string, model: string) => void
-  /** Why requests with a question were refused, in the words of the service. Says it once. */
+  /** Returns the errors for requests with a question, and clears them. */
   readonly refusalsOf: (question: string) => readonly string[]
   readonly tasks: JsonObject[]
   readonly close: () => Promise<void>
@@ -33,13 +33,10 @@ export interface ScriptedUpstream {
 
 const SERVICES: readonly Service[] = [responses, anthropic, chat]
 
-/**
- * Nobody thinks in no time at all: it pauses before each item, by default for as long as a gateway
- * needs to have the last one written down.
- */
+/** The upstream pauses before each item, by default as long as a gateway needs to store the one before. */
 export async function startScriptedUpstream(thinkingMs = 40): Promise<ScriptedUpstream> {
-  const issued = newIssued()
-  const planned = new Map<string, Planned[]>()
+  const issued = createIssuedSeals()
+  const planned = new Map<string, PlannedAnswer[]>()
   const refusals = new Map<string, string[]>()
   const tasks: JsonObject[] = []
   let number = 0
@@ -49,7 +46,7 @@ export async function startScriptedUpstream(thinkingMs = 40): Promise<ScriptedUp
     const body = json as JsonObject
     const request = { path, headers, body }
     const service = SERVICES.find(({ serves }) => serves(path)) ?? responses
-    const refusal = service.breach(request) ?? service.forgery(request, issued)
+    const refusal = service.findViolation(request) ?? service.findInvalidSeal(request, issued)
     const asked = service.read(request).questions.join('\n')
     if (refusal !== null) {
       const question = newestQuestion(asked)
@@ -59,16 +56,16 @@ export async function startScriptedUpstream(thinkingMs = 40): Promise<ScriptedUp
     number += 1
     const isTask = /<chat_history>|set of responses/.test(asked)
     const next = isTask ? null : planned.get(keyOf(asked, String(body['model'])))?.shift()
-    if (next === undefined) return void answerJson(500, unplanned(asked))(response, received)
+    if (next === undefined) return void answerJson(500, unplannedError(asked))(response, received)
     if (next === null) tasks.push(body)
     else next.received = body
     if (next?.isRefused === true) return void answerJson(400, REFUSED)(response, received)
-    const whole = wholeAnswer(next?.beats ?? TASK_ANSWER, service, request, { number, issued })
+    const whole = wholeAnswer(next?.parts ?? TASK_ANSWER, service, request, { number, issued })
     if (!service.wantsStream(request)) return void answerJson(200, whole)(response, received)
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    const frames = service.stream(whole, 'plain').filter(isLawful(whole))
+    const frames = service.buildStream(whole, 'plain').filter(isValidFrame(whole))
     if (next === null) return void response.end(frames.join(''))
-    await perform(response, itemsIn(frames), next, thinkingMs)
+    await sendAnswer(response, itemsIn(frames), next, thinkingMs)
     if (next.stall === null) return
     await received.aborted
     next.givenUp.resolve()
@@ -92,7 +89,7 @@ export async function startScriptedUpstream(thinkingMs = 40): Promise<ScriptedUp
   }
 }
 
-const TASK_ANSWER: readonly ScriptBeat[] = [
+const TASK_ANSWER: readonly ScriptPart[] = [
   { type: 'text', text: '{"title": "❄️ Fog", "tags": ["fog"], "follow_ups": ["And now?"]}' },
 ]
 
@@ -100,7 +97,7 @@ const REFUSED = {
   error: { type: 'invalid_request_error', code: 'refused', message: 'Not today.', param: null },
 }
 
-function unplanned(asked: string): JsonObject {
+function unplannedError(asked: string): JsonObject {
   const message = `Nobody planned an answer to ${newestQuestion(asked)}.`
   return { error: { type: 'server_error', code: null, message, param: null } }
 }
@@ -109,44 +106,44 @@ function keyOf(asked: string, model: string): string {
   return `${newestQuestion(asked)} ${model}`
 }
 
-/** Every question of a story has a number of its own. */
+/** Every question of a session has a unique number. */
 function newestQuestion(asked: string): string {
   return [...asked.matchAll(/\bQ\d+\b/g)].at(-1)?.[0] ?? 'nothing'
 }
 
 function wholeAnswer(
-  beats: readonly ScriptBeat[],
+  parts: readonly ScriptPart[],
   service: Service,
   request: Request,
-  place: Place,
+  place: AnswerContext,
 ): JsonObject {
-  const said = beats.flatMap((beat) => (beat.type === 'hosted' ? [] : [beat]))
+  const said = parts.flatMap((part) => (part.type === 'hosted' ? [] : [part]))
   return withHosted(
-    service.whole({ beats: said, isCut: false }, request, place),
-    beats,
+    service.buildBody({ parts: said, isCut: false }, request, place),
+    parts,
     place.number,
   )
 }
 
-/** A tool of the provider's own is among the items of its answer, where it was used. */
-function withHosted(whole: JsonObject, beats: readonly ScriptBeat[], number: number): JsonObject {
-  if (!beats.some(({ type }) => type === 'hosted')) return whole
+/** Adds the calls of provider tools to the output. */
+function withHosted(whole: JsonObject, parts: readonly ScriptPart[], number: number): JsonObject {
+  if (!parts.some(({ type }) => type === 'hosted')) return whole
   const said = [...objects(whole['output'])]
-  const output = beats.map((beat, at) =>
-    beat.type === 'hosted'
+  const output = parts.map((part, at) =>
+    part.type === 'hosted'
       ? {
           id: `ws_${number}_${at}`,
           type: 'web_search_call',
           status: 'completed',
-          action: { type: 'search', query: beat.query },
+          action: { type: 'search', query: part.query },
         }
       : (said.shift() ?? {}),
   )
   return { ...whole, output }
 }
 
-/** What the service would say of arguments is not said of an item that has none. */
-function isLawful(whole: JsonObject): (frame: string) => boolean {
+/** Drops frames for call arguments of items that have none. */
+function isValidFrame(whole: JsonObject): (frame: string) => boolean {
   const hosted = new Set(
     objects(whole['output'])
       .filter(({ type }) => type === 'web_search_call')
@@ -167,7 +164,7 @@ function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }
 
-/** The frames of a stream, item by item; what stands around them goes with the one before it. */
+/** Splits a stream into the frames of each item; other frames belong to the item before. */
 function itemsIn(frames: readonly string[]): readonly (readonly string[])[] {
   const items: string[][] = [[]]
   let current: string | number = -1
@@ -185,7 +182,7 @@ function itemsIn(frames: readonly string[]): readonly (readonly string[])[] {
   return items
 }
 
-/** A chat numbers nothing but its calls: what it tells are items in the order of these. */
+/** A chat stream numbers only its calls, so other items are numbered by their kind. */
 function placeOf({ output_index: own, index = own, choices }: JsonObject): number | string | null {
   if (typeof index === 'number') return index
   const delta = object(objects(choices)[0]?.['delta'])
@@ -194,27 +191,31 @@ function placeOf({ output_index: own, index = own, choices }: JsonObject): numbe
   return ['reasoning_content', 'content'].find((name) => String(delta[name] ?? '') !== '') ?? null
 }
 
-/** Tells an answer to its end, or to where it falls silent. */
-async function perform(
+/** Sends an answer to its end, or to the point where it stops. */
+async function sendAnswer(
   response: ServerResponse,
   items: readonly (readonly string[])[],
-  next: Planned,
+  next: PlannedAnswer,
   thinkingMs: number,
 ): Promise<void> {
   const { stall } = next
   const end = stall === null ? items.length : stall + 1
   for (const [at, frames] of items.slice(0, end).entries()) {
-    // The first item follows the head of the answer at once.
+    // The first item is sent without a pause after the start.
     if (at > 1) await pause(thinkingMs)
     response.write(frames.join(''))
   }
   if (stall === null) return void response.end()
   if (stall > 0) await pause(thinkingMs)
-  fallSilent(response, items[end] ?? [], next)
+  sendFirstPiece(response, items[end] ?? [], next)
 }
 
-/** Tells the first piece of an item, and then nothing more. */
-function fallSilent(response: ServerResponse, frames: readonly string[], next: Planned): void {
+/** Sends the first piece of an item, then nothing. */
+function sendFirstPiece(
+  response: ServerResponse,
+  frames: readonly string[],
+  next: PlannedAnswer,
+): void {
   for (const frame of frames) {
     response.write(frame)
     const told = dataOf(frame)
@@ -222,7 +223,7 @@ function fallSilent(response: ServerResponse, frames: readonly string[], next: P
     if (delta === undefined) continue
     const { text, thinking, content, reasoning_content: thought } = object(delta)
     const part = typeof delta === 'string' ? delta : (text ?? thinking ?? content ?? thought ?? '')
-    next.toldPart = String(part)
+    next.sentText = String(part)
     break
   }
   next.stalled.resolve()

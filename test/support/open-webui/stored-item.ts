@@ -1,4 +1,4 @@
-/** What Open WebUI keeps of an answer: a list of items for each assistant message, and nothing else. */
+/** The items that Open WebUI stores for each assistant message. */
 import type { JsonObject } from '../../../src/core/json/json.ts'
 
 export type StoredItem = StoredMessage | StoredReasoning | StoredCall | StoredOutput | StoredOther
@@ -24,17 +24,17 @@ export interface StoredCall {
 export interface StoredOutput {
   readonly type: 'function_call_output'
   readonly callId: string
-  /** A plain string in place of the list is what a real chat never recovers from. */
+  /** A plain string instead of the list breaks a real chat for good. */
   readonly parts: readonly string[] | string
 }
 
-/** Shown and kept, and never sent back. */
+/** Shown and stored, but never sent back. */
 export interface StoredOther {
   readonly type: 'other'
   readonly raw: JsonObject
 }
 
-/** The text that a person reads and can edit. */
+/** Returns the text that the user reads and can edit. */
 export function shownText(items: readonly StoredItem[]): string {
   return items
     .filter((item) => item.type === 'message')
@@ -42,7 +42,7 @@ export function shownText(items: readonly StoredItem[]): string {
     .join('\n')
 }
 
-/** The calls that nobody has answered, which Open WebUI then runs itself. */
+/** Returns the calls without an output, which Open WebUI then runs. */
 export function openCalls(items: readonly StoredItem[]): readonly StoredCall[] {
   const answered = new Set(
     items.filter((item) => item.type === 'function_call_output').map(({ callId }) => callId),

@@ -1,4 +1,4 @@
-/** The housekeeping of Open WebUI: what it asks a model for its own sake, in the words of 0.10. */
+/** Task requests of Open WebUI (titles, tags …), with the wording of version 0.10. */
 import type { JsonObject } from '../../../src/core/json/json.ts'
 
 export type TaskName =
@@ -37,7 +37,7 @@ const OPENINGS: Readonly<Record<TaskName, string>> = {
 
 export const TASKS = Object.keys(OPENINGS) as readonly TaskName[]
 
-/** `history` is the chat as text. From 0.11 on, and in temporary chats, it holds the answers too. */
+/** `history` is the chat as text. From 0.11 on, and in temporary chats, it contains the answers too. */
 export function taskOf(name: TaskName, history: string): Task {
   const limits: Partial<Record<TaskName, JsonObject>> = {
     title_generation: { max_tokens: 1000 },

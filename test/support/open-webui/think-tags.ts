@@ -1,7 +1,4 @@
-/**
- * Open WebUI takes thinking that stands in the text out of it, wherever it finds one of these tags,
- * and makes a reasoning item of it. Around the cut the text loses its blanks.
- */
+/** Splits reasoning in think tags off a text, as Open WebUI does, and trims the text around them. */
 import type { StoredItem } from './stored-item.ts'
 
 const TAGS: readonly (readonly [start: string, end: string])[] = [
@@ -15,7 +12,7 @@ const TAGS: readonly (readonly [start: string, end: string])[] = [
   ['◁think▷', '◁/think▷'],
 ]
 
-/** The last text, told apart into text and thinking as far as that has come. */
+/** Returns the text and reasoning of the last text so far; null without an opening tag. */
 export function splitThinking(text: string): readonly StoredItem[] | null {
   const opened = TAGS.map((tag) => ({ tag, at: text.indexOf(tag[0]) }))
     .filter(({ at }) => at >= 0)
@@ -34,8 +31,8 @@ export function splitThinking(text: string): readonly StoredItem[] | null {
   ]
 }
 
-/** What it sends of a text that is past. */
-export function keptOf(text: string): string {
+/** Returns the text that Open WebUI sends back for a text with tags. */
+export function textSentBack(text: string): string {
   const items = splitThinking(text) ?? [message(text)]
   return items.flatMap((item) => (item.type === 'message' ? item.text : [])).join('\n')
 }

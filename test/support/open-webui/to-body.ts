@@ -1,25 +1,25 @@
-/** The body of a request on either kind of connection. Everything starts as chat messages. */
+/** Builds the request body for either kind of connection from chat messages. */
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import type { ChatMessage } from './to-messages.ts'
 
 export type Connection = 'chat' | 'responses' | 'stateful'
 
-export interface Asking {
+export interface BodyOptions {
   readonly model: string
   readonly messages: readonly ChatMessage[]
   readonly stream: boolean
   readonly tools: readonly JsonObject[]
-  /** Sampling, and what a person has set by hand. */
+  /** Sampling and other parameters that the user set. */
   readonly params: JsonObject
-  /** Whether it says of its tools that they are not strict, as Open WebUI does since September 2026. */
+  /** True if tools have `strict: false`, as in Open WebUI since September 2026. */
   readonly saysStrict?: boolean
 }
 
-export function toBody(connection: Connection, asking: Asking): JsonObject {
+export function toBody(connection: Connection, asking: BodyOptions): JsonObject {
   const { model, messages, stream, tools, params, saysStrict = false } = asking
   if (connection === 'chat') {
     const told = { stream, model, messages, ...params, ...(tools.length > 0 ? { tools } : {}) }
-    return (NEWER_OPENAI.test(model) ? renamed(told) : told) as unknown as JsonObject
+    return (NEWER_OPENAI.test(model) ? renameParameters(told) : told) as unknown as JsonObject
   }
   const { max_tokens: most, stream_options: _options, stop: _stop, ...rest } = params
   const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content)
@@ -34,21 +34,21 @@ export function toBody(connection: Connection, asking: Asking): JsonObject {
   }
 }
 
-/** For these it uses OpenAI's newer words, wherever they are served. */
+/** Models for which Open WebUI uses OpenAI's newer parameter names, on any server. */
 const NEWER_OPENAI = /^(o\d+|gpt-([5-9]|\d\d))/
 
-function renamed({
+function renameParameters({
   messages,
   max_tokens: most,
   ...rest
-}: Readonly<Record<string, unknown>> & Pick<Asking, 'messages'>): object {
+}: Readonly<Record<string, unknown>> & Pick<BodyOptions, 'messages'>): object {
   const told = messages.map((message) =>
     message.role === 'system' ? { ...message, role: 'developer' } : message,
   )
   return { ...rest, messages: told, ...(most === undefined ? {} : { max_completion_tokens: most }) }
 }
 
-/** No ids, no reasoning, no status: what the conversion does not know is not there. */
+/** Converts messages to Responses input, without ids, reasoning and status. */
 export function toInput(messages: readonly ChatMessage[]): readonly JsonObject[] {
   return messages.flatMap((message): readonly JsonObject[] => {
     const { role, content, tool_calls: calls = [], tool_call_id: callId } = message

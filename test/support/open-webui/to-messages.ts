@@ -1,4 +1,4 @@
-/** How stored items become the messages of the next request. Reasoning is what gets lost here. */
+/** Converts stored items to the messages of the next request. Reasoning is lost here. */
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { shownText, type StoredCall, type StoredItem } from './stored-item.ts'
 
@@ -11,7 +11,7 @@ export interface ChatMessage {
   readonly reasoning_content?: string
 }
 
-/** `keepsReasoning` is what a connection to llama.cpp does, and no other. */
+/** `keepsReasoning` is true only for connections to llama.cpp. */
 export function toMessages(
   items: readonly StoredItem[],
   keepsReasoning = false,
@@ -23,14 +23,14 @@ export function toMessages(
     if (message !== null) messages.push(message)
     open = []
   }
-  for (const item of paired(items)) {
+  for (const item of dropUnpairedCalls(items)) {
     if (item.type !== 'function_call_output') {
       open.push(item)
       continue
     }
     if (open.length > 0) flush()
     const { callId, parts } = item
-    // What a real chat dies of with "'str' object has no attribute 'get'", at every later turn.
+    // A real chat fails here with "'str' object has no attribute 'get'" in every later turn.
     if (typeof parts === 'string') throw new Error(`The output of ${callId} is a plain string.`)
     messages.push({ role: 'tool', tool_call_id: callId, content: parts.join('') })
   }
@@ -58,7 +58,7 @@ function toolCall({ callId, name, args }: StoredCall): JsonObject {
   return { id: callId, type: 'function', function: { name, arguments: args } }
 }
 
-function paired(items: readonly StoredItem[]): readonly StoredItem[] {
+function dropUnpairedCalls(items: readonly StoredItem[]): readonly StoredItem[] {
   const ids = (type: StoredItem['type']) =>
     new Set(items.flatMap((item) => (item.type === type && 'callId' in item ? [item.callId] : [])))
   const called = ids('function_call')

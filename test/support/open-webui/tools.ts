@@ -1,4 +1,4 @@
-/** The tools that the test Open WebUI has, and what they answer: the same for the same arguments. */
+/** The tools of the simulated Open WebUI and their outputs, which depend only on the arguments. */
 import { tryParseJsonObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { pythonJson } from './python-json.ts'
 import type { StoredCall, StoredOutput } from './stored-item.ts'

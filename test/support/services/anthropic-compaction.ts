@@ -1,19 +1,23 @@
 /**
- * Compaction at a threshold, as the Messages API does it: in the middle of an ordinary request, when it
- * is long enough. What it makes is known again when it comes back, from the account that it was made for.
+ * Compaction at a threshold as the Messages API does it, within an ordinary request. A compaction is accepted
+ * only from the account that it was made for.
  */
 import { estimateTokens } from '../../../src/core/text/estimate-tokens.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { isCompaction, readMessages, triggerIn } from '../anthropic-compaction-laws.ts'
-import { objects, textsIn, type Issued } from './service.ts'
+import { objects, textsIn, type IssuedSeals } from './service.ts'
 
 interface Compacted {
   readonly content: readonly JsonObject[]
   readonly iterations: readonly JsonObject[]
 }
 
-/** `null` for what is not long enough, or not to be compacted. */
-export function compactedBy(body: JsonObject, account: string, issued: Issued): Compacted | null {
+/** Returns null if the request is below its threshold or has none. */
+export function compactIfDue(
+  body: JsonObject,
+  account: string,
+  issued: IssuedSeals,
+): Compacted | null {
   const trigger = triggerIn(body)
   const messages = objects(body['messages']).map(({ role, content }) => ({
     role,
@@ -24,10 +28,10 @@ export function compactedBy(body: JsonObject, account: string, issued: Issued): 
   const asked = readMessages(messages)
     .filter(({ role }) => role === 'user')
     .flatMap(({ content }) => [...questionIn(content), ...textsIn(content)])
-  // The newest question, word for word, as far as it is of use.
+  // Includes the latest question, cut to 200 characters.
   const content = `So far: ${issued.seal('Cp', tokens)}\nAsked: ${asked.at(-1)?.slice(-200) ?? ''}`
   const block = { type: 'compaction', content }
-  issued.note(content, account)
+  issued.register(content, account)
   return {
     content: [block],
     iterations: [
@@ -37,7 +41,7 @@ export function compactedBy(body: JsonObject, account: string, issued: Issued): 
   }
 }
 
-/** What was asked when a summary was made, which its model can still answer. */
+/** Returns the question that a compaction contains. */
 export function questionIn(content: readonly JsonObject[]): readonly string[] {
   return content.filter(isCompaction).flatMap(({ content: told }) => {
     const [, asked] = String(told).split('\nAsked: ')
@@ -48,7 +52,7 @@ export function questionIn(content: readonly JsonObject[]): readonly string[] {
 export function compactionFaults(
   { messages }: JsonObject,
   account: string,
-  issued: Issued,
+  issued: IssuedSeals,
 ): readonly string[] {
   return objects(messages).flatMap(({ content }, at) =>
     objects(content)

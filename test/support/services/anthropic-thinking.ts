@@ -1,9 +1,9 @@
-/** Thinking as the Messages API signs it, and what it refuses of what comes back. */
+/** Signs thinking as the Messages API does, and checks the thinking that is sent back. */
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { readMessages } from '../anthropic-compaction-laws.ts'
-import { objects, type Issued } from './service.ts'
+import { objects, type IssuedSeals } from './service.ts'
 
-export function signatureFaults(body: JsonObject, issued: Issued): readonly string[] {
+export function signatureFaults(body: JsonObject, issued: IssuedSeals): readonly string[] {
   return objects(body['messages']).flatMap(({ content }, message) =>
     objects(content).flatMap(({ type, thinking, signature }, at) =>
       type !== 'thinking' || issued.find(signature) === thinking
@@ -13,27 +13,27 @@ export function signatureFaults(body: JsonObject, issued: Issued): readonly stri
   )
 }
 
-/** Under a call's id the thinking that led to it, under a signature where it was made. */
+/** Stores the thinking under the ids of its calls, and its prefix under its signature. */
 export function remember(
   content: readonly JsonObject[],
   body: JsonObject,
   account: string,
-  issued: Issued,
+  issued: IssuedSeals,
 ): void {
   const thinking = thoughtsIn(content)
   for (const [at, { type, id, signature }] of content.entries()) {
-    if (type === 'tool_use') issued.note(String(id), thinking)
+    if (type === 'tool_use') issued.register(String(id), thinking)
     if (type !== 'thinking') continue
     const before = prefixOf(body, Infinity, content.slice(0, at))
-    issued.note(`made ${String(signature)}`, { model: body['model'], account, before })
+    issued.register(`made ${String(signature)}`, { model: body['model'], account, before })
   }
 }
 
-/** What a model does not read is passed over; what it reads must be where it was made. */
+/** Skips thinking that the model cannot read; other thinking must be in its original position. */
 export function bindingFaults(
   body: JsonObject,
   account: string,
-  issued: Issued,
+  issued: IssuedSeals,
 ): readonly string[] {
   const model = String(body['model'])
   return objects(body['messages']).flatMap(({ content }, message) =>
@@ -57,18 +57,20 @@ export function bindingFaults(
   )
 }
 
-/** The newest models bind their thinking to all that was in front of it. */
+/** True for the latest models, which bind thinking to its complete prefix. */
 function isPreserved(model: string): boolean {
   return /claude-[a-z]+-5-[1-9]/.test(model)
 }
 
-/** Each reads its own, and some read others'. The thinking of the newest is for nobody else. */
+/**
+ * True if `model` can read the thinking of `maker`; that of the latest models is readable only by themselves.
+ */
 function reads(model: string, maker: string): boolean {
   if (model === maker || !(isPreserved(model) || isPreserved(maker))) return true
   return model.includes('fable-5-1') && /opus-5(-5)?$/.test(maker)
 }
 
-/** Where the cache is marked does not matter, nor what a compaction stands for. */
+/** Ignores cache marks and the messages that a compaction replaces. */
 function prefixOf(body: JsonObject, end: number, blocks: readonly JsonObject[]): string {
   const { system, tools } = body
   const said = [...messagesIn(body).slice(0, end), { role: 'assistant', content: blocks }]
@@ -82,8 +84,8 @@ export function messagesIn({ messages }: JsonObject) {
   return objects(messages).map(({ role, content }) => ({ role, content: objects(content) }))
 }
 
-/** In the running turn thinking stays with its calls: all of it as it was, or none. */
-export function changedThinking(body: JsonObject, issued: Issued): readonly string[] {
+/** Within the running turn, thinking must be sent back completely and unchanged, or not at all. */
+export function changedThinking(body: JsonObject, issued: IssuedSeals): readonly string[] {
   const messages = objects(body['messages'])
   const at = messages.findLastIndex(({ role }) => role === 'assistant')
   const content = objects(messages[at]?.['content'])

@@ -1,11 +1,11 @@
 /**
- * The Messages API. Thinking is signed, and must come back as it was given; what is refused is
- * refused in the service's own words.
+ * The Messages API: signs thinking, which must be sent back unchanged, and rejects invalid requests with the
+ * service's messages.
  */
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { anthropicRefusal } from '../anthropic-laws.ts'
 import { COMPACTION_BETA, readMessages } from '../anthropic-compaction-laws.ts'
-import { compactedBy, compactionFaults, questionIn } from './anthropic-compaction.ts'
+import { compactIfDue, compactionFaults, questionIn } from './anthropic-compaction.ts'
 import {
   bindingFaults,
   changedThinking,
@@ -13,7 +13,7 @@ import {
   remember,
   signatureFaults,
 } from './anthropic-thinking.ts'
-import { USAGE, type Beat } from './model.ts'
+import { USAGE, type AnswerPart } from './simulated-model.ts'
 import {
   KEY,
   object,
@@ -21,9 +21,9 @@ import {
   pieces,
   textIn,
   textsIn,
-  type Issued,
-  type Manner,
-  type Refusal,
+  type IssuedSeals,
+  type AnswerStyle,
+  type ErrorResponse,
   type Service,
 } from './service.ts'
 
@@ -31,16 +31,16 @@ export const anthropic: Service = {
   name: 'anthropic',
   serves: (path) => path.endsWith('/messages'),
   wantsStream: ({ body }) => body['stream'] === true,
-  breach({ body, headers }) {
+  findViolation({ body, headers }) {
     if (!KEY.test(String(headers['x-api-key']))) {
-      return refused(401, 'authentication_error', 'invalid x-api-key')
+      return errorResponse(401, 'authentication_error', 'invalid x-api-key')
     }
     if (headers['anthropic-version'] !== '2023-06-01') {
-      return refused(400, 'invalid_request_error', 'anthropic-version: header is required')
+      return errorResponse(400, 'invalid_request_error', 'anthropic-version: header is required')
     }
     const betas = String(headers['anthropic-beta'] ?? '').split(',')
     if (body['context_management'] !== undefined && !betas.includes(COMPACTION_BETA)) {
-      return refused(
+      return errorResponse(
         400,
         'invalid_request_error',
         'context_management: Extra inputs are not permitted',
@@ -49,7 +49,7 @@ export const anthropic: Service = {
     const refusal = anthropicRefusal(body)
     return refusal === null ? null : { status: 400, body: refusal }
   },
-  forgery({ body, headers }, issued) {
+  findInvalidSeal({ body, headers }, issued) {
     const account = String(headers['x-api-key'])
     const [fault] = [
       ...signatureFaults(body, issued),
@@ -57,7 +57,7 @@ export const anthropic: Service = {
       ...bindingFaults(body, account, issued),
       ...changedThinking(body, issued),
     ]
-    return fault === undefined ? null : refused(400, 'invalid_request_error', fault)
+    return fault === undefined ? null : errorResponse(400, 'invalid_request_error', fault)
   },
   read({ body }) {
     const messages = readMessages(messagesIn(body))
@@ -93,15 +93,15 @@ export const anthropic: Service = {
       mayThink: mayThink(body),
     }
   },
-  whole({ beats, isCut }, { body, headers }, { number, issued }) {
+  buildBody({ parts, isCut }, { body, headers }, { number, issued }) {
     const account = String(headers['x-api-key'])
-    const compacted = compactedBy(body, account, issued)
+    const compacted = compactIfDue(body, account, issued)
     const content = [
       ...(compacted?.content ?? []),
-      ...beats.flatMap((beat, at) => blockOf(beat, `${number}_${at}`, body, issued)),
+      ...parts.flatMap((part, at) => blockOf(part, `${number}_${at}`, body, issued)),
     ]
     remember(content, body, account, issued)
-    const refusal = beats.find(({ type }) => type === 'refusal')
+    const refusal = parts.find(({ type }) => type === 'refusal')
     const isCalling = content.some(({ type }) => type === 'tool_use')
     return {
       id: `msg_${number}`,
@@ -131,15 +131,15 @@ export const anthropic: Service = {
       },
     }
   },
-  stream: streamed,
+  buildStream: streamFrames,
 }
 
-function refused(status: number, type: string, message: string): Refusal {
+function errorResponse(status: number, type: string, message: string): ErrorResponse {
   const error = { type, message }
   return { status, body: { type: 'error', error, request_id: 'req_011CSHoEeqs5C35K2UUqR7Fy' } }
 }
 
-/** The tool that stands in for a format, with models that have none. */
+/** Returns the tool that replaces a response format for models without one. */
 function forcedTool(body: JsonObject): unknown {
   const { type, name } = object(body['tool_choice'])
   return type === 'tool' && String(name).includes('json') ? name : null
@@ -151,18 +151,23 @@ function mayThink(body: JsonObject): boolean {
   return /claude-[a-z]+-5/.test(String(body['model']))
 }
 
-function blockOf(beat: Beat, id: string, body: JsonObject, issued: Issued): readonly JsonObject[] {
-  switch (beat.type) {
+function blockOf(
+  part: AnswerPart,
+  id: string,
+  body: JsonObject,
+  issued: IssuedSeals,
+): readonly JsonObject[] {
+  switch (part.type) {
     case 'thought': {
-      const { text: thinking } = beat
+      const { text: thinking } = part
       return [{ type: 'thinking', thinking, signature: issued.seal('Er', thinking) }]
     }
     case 'call':
-      return [{ type: 'tool_use', id: `toolu_${id}`, name: beat.name, input: beat.input }]
+      return [{ type: 'tool_use', id: `toolu_${id}`, name: part.name, input: part.input }]
     case 'text': {
-      const tool = beat.text.startsWith('{') ? forcedTool(body) : null
-      if (tool === null) return [{ type: 'text', text: beat.text }]
-      const input = JSON.parse(beat.text) as JsonObject
+      const tool = part.text.startsWith('{') ? forcedTool(body) : null
+      if (tool === null) return [{ type: 'text', text: part.text }]
+      const input = JSON.parse(part.text) as JsonObject
       return [{ type: 'tool_use', id: `toolu_${id}`, name: String(tool), input }]
     }
     case 'refusal':
@@ -170,7 +175,7 @@ function blockOf(beat: Beat, id: string, body: JsonObject, issued: Issued): read
   }
 }
 
-function streamed(whole: JsonObject, manner: Manner): readonly string[] {
+function streamFrames(whole: JsonObject, manner: AnswerStyle): readonly string[] {
   const { content, stop_reason, stop_sequence, stop_details, usage } = whole
   const begun = { ...object(usage), output_tokens: 1 }
   const message = { ...whole, content: [], stop_reason: null, stop_details: null, usage: begun }
@@ -198,7 +203,7 @@ function streamed(whole: JsonObject, manner: Manner): readonly string[] {
 }
 
 function blockEvents(block: JsonObject, index: number, isOdd: boolean): readonly JsonObject[] {
-  const { start, deltas } = toldOf(block, isOdd)
+  const { start, deltas } = blockDeltas(block, isOdd)
   return [
     { type: 'content_block_start', index, content_block: start },
     ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
@@ -206,7 +211,7 @@ function blockEvents(block: JsonObject, index: number, isOdd: boolean): readonly
   ]
 }
 
-function toldOf(
+function blockDeltas(
   block: JsonObject,
   isOdd: boolean,
 ): { readonly start: JsonObject; readonly deltas: readonly JsonObject[] } {

@@ -1,19 +1,19 @@
 /**
- * Chat Completions as several services speak it. A model named `deepseek-…` wants its reasoning back
- * with its calls, one named `vendor/model` wants its signed details back as OpenRouter does, and
- * `strict-…` wants the roles to take turns.
+ * Chat Completions as several services implement it: `deepseek-…` requires its reasoning back with its calls,
+ * `vendor/model` requires its signed details back as OpenRouter does, and `strict-…` requires alternating
+ * roles.
  */
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { chatFaults } from '../chat-laws.ts'
-import { USAGE, type Beat } from './model.ts'
+import { USAGE, type AnswerPart } from './simulated-model.ts'
 import {
   object,
   objects,
   pieces,
   textIn,
-  type Issued,
-  type Manner,
-  type Refusal,
+  type IssuedSeals,
+  type AnswerStyle,
+  type ErrorResponse,
   type Service,
 } from './service.ts'
 
@@ -21,17 +21,17 @@ export const chat: Service = {
   name: 'chat',
   serves: (path) => path.endsWith('/chat/completions'),
   wantsStream: ({ body }) => body['stream'] === true,
-  breach({ body, headers }) {
+  findViolation({ body, headers }) {
     if (headers['authorization'] !== 'Bearer sk-upstream') return BAD_KEY
     const [message] = [...chatFaults(body), ...ownFaults(body)]
-    return message === undefined ? null : refused(400, message, 'invalid_request_error', null)
+    return message === undefined ? null : errorResponse(400, message, 'invalid_request_error', null)
   },
-  forgery({ body }, issued) {
+  findInvalidSeal({ body }, issued) {
     if (!isRouted(String(body['model']))) return null
     const details = objects(body['messages']).flatMap((one) => objects(one['reasoning_details']))
     const isForged = details.some(({ text, signature }) => issued.find(signature) !== text)
     const message = 'Provider returned error: Invalid `signature` in `thinking` block'
-    return isForged ? refused(400, message, 'invalid_request_error', null) : null
+    return isForged ? errorResponse(400, message, 'invalid_request_error', null) : null
   },
   read({ body }) {
     const messages = objects(body['messages'])
@@ -59,14 +59,14 @@ export const chat: Service = {
       mayThink: body['reasoning_effort'] !== 'none',
     }
   },
-  whole({ beats, isCut }, { body }, { number, issued }) {
+  buildBody({ parts, isCut }, { body }, { number, issued }) {
     const model = String(body['model'])
-    const calls = beats.flatMap((beat, at) =>
-      beat.type === 'call' ? [callOf(beat, number, at)] : [],
+    const calls = parts.flatMap((part, at) =>
+      part.type === 'call' ? [callOf(part, number, at)] : [],
     )
-    const reasoning = textOf(beats, 'thought')
-    const content = textOf(beats, 'text')
-    const refusal = textOf(beats, 'refusal')
+    const reasoning = textOf(parts, 'thought')
+    const content = textOf(parts, 'text')
+    const refusal = textOf(parts, 'refusal')
     const message = {
       role: 'assistant',
       content: content === '' ? null : content,
@@ -96,30 +96,39 @@ export const chat: Service = {
       },
     }
   },
-  stream: streamed,
+  buildStream: streamFrames,
 }
 
-const BAD_KEY = refused(
+const BAD_KEY = errorResponse(
   401,
   'Incorrect API key provided: none.',
   'invalid_request_error',
   'invalid_api_key',
 )
 
-function refused(status: number, message: string, type: string, code: string | null): Refusal {
+function errorResponse(
+  status: number,
+  message: string,
+  type: string,
+  code: string | null,
+): ErrorResponse {
   return { status, body: { error: { message, type, param: null, code } } }
 }
 
-function textOf(beats: readonly Beat[], type: Beat['type']): string {
-  return beats.flatMap((beat) => (beat.type === type && 'text' in beat ? [beat.text] : [])).join('')
+function textOf(parts: readonly AnswerPart[], type: AnswerPart['type']): string {
+  return parts.flatMap((part) => (part.type === type && 'text' in part ? [part.text] : [])).join('')
 }
 
-function callOf({ name, input }: Extract<Beat, { type: 'call' }>, number: number, at: number) {
+function callOf(
+  { name, input }: Extract<AnswerPart, { type: 'call' }>,
+  number: number,
+  at: number,
+) {
   const made = { name, arguments: JSON.stringify(input) }
   return { id: `call_${number}_${at}`, type: 'function', function: made } as const
 }
 
-function thinking(text: string, model: string, issued: Issued): JsonObject {
+function thinking(text: string, model: string, issued: IssuedSeals): JsonObject {
   if (!isRouted(model)) return { reasoning_content: text }
   const signature = issued.seal('or', text)
   const format = 'anthropic-claude-v1'
@@ -131,7 +140,7 @@ function isRouted(model: string): boolean {
   return model.includes('/')
 }
 
-/** What only some services insist on. */
+/** Rules that only some services have. */
 function ownFaults(body: JsonObject): readonly string[] {
   const model = String(body['model'])
   const messages = objects(body['messages'])
@@ -146,7 +155,7 @@ function ownFaults(body: JsonObject): readonly string[] {
   })
 }
 
-/** A template that raises an exception, as it is served by vLLM and llama.cpp. */
+/** A chat template that raises an exception, as vLLM and llama.cpp return it. */
 function turnFaults(messages: readonly JsonObject[], at: number): readonly string[] {
   const role = messages[at]?.['role']
   const before = messages[at - 1]?.['role']
@@ -157,7 +166,7 @@ function turnFaults(messages: readonly JsonObject[], at: number): readonly strin
     : []
 }
 
-function streamed(whole: JsonObject, manner: Manner): readonly string[] {
+function streamFrames(whole: JsonObject, manner: AnswerStyle): readonly string[] {
   const { id, created, model, usage } = whole
   const [choice = {}] = objects(whole['choices'])
   const head = { id, object: 'chat.completion.chunk', created, model }
@@ -199,7 +208,7 @@ function deltasOf(message: JsonObject, isOdd: boolean): readonly JsonObject[] {
   ]
 }
 
-/** A call at once, or its arguments in pieces. */
+/** Sends a call in one delta, or its arguments in pieces. */
 function callDeltas(call: JsonObject, index: number, isOdd: boolean): readonly JsonObject[] {
   if (isOdd) return [{ tool_calls: [{ index, ...call }] }]
   const { name, arguments: text } = object(call['function'])

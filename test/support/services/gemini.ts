@@ -1,20 +1,20 @@
 /**
- * The Gemini API. It signs its first call of every step and the end of its text; from the third
- * generation on a signature must come back on the very part that it was given on.
+ * The Gemini API: signs the first call of every step and the end of its text. From the third generation on, a
+ * signature must come back on the same part.
  */
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { geminiRefusal } from '../gemini-laws.ts'
-import { USAGE, type Beat } from './model.ts'
+import { USAGE, type AnswerPart } from './simulated-model.ts'
 import {
   object,
   objects,
   pieces,
   textIn,
   textsIn,
-  type Issued,
-  type Manner,
-  type Place,
-  type Refusal,
+  type IssuedSeals,
+  type AnswerStyle,
+  type AnswerContext,
+  type ErrorResponse,
   type Service,
 } from './service.ts'
 
@@ -22,14 +22,14 @@ export const gemini: Service = {
   name: 'gemini',
   serves: (path) => path.includes('enerateContent'),
   wantsStream: ({ path }) => path.includes('streamGenerateContent'),
-  breach({ path, body, headers }) {
+  findViolation({ path, body, headers }) {
     if (headers['x-goog-api-key'] !== 'sk-upstream') return BAD_KEY
     const refusal = geminiRefusal(path.slice(path.indexOf('/models/')), body)
     return refusal === null ? null : { status: 400, body: refusal }
   },
-  forgery({ body }, issued) {
+  findInvalidSeal({ body }, issued) {
     const [fault] = signatureFaults(body, issued)
-    return fault === undefined ? null : refused(400, fault, 'INVALID_ARGUMENT')
+    return fault === undefined ? null : errorResponse(400, fault, 'INVALID_ARGUMENT')
   },
   read({ body }) {
     const contents = objects(body['contents'])
@@ -59,10 +59,10 @@ export const gemini: Service = {
       mayThink: thinking['includeThoughts'] === true,
     }
   },
-  whole({ beats, isCut }, { path }, place) {
+  buildBody({ parts: answerParts, isCut }, { path }, place) {
     const model = /\/models\/([^:]+):/.exec(path)?.[1] ?? ''
-    const parts = partsOf(beats, place)
-    const isRefused = beats.some(({ type }) => type === 'refusal')
+    const parts = partsOf(answerParts, place)
+    const isRefused = answerParts.some(({ type }) => type === 'refusal')
     return {
       candidates: [
         {
@@ -82,14 +82,14 @@ export const gemini: Service = {
       responseId: `gem${place.number}`,
     }
   },
-  stream: streamed,
+  buildStream: streamFrames,
 }
 
-function refused(status: number, message: string, name: string): Refusal {
+function errorResponse(status: number, message: string, name: string): ErrorResponse {
   return { status, body: { error: { code: status, message, status: name } } }
 }
 
-const BAD_KEY: Refusal = {
+const BAD_KEY: ErrorResponse = {
   status: 400,
   body: {
     error: {
@@ -101,21 +101,24 @@ const BAD_KEY: Refusal = {
   },
 }
 
-/** Odd answers give their calls no ids. */
-function partsOf(beats: readonly Beat[], { number, issued }: Place): readonly JsonObject[] {
-  const isSigned = beats.some(({ type }) => type === 'thought')
-  const firstCall = beats.findIndex(({ type }) => type === 'call')
-  const parts = beats.flatMap((beat, at): readonly JsonObject[] => {
-    switch (beat.type) {
+/** In odd answers, calls have no ids. */
+function partsOf(
+  answerParts: readonly AnswerPart[],
+  { number, issued }: AnswerContext,
+): readonly JsonObject[] {
+  const isSigned = answerParts.some(({ type }) => type === 'thought')
+  const firstCall = answerParts.findIndex(({ type }) => type === 'call')
+  const parts = answerParts.flatMap((part, at): readonly JsonObject[] => {
+    switch (part.type) {
       case 'thought':
-        return [{ text: beat.text, thought: true }]
+        return [{ text: part.text, thought: true }]
       case 'text':
-        return [{ text: beat.text }]
+        return [{ text: part.text }]
       case 'refusal':
         return []
       case 'call': {
         const ids = number % 2 === 0 ? {} : { id: `w${number}_${at}` }
-        const functionCall = { ...ids, name: beat.name, args: beat.input }
+        const functionCall = { ...ids, name: part.name, args: part.input }
         if (at !== firstCall || !isSigned) return [{ functionCall }]
         return [{ functionCall, thoughtSignature: issued.seal('Ck', { functionCall }) }]
       }
@@ -129,7 +132,7 @@ function partsOf(beats: readonly Beat[], { number, issued }: Place): readonly Js
 
 const STAND_IN = 'skip_thought_signature_validator'
 
-function signatureFaults(body: JsonObject, issued: Issued): readonly string[] {
+function signatureFaults(body: JsonObject, issued: IssuedSeals): readonly string[] {
   return objects(body['contents'])
     .flatMap(({ parts }) => objects(parts))
     .flatMap(({ thoughtSignature, ...part }) => {
@@ -140,7 +143,7 @@ function signatureFaults(body: JsonObject, issued: Issued): readonly string[] {
     })
 }
 
-/** A call may come back without its id, but not with another. */
+/** A call may come back without its id, but not with another one. */
 function withIdOf(part: JsonObject, given: JsonObject): JsonObject {
   const { functionCall } = part
   const signed = given['functionCall']
@@ -149,11 +152,11 @@ function withIdOf(part: JsonObject, given: JsonObject): JsonObject {
   return { functionCall: rest }
 }
 
-/** A stream of bodies with some of the parts each; an odd one counts its tokens at the very end. */
-function streamed(whole: JsonObject, manner: Manner): readonly string[] {
+/** Sends bodies with some parts each; an odd stream has its usage in the last one. */
+function streamFrames(whole: JsonObject, manner: AnswerStyle): readonly string[] {
   const { usageMetadata, ...head } = whole
   const [candidate = {}] = objects(whole['candidates'])
-  const parts = objects(object(candidate['content'])['parts']).flatMap(cut)
+  const parts = objects(object(candidate['content'])['parts']).flatMap(splitPart)
   const isOdd = manner === 'odd'
   const { finishReason, index } = candidate
   const early = isOdd ? {} : { usageMetadata: { promptTokenCount: USAGE.input } }
@@ -183,7 +186,7 @@ function rest({ modelVersion, responseId }: JsonObject): JsonObject {
   return { modelVersion, responseId }
 }
 
-function cut(part: JsonObject): readonly JsonObject[] {
+function splitPart(part: JsonObject): readonly JsonObject[] {
   const { text, thoughtSignature } = part
   if (typeof text !== 'string' || text === '' || thoughtSignature !== undefined) return [part]
   return pieces(text).map((piece) => ({ ...part, text: piece }))

@@ -1,9 +1,12 @@
-/** Compaction by the service itself, where a request is over the threshold that it names. */
+/** Compaction by the Responses service, for requests above their threshold. */
 import { estimateTokens } from '../../../src/core/text/estimate-tokens.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { objects, type Place } from './service.ts'
+import { objects, type AnswerContext } from './service.ts'
 
-export function compactionFor(body: JsonObject, { number, issued }: Place): readonly JsonObject[] {
+export function compactionFor(
+  body: JsonObject,
+  { number, issued }: AnswerContext,
+): readonly JsonObject[] {
   const [asked] = objects(body['context_management'])
   const items = objects(body['input'])
   const tokens = estimateTokens(items.slice(newestCompaction(items)))
@@ -12,7 +15,7 @@ export function compactionFor(body: JsonObject, { number, issued }: Place): read
   return [{ id, type: 'compaction', encrypted_content: issued.seal('gAAAA', id) }]
 }
 
-/** The place of the newest, from where on a conversation is read; 0 without one. */
+/** Returns the index of the latest compaction, from which on the service reads; 0 without one. */
 export function newestCompaction(items: readonly JsonObject[]): number {
   return Math.max(
     0,

@@ -1,8 +1,8 @@
-/** A finished response as the stream that leads to it. */
+/** Converts a finished response to its stream of events. */
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { objects, pieces, type Manner } from './service.ts'
+import { objects, pieces, type AnswerStyle } from './service.ts'
 
-export function responsesEvents(whole: JsonObject, manner: Manner): readonly string[] {
+export function responsesEvents(whole: JsonObject, manner: AnswerStyle): readonly string[] {
   const begun = {
     ...whole,
     status: 'in_progress',
@@ -23,7 +23,7 @@ export function responsesEvents(whole: JsonObject, manner: Manner): readonly str
   return isOdd ? [...framed, 'data: [DONE]\n\n'] : framed
 }
 
-/** Bedrock writes the name behind, other servers none at all; OpenAI pads its deltas. */
+/** Bedrock writes the event name after the data, other servers none; OpenAI pads its deltas. */
 function framedAs(event: JsonObject, isOdd: boolean): string {
   const padding = 'delta' in event ? { obfuscation: 'xYz1' } : {}
   const data = `data: ${JSON.stringify({ ...event, ...padding })}\n`
@@ -55,7 +55,7 @@ function between(item: JsonObject, place: JsonObject): readonly JsonObject[] {
             ...at,
             part: { type: 'summary_text', text: '' },
           },
-          ...told('response.reasoning_summary_text', at, String(part['text']), 'text'),
+          ...textEvents('response.reasoning_summary_text', at, String(part['text']), 'text'),
           { type: 'response.reasoning_summary_part.done', ...at, part },
         ]
       })
@@ -66,7 +66,7 @@ function between(item: JsonObject, place: JsonObject): readonly JsonObject[] {
         const more = field === 'text' ? { logprobs: [] } : {}
         return [
           { type: 'response.content_part.added', ...at, part: { ...part, [field]: '' } },
-          ...told(
+          ...textEvents(
             field === 'text' ? 'response.output_text' : 'response.refusal',
             { ...at, ...more },
             String(part[field]),
@@ -78,11 +78,21 @@ function between(item: JsonObject, place: JsonObject): readonly JsonObject[] {
     case 'compaction':
       return []
     default:
-      return told('response.function_call_arguments', place, String(item['arguments']), 'arguments')
+      return textEvents(
+        'response.function_call_arguments',
+        place,
+        String(item['arguments']),
+        'arguments',
+      )
   }
 }
 
-function told(type: string, at: JsonObject, text: string, field: string): readonly JsonObject[] {
+function textEvents(
+  type: string,
+  at: JsonObject,
+  text: string,
+  field: string,
+): readonly JsonObject[] {
   return [
     ...pieces(text).map((delta) => ({ type: `${type}.delta`, ...at, delta })),
     { type: `${type}.done`, ...at, [field]: text },

@@ -1,10 +1,10 @@
 /**
- * OpenAI's Responses API. Reasoning is sealed, and readable again under the seal alone: with another
- * id, out of another service, or without what came behind it, it is refused.
+ * OpenAI's Responses API with encrypted reasoning, which is accepted by its content alone; another id,
+ * another account, or a missing following item is an error.
  */
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { responsesComplaints } from '../responses-laws.ts'
-import { USAGE, type Beat } from './model.ts'
+import { USAGE, type AnswerPart } from './simulated-model.ts'
 import { compactionFor, newestCompaction } from './responses-compaction.ts'
 import { responsesEvents } from './responses-events.ts'
 import {
@@ -12,9 +12,9 @@ import {
   object,
   objects,
   textIn,
-  type Issued,
-  type Place,
-  type Refusal,
+  type IssuedSeals,
+  type AnswerContext,
+  type ErrorResponse,
   type Request,
   type Service,
 } from './service.ts'
@@ -23,16 +23,16 @@ export const responses: Service = {
   name: 'responses',
   serves: (path) => path.endsWith('/responses'),
   wantsStream: ({ body }) => body['stream'] === true,
-  breach({ body, headers }) {
+  findViolation({ body, headers }) {
     if (!KEY.test(accountOf(headers))) {
-      return refused(401, 'Incorrect API key provided: none.', 'invalid_api_key', null)
+      return errorResponse(401, 'Incorrect API key provided: none.', 'invalid_api_key', null)
     }
     const [complaint] = responsesComplaints(body).filter((one) => !one.includes('not persisted'))
-    return complaint === undefined ? null : refused(400, complaint, null, 'input')
+    return complaint === undefined ? null : errorResponse(400, complaint, null, 'input')
   },
-  forgery({ body, headers }, issued) {
+  findInvalidSeal({ body, headers }, issued) {
     const items = objects(body['input'])
-    return sealFault(items, accountOf(headers), issued) ?? passOver(body, items, issued)
+    return sealFault(items, accountOf(headers), issued) ?? skipInvalidReasoning(body, items, issued)
   },
   read({ body }) {
     const items = objects(body['input'])
@@ -61,21 +61,21 @@ export const responses: Service = {
       mayThink: object(body['reasoning'])['effort'] !== 'none',
     }
   },
-  whole({ beats, isCut }, { body, headers }, place) {
+  buildBody({ parts, isCut }, { body, headers }, place) {
     const output = [
       ...compactionFor(body, place),
-      ...beats.map((beat, at) => itemOf(beat, at, isCut, body, place)),
+      ...parts.map((part, at) => itemOf(part, at, isCut, body, place)),
     ]
     const reasoning = output.find(({ type }) => type === 'reasoning')
     for (const { id, type } of output) {
       if (type === 'function_call' && reasoning !== undefined) {
-        place.issued.note(String(id), reasoning['id'] ?? null)
+        place.issued.register(String(id), reasoning['id'] ?? null)
       }
     }
     for (const [at, { encrypted_content: sealed }] of output.entries()) {
       if (typeof sealed !== 'string') continue
       const before = prefixOf([...objects(body['input']), ...output.slice(0, at)])
-      place.issued.note(`made ${sealed}`, { account: accountOf(headers), before })
+      place.issued.register(`made ${sealed}`, { account: accountOf(headers), before })
     }
     return {
       id: `resp_up${place.number}`,
@@ -112,32 +112,32 @@ export const responses: Service = {
       user: null,
     }
   },
-  stream: responsesEvents,
+  buildStream: responsesEvents,
 }
 
 function accountOf(headers: Request['headers']): string {
   return String(headers['authorization']).replace('Bearer ', '')
 }
 
-function refused(
+function errorResponse(
   status: number,
   message: string,
   code: string | null,
   param: string | null,
-): Refusal {
+): ErrorResponse {
   return { status, body: { error: { message, type: 'invalid_request_error', param, code } } }
 }
 
 function itemOf(
-  beat: Beat,
+  part: AnswerPart,
   at: number,
   isCut: boolean,
   { include }: JsonObject,
-  { number, issued }: Place,
+  { number, issued }: AnswerContext,
 ): JsonObject {
   const status = isCut ? 'incomplete' : 'completed'
   const place = `${number}_${at}`
-  switch (beat.type) {
+  switch (part.type) {
     case 'thought': {
       const id = `rs_${place}`
       const asksForSeal = Array.isArray(include) && include.includes('reasoning.encrypted_content')
@@ -145,43 +145,44 @@ function itemOf(
         id,
         type: 'reasoning',
         ...(asksForSeal ? { encrypted_content: issued.seal('gAAAA', id) } : {}),
-        summary: [{ type: 'summary_text', text: beat.text }],
+        summary: [{ type: 'summary_text', text: part.text }],
       }
     }
     case 'text': {
-      const part = { type: 'output_text', annotations: [], logprobs: [], text: beat.text }
-      return { id: `msg_${place}`, type: 'message', status, content: [part], role: 'assistant' }
+      const content = { type: 'output_text', annotations: [], logprobs: [], text: part.text }
+      return { id: `msg_${place}`, type: 'message', status, content: [content], role: 'assistant' }
     }
     case 'refusal': {
-      const part = { type: 'refusal', refusal: beat.text }
-      return { id: `msg_${place}`, type: 'message', status, content: [part], role: 'assistant' }
+      const content = { type: 'refusal', refusal: part.text }
+      return { id: `msg_${place}`, type: 'message', status, content: [content], role: 'assistant' }
     }
     case 'call': {
-      const { name, input } = beat
+      const { name, input } = part
       const call = { call_id: `call_${place}`, name, arguments: JSON.stringify(input) }
       return { id: `fc_${place}`, type: 'function_call', status: 'completed', ...call }
     }
   }
 }
 
-/**
- * A sealed item may have its own id or none. A call that comes back under its id asks for the
- * reasoning that led to it.
- */
-function sealFault(items: readonly JsonObject[], account: string, issued: Issued): Refusal | null {
+/** Encrypted items may have their own id or none. A call with its id requires the reasoning before it. */
+function sealFault(
+  items: readonly JsonObject[],
+  account: string,
+  issued: IssuedSeals,
+): ErrorResponse | null {
   const ids = new Set(items.map(({ id }) => id))
   for (const { type, id, encrypted_content: sealed } of items) {
     if (type === 'function_call' && id !== undefined) {
       const needed = issued.find(id)
       if (needed !== undefined && !ids.has(needed)) {
         const message = `Item '${String(id)}' of type 'function_call' was provided without its required 'reasoning' item: '${String(needed)}'.`
-        return refused(400, message, null, 'input')
+        return errorResponse(400, message, null, 'input')
       }
     }
     if (type !== 'reasoning' && type !== 'compaction') continue
     if (typeof sealed !== 'string') {
       const message = `Item with id '${String(id)}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`
-      return refused(404, message, null, 'input')
+      return errorResponse(404, message, null, 'input')
     }
     const own = issued.find(sealed)
     const why =
@@ -194,14 +195,18 @@ function sealFault(items: readonly JsonObject[], account: string, issued: Issued
             : null
     if (why !== null) {
       const message = `The encrypted content ${sealed.slice(0, 4)}...${sealed.slice(-4)} could not be verified. Reason: ${why}`
-      return refused(400, message, 'invalid_encrypted_content', null)
+      return errorResponse(400, message, 'invalid_encrypted_content', null)
     }
   }
   return null
 }
 
-/** The newest models leave out reasoning whose messages are not those it was made on. */
-function passOver({ model }: JsonObject, items: readonly JsonObject[], issued: Issued): null {
+/** The latest models skip reasoning whose preceding messages have changed. */
+function skipInvalidReasoning(
+  { model }: JsonObject,
+  items: readonly JsonObject[],
+  issued: IssuedSeals,
+): null {
   if (!/^gpt-5\.[6-9]/.test(String(model))) return null
   for (const [at, { type, encrypted_content: sealed }] of items.entries()) {
     if (typeof sealed !== 'string' || type === 'compaction') continue
@@ -211,7 +216,7 @@ function passOver({ model }: JsonObject, items: readonly JsonObject[], issued: I
   return null
 }
 
-/** A compaction stands for all that was in front of it. */
+/** A compaction replaces everything before it. */
 function prefixOf(items: readonly JsonObject[]): string {
   const told = items.slice(newestCompaction(items))
   return JSON.stringify(told.map(({ id: _id, status: _status, ...said }) => said))

@@ -1,24 +1,23 @@
 /**
- * A service that a gateway may have behind it: one wire, with its laws and its own words for an
- * answer. It is told an answer as beats (`model.ts`), writes it as one body, and cuts that body into
- * the events of its stream.
+ * A test service for one wire, with the rules and error messages of the real service. It gets an answer as
+ * parts (`simulated-model.ts`), writes it as one body, and splits that body into stream events.
  */
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../../src/core/json/json.ts'
-import type { Asked, Spoken } from './model.ts'
+import type { ModelRequest, ModelAnswer } from './simulated-model.ts'
 
 export interface Service {
   readonly name: 'chat' | 'responses' | 'anthropic' | 'gemini'
   readonly serves: (path: string) => boolean
-  /** What the service would refuse the request for, as it stands; `null` for a lawful one. */
-  readonly breach: (request: Request) => Refusal | null
-  /** What it would refuse because it has sealed something else, or nothing of the kind. */
-  readonly forgery: (request: Request, issued: Issued) => Refusal | null
-  readonly read: (request: Request) => Asked
-  /** An answer that is not streamed. What of it must come back unchanged is issued. */
-  readonly whole: (spoken: Spoken, request: Request, place: Place) => JsonObject
-  /** The same as a stream, event for event. */
-  readonly stream: (whole: JsonObject, manner: Manner) => readonly string[]
+  /** Returns the error for an invalid request; null for a valid one. */
+  readonly findViolation: (request: Request) => ErrorResponse | null
+  /** Returns the error for encrypted content that the service did not issue, or issued elsewhere. */
+  readonly findInvalidSeal: (request: Request, issued: IssuedSeals) => ErrorResponse | null
+  readonly read: (request: Request) => ModelRequest
+  /** Builds a non-streamed answer, and registers the content that must come back unchanged. */
+  readonly buildBody: (spoken: ModelAnswer, request: Request, place: AnswerContext) => JsonObject
+  /** Splits the answer into the frames of a stream. */
+  readonly buildStream: (whole: JsonObject, manner: AnswerStyle) => readonly string[]
   readonly wantsStream: (request: Request) => boolean
 }
 
@@ -28,37 +27,34 @@ export interface Request {
   readonly body: JsonObject
 }
 
-export interface Refusal {
+export interface ErrorResponse {
   readonly status: number
   readonly body: JsonObject
 }
 
-/** `odd` is everything at once that services of this wire have been seen to do. */
-export type Manner = 'plain' | 'odd'
+/** `odd` combines all deviations that were seen in services of this wire. */
+export type AnswerStyle = 'plain' | 'odd'
 
-export interface Place {
-  /** Counts the answers of the service, from 1. */
+export interface AnswerContext {
+  /** The number of the service's answer, from 1. */
   readonly number: number
-  readonly issued: Issued
+  readonly issued: IssuedSeals
 }
 
-/**
- * What a service has sealed, by the seal: it knows its own when they come back, and what they were
- * put on.
- */
-export interface Issued {
+/** The encrypted content that a service issued, so that it recognizes its own and the prefix of each. */
+export interface IssuedSeals {
   readonly seal: (maker: string, what: Json) => string
-  /** Under a name of the service's own, as that of a call. */
-  readonly note: (name: string, what: Json) => void
+  /** Registers a value under a name of the service, e.g. a call id. */
+  readonly register: (name: string, what: Json) => void
   readonly find: (seal: unknown) => Json | undefined
-  /** What was left out of a request without an error, in order. */
+  /** The content that was ignored without an error, in order. */
   readonly dropped: string[]
 }
 
-/** Every key of this kind is one of the services', and an account of its own. */
+/** Every key of this form is valid, and belongs to an account of its own. */
 export const KEY = /^sk-upstream(?:-\w+)?$/
 
-export function newIssued(): Issued {
+export function createIssuedSeals(): IssuedSeals {
   const known = new Map<unknown, Json>()
   return {
     seal(maker, what) {
@@ -67,7 +63,7 @@ export function newIssued(): Issued {
       known.set(seal, what)
       return seal
     },
-    note: (name, what) => void known.set(name, what),
+    register: (name, what) => void known.set(name, what),
     find: (seal) => known.get(seal),
     dropped: [],
   }
@@ -81,17 +77,17 @@ export function object(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** The text of a string, or of a list of parts. */
+/** Returns the text of a string or of a list of parts. */
 export function textIn(content: unknown): string {
   return typeof content === 'string' ? content : textsIn(content).join('')
 }
 
-/** Where messages were merged, each of them is a part. */
+/** Returns the texts of parts; merged messages have one part each. */
 export function textsIn(parts: unknown): readonly string[] {
   return objects(parts).flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
 }
 
-/** A text in pieces, cut between any two of its characters. */
+/** Splits a text into three pieces between characters. */
 export function pieces(text: string): readonly string[] {
   const letters = Array.from(text)
   const size = Math.max(1, Math.ceil(letters.length / 3))

@@ -1,39 +1,39 @@
 /**
- * All four services as one real HTTP server, with the accounts by which a gateway reaches them. A
- * request is first held to the laws of its wire, and refused in that wire's own words; then the
- * model answers. What was refused is kept, so that a test can say that nothing was.
+ * Runs all four services as one real HTTP server, with accounts for a gateway. Each request is first checked
+ * by the rules of its wire and rejected with that wire's error, then answered by the model. Rejections are
+ * recorded, so that tests can check that there were none.
  */
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { answerJson, startUpstream, type Received, type Upstream } from '../upstream.ts'
 import { anthropic } from './anthropic.ts'
 import { chat } from './chat.ts'
 import { gemini } from './gemini.ts'
-import { speak } from './model.ts'
+import { answerAsModel } from './simulated-model.ts'
 import { responses } from './responses.ts'
-import { newIssued, type Manner, type Refusal, type Service } from './service.ts'
+import { createIssuedSeals, type AnswerStyle, type ErrorResponse, type Service } from './service.ts'
 
 export interface Services extends Upstream {
-  /** The environment of a gateway that has them behind it. */
+  /** The settings of a gateway with these upstreams. */
   readonly environment: Readonly<Record<string, string>>
-  readonly refusals: Refusal[]
-  /** Reasoning that was passed over without a word. */
+  readonly refusals: ErrorResponse[]
+  /** Reasoning that was ignored without an error. */
   readonly dropped: string[]
-  manner: Manner
-  /** Whether it looks at what it has sealed. Made-up conversations hold made-up seals. */
+  manner: AnswerStyle
+  /** False for generated conversations, whose encrypted content no service issued. */
   checksSeals: boolean
-  /** How many bytes are sent at once; `null` for event by event. */
+  /** The number of bytes in each write; null for one event per write. */
   cut: number | null
-  /** What becomes of a stream on its way; `null` for nothing. */
+  /** Changes the frames of a stream before they are sent; null for no change. */
   spoil: ((frames: readonly string[]) => readonly string[]) | null
-  /** Answers as the model again, after a test has set another behaviour. */
+  /** Restores the model's answers after a test has replaced them. */
   readonly behaveWell: () => void
 }
 
 const SERVICES: readonly Service[] = [chat, responses, anthropic, gemini]
 
 export async function startServices(): Promise<Services> {
-  const issued = newIssued()
-  const refusals: Refusal[] = []
+  const issued = createIssuedSeals()
+  const refusals: ErrorResponse[] = []
   let number = 0
   const upstream = await startUpstream()
 
@@ -43,20 +43,21 @@ export async function startServices(): Promise<Services> {
     const service = SERVICES.find(({ serves }) => serves(path))
     if (service === undefined) return answerJson(404, {})(response, received)
     const refusal =
-      service.breach(request) ?? (services.checksSeals ? service.forgery(request, issued) : null)
+      service.findViolation(request) ??
+      (services.checksSeals ? service.findInvalidSeal(request, issued) : null)
     if (refusal !== null) {
       refusals.push(refusal)
       return answerJson(refusal.status, refusal.body)(response, received)
     }
     number += 1
-    const spoken = speak(service.read(request))
-    const whole = service.whole(spoken, request, { number, issued })
+    const spoken = answerAsModel(service.read(request))
+    const whole = service.buildBody(spoken, request, { number, issued })
     if (!service.wantsStream(request)) return answerJson(200, whole)(response, received)
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    const told = service.stream(whole, services.manner)
+    const told = service.buildStream(whole, services.manner)
     for (const piece of cutUp(services.spoil?.(told) ?? told, services.cut)) {
       response.write(piece)
-      // Else the socket would join what is meant to come apart.
+      // Otherwise the socket would join the writes.
       if (services.cut !== null) await new Promise((resolve) => setImmediate(resolve))
     }
     response.end()

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_CLIENT_TRAITS } from '../../../../src/core/client/client-traits.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import { readShared, sharedExists } from '../../../support/shared.ts'
+import { readShared, sharedExists } from '../../../support/shared-files.ts'
 import { HI, parse, readFailure } from '../kit.ts'
-import { NO_PARAMS } from '../../../support/no-params.ts'
+import { NO_PARAMS } from '../../../support/empty-parameters.ts'
 
 function params(more: JsonObject) {
   return parse({ model: 'm', messages: HI, ...more }).params

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import { GatewayError } from '../../../../src/core/errors/gateway-error.ts'
-import { parsed } from '../../../support/responses-kit.ts'
+import { parseBody } from '../../../support/responses-kit.ts'
 
 function parseOverflow(body: JsonObject) {
-  return parsed({ model: 'm', input: 'hi', ...body }).overflow
+  return parseBody({ model: 'm', input: 'hi', ...body }).overflow
 }
 
 function readRejectedParam(body: JsonObject): unknown {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import { GatewayError } from '../../../../src/core/errors/gateway-error.ts'
-import { parsed } from '../../../support/responses-kit.ts'
-import { NO_PARAMS } from '../../../support/no-params.ts'
+import { parseBody } from '../../../support/responses-kit.ts'
+import { NO_PARAMS } from '../../../support/empty-parameters.ts'
 
 function parseParams(body: JsonObject) {
-  return parsed({ model: 'm', input: 'go', ...body }).params
+  return parseBody({ model: 'm', input: 'go', ...body }).params
 }
 
 function readFailure(body: JsonObject) {

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import { GatewayError } from '../../../../src/core/errors/gateway-error.ts'
-import { parsed } from '../../../support/responses-kit.ts'
+import { parseBody } from '../../../support/responses-kit.ts'
 
 function parseInput(...input: readonly unknown[]) {
-  return parsed({ model: 'm', input: input as readonly JsonObject[] }).items
+  return parseBody({ model: 'm', input: input as readonly JsonObject[] }).items
 }
 
 /** Returns the code and the path of the fault. */
 function readFault(body: unknown): readonly unknown[] {
   try {
-    parsed({ model: 'm', input: 'go', ...(body as JsonObject) })
+    parseBody({ model: 'm', input: 'go', ...(body as JsonObject) })
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     expect(error.failure.status).toBe(400)
@@ -22,7 +22,7 @@ function readFault(body: unknown): readonly unknown[] {
 
 describe('input', () => {
   test('a string is a user message', () => {
-    expect(parsed({ model: 'm', input: 'go' }).items).toEqual([
+    expect(parseBody({ model: 'm', input: 'go' }).items).toEqual([
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] },
     ])
   })
@@ -139,7 +139,7 @@ describe('input', () => {
   })
 
   test('a list of instructions comes before the input', () => {
-    const { items, params } = parsed({
+    const { items, params } = parseBody({
       model: 'm',
       instructions: [{ role: 'developer', content: 'first' }],
       input: 'then',
@@ -232,7 +232,7 @@ describe('input', () => {
 
 describe('storage', () => {
   test('has defaults for fields that are not set', () => {
-    expect(parsed({ model: 'm', input: 'go' }).storage).toEqual({
+    expect(parseBody({ model: 'm', input: 'go' }).storage).toEqual({
       store: null,
       storeByDefault: true,
       previousResponseId: null,
@@ -243,13 +243,13 @@ describe('storage', () => {
   })
 
   test('a conversation is an id or an object with one, and needs no input', () => {
-    expect(parsed({ model: 'm', conversation: 'conv_1' }).storage.conversationId).toBe('conv_1')
-    const { storage, items } = parsed({ model: 'm', conversation: { id: 'conv_1' } })
+    expect(parseBody({ model: 'm', conversation: 'conv_1' }).storage.conversationId).toBe('conv_1')
+    const { storage, items } = parseBody({ model: 'm', conversation: { id: 'conv_1' } })
     expect([storage.conversationId, items]).toEqual(['conv_1', []])
   })
 
   test('an empty previous_response_id counts as not set', () => {
-    const { storage } = parsed({ model: 'm', input: 'go', previous_response_id: '' })
+    const { storage } = parseBody({ model: 'm', input: 'go', previous_response_id: '' })
     expect(storage.previousResponseId).toBeNull()
   })
 
@@ -280,6 +280,6 @@ describe('storage', () => {
 
   test('metadata at its limits is accepted', () => {
     const metadata = { ['k'.repeat(64)]: 'v'.repeat(512) }
-    expect(parsed({ model: 'm', input: 'go', metadata }).storage.metadata).toEqual(metadata)
+    expect(parseBody({ model: 'm', input: 'go', metadata }).storage.metadata).toEqual(metadata)
   })
 })

@@ -10,11 +10,11 @@ import {
   jsonOf,
   lastResponse,
   recordedStreams,
-  rendered,
+  renderEvents,
   TURN_ID,
 } from '../../../support/responses-kit.ts'
 import { responsesFaults } from '../../../support/responses-checker.ts'
-import { readShared, sharedExists } from '../../../support/shared.ts'
+import { readShared, sharedExists } from '../../../support/shared-files.ts'
 
 const CONTEXT = answeringTo({
   model: 'gpt-5',
@@ -239,7 +239,7 @@ describe('a stream that breaks off', () => {
   })
 
   test('is valid in total, wherever it breaks off', () => {
-    const messages = rendered([
+    const messages = renderEvents([
       { type: 'answer-started', upstreamId: null, model: null },
       { type: 'item-ended', index: 0, item: { type: 'reasoning', summary: [] } },
       { type: 'answer-ended', finish: 'stop', usage: null },

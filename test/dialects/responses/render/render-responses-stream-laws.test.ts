@@ -22,10 +22,10 @@ import {
   lastResponse,
   outcomeOf,
   recordedStreams,
-  rendered,
+  renderEvents,
 } from '../../../support/responses-kit.ts'
-import { sharedExists } from '../../../support/shared.ts'
-import { runs } from '../../../support/runs.ts'
+import { sharedExists } from '../../../support/shared-files.ts'
+import { numberOfRuns } from '../../../support/number-of-runs.ts'
 
 const answerContext = fc
   .tuple(
@@ -41,9 +41,9 @@ describe('a stream is valid', () => {
   test('for any answer', () => {
     fc.assert(
       fc.property(fc.oneof(answer, tangledAnswer), answerContext, (events, context) => {
-        expect(responsesFaults(rendered(events, context))).toEqual([])
+        expect(responsesFaults(renderEvents(events, context))).toEqual([])
       }),
-      runs(300),
+      numberOfRuns(300),
     )
   })
 
@@ -51,9 +51,9 @@ describe('a stream is valid', () => {
     fc.assert(
       fc.property(answer, fc.nat(), answerContext, (events, at, context) => {
         const broken = events.slice(0, at % events.length)
-        expect(responsesFaults(rendered(broken, context))).toEqual([])
+        expect(responsesFaults(renderEvents(broken, context))).toEqual([])
       }),
-      runs(300),
+      numberOfRuns(300),
     )
   })
 
@@ -62,10 +62,10 @@ describe('a stream is valid', () => {
       fc.property(nonsense, answerContext, (events, context) => {
         // If a finished item contradicts its deltas, the finished item is sent.
         const isContradiction = (fault: string) => / (says|differs) /.test(fault)
-        const faults = responsesFaults(rendered(events, context))
+        const faults = responsesFaults(renderEvents(events, context))
         expect(faults.filter((fault) => !isContradiction(fault))).toEqual([])
       }),
-      runs(300),
+      numberOfRuns(300),
     )
   })
 })
@@ -105,20 +105,20 @@ test('an answer that is rendered and decoded again has the same content', () => 
   const raw = answeringTo({ ...ASK, include: ['reasoning.raw', 'reasoning.encrypted_content'] })
   fc.assert(
     fc.property(answer, (events) => {
-      const decoded = runStage(decodeStream(), rendered(events, raw))
+      const decoded = runStage(decodeStream(), renderEvents(events, raw))
       expect(collectItems(decoded).map(pickContent)).toEqual(collectItems(events).map(pickContent))
       const [end, decodedEnd] = [events.at(-1), decoded.at(-1)]
       expect(decodedEnd?.type).toBe(end?.type)
       if (end?.type === 'answer-ended') expect(decodedEnd).toMatchObject({ finish: end.finish })
     }),
-    runs(300),
+    numberOfRuns(300),
   )
 })
 
 test('a non-streamed answer equals the response at the end of its stream', () => {
   fc.assert(
     fc.property(answer, answerContext, (events, context) => {
-      const ended = lastResponse(rendered(events, context))
+      const ended = lastResponse(renderEvents(events, context))
       const body = responsesDialect.renderBody(outcomeOf(events), context, ENDED_AT_MS)
       expect(faultsInResponse(body)).toEqual([])
       if (isObject(ended['error'])) return
@@ -162,17 +162,17 @@ describe('the OpenAI SDK', () => {
   test('reads any stream to the response at its end', async () => {
     await fc.assert(
       fc.asyncProperty(answer, answerContext, async (events, context) => {
-        const messages = rendered(events, context)
+        const messages = renderEvents(events, context)
         const ended = lastResponse(messages)
         if (isObject(ended['error'])) return
         expect(pickOutput(await readWithSdk(messages))).toEqual(pickOutput(ended))
       }),
-      runs(60),
+      numberOfRuns(60),
     )
   })
 
   test('throws the error of a failed answer', async () => {
-    const failed = rendered([
+    const failed = renderEvents([
       { type: 'answer-started', upstreamId: null, model: null },
       {
         type: 'answer-failed',
@@ -195,7 +195,7 @@ describe('the OpenAI SDK', () => {
 describe.skipIf(!sharedExists)('a recorded answer', () => {
   test.each(recordedStreams())('$name is rendered to a valid stream', async ({ messages }) => {
     const events = runStage(decodeStream(), messages)
-    const rerendered = rendered(events)
+    const rerendered = renderEvents(events)
     expect(responsesFaults(rerendered)).toEqual([])
     const ended = lastResponse(rerendered)
     if (isObject(ended['error'])) return
@@ -207,14 +207,14 @@ describe.skipIf(!sharedExists)('a recorded answer', () => {
     ({ messages }) => {
       for (let length = 0; length < messages.length; length += 1 + (length >> 3)) {
         const events = runStage(decodeStream(), messages.slice(0, length))
-        expect(responsesFaults(rendered(events))).toEqual([])
+        expect(responsesFaults(renderEvents(events))).toEqual([])
       }
     },
   )
 
   test('has the same event name and type in every message', () => {
     for (const { messages } of recordedStreams()) {
-      for (const message of rendered(runStage(decodeStream(), messages))) {
+      for (const message of renderEvents(runStage(decodeStream(), messages))) {
         if (message.data === '[DONE]') expect(message.event).toBeUndefined()
         else expect(message.event).toBe(jsonOf(message)['type'])
       }

@@ -11,7 +11,7 @@ import {
   jsonOf,
   lastResponse,
   outcomeOf,
-  rendered,
+  renderEvents,
   TURN_ID,
 } from '../../../support/responses-kit.ts'
 
@@ -19,7 +19,7 @@ const BEGIN: StreamEvent = { type: 'answer-started', upstreamId: 'up_1', model: 
 const END: StreamEvent = { type: 'answer-ended', finish: 'stop', usage: null }
 
 function itemEvents(...events: readonly StreamEvent[]): readonly JsonObject[] {
-  return rendered([BEGIN, ...events, END])
+  return renderEvents([BEGIN, ...events, END])
     .map(({ data }) => data)
     .filter((data) => data !== '[DONE]')
     .map((data) => JSON.parse(data) as JsonObject)
@@ -27,7 +27,9 @@ function itemEvents(...events: readonly StreamEvent[]): readonly JsonObject[] {
 }
 
 function typesOf(events: readonly StreamEvent[], context = answeringTo()): readonly unknown[] {
-  return rendered(events, context).map(({ event }) => event?.replace('response.', '') ?? '[DONE]')
+  return renderEvents(events, context).map(
+    ({ event }) => event?.replace('response.', '') ?? '[DONE]',
+  )
 }
 
 function message(text: string, more: Partial<Item> = {}): Item {
@@ -212,7 +214,7 @@ describe('reasoning', () => {
       'reasoning_summary_text.done',
       'reasoning_summary_part.done',
     ])
-    expect(lastResponse(rendered(reasoningEvents))['output']).toEqual([
+    expect(lastResponse(renderEvents(reasoningEvents))['output']).toEqual([
       {
         type: 'reasoning',
         id: `rs_${TURN_ID}0`,
@@ -227,14 +229,14 @@ describe('reasoning', () => {
   test('is rendered raw if the client requests it', () => {
     const context = withInclude('reasoning.raw')
     expect(typesOf(reasoningEvents, context)).toContain('reasoning_text.delta')
-    expect(lastResponse(rendered(reasoningEvents, context))['output']).toMatchObject([
+    expect(lastResponse(renderEvents(reasoningEvents, context))['output']).toMatchObject([
       { summary: [{ text: 'short' }], content: [{ type: 'reasoning_text', text: 'long' }] },
     ])
   })
 
   test('has encrypted content if the client requests it, or has to send it back', () => {
     const hasEncrypted = (context = answeringTo()) =>
-      JSON.stringify(rendered(reasoningEvents, context)).includes('sealed')
+      JSON.stringify(renderEvents(reasoningEvents, context)).includes('sealed')
     expect(hasEncrypted()).toBe(false)
     expect(hasEncrypted(withInclude('reasoning.encrypted_content'))).toBe(true)
     expect(hasEncrypted(answeringTo(ASK, { stored: false }))).toBe(true)
@@ -354,7 +356,7 @@ describe('the ending', () => {
       reasoningTokens: 3,
       totalTokens: 30,
     }
-    const messages = rendered([...answered, { type: 'answer-ended', finish: 'stop', usage }])
+    const messages = renderEvents([...answered, { type: 'answer-ended', finish: 'stop', usage }])
     expect(messages.at(-1)).toEqual({ data: '[DONE]' })
     expect(lastResponse(messages)).toMatchObject({
       id: `resp_${TURN_ID}`,
@@ -381,7 +383,7 @@ describe('the ending', () => {
     (finish, reason) => {
       expect(
         lastResponse(
-          rendered([...answered, { type: 'answer-ended', finish: finish, usage: null }]),
+          renderEvents([...answered, { type: 'answer-ended', finish: finish, usage: null }]),
         ),
       ).toMatchObject({
         status: 'incomplete',
@@ -394,7 +396,12 @@ describe('the ending', () => {
 
   test('of a failed answer keeps its text, and has the error in both places', () => {
     const failure = createFailure('upstream_timeout', 'Too slow.')
-    const messages = rendered([BEGIN, STARTED, textDelta('a'), { type: 'answer-failed', failure }])
+    const messages = renderEvents([
+      BEGIN,
+      STARTED,
+      textDelta('a'),
+      { type: 'answer-failed', failure },
+    ])
     const [error, failed, done] = messages.slice(-3)
     expect(error === undefined ? null : jsonOf(error)).toEqual({
       type: 'error',
@@ -416,12 +423,12 @@ describe('the ending', () => {
 
   test('keeps the error codes that clients check for', () => {
     const failure = { ...createFailure('invalid_value', 'No.'), code: 'insufficient_quota' }
-    const messages = rendered([BEGIN, { type: 'answer-failed', failure }])
+    const messages = renderEvents([BEGIN, { type: 'answer-failed', failure }])
     expect(lastResponse(messages)['error']).toEqual({ code: 'insufficient_quota', message: 'No.' })
   })
 
   test('without a finish reason is a failure', () => {
-    expect(lastResponse(rendered([BEGIN]))).toMatchObject({ status: 'failed', output: [] })
+    expect(lastResponse(renderEvents([BEGIN]))).toMatchObject({ status: 'failed', output: [] })
     expect(typesOf([])).toEqual(['created', 'in_progress', 'error', 'failed', '[DONE]'])
   })
 

@@ -17,7 +17,7 @@ import {
   textIn,
   USAGE,
 } from '../../said.ts'
-import { runs } from '../../../support/runs.ts'
+import { numberOfRuns } from '../../../support/number-of-runs.ts'
 
 /** Of few letters, so that beginnings, ends and repetitions are everywhere. */
 const dense = (maxLength: number, minLength = 0) =>
@@ -45,7 +45,7 @@ describe('the text', () => {
         const isCut = cutNaively(text, stops) !== text
         expect(events.at(-1)).toMatchObject({ finish: isCut ? 'stop' : 'length' })
       }),
-      runs(300),
+      numberOfRuns(300),
     )
   })
 
@@ -68,7 +68,7 @@ describe('the text', () => {
           expect(come.length - gone.length).toBe(Math.max(0, ...doubt.map(({ length }) => length)))
         }
       }),
-      runs(300),
+      numberOfRuns(300),
     )
   })
 
@@ -128,7 +128,7 @@ describe('any answer', () => {
         fc.pre(eventFaults(events).length === 0)
         expect(eventFaults(guarded(events, ...stops))).toEqual([])
       }),
-      runs(300),
+      numberOfRuns(300),
     )
   })
 
@@ -139,14 +139,14 @@ describe('any answer', () => {
         const through = guarded(events, ...never)
         expect(joined(through)).toEqual(joined(events))
       }),
-      runs(200),
+      numberOfRuns(200),
     )
   })
 
   test('that makes no sense does not throw', () => {
     fc.assert(
       fc.property(nonsense, letters, (events, letters) => void guarded(events, ...letters)),
-      runs(200),
+      numberOfRuns(200),
     )
   })
 })

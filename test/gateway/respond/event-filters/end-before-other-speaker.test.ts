@@ -15,7 +15,7 @@ import {
   STARTED,
   textIn,
 } from '../../said.ts'
-import { runs } from '../../../support/runs.ts'
+import { numberOfRuns } from '../../../support/number-of-runs.ts'
 
 function left(text: string, ...ownLabels: readonly string[]): string {
   return textIn(runStage(createOtherSpeakerFilter(ownLabels), answerOf([text])))
@@ -113,7 +113,7 @@ describe('wherever the deltas are cut', () => {
         expect(finalTextsIn(events)).toEqual([cutNaively(text)])
         expect(eventFaults(events)).toEqual([])
       }),
-      runs(500),
+      numberOfRuns(500),
     )
   })
 
@@ -133,7 +133,7 @@ describe('wherever the deltas are cut', () => {
           expect(held === '' || gone === '' || gone.endsWith('\n')).toBe(true)
         }
       }),
-      runs(300),
+      numberOfRuns(300),
     )
   })
 })
@@ -166,7 +166,7 @@ test('any lawful answer is lawful behind the guard, and nonsense does not throw'
       fc.pre(eventFaults(events).length === 0)
       expect(eventFaults(runStage(createOtherSpeakerFilter(), events))).toEqual([])
     }),
-    runs(200),
+    numberOfRuns(200),
   )
   fc.assert(
     fc.property(nonsense, (events) => void runStage(createOtherSpeakerFilter(), events)),

@@ -20,7 +20,7 @@ import {
   answerAround,
   answerOf,
   callEvents,
-  marked,
+  insertMarker,
   messageEvents,
   outcomeOf,
   pieces,
@@ -31,7 +31,7 @@ import { cutUp, markdown } from '../../../support/markdown-answers.ts'
 import { responsesFaults } from '../../../support/responses-checker.ts'
 import { answer, nonsense, tangledAnswer } from '../../../support/responses-answers.ts'
 import { answeringTo } from '../../../support/responses-kit.ts'
-import { runs } from '../../../support/runs.ts'
+import { numberOfRuns } from '../../../support/number-of-runs.ts'
 
 const LINE = formatMarkerLine(TURN)
 const FRONT = `${LINE}\n\n`
@@ -39,7 +39,7 @@ const OWN = `\n\n${LINE}\n\n`
 
 describe('a marker stands', () => {
   test('in front of the first text, as a piece of its own', () => {
-    expect(pieces(marked(answerOf(['Ser', 'vus.'])))).toEqual([FRONT, 'Ser', 'vus.'])
+    expect(pieces(insertMarker(answerOf(['Ser', 'vus.'])))).toEqual([FRONT, 'Ser', 'vus.'])
   })
 
   test('in front of the first text behind what made the turn worth naming', () => {
@@ -50,18 +50,23 @@ describe('a marker stands', () => {
       messageEvents(3, ['Indeed.']),
     ])
     const ready = events.findIndex(({ type }) => type === 'reasoning-delta')
-    expect(pieces(marked(events, ready))).toEqual(['Let me think.', OWN, 'So.', 'Indeed.'])
+    expect(pieces(insertMarker(events, ready))).toEqual(['Let me think.', OWN, 'So.', 'Indeed.'])
   })
 
   test('behind the next blank line in front of a paragraph, if the turn is ready only later', () => {
     const said = ['One', '.\n\n', 'Two\n\n', '- a\n\n', 'Three']
-    expect(pieces(marked(answerOf(said), 4))).toEqual(['One', '.\n\n', FRONT, ...said.slice(2)])
-    expect(pieces(marked(answerOf(said), 5))).toEqual([...said.slice(0, 4), FRONT, 'Three'])
+    expect(pieces(insertMarker(answerOf(said), 4))).toEqual([
+      'One',
+      '.\n\n',
+      FRONT,
+      ...said.slice(2),
+    ])
+    expect(pieces(insertMarker(answerOf(said), 5))).toEqual([...said.slice(0, 4), FRONT, 'Three'])
   })
 
   test('within a piece, which is parted for it', () => {
     const events = answerOf(['One', '. Yes.\n\nTwo', '.'])
-    expect(pieces(marked(events, 3))).toEqual(['One', '. Yes.\n\n', FRONT, 'Two', '.'])
+    expect(pieces(insertMarker(events, 3))).toEqual(['One', '. Yes.\n\n', FRONT, 'Two', '.'])
   })
 
   test('not within a piece of which it is known how probable it was', () => {
@@ -69,27 +74,27 @@ describe('a marker stands', () => {
     const events = answerOf(['One', '.\n\nTwo', ' three.']).map((event) =>
       event.type === 'text-delta' ? { ...event, logprobs } : event,
     )
-    expect(pieces(marked(events, 3))).toEqual(['One', '.\n\nTwo', ' three.', OWN])
+    expect(pieces(insertMarker(events, 3))).toEqual(['One', '.\n\nTwo', ' three.', OWN])
   })
 
   test('at the very end, if nothing else is left, even if the turn is ready only then', () => {
     const events = answerOf(['One', ' line.'])
     for (const readyAt of [4, 5, 6]) {
-      expect(pieces(marked(events, readyAt))).toEqual(['One', ' line.', OWN])
+      expect(pieces(insertMarker(events, readyAt))).toEqual(['One', ' line.', OWN])
     }
-    expect(pieces(marked(events, Infinity))).toEqual(['One', ' line.'])
+    expect(pieces(insertMarker(events, Infinity))).toEqual(['One', ' line.'])
   })
 
   test('nowhere else once it stands', () => {
     const events = answerOf(['One.\n\n', 'Two.\n\n', 'Three.'], ['Four.'], ['Five.'])
-    expect(pieces(marked(events)).filter((piece) => piece.includes(LINE))).toHaveLength(1)
+    expect(pieces(insertMarker(events)).filter((piece) => piece.includes(LINE))).toHaveLength(1)
   })
 
   test('behind thoughts that are told as text', () => {
     const said = ['<think>\n', 'so\n\nand so', '\n</think>\n\n', 'Servus.']
-    expect(pieces(marked(answerOf(said)))).toEqual([...said.slice(0, 3), FRONT, 'Servus.'])
+    expect(pieces(insertMarker(answerOf(said)))).toEqual([...said.slice(0, 3), FRONT, 'Servus.'])
     const details = '<details type="reasoning">\n<summary>x</summary>\n\nso\n\n</details>\n'
-    expect(pieces(marked(answerOf([details, '\nServus.'])))).toEqual([
+    expect(pieces(insertMarker(answerOf([details, '\nServus.'])))).toEqual([
       details,
       '\n',
       FRONT,
@@ -98,8 +103,8 @@ describe('a marker stands', () => {
   })
 
   test('behind blanks with which the answer begins, which are not waited for', () => {
-    expect(pieces(marked(answerOf(['\n\n', 'Servus.'])))).toEqual(['\n\n', OWN, 'Servus.'])
-    expect(pieces(marked(answerOf([' Servus.'])))).toEqual([FRONT, ' Servus.'])
+    expect(pieces(insertMarker(answerOf(['\n\n', 'Servus.'])))).toEqual(['\n\n', OWN, 'Servus.'])
+    expect(pieces(insertMarker(answerOf([' Servus.'])))).toEqual([FRONT, ' Servus.'])
   })
 })
 
@@ -116,7 +121,7 @@ describe('where nothing is said, a marker is a message by itself', () => {
   ])('%s', (_, items) => {
     for (const finish of ['stop', 'length'] as const) {
       const events = answerAround(items, finish)
-      const told = marked(events, events.length)
+      const told = insertMarker(events, events.length)
       expect(told.events.slice(0, -1)).toEqual([
         ...events.slice(0, -1),
         ...messageEvents(items.length, [FRONT]),
@@ -130,7 +135,7 @@ describe('where nothing is said, a marker is a message by itself', () => {
   test('apart from the text that it is put behind', () => {
     const events = answerAround([reasoningEvents(0)])
     const told = (continued: string) =>
-      pieces(marked(events, 0, { beginsWithBreak: true, continued }))
+      pieces(insertMarker(events, 0, { beginsWithBreak: true, continued }))
     expect(told('So.')).toEqual([OWN])
     expect(told('```\nso()')).toEqual([])
     expect(told('{"so": ')).toEqual([])
@@ -138,12 +143,12 @@ describe('where nothing is said, a marker is a message by itself', () => {
 
   test('but not if it failed, or may not be named', () => {
     const events = answerAround([reasoningEvents(0)])
-    expect(pieces(marked(events, Infinity))).toEqual([])
+    expect(pieces(insertMarker(events, Infinity))).toEqual([])
     const failed: StreamEvent[] = [
       ...events.slice(0, -1),
       { type: 'answer-failed', failure: createFailure('upstream_broken', 'It broke.') },
     ]
-    expect(pieces(marked(failed))).toEqual([])
+    expect(pieces(insertMarker(failed))).toEqual([])
   })
 })
 
@@ -163,7 +168,8 @@ describe('there is no marker', () => {
     ['in a formula in brackets', ['x\n\n\\[\na\n\n', 'Servus']],
   ])('%s', (_, said) => {
     // Ready behind the first piece, and at the end alone.
-    for (const readyAt of [3, 5]) expect(pieces(marked(answerOf(said), readyAt))).toEqual(said)
+    for (const readyAt of [3, 5])
+      expect(pieces(insertMarker(answerOf(said), readyAt))).toEqual(said)
   })
 
   test.each([
@@ -172,39 +178,39 @@ describe('there is no marker', () => {
     ['HTML that is not over', ['<div>\n\n', 'Servus']],
     ['thoughts that are not over', ['<think>', 'Hm.\n\n', 'Servus']],
   ])('in front of %s', (_, said) => {
-    expect(pieces(marked(answerOf(said)))).toEqual(said)
+    expect(pieces(insertMarker(answerOf(said)))).toEqual(said)
   })
 
   test('in front of anything but a paragraph', () => {
     for (const next of ['- a', '2. b', '> c', '    d', '| e', '# f', '<b>', '$$', '"g"', '(h)']) {
       const said = ['One.\n\n', next]
-      expect(pieces(marked(answerOf(said), 3)).at(1)).toBe(next)
+      expect(pieces(insertMarker(answerOf(said), 3)).at(1)).toBe(next)
     }
   })
 
   test('where there is no text: a call names its turn by itself', () => {
     for (const items of [[callEvents(0)], [reasoningEvents(0), callEvents(1)], []]) {
       const events = answerAround(items)
-      expect(marked(events).events).toEqual(events)
-      expect(marked(events).outcome).toEqual(outcomeOf(events))
+      expect(insertMarker(events).events).toEqual(events)
+      expect(insertMarker(events).outcome).toEqual(outcomeOf(events))
     }
   })
 
   test('behind a text that calls follow', () => {
     const events = answerAround([messageEvents(0, ['Look:']), callEvents(1)])
-    expect(marked(events, 3).events).toEqual(events)
+    expect(insertMarker(events, 3).events).toEqual(events)
   })
 
   test('at the end of an answer that failed', () => {
     const failure = { status: 502, type: 'server_error', code: null, message: 'x', param: null }
     const events = [...answerOf(['One.']).slice(0, -1), { type: 'answer-failed', failure } as const]
-    expect(marked(events, 3).events).toEqual(events)
+    expect(insertMarker(events, 3).events).toEqual(events)
   })
 })
 
 test('a link, or a text in brackets, is no JSON', () => {
   for (const said of [['[Servus](https://a.b)'], ['[', 'Servus](https://a.b)', '\n\n', 'x']]) {
-    expect(pieces(marked(answerOf(said))).join('')).toContain(LINE)
+    expect(pieces(insertMarker(answerOf(said))).join('')).toContain(LINE)
   }
 })
 
@@ -212,10 +218,13 @@ describe('an answer that goes on with a text of the client', () => {
   const options = { beginsWithBreak: true }
 
   test('begins with a blank line', () => {
-    expect(pieces(marked(answerOf(['Servus']), 0, options))).toEqual([OWN, 'Servus'])
-    expect(pieces(marked(answerOf(['Servus.']), Infinity, options))).toEqual(['\n\n', 'Servus.'])
-    expect(pieces(marked(answerOf(['{"a":1}']), 0, options))).toEqual(['\n\n', '{"a":1}'])
-    expect(pieces(marked(answerOf(['<b>\n\nServus']), 0, options))).toEqual([
+    expect(pieces(insertMarker(answerOf(['Servus']), 0, options))).toEqual([OWN, 'Servus'])
+    expect(pieces(insertMarker(answerOf(['Servus.']), Infinity, options))).toEqual([
+      '\n\n',
+      'Servus.',
+    ])
+    expect(pieces(insertMarker(answerOf(['{"a":1}']), 0, options))).toEqual(['\n\n', '{"a":1}'])
+    expect(pieces(insertMarker(answerOf(['<b>\n\nServus']), 0, options))).toEqual([
       '\n\n',
       '<b>\n\n',
       FRONT,
@@ -225,13 +234,13 @@ describe('an answer that goes on with a text of the client', () => {
 
   test('has no marker where that text leaves a fence open, or is JSON', () => {
     for (const continued of ['```\ncode', '{"a":']) {
-      const told = marked(answerOf(['Servus']), 0, { ...options, continued })
+      const told = insertMarker(answerOf(['Servus']), 0, { ...options, continued })
       expect(pieces(told)).toEqual(['\n\n', 'Servus'])
     }
   })
 
   test('says so in the item as well', () => {
-    const { events, outcome } = marked(answerOf(['Servus']), Infinity, options)
+    const { events, outcome } = insertMarker(answerOf(['Servus']), Infinity, options)
     expect(eventFaults(events)).toEqual([])
     expect(joinVisibleText(outcome.items)).toBe('\n\nServus')
     const whole = addMarkerToOutcome(outcomeOf(answerOf(['Servus'])), TURN, options)
@@ -243,9 +252,9 @@ test('an answer that was there at once has its marker in the same place', () => 
   fc.assert(
     fc.property(fc.array(markdown, { minLength: 1, maxLength: 3 }), (texts) => {
       const events = answerOf(...texts.map((text) => [text]))
-      expect(addMarkerToOutcome(outcomeOf(events), TURN)).toEqual(marked(events).outcome)
+      expect(addMarkerToOutcome(outcomeOf(events), TURN)).toEqual(insertMarker(events).outcome)
     }),
-    runs(300),
+    numberOfRuns(300),
   )
   const outcome = outcomeOf(answerAround([callEvents(0)]))
   expect(addMarkerToOutcome(outcome, TURN)).toBe(outcome)
@@ -255,7 +264,7 @@ test('what is recorded is not touched', () => {
   const events = answerOf(['Servus'])
   const outcome = outcomeOf(events)
   const before = structuredClone(outcome)
-  expect(marked(events).outcome).not.toEqual(before)
+  expect(insertMarker(events).outcome).not.toEqual(before)
   addMarkerToOutcome(outcome, TURN)
   expect(outcome).toEqual(before)
 })
@@ -277,7 +286,7 @@ test('annotations stay with the words that they are about', () => {
     },
     over,
   ] as StreamEvent[]
-  const told = marked(events, 3)
+  const told = insertMarker(events, 3)
   expect(eventFaults(told.events)).toEqual([])
   const heard = told.events.flatMap((event) =>
     event.type === 'annotation-added' ? [event.annotation] : [],
@@ -310,14 +319,14 @@ const readyAt = fc.oneof(fc.constant(0), fc.nat({ max: 30 }))
 test('the answer stays lawful, with one marker at most, in one piece, and nothing else added', () => {
   fc.assert(
     fc.property(anyAnswer, readyAt, (events, at) => {
-      const { events: told, outcome } = marked(events, at)
+      const { events: told, outcome } = insertMarker(events, at)
       expect(eventFaults(told)).toEqual([])
       expect(outcome).toEqual(outcomeOf(told))
       const said = pieces({ events: told, outcome })
       expect(said.filter((piece) => piece.includes(LINE)).length).toBeLessThanOrEqual(1)
       expect(own(told)).toBe(own(events))
     }),
-    runs(1000),
+    numberOfRuns(1000),
   )
 })
 
@@ -342,14 +351,14 @@ test('no token waits', () => {
         expect(own(heard)).toBe(own(events.slice(0, end)))
       }
     }),
-    runs(60),
+    numberOfRuns(60),
   )
 })
 
 test('what is read of a marked text is the text, but for breaks at its very end', () => {
   fc.assert(
     fc.property(anyAnswer, readyAt, (events, at) => {
-      const { outcome } = marked(events, at)
+      const { outcome } = insertMarker(events, at)
       const [text, plain] = [
         joinVisibleText(outcome.items),
         joinVisibleText(outcomeOf(events).items),
@@ -364,7 +373,7 @@ test('what is read of a marked text is the text, but for breaks at its very end'
       const behind = text.slice(place + LINE.length).trimStart()
       expect(read.slice(marks[0]?.at).trim()).toBe(behind.trim())
     }),
-    runs(1000),
+    numberOfRuns(1000),
   )
 })
 
@@ -389,7 +398,7 @@ describe('the renderers give lawful streams', () => {
         messages.push(...renderer.end(outcomeOf(events), 1_700_000_001_000))
         expect(responsesFaults(messages)).toEqual([])
       }),
-      runs(300),
+      numberOfRuns(300),
     )
   })
 
@@ -406,14 +415,14 @@ describe('the renderers give lawful streams', () => {
         const isContradiction = (fault: string) => / (says|differs) /.test(fault)
         expect(responsesFaults(messages).filter((fault) => !isContradiction(fault))).toEqual([])
       }),
-      runs(300),
+      numberOfRuns(300),
     )
   })
 
   test('Chat, with the words that a whole answer has', () => {
     fc.assert(
       fc.property(anyAnswer, readyAt, (events, at) => {
-        const { events: told, outcome } = marked(events, at)
+        const { events: told, outcome } = insertMarker(events, at)
         const renderer = chatDialect.createRenderer(chatAnswering())
         const messages = told.flatMap((event) => [...renderer.push(event)])
         messages.push(...renderer.end(outcome, 1_700_000_001_000))
@@ -424,7 +433,7 @@ describe('the renderers give lawful streams', () => {
           .join('')
         expect(text).toBe(joinVisibleText(outcome.items))
       }),
-      runs(200),
+      numberOfRuns(200),
     )
   })
 })

@@ -5,7 +5,7 @@ import { textOf } from '../../../../src/core/item.ts'
 import type { ResponseWriter } from '../../../../src/gateway/respond/response-writer-interface.ts'
 import type { TextDeltaPattern } from '../../../../src/core/stream/stage.ts'
 import type { PassThroughOptions } from '../../../../src/gateway/respond/pass-through/pass-through-stream.ts'
-import { runs } from '../../../support/runs.ts'
+import { numberOfRuns } from '../../../support/number-of-runs.ts'
 import { passedOn, textSent } from '../../passed-on.ts'
 
 const utf8 = new TextEncoder()
@@ -179,7 +179,7 @@ describe.each(PLAYS)('a stream of $name', ({ name, events, end }) => {
           const each = played(passedOn(name, kept, readingEach), pieces)
           expect(played(passedOn(name, kept), pieces)).toEqual(each)
         }),
-        runs(1000),
+        numberOfRuns(1000),
       )
     },
   )

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
-import { chatStream, responsesStream } from '../../../support/wires.ts'
+import { chatStream, responsesStream } from '../../../support/answer-formats.ts'
 import { passedOn, textSent } from '../../passed-on.ts'
 
 const utf8 = new TextEncoder()

@@ -16,11 +16,11 @@ import {
   accountWith,
   ASK,
   chatPrompt,
-  parsed,
+  parseBody,
   promptOf,
 } from '../../../support/responses-kit.ts'
 import { talk } from '../../../support/talk.ts'
-import { waitsForOutput } from '../../../support/waits-for-output.ts'
+import { hasOpenCall } from '../../../support/has-open-call.ts'
 
 const NO_LIMITS = { policy: PRESETS.replay, reader: null }
 
@@ -29,7 +29,7 @@ const storedItems: fc.Arbitrary<readonly Item[]> = fc
   .tuple(fc.oneof(tidyConversation, messyConversation), fc.array(fc.nat(), { maxLength: 12 }))
   .map(([items, picks]) => {
     // A call at the end that waits for its output would be rejected.
-    const complete = waitsForOutput(items) ? [...items, ...talk`user: so?`] : items
+    const complete = hasOpenCall(items) ? [...items, ...talk`user: so?`] : items
     const { items: sent } = runTransforms(complete, listTransforms(NO_LIMITS))
     return sent.map((item, at) => asStored(item, picks[at] ?? 0))
   })
@@ -109,7 +109,7 @@ describe('an encoded request is valid for OpenAI', () => {
   test('for a Responses client', () => {
     fc.assert(
       fc.property(storedItems, bodies, (items, body) => {
-        const encoded = encodeRequest(promptOf(parsed({ ...ASK, ...body }), items), ACCOUNT)
+        const encoded = encodeRequest(promptOf(parseBody({ ...ASK, ...body }), items), ACCOUNT)
         expect(responsesComplaints(readSentBody(encoded))).toEqual([])
       }),
       { numRuns: 300 },
@@ -120,7 +120,7 @@ describe('an encoded request is valid for OpenAI', () => {
 test('each changed or dropped item has a note', () => {
   fc.assert(
     fc.property(storedItems, (items) => {
-      const { body, notes } = encodeRequest(promptOf(parsed(ASK), items), accountWith({}))
+      const { body, notes } = encodeRequest(promptOf(parseBody(ASK), items), accountWith({}))
       const input = readSentBody({ body })['input'] as readonly JsonObject[]
       const droppableTypes = new Set(['reasoning', 'opaque'])
       const dropped = notes.filter(

@@ -10,7 +10,7 @@ import {
   accountWith,
   ASK,
   chatPrompt,
-  parsed,
+  parseBody,
   promptOf,
 } from '../../../support/responses-kit.ts'
 import { talk } from '../../../support/talk.ts'
@@ -28,12 +28,12 @@ function encodeStored(
   body: JsonObject = ASK,
   quirks: JsonObject = {},
 ): Sent {
-  return encode(promptOf(parsed(body), items), quirks)
+  return encode(promptOf(parseBody(body), items), quirks)
 }
 
 /** Encodes items that a client with `store: false` sent itself. */
 function encodeStateless(items: readonly Item[], quirks: JsonObject = {}): Sent {
-  const clientRequest = { ...parsed({ ...ASK, store: false }), items }
+  const clientRequest = { ...parseBody({ ...ASK, store: false }), items }
   // Another value of `stream` prevents that the bytes are sent unchanged.
   return encode({ ...promptOf(clientRequest), stream: true }, quirks)
 }
@@ -50,7 +50,7 @@ describe("the client's own bytes", () => {
   const STATELESS = { ...ASK, store: false }
 
   test('are sent if the gateway changes nothing', () => {
-    const clientRequest = parsed({
+    const clientRequest = parseBody({
       ...STATELESS,
       stream: true,
       include: ['reasoning.encrypted_content'],
@@ -94,11 +94,11 @@ describe("the client's own bytes", () => {
       { ...STATELESS, instructions: [{ role: 'developer', content: 'x' }] },
     ],
   ])('are not sent if %s', (_why, body) => {
-    expect(encodeRequest(promptOf(parsed(body)), ACCOUNT).body).not.toBeInstanceOf(Uint8Array)
+    expect(encodeRequest(promptOf(parseBody(body)), ACCOUNT).body).not.toBeInstanceOf(Uint8Array)
   })
 
   test('are not sent if items or parameters were changed', () => {
-    const clientRequest = parsed(STATELESS)
+    const clientRequest = parseBody(STATELESS)
     const items = [...clientRequest.items]
     const params = { ...clientRequest.params, model: 'gpt-5-mini' }
     expect(encodeRequest(promptOf(clientRequest, items), ACCOUNT).body).not.toBeInstanceOf(
@@ -112,14 +112,14 @@ describe("the client's own bytes", () => {
   })
 
   test('are not sent if `stream` is changed', () => {
-    const prompt = { ...promptOf(parsed(STATELESS)), stream: true }
+    const prompt = { ...promptOf(parseBody(STATELESS)), stream: true }
     expect(encodeRequest(prompt, ACCOUNT).body).toMatchObject({ stream: true })
   })
 })
 
 describe('items', () => {
   test('are sent as the same objects, without `native` and `origin` (C10)', () => {
-    const fine = parsed({
+    const fine = parseBody({
       ...ASK,
       input: [
         { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'a' }], x: 1 },

@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import type { PromptParameters } from '../../../../src/core/prompt.ts'
 import { encodeRequest } from '../../../../src/providers/openai-responses/request/encode-request.ts'
-import { accountWith, ASK, chatPrompt, parsed, promptOf } from '../../../support/responses-kit.ts'
+import {
+  accountWith,
+  ASK,
+  chatPrompt,
+  parseBody,
+  promptOf,
+} from '../../../support/responses-kit.ts'
 import { talk } from '../../../support/talk.ts'
 
 const SAID = talk`user: go`
@@ -19,7 +25,7 @@ function encodeResponses(
   quirks: JsonObject = {},
   changed: Partial<PromptParameters> = {},
 ) {
-  const clientRequest = parsed({ ...ASK, ...body })
+  const clientRequest = parseBody({ ...ASK, ...body })
   const params =
     Object.keys(changed).length === 0
       ? clientRequest.params
@@ -220,7 +226,7 @@ describe('for a Responses client', () => {
 
   test('encodes only changed parameters again', () => {
     const tools = [{ type: 'function', name: 'f', parameters: {}, async: true }] as const
-    const clientRequest = parsed({ ...ASK, tools, temperature: 1, text: { future: 1 } })
+    const clientRequest = parseBody({ ...ASK, tools, temperature: 1, text: { future: 1 } })
     const added = {
       type: 'function',
       name: 'g',

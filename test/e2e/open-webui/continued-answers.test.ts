@@ -1,0 +1,164 @@
+/**
+ * Continued answers, with models that bind reasoning to its prefix and models that do not: every request
+ * begins with the bytes of the request before, so no reasoning is rejected and the provider's cache stays
+ * valid.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import { DAMAGES } from '../../support/open-webui/damage-markers.ts'
+import { startTestSetup, type TestSetup } from '../../support/open-webui/test-setup.ts'
+import { objects } from '../../support/services/service.ts'
+
+let setup: TestSetup
+beforeAll(async () => void (setup = await startTestSetup()))
+afterAll(() => setup.close())
+
+const MODELS = ['claude-opus-5', 'claude-opus-5-5', 'gpt-5', 'gpt-5.6']
+
+test.concurrent.each(MODELS)(
+  '%s: each request of a continued answer begins with the one before',
+  async (model) => {
+    const session = setup.session({}, { model, system: 'You are a lighthouse.' })
+    await session.ask('RTRT')
+    await session.continueAnswer('RTC|RT')
+    await session.continueAnswer('RT')
+    await session.ask('RT')
+    await session.continueAnswer('RTRT')
+    await session.ask('RC|RT')
+    expect(session.problems()).toEqual([])
+    const sent = session.received.map(saidIn)
+    expect(sent).toHaveLength(8)
+    for (const [at, said] of sent.slice(1).entries()) {
+      const before = sent[at] ?? []
+      expect(said.slice(0, before.length)).toEqual(before)
+    }
+  },
+)
+
+const CONNECTIONS = ['chat', 'responses', 'stateful'] as const
+const WAYS = MODELS.flatMap((model) => CONNECTIONS.map((connection) => ({ model, connection })))
+
+test.concurrent.each(WAYS)(
+  '$model over $connection: stopped and continued',
+  async ({ model, connection }) => {
+    const session = setup.session({ connection }, { model })
+    await session.ask('RTR~T')
+    await session.continueAnswer('~T')
+    await session.ask('RC|R~T')
+    await session.continueAnswer('RTR~T')
+    await session.continueAnswer('RT')
+    await session.ask('RT')
+    expect(session.problems()).toEqual([])
+  },
+)
+
+test.concurrent.each(WAYS)(
+  '$model over $connection: continued with tools',
+  async ({ model, connection }) => {
+    const session = setup.session({ connection }, { model })
+    await session.ask('R~T')
+    // Without markers or calls of its own, only its position identifies the turn.
+    await session.continueAnswer('C|T')
+    await session.ask('RT')
+    await session.continueAnswer('RC|C|RT')
+    await session.ask('RT')
+    expect(session.problems()).toEqual([])
+  },
+)
+
+test.concurrent.each(WAYS)(
+  '$model over $connection: edited and continued',
+  async ({ model, connection }) => {
+    const session = setup.session({ connection }, { model })
+    await session.ask('RTC|RT')
+    session.editAnswer((text) => `${text}\n\nAnd so on.`)
+    await session.continueAnswer('C|T')
+    await session.ask('RT')
+    await session.ask('RT')
+    expect(session.problems()).toEqual([])
+  },
+)
+
+/**
+ * Over a chat connection, an answer without text is found by its marker; an answer of text only is not
+ * stored.
+ */
+test.concurrent.each(CONNECTIONS)(
+  'text stays after the search that it continued, over %s',
+  async (connection) => {
+    const session = setup.session({ connection })
+    await session.ask('RC|RH')
+    await session.continueAnswer('T')
+    await session.ask('RTRH')
+    await session.continueAnswer('T')
+    await session.ask('RH~T')
+    await session.ask('RT')
+    await session.continueAnswer('RH')
+    await session.continueAnswer('~T')
+    await session.ask('RT')
+    expect(session.problems()).toEqual([])
+  },
+)
+
+test.concurrent.each(WAYS)(
+  '$model over $connection: continued with reasoning alone',
+  async (way) => {
+    const { model, connection } = way
+    const session = setup.session({ connection }, { model })
+    await session.ask('T')
+    await session.continueAnswer('R')
+    await session.ask('~T')
+    await session.continueAnswer('R')
+    await session.ask('RT')
+    // Reasoning that led to nothing may be dropped with a note, but must not move.
+    expect([...session.gaps, ...session.faults]).toEqual([])
+  },
+)
+
+test.concurrent.each(CONNECTIONS)(
+  'each search stays between the texts around it, over %s',
+  async (connection) => {
+    const session = setup.session({ connection })
+    await session.ask('RH')
+    await session.continueAnswer('T')
+    await session.continueAnswer('RH')
+    await session.continueAnswer('T')
+    await session.ask('RTRH')
+    await session.continueAnswer('T')
+    await session.continueAnswer('RH')
+    await session.continueAnswer('T')
+    await session.ask('RT')
+    expect(session.problems()).toEqual([])
+  },
+)
+
+test.concurrent.each(CONNECTIONS)(
+  'a continuation stays after the text that it continues, over %s',
+  async (connection) => {
+    const session = setup.session({ connection })
+    await session.ask('~T')
+    await session.continueAnswer('RHRT')
+    await session.ask('RT')
+    expect(session.problems()).toEqual([])
+  },
+)
+
+test.concurrent('adjacent reasoning items become one in a chat, without loss', async () => {
+  const lost = { connection: 'stateful', inlet: DAMAGES['copied to the question'] } as const
+  const session = setup.session(lost, { model: 'glm-5', hasMarkers: false })
+  await session.ask('RC|R')
+  await session.continueAnswer('RT')
+  await session.ask('RC|RT')
+  expect([...session.gaps, ...session.faults]).toEqual([])
+})
+
+/** Lists the parts of a request with their roles. The position of cache marks does not matter. */
+function saidIn({ messages, input }: JsonObject): readonly string[] {
+  const pieces = objects(messages ?? input).flatMap((message) => {
+    const { role, content } = message
+    return input === undefined ? objects(content).map((block) => [role, block]) : [message]
+  })
+  return pieces.map((piece) =>
+    JSON.stringify(piece, (name, value: unknown) => (name === 'cache_control' ? undefined : value)),
+  )
+}
