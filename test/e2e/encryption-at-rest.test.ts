@@ -102,7 +102,7 @@ describe('the database file', () => {
       return done
     })
     expect(result).toMatchObject({ code: 0 })
-    expect(result.told).toMatch(/sealed with "old": \d\d rows sealed, 0 that no key reads/)
+    expect(result.told).toMatch(/reseal: \d+ rows encrypted, 0 rows unchanged/)
     expect(findReadableWords()).toEqual([])
     await withKeys(OLD, async (gateway) => {
       expect(await askAboutName(gateway, id)).toContain(REMEMBERS)

@@ -307,7 +307,7 @@ describe('the query parameter `round`', () => {
     const { id } = await ask('gpt-5', readQuestion(2))
     expect(await explainAnswer(id)).toMatchObject({ round: 0, rounds: 3 })
     expect(await explainAnswer(id, '?round=last')).toMatchObject({ round: 2, rounds: 3 })
-    expect(await textViewOf(gateway, `${id}?round=1`)).toMatch(/^round +1, of 0 to 2$/m)
+    expect(await textViewOf(gateway, `${id}?round=1`)).toMatch(/^round +1 \(0 to 2\)$/m)
     const alone = await ask('gpt-5', 'Hello.')
     expect(await explainAnswer(alone.id)).toMatchObject({ round: 0, rounds: 1 })
     expect(await textViewOf(gateway, alone.id)).not.toMatch(/^round/m)

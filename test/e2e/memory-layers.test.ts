@@ -296,7 +296,7 @@ describe('the working memory API (C40)', () => {
   test.each([
     [{}, 'must be a JSON object'],
     [{ memory: [1] }, 'must be a JSON object'],
-    [{ memory: { a: 'x'.repeat(5000) } }, 'is the most'],
+    [{ memory: { a: 'x'.repeat(5000) } }, 'the maximum is'],
     [{ memory: JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) as object }, 'levels deep'],
   ])('rejects a memory that cannot be stored (%#)', async (body, message) => {
     const { id } = await setup.gateway.openai.conversations.create()

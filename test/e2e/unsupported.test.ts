@@ -137,7 +137,7 @@ test('explain never rejects, and shows the reason', async () => {
         did: 'dropped',
         field: 'tools[0]',
         why: 'tool-without-word',
-        detail: 'A tool was left out, because this API has no word for it (x_search).',
+        detail: 'A tool was left out, because this API has no tools of its type (x_search).',
       },
       { did: 'dropped', field: 'seed', why: 'parameter-without-word' },
     ],
