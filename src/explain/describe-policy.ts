@@ -9,7 +9,7 @@ import { toSnakeCase } from '../core/text/snake-case.ts'
 export interface PolicyLevel {
   /** Name of the level, e.g. `request`. */
   readonly by: string
-  readonly wishes: PolicyOverrides | null
+  readonly overrides: PolicyOverrides | null
 }
 
 /**
@@ -29,12 +29,13 @@ export function describePolicy(
       // Most values are the preset's own objects, so comparing JSON is rarely needed.
       const preset = defaults[name]
       if (value === preset || JSON.stringify(value) === JSON.stringify(preset)) return []
-      const by = levels.findLast(({ wishes }) => setsField(wishes, section, name))?.by ?? 'gateway'
+      const by =
+        levels.findLast(({ overrides }) => setsField(overrides, section, name))?.by ?? 'gateway'
       const field = `${section}.${toSnakeCase(name)}`
       return [{ field, value: value ?? null, preset: preset ?? null, by }]
     })
   })
-  const by = levels.findLast(({ wishes }) => wishes?.policy !== undefined)?.by ?? 'default'
+  const by = levels.findLast(({ overrides }) => overrides?.policy !== undefined)?.by ?? 'default'
   return { name: policy.policy, by, changes }
 }
 

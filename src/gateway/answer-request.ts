@@ -20,7 +20,11 @@ import { loadAdditions } from './prompt/additions/load-additions.ts'
 import { prepareFittingRequest } from './prompt/prepare-fitting-request.ts'
 import { prepareRequest } from './prompt/prepare-request.ts'
 import type { PreparedRequest } from './prompt/planned-request.ts'
-import { filterCapableTargets, type UnsupportedRule } from './prompt/reject-unsupported-features.ts'
+import {
+  filterCapableTargets,
+  type RoutedTargets,
+  type UnsupportedRule,
+} from './prompt/reject-unsupported-features.ts'
 import { describeAnswerProvenance, resolveAnswerOrigin } from './record/answer-provenance.ts'
 import { chooseRecorder, type RecordForConnection } from './record/choose-recorder.ts'
 import type { Recorder } from './record/recorder-interface.ts'
@@ -45,11 +49,11 @@ export interface AnswerRequest {
   readonly recordForConnection?: RecordForConnection
 }
 
-/** What the client asked for in headers. */
+/** Options that the client sets with headers. */
 export interface RequestOptions {
-  /** Undefined: as the setting `UNSUPPORTED` says. */
+  /** Undefined: the setting `UNSUPPORTED` decides. */
   readonly unsupported?: UnsupportedRule
-  /** Whether the response has the header `x-backstory-context`. */
+  /** True to add the header `x-backstory-context` to the response. */
   readonly addsContextHeader?: boolean
 }
 
@@ -76,11 +80,12 @@ export async function answerRequest(
   try {
     const loaded = await loadRequestHistory(request.clientRequest, caller, ports, lock)
     waitUntil(touchLoadedTurns(loaded.history, caller, ports))
-    const additions = await loadAdditions({ ...loaded, caller, turnId, waitUntil }, ports)
+    const { params, dialect } = loaded.clientRequest
+    const targets = routeModel(ports, params.model, dialect)
+    const additions = await loadAdditions({ ...loaded, targets, caller, turnId, waitUntil }, ports)
     const { history, releaseMedia } = additions
-    return await sendAndRespond({ ...request, ...loaded, history, lock, identity }, ports).finally(
-      releaseMedia,
-    )
+    const ready = { ...request, ...loaded, history, targets, lock, identity }
+    return await sendAndRespond(ready, ports).finally(releaseMedia)
   } catch (error) {
     // The conversation is free again, however the request ended.
     if (lock !== null) waitUntil(lock.release())
@@ -92,6 +97,7 @@ interface LoadedRequest extends AnswerRequest {
   /** The request as the client meant it, before forgotten items were restored. */
   readonly originalRequest: ClientRequest
   readonly history: LoadedHistory
+  readonly targets: RoutedTargets
   readonly lock: ConversationLock | null
   readonly identity: AnswerIdentity
 }
@@ -104,7 +110,7 @@ async function sendAndRespond(
   const { waitUntil } = exchange
   const { turnId } = identity
   const targets = filterCapableTargets(
-    routeModel(ports, clientRequest.params.model, clientRequest.dialect),
+    request.targets,
     (target) => prepareRequest(target, { clientRequest, history }, ports),
     options.unsupported ?? ports.settings.UNSUPPORTED,
   )

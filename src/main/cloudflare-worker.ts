@@ -40,7 +40,7 @@ export default {
   },
   /** Runs on the cron schedule of wrangler.toml. */
   async scheduled(_: unknown, bindings: Bindings): Promise<void> {
-    await expireUnusedTurns(getGateway(bindings).world, { rounds: EXPIRY_ROUNDS, restMs: 0 })
+    await expireUnusedTurns(getGateway(bindings).world, { batches: EXPIRY_ROUNDS, pauseMs: 0 })
   },
 }
 

@@ -55,7 +55,7 @@ async function ask(): Promise<{ readonly thoughts: number; readonly touched: rea
   return { thoughts: text.split('A thought.').length - 1, touched: [...touched] }
 }
 
-const expire = () => expireUnusedTurns(gateway.dependencies, { restMs: 0 })
+const expire = () => expireUnusedTurns(gateway.dependencies, { pauseMs: 0 })
 
 test('keeps the turns of a chat in use and deletes those of an abandoned one', async () => {
   expect(await ask()).toEqual({ thoughts: 0, touched: [] })

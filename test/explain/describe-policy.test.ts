@@ -8,7 +8,7 @@ const SAID = { policy: 'lean', summaries: { keep_turns: 2 }, media: { image_mess
 
 test('a described field can be used in a request unchanged', () => {
   const wishes = readPolicyOverrides(SAID, 'backstory')
-  const told = describePolicy(resolvePolicy([wishes]), [{ by: 'request', wishes }])
+  const told = describePolicy(resolvePolicy([wishes]), [{ by: 'request', overrides: wishes }])
   expect(told).toEqual({
     name: 'lean',
     by: 'request',
@@ -22,6 +22,6 @@ test('a described field can be used in a request unchanged', () => {
 test('a field that no level sets is attributed to the gateway', () => {
   const policy = resolvePolicy([{ policy: 'capped' }])
   const without = { ...policy, outputs: { ...policy.outputs, expand: false } }
-  const { changes } = describePolicy(without, [{ by: 'settings', wishes: { policy: 'capped' } }])
+  const { changes } = describePolicy(without, [{ by: 'settings', overrides: { policy: 'capped' } }])
   expect(changes).toEqual([{ field: 'outputs.expand', value: false, preset: true, by: 'gateway' }])
 })

@@ -1,4 +1,4 @@
-/** What of a turn a model may know: everything but what was taken out of its conversation. */
+/** Lists the items of a turn, without those that were deleted from its conversation. */
 import type { Item } from '../../core/item.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 

@@ -1,6 +1,6 @@
 /**
- * What the gateway remembers of the conversation that a request goes on with: the recorded items in
- * their recorded order, and the turn that the new one follows.
+ * Loads the history that a request names by id: the stored turns up to a `previous_response_id`, or all
+ * turns of a conversation. The new turn follows the last of them.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -21,53 +21,74 @@ import {
 } from './read-conversation-overrides-and-items.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** `hold` is the conversation of the request, if it is to be added to. */
+/** `lock`: the lock of the conversation, if the request adds a turn to one. */
 export async function loadHistoryById(
   clientRequest: ClientRequest,
   caller: Caller,
   ports: Ports<'conversations' | 'log' | 'store'>,
-  hold: ConversationLock | null = null,
+  lock: ConversationLock | null = null,
 ): Promise<LoadedHistory> {
   const { previousResponseId, conversationId } = clientRequest.storage
   if (previousResponseId !== null)
-    return afterResponse(clientRequest, previousResponseId, caller, ports)
+    return loadHistoryOfResponse(clientRequest, previousResponseId, caller, ports)
   if (conversationId === null) return NO_HISTORY
-  const place = hold ?? (await placeOf(conversationId, caller, ports))
-  const chain = place.head === null ? null : await chainOf(ports, caller, place.head)
-  return historyOf(clientRequest, chain ?? [], place, ports)
+  const conversation = lock ?? (await findConversation(conversationId, caller, ports))
+  const { head } = conversation
+  const chain = head === null ? null : await loadChain(head, caller, ports)
+  return buildHistory(clientRequest, chain ?? [], conversation, ports)
 }
 
-function historyOf(
+async function loadHistoryOfResponse(
+  clientRequest: ClientRequest,
+  id: string,
+  caller: Caller,
+  ports: Ports<'conversations' | 'log' | 'store'>,
+): Promise<LoadedHistory> {
+  const turnId = turnIdOfResponse(id)
+  const chain = turnId === null ? null : await loadChain(turnId, caller, ports)
+  const parent = chain?.at(-1)
+  if (chain === null || parent === undefined || !isAvailableResponse(parent))
+    throw createResponseNotFoundError(id)
+  const { state } = parent
+  if (state === 'queued' || state === 'open' || state === 'failed')
+    throw createNotContinuableError(id, state)
+  const conversation = await findConversationOfTurn(parent, caller, ports)
+  return buildHistory(clientRequest, chain, conversation ?? NO_SETTINGS, ports)
+}
+
+const NO_SETTINGS: ConversationSettings = { context: null, resetAfter: null }
+
+function buildHistory(
   { items }: ClientRequest,
   chain: readonly StoredTurn[],
-  place: ConversationSettings,
+  conversation: ConversationSettings,
   ports: Ports<'log'>,
 ): LoadedHistory {
   return {
     ...NO_HISTORY,
-    policyOverrides: readConversationOverrides(place, ports),
-    items: listConversationItems(chain, place),
+    policyOverrides: readConversationOverrides(conversation, ports),
+    items: listConversationItems(chain, conversation),
     parent: chain.at(-1) ?? null,
-    notes: chain.flatMap(lossIn),
+    notes: chain.flatMap(noteUnreadableItems),
     usedTurns: chain,
     reasoningRejections: chain.flatMap(listReasoningRejections),
-    countReportedTokens: (origin) => countedIn(chain, origin),
-    answerStartedAtMs: items.some(isUserMessage) ? null : answeringSince(chain),
+    countReportedTokens: (origin) => findReportedTokens(chain, origin),
+    answerStartedAtMs: items.some(isUserMessage) ? null : findLatestQuestionTime(chain),
   }
 }
 
-/** It has no place any more, and nothing stands for it. */
-function lossIn({ id, unreadable }: StoredTurn): readonly Note[] {
+/** Notes items that cannot be decrypted or parsed. The note has no `at`: the items are in no list. */
+function noteUnreadableItems({ id, unreadable }: StoredTurn): readonly Note[] {
   if (unreadable === undefined) return []
   const detail = `Turn ${id} has ${unreadable} such items.`
   return [{ did: 'dropped', why: 'unreadable', detail }]
 }
 
-function answeringSince(chain: readonly StoredTurn[]): number | null {
+function findLatestQuestionTime(chain: readonly StoredTurn[]): number | null {
   return chain.findLast(({ input }) => input.some(isUserMessage))?.createdAtMs ?? null
 }
 
-function countedIn(chain: readonly StoredTurn[], origin: Origin): number | null {
+function findReportedTokens(chain: readonly StoredTurn[], origin: Origin): number | null {
   const turn = chain.findLast(({ output }) => output.some((item) => item.origin === origin))
   const { usage = null } = turn ?? {}
   return usage?.newestTokens ?? usage?.totalTokens ?? null
@@ -82,56 +103,36 @@ export function listReasoningRejections({
   return [{ account: reasoningRefusedBy, origin }]
 }
 
-async function afterResponse(
-  clientRequest: ClientRequest,
-  id: string,
-  owner: Caller,
-  ports: Ports<'conversations' | 'log' | 'store'>,
-): Promise<LoadedHistory> {
-  const turnId = turnIdOfResponse(id)
-  const chain = turnId === null ? null : await chainOf(ports, owner, turnId)
-  const parent = chain?.at(-1)
-  if (chain === null || parent === undefined || !isResponse(parent)) throw responseNotFound(id)
-  const { state } = parent
-  if (state === 'queued' || state === 'open' || state === 'failed') throw notUsable(id, state)
-  return historyOf(clientRequest, chain, await placeBefore(parent, owner, ports), ports)
-}
-
-/** Who goes on from an answer of a conversation finds what holds for that. */
-async function placeBefore(
-  { conversation }: StoredTurn,
-  owner: Caller,
-  { conversations }: Ports<'conversations'>,
-): Promise<ConversationSettings> {
-  if (conversation === null) return NOTHING_HOLDS
-  const place = await queryStoreOrThrow(() => conversations.findConversation(owner, conversation))
-  return place ?? NOTHING_HOLDS
-}
-
-const NOTHING_HOLDS: ConversationSettings = { context: null, resetAfter: null }
-
-/** A chat completion or a deleted response cannot be gone on from under a response's id. */
-function isResponse({ dialect, deletedAtMs }: StoredTurn): boolean {
+/** False for a chat completion and a deleted response: neither can be continued by a response id. */
+function isAvailableResponse({ dialect, deletedAtMs }: StoredTurn): boolean {
   return dialect === 'responses' && deletedAtMs === null
 }
 
-async function placeOf(
+/** A `previous_response_id` in a conversation keeps the policy overrides of the conversation. */
+async function findConversationOfTurn(
+  { conversation }: StoredTurn,
+  caller: Caller,
+  { conversations }: Ports<'conversations'>,
+): Promise<ConversationState | null> {
+  if (conversation === null) return null
+  return queryStoreOrThrow(() => conversations.findConversation(caller, conversation))
+}
+
+async function findConversation(
   id: string,
-  owner: Caller,
-  ports: Ports<'conversations'>,
+  caller: Caller,
+  { conversations }: Ports<'conversations'>,
 ): Promise<ConversationState> {
-  const conversation = await queryStoreOrThrow(() =>
-    ports.conversations.findConversation(owner, id),
-  )
+  const conversation = await queryStoreOrThrow(() => conversations.findConversation(caller, id))
   if (conversation === null) throw createConversationNotFoundError(id, 'conversation')
   return conversation
 }
 
-function chainOf({ store }: Ports<'store'>, owner: Caller, turnId: string) {
-  return queryStoreOrThrow(() => store.loadChain(owner, turnId))
+function loadChain(turnId: string, caller: Caller, { store }: Ports<'store'>) {
+  return queryStoreOrThrow(() => store.loadChain(caller, turnId))
 }
 
-function responseNotFound(id: string): GatewayError {
+function createResponseNotFoundError(id: string): GatewayError {
   return new GatewayError(
     'previous_response_not_found',
     `Previous response with id '${id.slice(0, 80)}' not found.`,
@@ -139,11 +140,11 @@ function responseNotFound(id: string): GatewayError {
   )
 }
 
-function notUsable(id: string, state: 'queued' | 'open' | 'failed'): GatewayError {
-  const why = state === 'failed' ? 'has failed' : 'is still in progress'
+function createNotContinuableError(id: string, state: 'queued' | 'open' | 'failed'): GatewayError {
+  const problem = state === 'failed' ? 'has failed' : 'is still in progress'
   return new GatewayError(
     'invalid_value',
-    `Previous response with id '${id}' ${why}, so it cannot be continued.`,
+    `Previous response with id '${id}' ${problem}, so it cannot be continued.`,
     { param: 'previous_response_id' },
   )
 }

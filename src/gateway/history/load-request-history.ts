@@ -1,7 +1,6 @@
 /**
- * What the gateway remembers for a request, by whatever the turns can be found: the client names one
- * (`load-history-by-id.ts`), or it sends its whole chat, in which what it has forgotten is put back
- * (`load-history-by-recall.ts`). By itself it is what a dry run begins with.
+ * Loads the history of a request: by the id that it names (`load-history-by-id.ts`), or by recall if the
+ * client sends its complete chat (`load-history-by-recall.ts`).
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -12,64 +11,68 @@ import { loadHistoryById } from './load-history-by-id.ts'
 import { loadHistoryByRecall } from './load-history-by-recall.ts'
 import type { LoadedHistory, RequestHistory } from './loaded-history.ts'
 import type { ConversationLock } from './lock-conversation.ts'
+import { replaceRequestItems } from './replace-request-items.ts'
 import { resolveItemReferences } from './resolve-item-references.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** `hold` is the conversation of the request, if it is to be added to. */
+/** `lock`: the lock of the conversation, if the request adds a turn to one. */
 export async function loadRequestHistory(
-  given: ClientRequest,
+  clientRequest: ClientRequest,
   caller: Caller,
   ports: Ports<'archive' | 'conversations' | 'log' | 'nowMs' | 'recall' | 'settings' | 'store'>,
-  hold: ConversationLock | null = null,
+  lock: ConversationLock | null = null,
 ): Promise<RequestHistory> {
   const loadedAtMs = ports.nowMs()
-  const remembered = await rememberedFor(given, caller, ports, hold)
-  const ofKey = ownValue(ports.settings.CONTEXT.keys, caller.tenant)
-  const history = { ...remembered.history, loadedAtMs }
-  if (ofKey === undefined) return { ...remembered, history }
-  return {
-    ...remembered,
-    history: { ...history, policyOverrides: [ofKey, ...history.policyOverrides] },
+  const loaded = await loadByIdOrRecall(clientRequest, caller, ports, lock)
+  const { policyOverrides } = loaded.history
+  const keyOverrides = ownValue(ports.settings.CONTEXT.keys, caller.tenant)
+  const history = {
+    ...loaded.history,
+    loadedAtMs,
+    policyOverrides:
+      keyOverrides === undefined ? policyOverrides : [keyOverrides, ...policyOverrides],
   }
+  return { ...loaded, history }
 }
 
-async function rememberedFor(
-  given: ClientRequest,
+async function loadByIdOrRecall(
+  clientRequest: ClientRequest,
   caller: Caller,
   ports: Ports<'archive' | 'conversations' | 'log' | 'recall' | 'settings' | 'store'>,
-  hold: ConversationLock | null,
+  lock: ConversationLock | null,
 ): Promise<RequestHistory> {
-  const asked = await resolveItemReferences(given, caller, ports)
-  const history = await loadHistoryById(asked, caller, ports, hold)
-  const { previousResponseId, conversationId } = asked.storage
-  if (previousResponseId !== null) return toBeFound(withoutCovered(asked, history))
-  if (conversationId !== null) return { originalRequest: asked, clientRequest: asked, history }
-  return loadHistoryByRecall(asked, caller, ports)
+  const resolved = await resolveItemReferences(clientRequest, caller, ports)
+  const history = await loadHistoryById(resolved, caller, ports, lock)
+  const { previousResponseId, conversationId } = resolved.storage
+  if (previousResponseId !== null) return addSegments(omitRepeatedItems(resolved, history))
+  if (conversationId !== null)
+    return { originalRequest: resolved, clientRequest: resolved, history }
+  return loadHistoryByRecall(resolved, caller, ports)
 }
 
 /**
- * Open WebUI names a response within a tool loop only, and sends its text with the next question. So
- * does whoever repeats what the response holds.
+ * Adds what fingerprints the answer, for clients whose next request may send it as text. Open WebUI
+ * names a response only within a tool loop, and sends the response's text with the next question. A
+ * client that repeats the items of a stored response does the same.
  */
-function toBeFound(remembered: RequestHistory): RequestHistory {
-  const { clientRequest, history } = remembered
-  if (!clientRequest.client.isOpenWebUi && clientRequest.originalItems === undefined)
-    return remembered
+function addSegments(loaded: RequestHistory): RequestHistory {
+  const { clientRequest, history } = loaded
+  if (!clientRequest.client.isOpenWebUi && clientRequest.originalItems === undefined) return loaded
   const { next } = splitIntoSegments([...history.items, ...clientRequest.items])
-  return { ...remembered, history: { ...history, segments: { next } } }
+  return { ...loaded, history: { ...history, segments: { next } } }
 }
 
-/** Who names a response need not repeat what it holds, but some do. */
-function withoutCovered(asked: ClientRequest, history: LoadedHistory): RequestHistory {
-  const { items, notes } = dropRepeatedHistory(history.items, asked.items)
-  if (items === asked.items) return { originalRequest: asked, clientRequest: asked, history }
-  const clientRequest = { ...asked, items, originalItems: asked.originalItems ?? asked.items }
-  const placed = notes.map((note) =>
+/** Omits items that the named response holds already: some clients send them again. */
+function omitRepeatedItems(request: ClientRequest, history: LoadedHistory): RequestHistory {
+  const { items, notes } = dropRepeatedHistory(history.items, request.items)
+  const clientRequest = replaceRequestItems(request, items)
+  if (clientRequest === request) return { originalRequest: request, clientRequest, history }
+  const movedNotes = notes.map((note) =>
     note.at === undefined ? note : { ...note, at: note.at + history.items.length },
   )
   return {
     originalRequest: clientRequest,
     clientRequest,
-    history: { ...history, notes: [...history.notes, ...placed] },
+    history: { ...history, notes: [...history.notes, ...movedNotes] },
   }
 }

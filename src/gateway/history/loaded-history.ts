@@ -1,4 +1,4 @@
-/** Defines what the gateway knows of the conversation before a request. */
+/** Defines the history of a request, and a request together with its history. */
 import type { AppliedSummary } from '../../context/summaries/apply-summary.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { PolicyOverrides } from '../../core/context-policy.ts'
@@ -13,49 +13,56 @@ import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import type { SummaryPrefix } from '../summaries/hash-summary-prefixes.ts'
 
 export interface LoadedHistory {
+  /** The items before those of the request; empty if the client sends its complete chat. */
   readonly items: readonly Item[]
-  /** The turn that the new one follows, `null` at the start of a conversation. */
+  /** The turn that the new turn follows; null at the start of a conversation. */
   readonly parent: StoredTurn | null
-  /** What was done to the items of the request, by their places in all there is. */
+  /** Changes to the items of the request; `at` is an index in the history followed by the request. */
   readonly notes: readonly Note[]
-  /** The turns that were needed, so that they are kept. */
-  readonly usedTurns: readonly NeededTurn[]
-  /** By which the answer will be found again; `null` where nobody will look for it. */
+  /** The loaded turns. They are touched once a day, so that they do not expire. */
+  readonly usedTurns: readonly UsedTurn[]
+  /** Fingerprints the answer; null if the client's next request names the answer by its id. */
   readonly segments: Pick<SegmentedHistory, 'next'> | null
-  /** What was found out about a chat that its client sends as a whole. */
+  /** The result of recall; null if the client does not send its complete chat. */
   readonly recallResult: RecallResult | null
   readonly reasoningRejections: readonly ReasoningRejection[]
-  /** What is said of the context by others than the request: for its key, for its conversation. */
+  /** The overrides for the API key and for the conversation, in this order. */
   readonly policyOverrides: readonly PolicyOverrides[]
-  /** How many tokens an answer came to, with all that was given for it; `null` if nobody knows of any. */
+  /**
+   * Returns the tokens (prompt and answer) that the provider reported for the turn with this origin, or
+   * null if it reported none. The property is null if the history is not loaded by an id.
+   */
   readonly countReportedTokens: ((origin: Origin) => number | null) | null
-  /** What was loaded for the request, if anything had to be. */
+  /** The media that the gateway loaded for upstreams that do not load URLs; undefined if none. */
   readonly media?: LoadedMedia
-  /** Before anything of it was read: whatever is forgotten later takes along what comes of it. */
+  /**
+   * The time before the first read. If a turn is deleted after this time, summaries and facts that were
+   * derived from it are deleted as well.
+   */
   readonly loadedAtMs: number
-  /** When the first answer to the newest question was begun; `null` if none is known. */
+  /** When the first answer to the latest question was started; null if the question is new. */
   readonly answerStartedAtMs: number | null
-  /** What stands for the beginning of it, where summaries are wanted and there is one. */
+  /** The summary that replaces the beginning; null if summaries are off or there is none. */
   readonly summary: ActiveSummary | null
-  /** One that stands for more, and is told from the next question on. */
+  /** A summary that replaces more, and is used from the next question on. */
   readonly nextSummary?: ActiveSummary
-  /** What the layers tell beside it, where any are wanted. */
+  /** The blocks of the memory layers; undefined if no layer is on. */
   readonly layers?: LayerResults
 }
 
 export interface RecallResult {
-  /** The newest turn of the chat that is known. What is kept beside the chat is kept with it. */
+  /** The latest stored turn of the chat. Memory layers and media are stored under its thread. */
   readonly latestTurn: RecordedTurn | null
-  /** The turn that is gone on from: the same, or none where an answer is continued that was not kept. */
+  /** The parent of the new turn: `latestTurn`, or null if the request continues an unstored answer. */
   readonly parent: RecordedTurn | null
-  /** What is new since the model last spoke, as the client gave it. */
+  /** The items after the last model-made item, as the client sent them. */
   readonly newItems: readonly Item[]
 }
 
-/** `usedAtMs` is when it was last said that it is needed. */
-export type NeededTurn = Pick<StoredTurn, 'id' | 'usedAtMs'>
+/** `usedAtMs`: when the turn was last touched. */
+export type UsedTurn = Pick<StoredTurn, 'id' | 'usedAtMs'>
 
-/** An upstream that refused the reasoning of everything before the turn of this origin. */
+/** An account that rejected the reasoning of all turns before the turn with this origin. */
 export interface ReasoningRejection {
   readonly account: string
   readonly origin: Origin
@@ -77,9 +84,9 @@ export const NO_HISTORY: LoadedHistory = {
 }
 
 export interface RequestHistory {
-  /** As the client means it. */
+  /** The request before forgotten items were restored. */
   readonly originalRequest: ClientRequest
-  /** The same, with what it has forgotten put back: the very same, if that is nothing. */
+  /** The request with the restored items: the same object if nothing was restored. */
   readonly clientRequest: ClientRequest
   readonly history: LoadedHistory
 }
@@ -87,6 +94,6 @@ export interface RequestHistory {
 export interface ActiveSummary extends AppliedSummary {
   readonly border: SummaryPrefix
   readonly stored: StoredSummary
-  /** Of whom it tells nothing. */
+  /** The authors whose messages the summary leaves out. */
   readonly hidden: readonly string[]
 }

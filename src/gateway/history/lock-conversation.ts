@@ -1,6 +1,6 @@
 /**
- * One run at a time goes on with a conversation. A run holds it from its beginning to its end, and
- * says every now and then that it still does: what a dead process held is free after a while.
+ * Locks a conversation for one request, so that only one request at a time adds a turn. The lock is
+ * renewed every 20 s until it is released; the lock of a dead process expires after 60 s.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
@@ -11,60 +11,63 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export interface ConversationLock extends ConversationState {
   readonly conversation: string
-  /** Says no more that it is held; for whoever lets it go together with something else. */
+  /** Stops the renewal without a release, for a write that closes the turn and releases the lock. */
   readonly stopRenewing: () => void
   readonly release: () => Promise<void>
 }
 
-/** Long enough for a process to be busy with something else, short enough to wait for. */
+/** Longer than a busy process may pause; another client waits up to this long after a crash. */
 export const LOCK_LEASE_MS = 60_000
 
-/** `null` for a request that adds to no conversation. `by` is the turn that it will add. */
+/** Returns null if the request adds no turn to a conversation. `turnId` is the turn that it adds. */
 export async function lockRequestConversation(
   { storage }: ClientRequest,
   caller: Caller,
-  by: string,
+  turnId: string,
   ports: Ports<'conversations' | 'log' | 'nowMs'>,
 ): Promise<ConversationLock | null> {
   const { conversationId, store, storeByDefault } = storage
   if (conversationId === null || !(store ?? storeByDefault)) return null
-  return lockConversation(conversationId, caller, by, ports, 'conversation')
+  return lockConversation(conversationId, caller, turnId, ports, 'conversation')
 }
 
+/** `param`: the request field that names the conversation, for error messages. */
 export async function lockConversation(
   id: string,
   { tenant, user }: Caller,
-  by: string,
+  turnId: string,
   ports: Ports<'conversations' | 'log' | 'nowMs'>,
   param: string | null,
 ): Promise<ConversationLock> {
   const { conversations, nowMs, log } = ports
-  const holder = { id, tenant, user, by }
-  const hold = () => ({ ...holder, nowMs: nowMs(), untilMs: nowMs() + LOCK_LEASE_MS })
-  const held = await queryStoreOrThrow(() => conversations.holdConversation(hold()))
-  if (held.type !== 'held') {
-    throw held.type === 'busy'
+  const holder = { id, tenant, user, by: turnId }
+  const createLease = () => ({ ...holder, nowMs: nowMs(), untilMs: nowMs() + LOCK_LEASE_MS })
+  const result = await queryStoreOrThrow(() => conversations.holdConversation(createLease()))
+  if (result.type !== 'held') {
+    throw result.type === 'busy'
       ? createConversationLockedError()
       : createConversationNotFoundError(id, param)
   }
-  const tell = (event: string, error: unknown): void =>
+  const logFailure = (event: string, error: unknown): void =>
     log('warn', event, { conversation: id, why: errorMessage(error) })
   const timer = setInterval(() => {
-    conversations.renewHold(hold()).catch((error: unknown) => tell('hold-not-renewed', error))
+    conversations
+      .renewHold(createLease())
+      .catch((error: unknown) => logFailure('hold-not-renewed', error))
   }, LOCK_LEASE_MS / 3)
-  const stop = (): void => clearInterval(timer)
-  const { head, context, resetAfter } = held
+  const stopRenewing = (): void => clearInterval(timer)
+  const { head, context, resetAfter } = result
   return {
     conversation: id,
     head,
     context,
     resetAfter,
-    stopRenewing: stop,
+    stopRenewing,
     async release() {
-      stop()
-      // It goes by itself after a while.
+      stopRenewing()
+      // A lock that cannot be released expires.
       await conversations.letGo(holder).catch((error: unknown) => {
-        tell('hold-not-released', error)
+        logFailure('hold-not-released', error)
       })
     },
   }

@@ -1,6 +1,6 @@
 /**
- * What memories beside a conversation are kept under, so that they are found again with it and are
- * forgotten with it: the conversation, where there is one, or the thread of its turns.
+ * Resolves under which thread the memory layers of a conversation are stored, and whether the client
+ * and the settings allow to store anything of a request.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Settings } from '../../settings/read-settings.ts'
@@ -8,14 +8,17 @@ import type { DerivedDataOrigin } from '../../store/deletion/derived-data-origin
 import type { LoadedHistory } from './loaded-history.ts'
 
 export interface MemoryThread extends DerivedDataOrigin {
-  /** `null` where nothing of it is known, or will be found again. */
+  /**
+   * The id of the conversation, or of the first turn of the chat. Null if nothing of the chat is stored:
+   * a later request could not find its memory.
+   */
   readonly thread: string | null
-  /** A turn of it that is kept for sure. */
+  /** The latest stored turn before the answer. */
   readonly parent: string | null
   readonly isTemporary: boolean
 }
 
-/** `turnId` is that of the answer, which a thread begins with; without one, it is not kept yet. */
+/** `turnId`: the turn of the answer, which may start a new thread; null before the answer is stored. */
 export function resolveMemoryThread(
   clientRequest: ClientRequest,
   {
@@ -25,37 +28,51 @@ export function resolveMemoryThread(
   }: Pick<LoadedHistory, 'parent' | 'recallResult' | 'loadedAtMs'>,
   turnId: string | null,
 ): MemoryThread {
-  const { storage, client } = clientRequest
-  const before = parent ?? recallResult?.latestTurn ?? null
-  const own = isStored(clientRequest) ? turnId : null
+  const latestTurn = parent ?? recallResult?.latestTurn ?? null
+  const newThread = isStorageRequested(clientRequest) ? turnId : null
   return {
-    thread: storage.conversationId ?? parent?.conversation ?? before?.thread ?? own,
-    parent: before?.id ?? null,
+    thread:
+      clientRequest.storage.conversationId ??
+      parent?.conversation ??
+      latestTurn?.thread ??
+      newThread,
+    parent: latestTurn?.id ?? null,
     begunAtMs: loadedAtMs,
-    isTemporary: client.isTemporary && storage.store !== true,
+    isTemporary: isTemporaryChat(clientRequest),
   }
 }
 
-/** Whether anything may be kept of a request at all: by its client's word, by its kind, by the settings. */
+/**
+ * True if the turn is stored, or if its hidden items (reasoning, for example) may be stored because the
+ * client sends its complete chat and did not send `store: false`.
+ */
 export function mayStoreRequest(
   clientRequest: ClientRequest,
   { recallResult }: Pick<LoadedHistory, 'recallResult'>,
 ): boolean {
-  return isStored(clientRequest) || (clientRequest.storage.store !== false && recallResult !== null)
+  if (isStorageRequested(clientRequest)) return true
+  return clientRequest.storage.store !== false && recallResult !== null
 }
 
-/** Whether anything may be kept of a request, and is found again. */
+/**
+ * True if memory of the chat (layers, gateway tool calls) may be stored. Recall finds it again only with
+ * `PERSIST_TOOL_RESULTS=on`.
+ */
 export function mayStoreMemory(
   clientRequest: ClientRequest,
-  { recallResult }: Pick<LoadedHistory, 'recallResult'>,
+  history: Pick<LoadedHistory, 'recallResult'>,
   settings: Pick<Settings, 'PERSIST_TOOL_RESULTS'>,
 ): boolean {
-  const mayRemember = settings.PERSIST_TOOL_RESULTS === 'on'
-  return (
-    isStored(clientRequest) || (mayRemember && mayStoreRequest(clientRequest, { recallResult }))
-  )
+  if (isStorageRequested(clientRequest)) return true
+  return settings.PERSIST_TOOL_RESULTS === 'on' && mayStoreRequest(clientRequest, history)
 }
 
-function isStored({ storage, client }: ClientRequest): boolean {
+/** True for a temporary chat of Open WebUI, unless the request says `store: true`. */
+export function isTemporaryChat({ storage, client }: ClientRequest): boolean {
+  return client.isTemporary && storage.store !== true
+}
+
+/** True if the turn is to be stored. Task requests (titles, tags) are stored only on `store: true`. */
+export function isStorageRequested({ storage, client }: ClientRequest): boolean {
   return storage.store ?? (storage.storeByDefault && !client.isTask)
 }

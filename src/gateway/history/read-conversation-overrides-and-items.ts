@@ -1,6 +1,4 @@
-/**
- * What holds for a conversation beside its turns: what its context is to be, and where it was reset.
- */
+/** Reads the policy overrides and the items of a conversation, and marks where it was reset. */
 import type { Item } from '../../core/item.ts'
 import { setGatewayField } from '../../core/items/author-time-and-reset-fields.ts'
 import type { PolicyOverrides } from '../../core/context-policy.ts'
@@ -13,7 +11,7 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export type ConversationSettings = Pick<ConversationState, 'context' | 'resetAfter'>
 
-/** What was written by another version, and means nothing to this one, does not cost the answer. */
+/** Ignores stored overrides that this version cannot parse (another version wrote them). */
 export function readConversationOverrides(
   { context }: Pick<ConversationSettings, 'context'>,
   { log }: Ports<'log'>,
@@ -27,15 +25,18 @@ export function readConversationOverrides(
   }
 }
 
-/** All items of a chain, the last one before the reset marked as such. */
+/**
+ * Returns all items of a chain. The last item before a reset gets the field `reset: 'behind'`, so that
+ * `dropBeforeReset` leaves out everything up to it.
+ */
 export function listConversationItems(
   chain: readonly StoredTurn[],
   { resetAfter }: Pick<ConversationSettings, 'resetAfter'>,
 ): readonly Item[] {
-  const reset = resetAfter === null ? -1 : chain.findIndex(({ id }) => id === resetAfter)
-  const before = chain.slice(0, reset + 1).flatMap(excludeDeletedItems)
+  const resetIndex = resetAfter === null ? -1 : chain.findIndex(({ id }) => id === resetAfter)
+  const before = chain.slice(0, resetIndex + 1).flatMap(excludeDeletedItems)
   const last = before.pop()
   if (last === undefined) return chain.flatMap(excludeDeletedItems)
-  const after = chain.slice(reset + 1).flatMap(excludeDeletedItems)
+  const after = chain.slice(resetIndex + 1).flatMap(excludeDeletedItems)
   return [...before, setGatewayField(last, { reset: 'behind' }), ...after]
 }

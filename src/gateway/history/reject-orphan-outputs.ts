@@ -1,24 +1,24 @@
 /**
- * Who goes on from a response answers calls that were made there. An output for any other call means
- * that the client takes this for another conversation, which is better said than mended.
- *
- * Where a client brings its whole history along, orphans are left out instead, with a note.
+ * Rejects a request with a `previous_response_id` and an output for a call that its history does not
+ * hold: the client has probably named the wrong response. If a client sends its complete history,
+ * `context/tool-calls/prune-orphans.ts` drops such outputs instead, with a note.
  */
 import type { Item } from '../../core/item.ts'
 import { callEndOf, type ToolCallEnd } from '../../core/items/tool-call-pairs.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
-/** `before` is what is remembered. Throws a GatewayError. */
+/** Throws a GatewayError. */
 export function rejectOrphanOutputs(
-  before: readonly Item[],
+  historyItems: readonly Item[],
   { items, storage }: ClientRequest,
 ): void {
   if (storage.previousResponseId === null) return
-  const outputs = endsIn(items, 'output')
+  const outputs = listCallEnds(items, 'output')
   if (outputs.length === 0) return
-  const calls = new Set([...endsIn(before, 'call'), ...endsIn(items, 'call')].map(nameOf))
-  const orphan = outputs.find((output) => !calls.has(nameOf(output)))
+  const calls = [...listCallEnds(historyItems, 'call'), ...listCallEnds(items, 'call')]
+  const callKeys = new Set(calls.map(formatKey))
+  const orphan = outputs.find((output) => !callKeys.has(formatKey(output)))
   if (orphan === undefined) return
   const callId = orphan.callId.slice(0, 64)
   throw new GatewayError({
@@ -30,13 +30,13 @@ export function rejectOrphanOutputs(
   })
 }
 
-function endsIn(items: readonly Item[], side: ToolCallEnd['side']): readonly ToolCallEnd[] {
+function listCallEnds(items: readonly Item[], side: ToolCallEnd['side']): readonly ToolCallEnd[] {
   return items.flatMap((item) => {
     const end = callEndOf(item)
     return end?.side === side ? [end] : []
   })
 }
 
-function nameOf({ family, callId }: ToolCallEnd): string {
+function formatKey({ family, callId }: ToolCallEnd): string {
   return `${family} ${callId}`
 }

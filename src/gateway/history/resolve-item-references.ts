@@ -1,51 +1,50 @@
 /**
- * Puts the items themselves in the place of references to them, so that no upstream hears of an id
- * of ours. However many there are, they are looked up at once.
+ * Replaces references to stored items (`{"type": "item_reference", "id": "msg_…"}`) with the items, because
+ * an upstream does not know the gateway's ids. One query finds all of them.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { Item } from '../../core/item.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
 import { createNotFoundError } from '../../core/errors/gateway-error.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
+import { replaceRequestItems } from './replace-request-items.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** The very same request, if it has no references. */
+/** Returns the same request if it has no references. */
 export async function resolveItemReferences(
   clientRequest: ClientRequest,
   caller: Caller,
   ports: Ports<'archive'>,
 ): Promise<ClientRequest> {
   const items = await resolveReferencedItems(clientRequest.items, caller, ports)
-  return items === clientRequest.items
-    ? clientRequest
-    : { ...clientRequest, items, originalItems: clientRequest.items }
+  return replaceRequestItems(clientRequest, items)
 }
 
-/** The very same list, if it has no references. */
+/** Returns the same list if it has no references. */
 export async function resolveReferencedItems(
   items: readonly Item[],
   caller: Caller,
   { archive }: Ports<'archive'>,
 ): Promise<readonly Item[]> {
-  const ids = items.map(referenceIn).filter((id) => id !== null)
+  const ids = items.map(readReferenceId).filter((id) => id !== null)
   if (ids.length === 0) return items
   const found = await queryStoreOrThrow(() => archive.findItems(caller, ids))
   return items.map((item) => {
-    const id = referenceIn(item)
+    const id = readReferenceId(item)
     if (id === null) return item
     const target = found.get(id)
-    if (target === undefined) throw unknownItem(id)
+    if (target === undefined) throw createItemNotFoundError(id)
     return target
   })
 }
 
-function referenceIn(item: Item): string | null {
+function readReferenceId(item: Item): string | null {
   if (item.type !== 'opaque' || item.raw['type'] !== 'item_reference') return null
   const { id } = item.raw
   return typeof id === 'string' ? id : ''
 }
 
-function unknownItem(id: string) {
+function createItemNotFoundError(id: string) {
   return createNotFoundError(
     `Item with id '${id.slice(0, 80)}' not found. A reference must name an item of a stored response or of a conversation; to use any other, send the item itself.`,
     'input',

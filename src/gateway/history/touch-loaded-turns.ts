@@ -1,6 +1,6 @@
 /**
- * Says of turns that were needed that they were, so that they are not taken for forgotten: of each no
- * more often than once a day, and never on the way of a request.
+ * Writes to loaded turns that they are in use, so that they do not expire. Each turn is touched at most
+ * once a day, and no request waits for it.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'

@@ -1,4 +1,4 @@
-/** What would be sent to the upstream that is asked first, without asking it. */
+/** Prepares the request for the first target without sending it, for `explain` and token counts. */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
@@ -9,17 +9,19 @@ import { prepareRequest } from './prepare-request.ts'
 import type { PreparedRequest } from './planned-request.ts'
 
 export async function prepareDryRun(
-  given: ClientRequest,
+  originalRequest: ClientRequest,
   caller: Caller,
   ports: GatewayDependencies,
 ): Promise<PreparedRequest> {
-  const [target] = routeModel(ports, given.params.model, given.dialect)
-  const remembered = await loadRequestHistory(given, caller, ports)
-  const { clientRequest } = remembered
-  const asking = { ...remembered, caller, turnId: null, waitUntil: () => undefined }
-  const { history, releaseMedia } = await loadAdditions(asking, ports)
+  const targets = routeModel(ports, originalRequest.params.model, originalRequest.dialect)
+  const loaded = await loadRequestHistory(originalRequest, caller, ports)
+  const { clientRequest } = loaded
+  const { history, releaseMedia } = await loadAdditions(
+    { ...loaded, targets, caller, turnId: null, waitUntil: () => undefined },
+    ports,
+  )
   try {
-    return prepareRequest(target, { clientRequest, history }, ports)
+    return prepareRequest(targets[0], { clientRequest, history }, ports)
   } finally {
     releaseMedia()
   }

@@ -1,10 +1,10 @@
-/** Encodes a plan for its wire, and adds the notes of the encoder. */
+/** Encodes a plan for the API of its upstream, and adds the notes of the encoder. */
 import type { PlannedRequest, PreparedRequest } from './planned-request.ts'
 import { translateProviderNotes } from './translate-provider-notes.ts'
 
 export function encodePlannedRequest(plan: PlannedRequest): PreparedRequest {
   const { clientRequest, account, provider, prompt, originalPositions, notes } = plan
   const encoded = provider.encode(prompt, account)
-  const ofBody = translateProviderNotes(encoded.notes, originalPositions, clientRequest.body)
-  return { ...plan, encoded, notes: [...notes, ...ofBody] }
+  const encoderNotes = translateProviderNotes(encoded.notes, originalPositions, clientRequest.body)
+  return { ...plan, encoded, notes: [...notes, ...encoderNotes] }
 }

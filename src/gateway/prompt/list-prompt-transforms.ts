@@ -27,7 +27,7 @@ export interface PromptTransformOptions {
   /** The max weight of the items in tokens; null if the conversation is not cut to fit. */
   readonly tokenBudget: number | null
   readonly budgetWarning: readonly Transform[]
-  /** Whether the same gateway tools were offered when the conversation had this many items. */
+  /** True if the same gateway tools were offered when the conversation had this many items. */
   readonly hadSameTools: (length: number) => boolean
 }
 

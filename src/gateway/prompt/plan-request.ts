@@ -1,16 +1,19 @@
 /**
- * Plans what one upstream is sent: the policy, the gateway tools that are offered, the transformed items.
- * The plan is independent of the wire; `encode-planned-request.ts` encodes it.
+ * Plans the request for one upstream: resolves the policy, offers gateway tools, and transforms the items.
+ * `encode-planned-request.ts` then encodes the plan for the upstream's API.
  */
 import { runTransforms } from '../../context/list-and-run-transforms.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
 import type { Item } from '../../core/item.ts'
+import { removeMarkers } from '../../core/markers/remove-markers.ts'
+import type { Note } from '../../core/note.ts'
 import type { PromptParameters, Prompt } from '../../core/prompt.ts'
 import { addAccountStopSequences } from '../../providers/request/add-account-stop-sequences.ts'
 import { recordHiddenAuthorsInCompactions } from '../../providers/response/record-hidden-authors-in-compactions.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
 import { describeTarget, type TargetFacts } from '../../upstream/describe-target.ts'
+import type { Ports } from '../dependencies-interface.ts'
 import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.ts'
 import { offerTools, type ToolOffer } from '../tools/offer-tools.ts'
 import { listPromptTransforms } from './list-prompt-transforms.ts'
@@ -20,10 +23,8 @@ import { rejectLargeMedia } from './reject-large-media.ts'
 import { resolveRequestPolicy } from './resolve-request-policy.ts'
 import { forbidToolsAfterWarning, planToolLoopEnd } from './size/end-tool-loop-near-limit.ts'
 import { computeCompactionThreshold } from './size/upstream-compaction-threshold.ts'
-import { stripInstructionMarkers } from './strip-instruction-markers.ts'
-import type { Ports } from '../dependencies-interface.ts'
 
-/** Throws a GatewayError if nothing lawful can be sent. */
+/** Throws a GatewayError if no valid prompt remains. */
 export function planRequest(
   target: UpstreamTarget,
   input: PlanInput,
@@ -32,7 +33,7 @@ export function planRequest(
   const facts = describeTarget(target)
   const { account } = facts
   const { clientRequest, history, tokenBudget = null } = input
-  // The same list if there is no history: a provider then knows that nothing was added.
+  // The same list if there is no history, so that encoders see that nothing was added.
   const items =
     history.items.length > 0 ? [...history.items, ...clientRequest.items] : clientRequest.items
   const requestedPolicy = resolveRequestPolicy(target.model, input, ports.settings)
@@ -50,7 +51,7 @@ export function planRequest(
       items,
       history,
       tokenBudget,
-      budgetWarning: loopEnd.steps,
+      budgetWarning: loopEnd.transforms,
       hadSameTools: (length) =>
         gatewayTools.length === 0 ||
         offerToolsFor(items.slice(0, length)).tools.length === gatewayTools.length,
@@ -116,4 +117,19 @@ function buildPrompt(
   const { items, originalItems = items } = clientRequest
   const source = { dialect, body, bytes, items: originalItems, params }
   return { ...sent, stream, wantsUsage: client.isOpenWebUi, source }
+}
+
+/**
+ * Removes markers from the instructions: for a channel, Open WebUI writes the complete thread into them.
+ * Returns the same parameters if there is none.
+ */
+function stripInstructionMarkers(params: PromptParameters): {
+  readonly params: PromptParameters
+  readonly notes: readonly Note[]
+} {
+  const { instructions } = params
+  const unmarked = instructions === null ? null : removeMarkers(instructions)
+  if (unmarked === instructions) return { params, notes: [] }
+  const note = { did: 'changed', field: 'instructions', why: 'marker-removed' } as const
+  return { params: { ...params, instructions: unmarked }, notes: [note] }
 }

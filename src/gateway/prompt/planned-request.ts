@@ -1,4 +1,4 @@
-/** Defines what is known about a request on its way to one upstream: as planned, and as encoded. */
+/** Defines a request for one upstream, as planned and as encoded. */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
 import type { Item } from '../../core/item.ts'
@@ -24,7 +24,7 @@ export interface PlannedRequest {
   readonly originalPositions: readonly (number | null)[]
   /** A compaction that the gateway made for this request: the first item of the answer. */
   readonly answerPrefix?: Item
-  /** Whether the upstream rejected the reasoning of an earlier version of this prompt. */
+  /** True if the upstream rejected the reasoning of an earlier version of this prompt. */
   readonly wasReasoningRejected: boolean
 }
 

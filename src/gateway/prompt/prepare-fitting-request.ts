@@ -1,6 +1,7 @@
 /**
- * A request made ready: a conversation that has grown too long is compacted or cut, as far as the
- * request wants it, and a request that no model is to answer has its answer already.
+ * Prepares a request that fits the model's window: a conversation that has become too long is summarized,
+ * compacted or cut, as far as the policy and the request allow. A request that needs no model gets its
+ * answer here.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -18,76 +19,66 @@ import {
   startAnswerWithCompaction,
   appendCompaction,
 } from '../summaries/compact-conversation.ts'
+import type { SummaryPorts } from '../summaries/make-and-save-summary.ts'
 import { summarizeBeforeSending } from '../summaries/summarize-before-sending.ts'
 import { prepareRequest } from './prepare-request.ts'
 import type { PreparedRequest } from './planned-request.ts'
+import type { RoutedTargets } from './reject-unsupported-features.ts'
 import { fitToWindow } from './size/fit-to-window.ts'
-import type { Ports } from '../dependencies-interface.ts'
 
 export interface FittingRequest {
-  /** For the target that is asked first. */
+  /** The request for the first target. */
   readonly first: PreparedRequest
-  /** For any of them. */
+  /** Prepares the request for any of the targets. */
   readonly prepare: (target: UpstreamTarget) => PreparedRequest
-  /** The answer, if it needs no model. */
+  /** The answer of a request that needs no model; otherwise null. */
   readonly localAnswer: UpstreamAnswer | null
 }
 
-type Targets = Omit<SendOptions, 'prepare' | 'targets'> & {
-  readonly targets: readonly [UpstreamTarget, ...UpstreamTarget[]]
+interface FittingOptions extends Omit<SendOptions, 'prepare' | 'targets'> {
+  readonly targets: RoutedTargets
   readonly caller: Caller
 }
 
 export async function prepareFittingRequest(
   clientRequest: ClientRequest,
-  remembered: LoadedHistory,
+  loadedHistory: LoadedHistory,
   turnId: string,
-  asking: Targets,
-  ports: Ports<
-    | 'accounts'
-    | 'facts'
-    | 'log'
-    | 'memoryLayers'
-    | 'newTurnId'
-    | 'nowMs'
-    | 'settings'
-    | 'summaries'
-    | 'transport'
-  >,
+  options: FittingOptions,
+  ports: SummaryPorts,
 ): Promise<FittingRequest> {
-  const [target] = asking.targets
-  rejectOrphanOutputs(remembered.items, clientRequest)
-  const unsummarised = prepareRequest(target, { clientRequest, history: remembered }, ports)
+  const [target] = options.targets
+  rejectOrphanOutputs(loadedHistory.items, clientRequest)
+  const unsummarized = prepareRequest(target, { clientRequest, history: loadedHistory }, ports)
   if (!clientRequest.generatesAnswer)
-    return whole(unsummarised, createLocalAnswer([], ZERO_TOKEN_USAGE))
-  const history = await summarizeBeforeSending(unsummarised, asking.caller, asking, ports)
+    return answerLocally(unsummarized, createLocalAnswer([], ZERO_TOKEN_USAGE))
+  const history = await summarizeBeforeSending(unsummarized, options.caller, options, ports)
   const first =
-    history === remembered
-      ? unsummarised
+    history === loadedHistory
+      ? unsummarized
       : prepareRequest(target, { clientRequest, history }, ports)
   const { model } = clientRequest.params
-  const compacted = await compactIfDue(first, { ...asking, model }, turnId, ports)
-  if (compacted === null || compacted === 'failed') {
+  const compaction = await compactIfDue(first, { ...options, model }, turnId, ports)
+  if (compaction === null || compaction === 'failed') {
     const prepareOther = (other: UpstreamTarget) =>
       fitToWindow(prepareRequest(other, { clientRequest, history }, ports), ports)
     const fitting = fitToWindow(first, ports)
-    const noted = { ...fitting, notes: [...fitting.notes, FAILED] }
-    return ready(target, compacted === null ? fitting : noted, prepareOther)
+    const withNote = { ...fitting, notes: [...fitting.notes, COMPACTION_FAILED] }
+    return sendTo(target, compaction === null ? fitting : withNote, prepareOther)
   }
-  if (clientRequest.overflow?.compactNow === true) {
-    return whole(first, createLocalAnswer([compacted.item], compacted.usage))
-  }
-  const shorter = appendCompaction(clientRequest, compacted)
+  if (clientRequest.overflow?.compactNow === true)
+    return answerLocally(first, createLocalAnswer([compaction.item], compaction.usage))
+  const compacted = appendCompaction(clientRequest, compaction)
   const prepareOther = (other: UpstreamTarget) =>
     startAnswerWithCompaction(
-      fitToWindow(prepareRequest(other, { clientRequest: shorter, history }, ports), ports),
-      compacted,
+      fitToWindow(prepareRequest(other, { clientRequest: compacted, history }, ports), ports),
+      compaction,
       clientRequest,
     )
-  return ready(target, prepareOther(target), prepareOther)
+  return sendTo(target, prepareOther(target), prepareOther)
 }
 
-const FAILED: Note = {
+const COMPACTION_FAILED: Note = {
   did: 'dropped',
   field: 'context_management',
   why: 'compaction-failed',
@@ -95,7 +86,7 @@ const FAILED: Note = {
   detail: 'No summary could be made, so the conversation was sent as it is.',
 }
 
-function ready(
+function sendTo(
   target: UpstreamTarget,
   first: PreparedRequest,
   prepareOther: FittingRequest['prepare'],
@@ -103,6 +94,6 @@ function ready(
   return { first, prepare: (to) => (to === target ? first : prepareOther(to)), localAnswer: null }
 }
 
-function whole(first: PreparedRequest, events: AnswerEventSource): FittingRequest {
+function answerLocally(first: PreparedRequest, events: AnswerEventSource): FittingRequest {
   return { first, prepare: () => first, localAnswer: { prepared: first, events } }
 }

@@ -1,7 +1,6 @@
 /**
- * Finds out what an upstream will be sent: what of all that there is (`plan-request.ts`), and how that is said
- * in the upstream's wire (`encode-planned-request.ts`). By itself it is a dry run (`dry-run.ts`), as `explain` shows
- * it. Who wants to know only the former asks for the plan alone.
+ * Prepares the upstream request for one target: selects the content (`plan-request.ts`) and encodes it for
+ * the upstream's API (`encode-planned-request.ts`). Sends nothing.
  */
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
 import { encodePlannedRequest } from './encode-planned-request.ts'
@@ -9,11 +8,11 @@ import { planRequest } from './plan-request.ts'
 import type { PlanInput, PreparedRequest } from './planned-request.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** Throws a GatewayError for what cannot be sent. */
+/** Throws a GatewayError if the request cannot be sent. */
 export function prepareRequest(
   target: UpstreamTarget,
-  asked: PlanInput,
+  input: PlanInput,
   ports: Ports<'memoryLayers' | 'settings'>,
 ): PreparedRequest {
-  return encodePlannedRequest(planRequest(target, asked, ports))
+  return encodePlannedRequest(planRequest(target, input, ports))
 }

@@ -1,6 +1,7 @@
 /**
- * A request of which nothing lawful is left is refused. Some wires would send an empty list, others
- * words of their own in its place, and a model would answer what nobody asked.
+ * Rejects a request of which no item remains that a model can answer. Otherwise some encoders would send
+ * an empty list and others a placeholder text, and the model would answer a question that the user did
+ * not ask.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Item } from '../../core/item.ts'
@@ -8,29 +9,31 @@ import { encodePlannedRequest } from './encode-planned-request.ts'
 import type { PlannedRequest } from './planned-request.ts'
 import { itemListField, itemParamPath } from './request-item-path.ts'
 
-/** The same, if there is something to be sent. Throws a GatewayError. */
+/** Returns the plan itself if a model can answer it; throws a GatewayError otherwise. */
 export function rejectEmptyPrompt(planned: PlannedRequest): PlannedRequest {
   const { clientRequest, items, prompt, account } = planned
-  const isLeft = (item: Item): boolean => isSpoken(item) || (isOwn && !isSystem(item))
-  // Hosted items and reasoning are of their own wire: to any other they are nothing to answer.
-  const isOwn = account.wire === 'responses'
-  if (!clientRequest.generatesAnswer || prompt.items.some(isLeft)) return planned
-  if (items.every(isSystem)) {
-    // A stored prompt, and a system message, can do without anything else.
-    const isAsked = items.length > 0 || prompt.params.instructions !== null || isOwn
-    if (isAsked) return planned
+  // Only the Responses API reads hosted tool items and reasoning.
+  const isResponses = account.wire === 'responses'
+  const isAnswerable = (item: Item): boolean =>
+    isMessageOrTool(item) || (isResponses && !isSystemMessage(item))
+  if (!clientRequest.generatesAnswer || prompt.items.some(isAnswerable)) return planned
+  if (items.every(isSystemMessage)) {
+    // Instructions, a system message, or a prompt stored at OpenAI can be answered by themselves.
+    const hasInstructions = items.length > 0 || prompt.params.instructions !== null
+    if (hasInstructions || isResponses) return planned
   }
-  // What the wire has no words for is lost as well.
+  // The encoder's notes include items that the upstream's API has no form for.
   const { notes } = encodePlannedRequest(planned)
   const loss = notes.find(({ did, at }) => did === 'dropped' && at !== undefined)
-  const why = WHY.get(loss?.why ?? '') ?? 'Send at least one message of the user.'
+  const advice = ADVICE.get(loss?.why ?? '') ?? 'Send at least one message of the user.'
   const param =
     loss?.at === undefined ? itemListField(clientRequest) : itemParamPath(planned, loss.at)
-  const message = `Nothing of '${itemListField(clientRequest)}' can be sent to the model. ${why}`
+  const message = `Nothing of '${itemListField(clientRequest)}' can be sent to the model. ${advice}`
   throw new GatewayError('invalid_value', message, { param })
 }
 
-const WHY: ReadonlyMap<string, string> = new Map([
+/** By the `why` of the first note about a dropped item. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
   [
     'output-without-call',
     "A tool's output must follow the call that it answers: send that call as well.",
@@ -39,14 +42,14 @@ const WHY: ReadonlyMap<string, string> = new Map([
   ['reasoning-without-follower', 'Reasoning must be followed by what the model said or called.'],
 ])
 
-function isSystem(item: Item): boolean {
+function isSystemMessage(item: Item): boolean {
   return item.type === 'message' && (item.role === 'system' || item.role === 'developer')
 }
 
-function isSpoken(item: Item): boolean {
+function isMessageOrTool(item: Item): boolean {
   switch (item.type) {
     case 'message':
-      return !isSystem(item)
+      return !isSystemMessage(item)
     case 'function_call':
     case 'function_call_output':
     case 'custom_tool_call':

@@ -13,7 +13,7 @@ export function rejectLargeMedia<Plan extends PlannedRequest>(
   const { prompt, originalPositions, clientRequest } = plan
   const fault = clientRequest.generatesAnswer ? findOversizedMedia(prompt.items, support) : null
   if (fault === null) return plan
-  const place = originalPositions[fault.at] ?? null
-  const param = place === null ? itemListField(clientRequest) : itemParamPath(plan, place)
+  const index = originalPositions[fault.at] ?? null
+  const param = index === null ? itemListField(clientRequest) : itemParamPath(plan, index)
   throw new GatewayError('invalid_value', fault.sentence, { param })
 }

@@ -1,9 +1,9 @@
 /**
- * What becomes of a request that asks for something its upstream has no word for. A loss is a note,
- * unless `UNSUPPORTED`, or the header of the same name, would rather have the request refused.
+ * Rejects a request with a feature that its upstream does not support, if the setting `UNSUPPORTED` or the
+ * header `x-backstory-unsupported` is `reject`. Otherwise a note records the loss.
  *
- * Refused is what the client itself asks for in this request: a field, a tool, something that it
- * says. What the model said earlier, and what is remembered, is not the client's to take back.
+ * A rejection is about what the client sends in this request: fields, tools, messages, tool outputs. Losses
+ * in the model's earlier items and in the history are notes in any case: the client cannot change those.
  */
 import { NOTE_DESCRIPTIONS } from '../../context/note-descriptions.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -15,7 +15,7 @@ import { itemParamPath } from './request-item-path.ts'
 
 export const UNSUPPORTED_HEADER = 'x-backstory-unsupported'
 
-/** What becomes of a request with a feature that its upstream lacks: dropped with a note, or rejected. */
+/** How a request with an unsupported feature is treated: sent without it, with a note, or rejected. */
 export type UnsupportedRule = 'note' | 'reject'
 
 /** Reads the header, which overrides the setting `UNSUPPORTED` for one request; null if it is absent. */
@@ -27,32 +27,33 @@ export function parseUnsupportedHeader(header: string | null): UnsupportedRule |
   )
 }
 
-type Targets = readonly [UpstreamTarget, ...UpstreamTarget[]]
+export type RoutedTargets = readonly [UpstreamTarget, ...UpstreamTarget[]]
 
 /** Returns the targets that can take the complete request; throws if none can and the rule is to reject. */
 export function filterCapableTargets(
-  targets: Targets,
+  targets: RoutedTargets,
   prepare: (target: UpstreamTarget) => PreparedRequest,
   rule: UnsupportedRule,
-): Targets {
+): RoutedTargets {
   if (rule === 'note') return targets
-  const refusals = targets.map((target) => refusalOf(prepare(target)))
-  const [first, ...others] = targets.filter((_, at) => refusals[at] === null)
-  if (first === undefined) throw refusals[0] ?? new GatewayError('unsupported_parameter')
+  const rejections = targets.map((target) => createRejection(prepare(target)))
+  const [first, ...others] = targets.filter((_, index) => rejections[index] === null)
+  if (first === undefined) throw rejections[0] ?? new GatewayError('unsupported_parameter')
   return [first, ...others]
 }
 
-function refusalOf(prepared: PreparedRequest): GatewayError | null {
+/** Returns null if the upstream can take the complete request. */
+function createRejection(prepared: PreparedRequest): GatewayError | null {
   const loss = prepared.notes.find((note) => isLoss(note, prepared))
   if (loss === undefined) return null
   const param = loss.field ?? itemParamPath(prepared, loss.at ?? 0)
-  const why = describeNote(loss, prepared)
-  return new GatewayError('unsupported_parameter', `Unsupported parameter: '${param}'. ${why}`, {
+  const reason = describeNote(loss, prepared)
+  return new GatewayError('unsupported_parameter', `Unsupported parameter: '${param}'. ${reason}`, {
     param,
   })
 }
 
-/** What happened to something that a note is about, with what is peculiar to this case. */
+/** Returns the sentence for a note's `why`, with the detail of this case; undefined if there is none. */
 export function describeNote(
   { why, detail }: Pick<Note, 'why' | 'detail'>,
   { provider }: Pick<PreparedRequest, 'provider'>,
@@ -63,7 +64,7 @@ export function describeNote(
   return `${sentence.replace(/\.$/, '')} (${detail}).`
 }
 
-/** The gateway's own edits have a reason of their own; a wire's notes say what it cannot say. */
+/** True for a note of the encoder about a field or a client's item. Edits by transforms are intended. */
 function isLoss(
   { did, at, field, by }: Note,
   { provider, items, history }: PreparedRequest,
@@ -71,10 +72,10 @@ function isLoss(
   if (did !== 'dropped' || by !== provider.wire) return false
   if (field !== undefined) return true
   const item = at === undefined || at < history.items.length ? undefined : items[at]
-  return item !== undefined && isOfClient(item)
+  return item !== undefined && isClientItem(item)
 }
 
-function isOfClient(item: Item): boolean {
+function isClientItem(item: Item): boolean {
   switch (item.type) {
     case 'message':
       return item.role !== 'assistant'

@@ -1,6 +1,6 @@
 /**
- * The policy of a request: what the operator says of all contexts, of this model, of this key, what
- * is said of the conversation, and what the request says itself, each going before those in front.
+ * Resolves the context policy of a request from all overrides. In this order, the later one wins: the
+ * settings for all requests, for the model, for the API key, the conversation, the request.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import {
@@ -15,41 +15,47 @@ import type { LoadedHistory } from '../history/loaded-history.ts'
 
 export function resolveRequestPolicy(
   model: string,
-  wishing: PolicySources,
+  sources: PolicySources,
   settings: Settings,
 ): ContextPolicy {
-  return resolvePolicy(listPolicyLevels(model, wishing, settings).map(({ wishes }) => wishes))
+  return resolvePolicy(listPolicyLevels(model, sources, settings).map(({ overrides }) => overrides))
 }
 
-/** Who may say something of it. */
+/** The parts of a request and its history that have policy overrides. */
 export interface PolicySources {
   readonly clientRequest: Pick<ClientRequest, 'policyOverrides'>
   readonly history: Pick<LoadedHistory, 'policyOverrides'>
 }
 
-/** Who says what, the last one going before all others. */
+interface PolicyLevel {
+  /** The name that `explain` shows: `settings`, `model`, `key`, `conversation` or `request`. */
+  readonly by: string
+  readonly overrides: PolicyOverrides | null
+}
+
+/** Lists the overrides with their source; a later one wins over those before it. */
 export function listPolicyLevels(
   model: string,
   { clientRequest, history }: PolicySources,
   settings: Settings,
-): readonly { readonly by: string; readonly wishes: PolicyOverrides | null }[] {
+): readonly PolicyLevel[] {
   const { all, models, keys } = settings.CONTEXT
-  const ofModel = Object.keys(models).find((pattern) => matchesModelPattern(pattern, model))
-  const ofKeys = Object.values(keys)
+  const modelPattern = Object.keys(models).find((pattern) => matchesModelPattern(pattern, model))
+  const keyOverrides = Object.values(keys)
   return [
-    { by: 'settings', wishes: all },
-    { by: 'settings', wishes: inSettingsOfTheirOwn(settings) },
-    { by: 'model', wishes: ofModel === undefined ? null : (models[ofModel] ?? null) },
-    ...history.policyOverrides.map((said) => ({
-      by: ofKeys.includes(said) ? 'key' : 'conversation',
-      wishes: said,
+    { by: 'settings', overrides: all },
+    { by: 'settings', overrides: readSeparateSettings(settings) },
+    { by: 'model', overrides: modelPattern === undefined ? null : (models[modelPattern] ?? null) },
+    ...history.policyOverrides.map((overrides) => ({
+      by: keyOverrides.includes(overrides) ? 'key' : 'conversation',
+      overrides,
     })),
-    { by: 'request', wishes: clientRequest.policyOverrides },
+    { by: 'request', overrides: clientRequest.policyOverrides },
   ]
 }
 
-/** Three wishes have settings of their own, by the names that they have had elsewhere; most say nothing. */
-function inSettingsOfTheirOwn(settings: Settings): PolicyOverrides | null {
+/** Three fields have settings with names that other gateways use; null if none of them is set. */
+function readSeparateSettings(settings: Settings): PolicyOverrides | null {
   const {
     HISTORY_MAX_ITEMS: items,
     TOOL_OUTPUT_RETENTION_TURNS: turns,
@@ -58,12 +64,14 @@ function inSettingsOfTheirOwn(settings: Settings): PolicyOverrides | null {
   if (items === null && turns === null && keep !== 'next_reply') return null
   return {
     ...(items === null ? {} : { window: { items } }),
-    ...(turns === null ? {} : { outputs: turns === 'off' ? { keepTurns: null } : keeping(turns) }),
+    ...(turns === null
+      ? {}
+      : { outputs: turns === 'off' ? { keepTurns: null } : buildOutputRules(turns) }),
     ...(keep === 'next_reply' ? { reasoning: { keep } } : {}),
   }
 }
 
-/** Who wants few turns whole does not want them whole for many more. */
-function keeping(turns: number): Partial<OutputRules> {
+/** The cut moves at most 10 turns at a time: `3` keeps the outputs of 3 to 5 turns, `20` of 20 to 29. */
+function buildOutputRules(turns: number): Partial<OutputRules> {
   return { keepTurns: turns, step: Math.max(1, Math.min(10, turns)) }
 }

@@ -1,4 +1,4 @@
-/** How an answer came about, as it is kept with it. */
+/** Describes how an answer was made (origin, fingerprint, token usage), as it is stored with its turn. */
 import { runTransforms } from '../../context/list-and-run-transforms.ts'
 import { startPrefixHash, hashPromptPrefix } from '../../context/reasoning/hash-prompt-prefix.ts'
 import { applyCompaction } from '../../context/summaries/apply-compaction.ts'
@@ -17,7 +17,7 @@ import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { estimateBodyTokens, hasBodyEstimate } from '../prompt/size/estimate-tokens-and-window.ts'
 import type { AnswerProvenance } from './recorder-interface.ts'
 
-/** `sent` is all that was sent for it, in order. */
+/** `sent`: all requests that were sent upstream for the answer, in order. */
 export function describeAnswerProvenance(
   prepared: PreparedRequest,
   { items, usage }: Outcome,
@@ -25,78 +25,81 @@ export function describeAnswerProvenance(
 ): AnswerProvenance {
   const { account, history } = prepared
   const { segments } = history
-  // As it is now: the list is the journey's own, and may be added to before anybody asks.
-  const all = [...sent]
-  const reasoningRefused = all.some((one) => one.wasReasoningRejected)
+  // A copy: the caller may add requests to the list before `origin` is called.
+  const requests = [...sent]
+  const wasReasoningRejected = requests.some((request) => request.wasReasoningRejected)
   return {
     origin: createLazyValue(() => {
-      const prefixHash = hasEncryptedReasoning(items) ? prefixOf(all, items) : null
+      const prefixHash = hasEncryptedReasoning(items) ? hashSentPrefix(requests, items) : null
       return { ...resolveAnswerOrigin(prepared), prefixHash }
     }),
     fingerprint: () => (segments === null ? null : fingerprintAnswer(segments, items)),
-    reasoningRejectedBy: reasoningRefused ? account.name : null,
-    // Where the house was called, or the upstream has compacted, the usage is that of several requests.
+    reasoningRejectedBy: wasReasoningRejected ? account.name : null,
+    // After gateway tools or a compaction the usage is the sum of several requests, so no estimate fits.
     ...(items.some((item) => isGatewayToolItem(item) || isUpstreamCompaction(item))
       ? {}
-      : withEstimate(usage, prepared)),
+      : addInputEstimate(usage, prepared)),
   }
 }
 
 /**
- * What the answer stands on. Where a later round was not sent behind what the one before it was sent
- * behind, its reasoning stands on something else than that of the first, and all of it together on
- * nothing that will ever be sent.
+ * Hashes the prompt that the answer's reasoning depends on. If a later tool round had another prefix than
+ * the round before it (after a cut, for example), no future prompt can match all of the reasoning: the
+ * result then combines the hashes of all requests, and matches nothing.
  */
-function prefixOf(sent: readonly PreparedRequest[], said: readonly Item[]): string {
-  const isInLine = sent.every((one, at) => goesOnFrom(one, sent[at - 1]))
-  const names = sent.map((one) => () => hashAnswerPrefix(one, said))
-  const [first = () => ''] = names
-  return isInLine ? first() : startPrefixHash(names.map((name) => name()).join(' ')).hash()
+function hashSentPrefix(sent: readonly PreparedRequest[], answerItems: readonly Item[]): string {
+  const [first] = sent
+  if (first === undefined) return ''
+  if (sent.every((request, index) => extendsRequest(request, sent[index - 1])))
+    return hashAnswerPrefix(first, answerItems)
+  const hashes = sent.map((request) => hashAnswerPrefix(request, answerItems))
+  return startPrefixHash(hashes.join(' ')).hash()
 }
 
-/** Where the upstream has compacted, what its answer stands on is what was left in front of that. */
+/** Hashes the prompt; after an upstream compaction only the items that the upstream kept before it. */
 export function hashAnswerPrefix(
   { account, prompt }: PreparedRequest,
-  said: readonly Item[],
+  answerItems: readonly Item[],
 ): string {
   const { items, params } = prompt
   const reader = describeTarget({ account, model: params.model }).compaction
-  const compaction = said.findLast(
+  const compaction = answerItems.findLast(
     (item) => isUpstreamCompaction(item) && canReadCompaction(item, reader),
   )
   if (compaction === undefined) return hashPromptPrefix(prompt, account.wire)
-  const before = [...items, ...said.slice(0, said.indexOf(compaction) + 1)]
-  const left = runTransforms(before, [applyCompaction(reader), moveItemsAfterCompaction()]).items
-  const inFront = left.slice(0, left.indexOf(compaction))
-  return hashPromptPrefix({ params, items: inFront }, account.wire)
+  const untilCompaction = [...items, ...answerItems.slice(0, answerItems.indexOf(compaction) + 1)]
+  const transforms = [applyCompaction(reader), moveItemsAfterCompaction()]
+  const remaining = runTransforms(untilCompaction, transforms).items
+  const prefix = remaining.slice(0, remaining.indexOf(compaction))
+  return hashPromptPrefix({ params, items: prefix }, account.wire)
 }
 
-/** Nothing is different in front, and behind it stands what was said, as it was said. */
-function goesOnFrom(
+/** True if the prompt is that of the previous request, followed by unchanged new items. */
+function extendsRequest(
   { prompt, items }: PreparedRequest,
-  before: PreparedRequest | undefined,
+  previous: PreparedRequest | undefined,
 ): boolean {
-  if (before === undefined) return true
-  const { prompt: then } = before
-  const moved = then.items.length - before.items.length
+  if (previous === undefined) return true
+  const previousItems = previous.prompt.items
+  const offset = previousItems.length - previous.items.length
   return (
-    prompt.params.tools === then.params.tools &&
-    prompt.items.length - items.length === moved &&
-    prompt.items.every((item, at) =>
-      at < then.items.length
-        ? item === then.items[at]
-        : item === items[at - moved] || showsMedia(item),
+    prompt.params.tools === previous.prompt.params.tools &&
+    prompt.items.length - items.length === offset &&
+    prompt.items.every((item, index) =>
+      index < previousItems.length
+        ? item === previousItems[index]
+        : item === items[index - offset] || hasMediaOutput(item),
     )
   )
 }
 
-/** They are loaded anew each time that they are sent, and are the same. */
-function showsMedia(item: Item): boolean {
+/** Media in tool outputs are loaded again for each request: equal content in a new object. */
+function hasMediaOutput(item: Item): boolean {
   return item.type === 'function_call_output' && typeof item.output !== 'string'
 }
 
-/** What it was taken for stands beside what it was, so that the next estimate is set right. */
-function withEstimate(
+/** Adds the estimate to the reported usage; the ratio of both corrects the estimate of the next turn. */
+function addInputEstimate(
   usage: TokenUsage | null,
   prepared: PreparedRequest,
 ): Pick<AnswerProvenance, 'usage'> {
@@ -104,7 +107,7 @@ function withEstimate(
   return { usage: { ...usage, estimatedInputTokens: estimateBodyTokens(prepared) } }
 }
 
-/** Who was asked. What the answer stands on is known when it is there. */
+/** Returns the origin without `prefixHash`, which depends on the answer. */
 export function resolveAnswerOrigin({ account, prompt }: PreparedRequest): Origin {
   const { wire, name } = account
   return { wire, account: name, model: prompt.params.model, prefixHash: null }

@@ -1,22 +1,26 @@
 /**
- * Chooses how an answer is recorded: completely if its client asked for it, only what the client cannot
- * send back if it did not, and not at all if the client said `store: false`.
+ * Chooses how an answer is recorded: completely if the client asked for it, not at all if the client sent
+ * `store: false`, and otherwise only the items that the client cannot send back.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Item } from '../../core/item.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import { formatPolicyOverrides } from '../../dialects/context-policy/parse-and-format-overrides.ts'
 import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
+import type { Ports } from '../dependencies-interface.ts'
 import type { LoadedHistory } from '../history/loaded-history.ts'
 import type { ConversationLock } from '../history/lock-conversation.ts'
+import {
+  isStorageRequested,
+  isTemporaryChat,
+} from '../history/memory-thread-and-storage-permission.ts'
 import { createRecorder, type ItemRetentionRule } from './create-recorder.ts'
 import { findParentTurn } from './find-parent-turn.ts'
 import { createRetentionRule } from './item-retention-rule.ts'
 import { NOT_RECORDED, type Recorder } from './recorder-interface.ts'
 import { replaceMediaByFingerprint } from './replace-media-by-fingerprint.ts'
-import { selectRequestPartsToStore } from './select-request-parts-to-store.ts'
 import { openTurnWriter } from './turn-writer.ts'
-import type { Ports } from '../dependencies-interface.ts'
 
 /** The fields of a turn that are known without its history. */
 export type TurnIdentity = Pick<
@@ -27,7 +31,7 @@ export type TurnIdentity = Pick<
 interface RecordedRequest {
   /** The request as the client meant it, before forgotten items were restored. */
   readonly originalRequest: ClientRequest
-  /** The same with the restored items. */
+  /** The request with the restored items. */
   readonly clientRequest: ClientRequest
   readonly history: LoadedHistory
   readonly lock: ConversationLock | null
@@ -46,8 +50,7 @@ export function chooseRecorder(
 ): Recorder {
   const { storage, client, dialect } = originalRequest
   const { parent, recallResult } = history
-  // Task requests (titles, tags) are stored only if the client says so.
-  const isRequested = storage.store ?? (storage.storeByDefault && !client.isTask)
+  const isRequested = isStorageRequested(originalRequest)
   const draft = {
     ...identity,
     thread: parent?.thread ?? identity.id,
@@ -55,7 +58,7 @@ export function chooseRecorder(
     depth: parent === null ? 0 : parent.depth + 1,
     conversation: storage.conversationId,
     background: false,
-    isTemporary: client.isTemporary && storage.store !== true,
+    isTemporary: isTemporaryChat(originalRequest),
   }
   const buildTurn = (request: ClientRequest): NewTurn => ({
     ...draft,
@@ -68,14 +71,14 @@ export function chooseRecorder(
   const recording = {
     turnId: draft.id,
     rule,
-    onLate: () => ports.log('warn', 'turn-late', { turn: draft.id }),
+    onTimeout: () => ports.log('warn', 'turn-late', { turn: draft.id }),
     waitUntil,
   }
   if (isRequested) {
-    // A stored response holds what the model was sent; a stored chat is listed as the client sent it.
+    // A stored response lists the restored items; a stored chat lists the items as the client sent them.
     const turn = buildTurn(dialect === 'chat' ? originalRequest : clientRequest)
-    const placed = findParentTurn(turn, parent, ports)
-    const openWriter = () => openTurnWriter(turn, { ...writing, placed, lock }, ports)
+    const turnWithParent = findParentTurn(turn, parent, ports)
+    const openWriter = () => openTurnWriter(turn, { ...writing, turnWithParent, lock }, ports)
     return createRecorder({ ...recording, isRequested, openWriter })
   }
   if (recordForConnection !== null) {
@@ -85,13 +88,15 @@ export function chooseRecorder(
   if (storage.store === false || recallResult === null) return NOT_RECORDED
   // The turn is built only when it is opened: most exchanges never are.
   const openWriter = () => {
-    const placed = Promise.resolve(placeRecalledTurn(buildTurn(originalRequest), recallResult))
-    return openTurnWriter(draft, { ...writing, placed, lock: null }, ports)
+    const turnWithParent = Promise.resolve(
+      placeRecalledTurn(buildTurn(originalRequest), recallResult),
+    )
+    return openTurnWriter(draft, { ...writing, turnWithParent, lock: null }, ports)
   }
   return createRecorder({ ...recording, isRequested, openWriter })
 }
 
-/** True if the request asks nothing new, so the model continues its latest answer. */
+/** True if the request has no new items, so that the model continues its latest answer. */
 function continuesAnswer(recallResult: LoadedHistory['recallResult']): boolean {
   return (
     recallResult !== null && recallResult.latestTurn !== null && recallResult.newItems.length === 0
@@ -127,4 +132,33 @@ function keepShortFields(request: JsonObject): JsonObject {
   const isShort = (value: unknown): boolean =>
     typeof value === 'string' ? value.length < 100 : typeof value !== 'object' || value === null
   return Object.fromEntries(Object.entries(request).filter(([, value]) => isShort(value)))
+}
+
+/**
+ * Selects the parts of a request that its turn stores: the fields except for the items, the input items,
+ * and for a chat completion the metadata, by which it can be listed.
+ */
+function selectRequestPartsToStore({
+  dialect,
+  items,
+  body,
+  storage,
+  policyOverrides,
+}: ClientRequest): Pick<NewTurn, 'request' | 'input' | 'metadata'> {
+  const { input: _input, messages: _messages, ...fields } = body
+  const request =
+    policyOverrides === null
+      ? fields
+      : { ...fields, backstory: formatPolicyOverrides(policyOverrides) }
+  if (dialect === 'responses') return { request, input: omitInstructionItems(items, request) }
+  const { metadata: _metadata, ...rest } = request
+  return { request: rest, input: items, metadata: storage.metadata }
+}
+
+/** `instructions` sent as a list of items come first in the input; they apply to one request only. */
+function omitInstructionItems(
+  items: readonly Item[],
+  { instructions }: JsonObject,
+): readonly Item[] {
+  return Array.isArray(instructions) ? items.slice(instructions.length) : items
 }

@@ -1,8 +1,8 @@
 /**
  * Creates the recorder of one answer. If the client asked for the turn to be stored, the turn is opened
  * at once. Otherwise it is opened with the first item that the client cannot send back (reasoning, for
- * example); an exchange of plain text writes nothing. A database that fails or is slow never costs the
- * answer more than a moment.
+ * example); an exchange of plain text writes nothing. A slow database delays such an answer by at most
+ * 1 s, a requested turn by 5 s.
  */
 import { itemId } from '../../core/turn-derived-ids.ts'
 import type { Item } from '../../core/item.ts'
@@ -13,7 +13,7 @@ import type { TurnWriter } from './turn-writer.ts'
 export interface ItemRetentionRule {
   /** True if the item is useful later and the client will not send it back. */
   readonly isWorthStoring: (item: Item) => boolean
-  /** The same for an item that has only started, as far as its type tells. */
+  /** The same for an item that has only started, judged by its type alone. */
   readonly mayBeWorthStoring: (item: Item) => boolean
   /** False for items that are never stored, such as reasoning with `PERSIST_REASONING=disabled`. */
   readonly isStorable: (item: Item) => boolean
@@ -21,23 +21,23 @@ export interface ItemRetentionRule {
 
 export interface RecorderOptions {
   readonly turnId: string
-  /** Whether the client asked for the turn to be stored. */
+  /** True if the client asked to store the turn. */
   readonly isRequested: boolean
   readonly rule: ItemRetentionRule
   readonly openWriter: () => TurnWriter
   /** Called when the answer goes on without waiting for the database any longer. */
-  readonly onLate: () => void
+  readonly onTimeout: () => void
   /** Keeps the process alive until the turn is written. */
   readonly waitUntil: (work: Promise<unknown>) => void
 }
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { turnId, isRequested, rule, openWriter, onLate, waitUntil } = options
+  const { turnId, isRequested, rule, openWriter, onTimeout, waitUntil } = options
   let writer: TurnWriter | null = isRequested ? openWriter() : null
   /** Items before the first one that is worth storing. */
   const pending: (readonly [Item, number])[] = []
   let hasOmittedItem = false
-  const openState = writer === null ? null : waitForOpening(writer, onLate)
+  const openState = writer === null ? null : waitForOpening(writer, onTimeout)
   const requireWriter = (): TurnWriter => {
     if (writer !== null) return writer
     writer = openWriter()
@@ -48,7 +48,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     // A turn that was not requested is not announced to the client by its id.
     opened: openState === null ? Promise.resolve(false) : openState.then((state) => state === true),
     itemStarted(item) {
-      // Opened early, the turn can be referenced early.
+      // The marker in the first text can name the turn only if the turn is open by then.
       if (!isRequested && rule.mayBeWorthStoring(item)) requireWriter()
     },
     itemEnded(item, index) {
@@ -74,7 +74,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const stored = { ...outcome, items: outcome.items.filter(rule.isStorable) }
       const settled = requireWriter().close(stored, ending, provenance)
       waitUntil(settled)
-      if ((await waitWithTimeout(settled, CLOSE_WAIT_MS)) === TIMED_OUT) onLate()
+      if ((await waitWithTimeout(settled, CLOSE_WAIT_MS)) === TIMED_OUT) onTimeout()
       return outcome
     },
   }
@@ -82,17 +82,17 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
 async function waitForOpening(
   { opened }: TurnWriter,
-  onLate: () => void,
+  onTimeout: () => void,
 ): Promise<boolean | typeof TIMED_OUT> {
   const state = await waitWithTimeout(opened, OPEN_WAIT_MS)
-  if (state === TIMED_OUT) onLate()
+  if (state === TIMED_OUT) onTimeout()
   return state
 }
 
 /** Longer than a healthy database takes, shorter than clients wait. */
 const OPEN_WAIT_MS = 5000
 
-/** How long the last event of an answer may wait for a turn that the client did not ask for. */
+/** The longest delay of an answer's last event by a turn that the client did not ask to store. */
 const CLOSE_WAIT_MS = 1000
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Finds a new turn its place: behind which turn it stands, and what of it is new. A request that
- * brings its whole history with it stands behind the turn at whose end exactly that had been said, and
- * only what was said since then is stored again.
+ * Finds the parent of a new turn, and leaves out the input items that its ancestors hold already. If the
+ * client sends its complete history, the parent is found by a hash of the conversation's content up to
+ * the end of an answer.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import {
@@ -15,11 +15,11 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export interface TurnWithParent {
   readonly turn: NewTurn
-  /** The hash of everything said before the answer; `null` where nobody will look for it. */
+  /** The hash of all items before the answer; null if no later turn looks for this one by content. */
   readonly contentHash: string | null
 }
 
-/** `parent` is the turn that the request itself names. */
+/** `parent`: the turn that the request names by its id. */
 export async function findParentTurn(
   turn: NewTurn,
   parent: StoredTurn | null,
@@ -27,43 +27,40 @@ export async function findParentTurn(
 ): Promise<TurnWithParent> {
   const { input } = turn
   if (parent !== null) {
-    const { contentHash: before } = parent
-    const hash = before === null ? null : extendContentHash(before, input)
-    return { turn: withRequest(turn, parent.digests), contentHash: hash }
+    const { contentHash, digests } = parent
+    return {
+      turn: omitRepeatedFields(turn, digests),
+      contentHash: contentHash === null ? null : extendContentHash(contentHash, input),
+    }
   }
-  // A conversation can lose items, and is then not what was said any more.
-  if (turn.conversation !== null) return { turn: withRequest(turn, {}), contentHash: null }
-  const { hash, borders } = hashHistory(input)
-  const found = await standsBehind(turn, borders.slice(0, MAX_CONTENT_HASHES), ports)
-  if (found === null) return { turn: withRequest(turn, {}), contentHash: hash }
-  const { before, at } = found
-  const placed = {
-    ...turn,
-    parent: before.id,
-    thread: before.thread,
-    depth: before.depth + 1,
-    input: input.slice(at),
-  }
-  return { turn: withRequest(placed, before.digests), contentHash: hash }
+  // Items can be deleted from a conversation; its content is then not the hashed content any more.
+  if (turn.conversation !== null) return { turn: omitRepeatedFields(turn, {}), contentHash: null }
+  const { hash, boundaries } = hashHistory(input)
+  const found = await findTurnByContent(turn, boundaries.slice(0, MAX_CONTENT_HASHES), ports)
+  if (found === null) return { turn: omitRepeatedFields(turn, {}), contentHash: hash }
+  const { id, thread, depth, digests } = found.parent
+  const placed = { ...turn, parent: id, thread, depth: depth + 1, input: input.slice(found.at) }
+  return { turn: omitRepeatedFields(placed, digests), contentHash: hash }
 }
 
-function withRequest(turn: NewTurn, before: StoredTurn['digests']): NewTurn {
-  return { ...turn, ...omitRepeatedRequestFields(turn.request, before) }
+function omitRepeatedFields(turn: NewTurn, parentDigests: StoredTurn['digests']): NewTurn {
+  return { ...turn, ...omitRepeatedRequestFields(turn.request, parentDigests) }
 }
 
-async function standsBehind(
+/** Returns the latest turn at whose end the content was the same, and the number of items before it. */
+async function findTurnByContent(
   { id, tenant, user }: NewTurn,
-  borders: readonly AnswerBoundary[],
+  boundaries: readonly AnswerBoundary[],
   { archive, log }: Ports<'archive' | 'log'>,
-): Promise<{ readonly before: ContentTurn; readonly at: number } | null> {
-  if (borders.length === 0) return null
+): Promise<{ readonly parent: ContentTurn; readonly at: number } | null> {
+  if (boundaries.length === 0) return null
   try {
-    const hashes = borders.map(({ hash }) => hash)
-    const before = await archive.findContent({ tenant, user, hashes })
-    const border = borders.find(({ hash }) => hash === before?.contentHash)
-    return before === null || border === undefined ? null : { before, at: border.at }
+    const hashes = boundaries.map(({ hash }) => hash)
+    const parent = await archive.findContent({ tenant, user, hashes })
+    const boundary = boundaries.find(({ hash }) => hash === parent?.contentHash)
+    return parent === null || boundary === undefined ? null : { parent, at: boundary.at }
   } catch (error) {
-    // It costs room and nothing else.
+    // Without a parent the turn stores its complete input, which only takes more space.
     log('warn', 'turn-not-placed', { turn: id, why: errorMessage(error) })
     return null
   }

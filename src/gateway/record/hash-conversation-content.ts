@@ -1,8 +1,8 @@
 /**
- * Names what has been said by a hash, so that a client that sends its whole history each time is
- * told from which turn it goes on. Hashed is what such a client sends back unchanged: words, calls and
- * outputs in their order. Ids, states, and what only a wire has to say of an answer are left out, and
- * so is reasoning, which most clients forget, and what is of the house, of which they know nothing.
+ * Hashes the content of a conversation, to find the turn that a client continues which sends its complete
+ * history. The hash covers what such a client sends back unchanged: texts, calls and outputs in order. It
+ * leaves out ids, states and wire-specific fields, reasoning (most clients drop it), and gateway tool
+ * items, which the client never receives.
  */
 import { readChatMessageFields } from '../../core/items/chat-only-fields.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
@@ -11,40 +11,40 @@ import { isObject, type Json } from '../../core/json/json.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
 import { digestText } from '../../core/text/digest.ts'
 
-/** The hash of nothing said yet. */
-const NOTHING_SAID = ''
+const EMPTY_HASH = ''
 
-/** The hash of what `before` names with the items behind it. */
-export function extendContentHash(before: string, items: readonly Item[]): string {
-  return items.reduce(withItem, before)
+/** Returns the hash of the already hashed content followed by the items. */
+export function extendContentHash(hash: string, items: readonly Item[]): string {
+  return items.reduce(hashItem, hash)
 }
 
 export interface AnswerBoundary {
-  /** How many items stand in front of it. */
+  /** The number of items before the boundary. */
   readonly at: number
+  /** The hash of these items. */
   readonly hash: string
 }
 
 export interface HashedHistory {
-  /** The hash of all of it. */
+  /** The hash of all items. */
   readonly hash: string
-  /** Where an answer ends and somebody else goes on, newest first. */
-  readonly borders: readonly AnswerBoundary[]
+  /** The ends of the model's answers, latest first. */
+  readonly boundaries: readonly AnswerBoundary[]
 }
 
 export function hashHistory(items: readonly Item[]): HashedHistory {
-  const borders: AnswerBoundary[] = []
-  let hash = NOTHING_SAID
+  const boundaries: AnswerBoundary[] = []
+  let hash = EMPTY_HASH
   items.forEach((item, at) => {
-    if (at > 0 && isAnswer(items[at - 1]) && !isAnswer(item)) borders.push({ at, hash })
-    hash = withItem(hash, item)
+    if (at > 0 && isAnswerItem(items[at - 1]) && !isAnswerItem(item)) boundaries.push({ at, hash })
+    hash = hashItem(hash, item)
   })
-  // What the model itself said last is to be gone on with.
-  if (isAnswer(items.at(-1))) borders.push({ at: items.length, hash })
-  return { hash, borders: borders.toReversed() }
+  // A request may end with an answer that the model is to continue.
+  if (isAnswerItem(items.at(-1))) boundaries.push({ at: items.length, hash })
+  return { hash, boundaries: boundaries.toReversed() }
 }
 
-function isAnswer(item: Item | undefined): boolean {
+function isAnswerItem(item: Item | undefined): boolean {
   if (item !== undefined && isGatewayToolItem(item)) return true
   switch (item?.type) {
     case 'message':
@@ -62,52 +62,52 @@ function isAnswer(item: Item | undefined): boolean {
   }
 }
 
-function withItem(hash: string, item: Item): string {
-  const said = saidBy(item)
-  return said === null ? hash : digestText(`${hash}\n${said}`)
+function hashItem(hash: string, item: Item): string {
+  const content = serializeItem(item)
+  return content === null ? hash : digestText(`${hash}\n${content}`)
 }
 
-/** `null` for what is as good as nothing. */
-function saidBy(item: Item): string | null {
+/** Returns null for an item that the hash leaves out. */
+function serializeItem(item: Item): string | null {
   if (isGatewayToolItem(item)) return null
   switch (item.type) {
     case 'message':
-      return saidInMessage(item)
+      return serializeMessage(item)
     case 'function_call':
       return JSON.stringify([item.type, item.call_id, item.name, item.arguments])
     case 'custom_tool_call':
       return JSON.stringify([item.type, item.call_id, item.name, item.input])
     case 'function_call_output':
-    case 'custom_tool_call_output':
-      return JSON.stringify([item.type, item.call_id, saidInOutput(item.output)])
+    case 'custom_tool_call_output': {
+      const { output } = item
+      const content = typeof output === 'string' ? output : serializeParts(output)
+      return JSON.stringify([item.type, item.call_id, content])
+    }
     case 'reasoning':
       return null
     case 'opaque': {
       const { id: _id, status: _status, ...rest } = item.raw
-      return JSON.stringify(sorted(rest))
+      return JSON.stringify(sortFields(rest))
     }
   }
 }
 
 /**
- * A model's own message may say nothing; a name that somebody else goes by is part of what is said.
- * Nearly all messages are one text, and that is not put into JSON, which costs more than its hash.
+ * Returns null for an assistant message without text. The author's `name` counts as content, except for
+ * the assistant. A message with one text, as most have, is written without JSON, which costs more than
+ * the hash: `user: Hello`.
  */
-function saidInMessage(item: Message): string | null {
+function serializeMessage(item: Message): string | null {
   const { role } = item
   const fields = role === 'assistant' ? null : (readChatMessageFields(item) ?? null)
-  const parts = saidInParts(item.content)
+  const parts = serializeParts(item.content)
   const [only] = parts
   if (parts.length === 1 && typeof only === 'string' && fields === null) return `${role}: ${only}`
   if (parts.length === 0 && role === 'assistant') return null
-  return JSON.stringify([role, parts, sorted(fields)])
+  return JSON.stringify([role, parts, sortFields(fields)])
 }
 
-function saidInOutput(output: string | readonly Part[]): Json {
-  return typeof output === 'string' ? output : saidInParts(output)
-}
-
-function saidInParts(parts: readonly Part[]): readonly Json[] {
+function serializeParts(parts: readonly Part[]): readonly Json[] {
   return parts.flatMap((part): readonly Json[] => {
     switch (part.type) {
       case 'input_text':
@@ -119,18 +119,18 @@ function saidInParts(parts: readonly Part[]): readonly Json[] {
       case 'input_file':
       case 'input_audio':
       case 'opaque':
-        return [sorted({ ...part })]
+        return [sortFields({ ...part })]
     }
   })
 }
 
-/** The same whatever order the fields came in. */
-function sorted(value: Json | undefined): Json {
-  if (Array.isArray(value)) return (value as readonly Json[]).map(sorted)
+/** Turns objects into lists of fields by name, so that the order of the fields does not matter. */
+function sortFields(value: Json | undefined): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(sortFields)
   if (!isObject(value)) return value ?? null
   return Object.keys(value)
     .toSorted()
     .flatMap((name): readonly Json[] =>
-      value[name] === undefined ? [] : [[name, sorted(value[name])]],
+      value[name] === undefined ? [] : [[name, sortFields(value[name])]],
     )
 }

@@ -1,39 +1,36 @@
 /**
- * What of a request is kept with its turn: all of it, but what is large and was the same in the turn
- * before. A client sends its tools and instructions again with every request.
+ * Omits the fields of a request that are large and the same as in the parent turn, before the request is
+ * stored with its turn. Clients send their tools and instructions again with every request.
  */
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { digestText } from '../../core/text/digest.ts'
 import type { FieldDigests } from '../../store/turns/turn-store-interface.ts'
 
-export interface DeduplicatedRequest {
-  readonly request: JsonObject
-  readonly digests: FieldDigests
-}
-
 export function omitRepeatedRequestFields(
   request: JsonObject,
-  before: FieldDigests,
-): DeduplicatedRequest {
+  parentDigests: FieldDigests,
+): { readonly request: JsonObject; readonly digests: FieldDigests } {
   const digests: Record<string, string> = {}
-  const kept: Record<string, Json | undefined> = {}
+  const stored: Record<string, Json | undefined> = {}
   for (const [name, value] of Object.entries(request)) {
-    const text = textOf(value)
-    if (text.length < LARGE) {
-      kept[name] = value
+    const text = serializeValue(value)
+    if (text.length < MIN_DIGEST_CHARS) {
+      stored[name] = value
       continue
     }
-    const own = digestText(text)
-    digests[name] = own
-    if (before[name] !== own) kept[name] = value
+    const digest = digestText(text)
+    digests[name] = digest
+    if (parentDigests[name] !== digest) stored[name] = value
   }
-  return { request: kept, digests }
+  return { request: stored, digests }
 }
 
-/** Smaller ones are not worth their digest. */
-const LARGE = 100
+/** The digest of a shorter field takes about as much space as the field. */
+const MIN_DIGEST_CHARS = 100
 
-function textOf(value: Json | undefined): string {
-  if (typeof value === 'string') return value.length < LARGE ? value : JSON.stringify(value)
+/** Returns an empty text for numbers, booleans and null, which are always stored. */
+function serializeValue(value: Json | undefined): string {
+  if (typeof value === 'string')
+    return value.length < MIN_DIGEST_CHARS ? value : JSON.stringify(value)
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : ''
 }

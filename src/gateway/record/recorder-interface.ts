@@ -1,46 +1,52 @@
-/** Who keeps an answer while it happens, as those see it who tell it to its client. */
+/** Defines the recorder of an answer, as the code that streams the answer to the client uses it. */
 import type { TokenUsage } from '../../core/stream-event.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
 
 export interface Recorder {
-  /** Resolves when the turn is durable; to `false` when it could not be kept. */
+  /** Resolves to true once the turn is durable, to false if it cannot or need not be stored. */
   readonly opened: Promise<boolean>
   readonly itemStarted: (item: Item) => void
   readonly itemEnded: (item: Item, index: number) => void
-  /** Whether it holds what its client will forget, and all that it holds would survive a kill. */
+  /**
+   * True once a marker may name the turn: it holds an item that the client cannot send back, and all such
+   * items are durable.
+   */
   readonly canBeReferenced: () => boolean
-  /** Resolves when the items are written or have failed, which may be never; null if none has to be. */
+  /**
+   * Resolves when all items so far are written or have failed (never, if the database hangs); null if no
+   * item has to be written.
+   */
   readonly whenReferenceable: () => Promise<unknown> | null
-  /** Whether something is being kept that was not promised: who asks next shall find it nevertheless. */
+  /** True if a turn is written that the client did not ask for; its next request must find the turn. */
   readonly isStoring: () => boolean
   /**
-   * Where the turn stands, once it is durable; `null` if it is not kept, and in place of the question
-   * where nothing ever is.
+   * Resolves to the turn with its parent once it is durable, or to null if it was not stored. The property
+   * is null if this recorder never stores.
    */
   readonly loadStoredParent: (() => Promise<Pick<NewTurn, 'parent'> | null>) | null
-  /** Resolves to what may be told: an outcome that could not be kept is a failure. */
+  /** Resolves to the outcome for the client: a failure if a requested turn could not be stored. */
   readonly settle: (
     outcome: Outcome,
     ending: 'finished' | 'cancelled',
-    made: AnswerProvenance,
+    provenance: AnswerProvenance,
   ) => Promise<Outcome>
 }
 
-/** How an answer came about. */
+/** The values that are stored with an answer besides its items. The functions hash only when called. */
 export interface AnswerProvenance {
-  /** Who made it, which need not be whom the turn was opened for. Only of what is kept its prefix is named. */
+  /** The upstream that made the answer; after a fallback not the one that the turn was opened with. */
   readonly origin: () => Origin
-  /** By which it is found again from its client's words. Only of what is kept it is worth its hash. */
+  /** The fingerprint that finds the turn by the text that the client sends back; null if none is needed. */
   readonly fingerprint: () => string | null
-  /** The upstream that would not have the reasoning of before. */
+  /** The account that rejected the reasoning of earlier turns. */
   readonly reasoningRejectedBy: string | null
-  /** As the upstream reported it, with what it had been taken for, if anybody asked that. */
+  /** The reported usage with the gateway's estimate; undefined if the request was not estimated. */
   readonly usage?: TokenUsage
 }
 
-/** For an answer that nobody asked to keep. */
+/** The recorder of an answer that is not stored. */
 export const NOT_RECORDED: Recorder = {
   opened: Promise.resolve(false),
   itemStarted: () => undefined,

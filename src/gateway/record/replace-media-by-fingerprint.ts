@@ -1,7 +1,7 @@
 /**
- * What of a client's news is kept with a turn that it did not ask to have stored. Its words and the
- * outputs of its tools are, by which the turn is known again; its pictures and files, which it sends
- * again with every request, only by name.
+ * Replaces the images and files of messages by fingerprints, for a turn that the client did not ask to
+ * store. Recall compares the new items of the turn with the chat; the client sends the media again with
+ * every request.
  */
 import type { Item } from '../../core/item.ts'
 import { fingerprintMedia, createFingerprintPart } from '../../core/media/media-fingerprint.ts'

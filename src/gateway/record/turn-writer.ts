@@ -26,12 +26,12 @@ const JOURNAL_DELAY_MS = 25
 
 export interface TurnWriterOptions {
   /** The turn with its parent, as it is stored. */
-  readonly placed: Promise<TurnWithParent>
+  readonly turnWithParent: Promise<TurnWithParent>
   /** The lock of the conversation that the turn is added to. */
   readonly lock: ConversationLock | null
   /** True for an item that the client will not send back. */
   readonly isWorthStoring: (item: Item) => boolean
-  /** Whether a marker is to name the turn: its items are then written without delay. */
+  /** True if a marker is to name the turn: its items are then written without delay. */
   readonly receivesMarkers?: boolean
 }
 
@@ -55,14 +55,14 @@ export interface TurnWriter {
 /** `turn`: the fields that are known before the parent is found. */
 export function openTurnWriter(
   turn: Pick<NewTurn, 'id' | 'tenant' | 'user' | 'dialect'>,
-  { placed, lock, isWorthStoring, receivesMarkers = false }: TurnWriterOptions,
+  { turnWithParent, lock, isWorthStoring, receivesMarkers = false }: TurnWriterOptions,
   ports: Ports<'log' | 'nowMs' | 'replica' | 'store'>,
 ): TurnWriter {
   const { store, log } = ports
   let isOpen = false
   let holdsWorthyItem = false
   let isClosed = false
-  const opened = openTurn(placed, turn.id, ports).then((isDurable) => (isOpen = isDurable))
+  const opened = openTurn(turnWithParent, turn.id, ports).then((isDurable) => (isOpen = isDurable))
   const delayMs = receivesMarkers ? 0 : JOURNAL_DELAY_MS
   const journal = createJournal(turn, { store, opened, isWorthStoring, delayMs }, log)
   const canBeReferenced = (): boolean =>
@@ -71,7 +71,7 @@ export function openTurnWriter(
     opened,
     canBeReferenced,
     whenReferenceable: () => (!holdsWorthyItem || canBeReferenced() ? null : journal.written()),
-    loadStoredParent: async () => ((await opened) ? (await placed).turn : null),
+    loadStoredParent: async () => ((await opened) ? (await turnWithParent).turn : null),
     addItem(item, index) {
       holdsWorthyItem ||= isWorthStoring(item)
       journal.add({ position: index, item })
@@ -84,18 +84,24 @@ export function openTurnWriter(
       const unwritten = await journal.stop()
       lock?.stopRenewing()
       try {
+        const { usage, failure, finish, model: servedModel } = outcome
         isClosed = await store.closeTurn({
-          ...buildTurnEnding(turn, outcome, ending),
-          ...(provenance.usage === undefined ? {} : { usage: provenance.usage }),
+          turnId: turn.id,
+          tenant: turn.tenant,
+          state: ending === 'cancelled' && finish === null ? ending : resolveTurnState(outcome),
+          usage: provenance.usage ?? usage,
+          failure,
+          finish,
+          servedModel,
           origin: provenance.origin(),
           fingerprint: provenance.fingerprint(),
           reasoningRefusedBy: provenance.reasoningRejectedBy,
-          contentHash: hashConversation(turn, outcome, (await placed).contentHash),
+          contentHash: hashConversation(turn, outcome, (await turnWithParent).contentHash),
           holdsConversation: lock !== null,
           items: unwritten,
           endedAtMs: ports.nowMs(),
         })
-        // The client is only sent what is stored.
+        // The client must not receive a finished answer that is not stored.
         return isClosed ? outcome : { ...outcome, finish: null, failure: TAKEN_OVER }
       } catch (error) {
         log('error', 'turn-not-closed', { turn: turn.id, why: errorMessage(error) })
@@ -109,12 +115,12 @@ export function openTurnWriter(
 
 /** Resolves to whether the turn is durable. */
 async function openTurn(
-  placed: Promise<TurnWithParent>,
+  turnWithParent: Promise<TurnWithParent>,
   turnId: string,
   { store, log }: Ports<'log' | 'store'>,
 ): Promise<boolean> {
   try {
-    await store.openTurn((await placed).turn)
+    await store.openTurn((await turnWithParent).turn)
     return true
   } catch (error) {
     log('warn', 'turn-not-opened', { turn: turnId, why: errorMessage(error) })
@@ -194,25 +200,6 @@ function createJournal(
       await writing
       return waiting
     },
-  }
-}
-
-function buildTurnEnding(
-  turn: Pick<NewTurn, 'id' | 'tenant'>,
-  outcome: Outcome,
-  ending: 'finished' | 'cancelled',
-): Omit<TurnEnding, 'origin' | 'items' | 'endedAtMs'> {
-  const { finish, failure, usage, model: servedModel } = outcome
-  const isCancelled = ending === 'cancelled' && finish === null
-  const state = isCancelled ? 'cancelled' : resolveTurnState(outcome)
-  return {
-    turnId: turn.id,
-    tenant: turn.tenant,
-    state,
-    usage,
-    failure,
-    finish,
-    servedModel,
   }
 }
 

@@ -1,35 +1,26 @@
-/** The history of a request with the summary that stands for its beginning, where summaries are wanted. */
+/** Adds to a history the stored summary that replaces its beginning, if a policy turns summaries on. */
 import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
-import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { ContextPolicy, SummaryRules } from '../../core/context-policy.ts'
-import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
-import type { LoadedHistory, ActiveSummary } from '../history/loaded-history.ts'
-import { hasSummaryOrLayerOverride } from '../prompt/has-summary-or-layer-override.ts'
-import { resolveRequestPolicy } from '../prompt/resolve-request-policy.ts'
+import type { LoadedHistory, ActiveSummary, RequestHistory } from '../history/loaded-history.ts'
 import { loadSummary } from './load-summary.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** The very same history, and nothing is looked at, if nobody wants any. */
+export interface SummaryLoadOptions extends Pick<RequestHistory, 'clientRequest' | 'history'> {
+  readonly caller: Caller
+}
+
+/** Returns the same history if summaries are off or there is none. `policies`: one for each target. */
 export async function addSummaryToHistory(
-  clientRequest: ClientRequest,
-  history: LoadedHistory,
-  caller: Caller,
-  ports: Ports<'accounts' | 'log' | 'settings' | 'summaries'>,
+  { clientRequest, history, caller }: SummaryLoadOptions,
+  policies: readonly ContextPolicy[],
+  ports: Ports<'log' | 'summaries'>,
 ): Promise<LoadedHistory> {
-  if (
-    clientRequest.client.isTask ||
-    !hasSummaryOrLayerOverride('summaries', { clientRequest, history }, ports.settings)
-  )
-    return history
-  const targets = routeModel(ports, clientRequest.params.model, clientRequest.dialect)
-  const policies = targets.map(({ model }) =>
-    resolveRequestPolicy(model, { clientRequest, history }, ports.settings),
-  )
   const policy = policies.find(({ summaries }) => areSummariesEnabled(summaries))
   if (policy === undefined) return history
-  const told = selectSummarizableItems([...history.items, ...clientRequest.items], policy)
-  const { summary, nextSummary } = await loadSummary(told, history.answerStartedAtMs, caller, ports)
+  const content = selectSummarizableItems([...history.items, ...clientRequest.items], policy)
+  const { answerStartedAtMs } = history
+  const { summary, nextSummary } = await loadSummary(content, answerStartedAtMs, caller, ports)
   if (nextSummary !== undefined) return { ...history, summary, nextSummary }
   return summary === null ? history : { ...history, summary }
 }
@@ -38,12 +29,12 @@ export function areSummariesEnabled({ trigger }: SummaryRules): boolean {
   return trigger !== 'off'
 }
 
-/** The summary as this policy wants it: not at all, or not if it tells of somebody who is hidden. */
+/** Returns null if summaries are off, or if the summary includes an author whom this policy hides. */
 export function selectSummary(
   { summaries, speakers }: ContextPolicy,
   { summary }: LoadedHistory,
 ): ActiveSummary | null {
   if (summary === null || !areSummariesEnabled(summaries)) return null
-  const isTold = speakers.hidden.some((author) => !summary.hidden.includes(author))
-  return isTold ? null : summary
+  const includesHidden = speakers.hidden.some((author) => !summary.hidden.includes(author))
+  return includesHidden ? null : summary
 }

@@ -1,8 +1,7 @@
 /**
- * Compaction that runs by itself: when what would be sent has grown over the threshold that the
- * request names, a summary is made first and stands for the conversation from then on. It is the
- * first item of the answer, so whoever goes on from there has it. If it cannot be made, everything
- * stays as it was.
+ * Compacts a conversation before it is sent, if the request exceeds the threshold in its
+ * `context_management`. The compaction replaces the conversation, and is the first item of the answer, so
+ * that the client sends it back. If the model fails to write it, the conversation is sent unchanged.
  */
 import {
   planCompaction,
@@ -10,6 +9,7 @@ import {
   type CompactionPlan,
 } from '../../context/summaries/plan-compaction.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { OpaqueItem } from '../../core/item.ts'
 import { createCompactionItem } from '../../core/items/compaction-item.ts'
 import type { TokenUsage } from '../../core/stream-event.ts'
@@ -30,83 +30,82 @@ export interface CompactionResult {
   readonly usage: TokenUsage
 }
 
-/** `null` when there is no need, or nothing to gain. What was asked for by name must not fail. */
+/** Returns null if no compaction is due. Throws if an explicitly requested compaction fails. */
 export async function compactIfDue(
   first: PreparedRequest,
-  asked: SummaryModelOptions,
+  options: SummaryModelOptions,
   turnId: string,
   ports: Ports<'log' | 'memoryLayers' | 'settings' | 'transport'>,
 ): Promise<CompactionResult | 'failed' | null> {
   if (!isCompactionDue(first)) return null
   try {
-    const { text, usage } = await requestSummary(planOf(first, ports), asked, ports)
+    const unwindowed = planWithoutWindows(first, ports)
+    const plan = planConversationCompaction(unwindowed, resolveContextWindow(first))
+    const { text, usage } = await requestSummary(plan, options, ports)
     ports.log('info', 'compacted', { turn: turnId, tokens: usage.totalTokens })
     return { item: createCompactionItem(itemId('compaction', turnId, 0), text), usage }
   } catch (error) {
-    if (isAskedFor(first) || asked.isDisconnected()) throw error
-    const why = error instanceof Error ? error.message : String(error)
-    ports.log('warn', 'not-compacted', { turn: turnId, why })
+    if (isExplicitlyRequested(first) || options.isDisconnected()) throw error
+    ports.log('warn', 'not-compacted', { turn: turnId, why: errorMessage(error) })
     return 'failed'
   }
 }
 
-/** Who makes compactions itself is left to do so. */
+/** False for an upstream that makes compactions itself. */
 export function isCompactionDue(first: PreparedRequest): boolean {
   if (hasResponsesEndpoint(first.account, 'compact')) return false
-  if (isAskedFor(first)) return true
-  const limit = limitOf(first)
-  if (limit === null) return false
+  if (isExplicitlyRequested(first)) return true
+  const threshold = resolveThreshold(first)
+  if (threshold === null) return false
   const tokens = estimateRequestTokens(first)
-  // What would be replaced must be worth it: a user's own words stay as they are.
-  return tokens > limit && estimateTokens(listReplacedItems(first.prompt.items)) * 10 > tokens
+  // At least a tenth of the request must be replaceable; user messages, for example, are not.
+  return tokens > threshold && estimateTokens(listReplacedItems(first.prompt.items)) * 10 > tokens
 }
 
-function isAskedFor({ clientRequest }: PreparedRequest): boolean {
+function isExplicitlyRequested({ clientRequest }: PreparedRequest): boolean {
   return clientRequest.overflow?.compactNow === true
 }
 
-/** Where no threshold is named, a fifth of the window is left for what is to come. */
-function limitOf(first: PreparedRequest): number | null {
+/** Without a number in the request, the threshold is 80 % of the window. */
+function resolveThreshold(first: PreparedRequest): number | null {
   const { compactAbove = null } = first.clientRequest.overflow ?? {}
   if (compactAbove !== 'window') return compactAbove
   const window = resolveContextWindow(first)
   return window === null ? null : window * 0.8
 }
 
-function planOf(first: PreparedRequest, ports: Ports<'memoryLayers' | 'settings'>): CompactionPlan {
-  return planConversationCompaction(planWithoutWindows(first, ports), resolveContextWindow(first))
-}
-
-/** Of all that there is, in chapters that who sums it up can take. */
+/** Plans the compaction of a prompt in chapters that take at most half of the writing model's window. */
 export function planConversationCompaction(
   { prompt: { items } }: PlannedRequest,
   window: number | null,
 ): CompactionPlan {
-  return planCompaction(items, window === null ? CHAPTER_TOKENS : Math.ceil(window / 2))
+  return planCompaction(items, window === null ? DEFAULT_CHAPTER_TOKENS : Math.ceil(window / 2))
 }
 
-/** With what a window would leave out or shorten: it is to be summed up, too. */
+/** Plans the request with all items that its policy leaves out or shortens: they are summarized as well. */
 export function planWithoutWindows(
-  cut: PlannedRequest,
+  planned: PlannedRequest,
   ports: Ports<'memoryLayers' | 'settings'>,
 ): PlannedRequest {
-  const { account, clientRequest, history, prompt } = cut
-  const wishes = { ...clientRequest.policyOverrides, policy: 'replay' as const, notes: NO_NOTES }
-  const whole = { ...clientRequest, policyOverrides: wishes }
+  const { clientRequest, history } = planned
+  const target = { account: planned.account, model: planned.prompt.params.model }
+  const policyOverrides = {
+    ...clientRequest.policyOverrides,
+    policy: 'replay' as const,
+    // Notes of the policy are not part of the conversation.
+    notes: { mode: 'replace', entries: [] } as const,
+  }
   return planRequest(
-    { account, model: prompt.params.model },
-    { clientRequest: whole, history },
+    target,
+    { clientRequest: { ...clientRequest, policyOverrides }, history },
     ports,
   )
 }
 
-/** They are told beside the conversation, and are no part of it. */
-const NO_NOTES = { mode: 'replace', entries: [] } as const
+/** About half of 128,000 tokens, the smallest common window. */
+const DEFAULT_CHAPTER_TOKENS = 60_000
 
-/** Half of the smallest window that is common today. */
-const CHAPTER_TOKENS = 60_000
-
-/** The compaction stands behind everything that was given, and in front of what the model says. */
+/** Adds the compaction as the last item of the request, before the model's answer. */
 export function appendCompaction(
   clientRequest: ClientRequest,
   { item }: CompactionResult,
@@ -114,7 +113,7 @@ export function appendCompaction(
   return { ...clientRequest, items: [...clientRequest.items, item] }
 }
 
-/** The client has asked what it has asked; the compaction belongs to the answer. */
+/** Makes the compaction the first item of the answer; the client's request stays without it. */
 export function startAnswerWithCompaction(
   prepared: PreparedRequest,
   { item }: CompactionResult,

@@ -1,6 +1,6 @@
 /**
- * Whether a conversation is to be summed up, and up to where. What makes a summary is one thing at a
- * time: so many tokens, so many turns, or somebody's request.
+ * Decides whether a conversation is summarized, and up to which turn. The policy's trigger is a number of
+ * tokens, a number of turns, or only an explicit request.
  */
 import {
   findSummaryCut,
@@ -21,66 +21,70 @@ import {
 } from '../prompt/size/estimate-tokens-and-window.ts'
 
 /**
- * After an answer: `told` is all there is by then, `said` what the answer adds to the request. Not while
- * tools are at work: the turn would go on behind another beginning than its reasoning was made behind.
+ * Decides after an answer. `items`: the complete conversation with the answer; `answerItems`: the answer.
+ * Returns null while calls of the answer wait for their outputs: a summary would change the prompt's prefix,
+ * which the reasoning of the unfinished round depends on.
  */
 export function decideSummaryAfterAnswer(
   prepared: PreparedRequest,
   { items }: SummarizableItems,
-  said: readonly Item[],
+  answerItems: readonly Item[],
 ): SummaryCut | null {
-  if (waitsForTools(said)) return null
+  if (hasUnansweredCall(answerItems)) return null
   const { policy, history } = prepared
-  const { trigger, above, ...kept } = policy.summaries
+  const { trigger, above, ...retention } = policy.summaries
   const { summary, nextSummary = summary } = history
-  const { at: after, turns } = nextSummary?.border ?? NOTHING_COVERED
+  const { at: after, turns } = nextSummary?.border ?? EMPTY_PREFIX
   if (trigger === 'turns') {
-    const most = above < 1 ? USUAL_TURNS : above
-    if (findRoundStarts(items).length - turns < most) return null
-    const cut = findSummaryCut(items, kept, after)
-    const isWorthIt =
-      cut !== null && cut.turns - turns >= (turns === 0 ? 1 : leastTurns(most, kept))
-    return isWorthIt ? cut : null
+    const maxTurns = above < 1 ? DEFAULT_MAX_TURNS : above
+    if (findRoundStarts(items).length - turns < maxTurns) return null
+    const cut = findSummaryCut(items, retention, after)
+    const minTurns = turns === 0 ? 1 : computeMinTurns(maxTurns, retention)
+    return cut !== null && cut.turns - turns >= minTurns ? cut : null
   }
-  // Who compacts by itself has done so by now, if it was time.
+  // An upstream with a compaction threshold has compacted the conversation by now, if it was due.
   if (trigger !== 'tokens' || prepared.prompt.compactAbove !== undefined) return null
+  // `above` is a share of the window up to 1, and a number of tokens otherwise.
   const limit =
     above > 1 ? above : above * (resolveContextWindow(prepared) ?? DEFAULT_CONTEXT_WINDOW)
-  if (estimateRequestTokens(prepared) + weigh(said) <= limit) return null
-  const cut = findSummaryCut(items, kept, after)
+  if (estimateRequestTokens(prepared) + sumItemTokens(answerItems) <= limit) return null
+  const cut = findSummaryCut(items, retention, after)
   if (cut === null) return null
-  const left = weigh(items.slice(cut.at)) + weigh(said)
-  const least = turns === 0 ? 0 : Math.max(LEAST_TOKENS, left * LEAST_GAIN)
-  return weigh(items.slice(after, cut.at)) < Math.max(least, limit * LEAST_GAIN) ? null : cut
+  const remaining = sumItemTokens(items.slice(cut.at)) + sumItemTokens(answerItems)
+  const minTokens = turns === 0 ? 0 : Math.max(MIN_SUMMARIZED_TOKENS, remaining * MIN_GAIN)
+  const summarized = sumItemTokens(items.slice(after, cut.at))
+  return summarized < Math.max(minTokens, limit * MIN_GAIN) ? null : cut
 }
 
 /**
- * Where what is kept is too much by itself, each turn would make a summary, and a new prefix. So one
- * that goes on from another stands for as many more turns as are kept, or as are asked for.
+ * Returns how many more turns the next summary must replace. If the retained turns alone exceeded the limit,
+ * each turn would otherwise make a summary, and with it a new prefix of the prompt.
  */
-function leastTurns(most: number, { keepTurns }: SummaryRetention): number {
-  return Math.max(LEAST_TURNS, Math.min(most, keepTurns))
+function computeMinTurns(maxTurns: number, { keepTurns }: SummaryRetention): number {
+  return Math.max(MIN_ADDED_TURNS, Math.min(maxTurns, keepTurns))
 }
 
-function waitsForTools(said: readonly Item[]): boolean {
-  const partners = findToolCallPairs(said)
-  return said.some((item, at) => callEndOf(item)?.side === 'call' && partners[at] === UNPAIRED)
+function hasUnansweredCall(items: readonly Item[]): boolean {
+  const partners = findToolCallPairs(items)
+  return items.some(
+    (item, index) => callEndOf(item)?.side === 'call' && partners[index] === UNPAIRED,
+  )
 }
 
-const NOTHING_COVERED = { at: 0, turns: 0 }
+const EMPTY_PREFIX = { at: 0, turns: 0 }
 
-/** Where a share is meant, and turns are asked for. */
-const USUAL_TURNS = 32
+/** Used if `above` is a share (0.8, for example), which makes no sense for a number of turns. */
+const DEFAULT_MAX_TURNS = 32
 
-const LEAST_TURNS = 2
+const MIN_ADDED_TURNS = 2
 
-/** Of what was to be too much, and of what is left. */
-const LEAST_GAIN = 1 / 8
+/** A summary must replace at least an eighth of the limit and of the remaining items. */
+const MIN_GAIN = 1 / 8
 
-/** About half of what a summary itself may come to. */
-const LEAST_TOKENS = 500
+/** About half of the tokens that a summary itself may have. */
+const MIN_SUMMARIZED_TOKENS = 500
 
-/** Before it is sent: it would not fit what its model can take for all that is known. */
+/** Decides before a request is sent: returns a cut if the request does not fit the model's window. */
 export function decideSummaryBeforeSending(
   first: PreparedRequest,
   { items }: SummarizableItems,
@@ -91,10 +95,10 @@ export function decideSummaryBeforeSending(
   if (window === null || estimateRequestTokens(first) <= computeConversationBudget(window, first))
     return null
   const { policy, history } = first
-  // One that waits for the next question waits no longer.
+  // Not `nextSummary`: the new summary is used at once.
   return findSummaryCut(items, policy.summaries, history.summary?.border.at ?? 0)
 }
 
-function weigh(items: readonly Item[]): number {
+function sumItemTokens(items: readonly Item[]): number {
   return items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
 }

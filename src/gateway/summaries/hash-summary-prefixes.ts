@@ -1,11 +1,11 @@
 /**
- * Names the beginnings of a conversation for which a summary may stand: each from its start up to a
- * border between two turns, by a hash of what was said. What stays beside a summary (instructions at the
- * head, what is pinned) is not part of its name, so that instructions may change from day to day. Of whom
- * nothing is shown is: what was told of them elsewhere is not told here.
+ * Hashes each prefix of a conversation that a summary may replace: all items up to a border between two
+ * turns. A stored summary is found by this hash, so forks of a conversation share the summaries of the
+ * prefixes that they share.
  *
- * Forks of a conversation share these names as far as they share what was said, and one that was edited
- * has others from there on.
+ * The hash leaves out items that stay beside a summary (leading instructions, pinned items), so that
+ * instructions may change from day to day. It includes the hidden authors: a summary that was made with
+ * their messages is not found when they are hidden.
  */
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { createAlwaysSentItemPredicate } from '../../context/windows/item-weights.ts'
@@ -13,28 +13,28 @@ import type { SummarizableItems } from '../../context/summaries/select-summariza
 import { extendContentHash } from '../record/hash-conversation-content.ts'
 
 export interface SummaryPrefix {
-  /** The place of the first item behind it. */
+  /** The index of the first item after the prefix. */
   readonly at: number
-  /** How many turns are in front of it. */
+  /** The number of turns in the prefix. */
   readonly turns: number
   readonly hash: string
 }
 
-/** Oldest first, in one pass. */
+/** Returns the prefixes from the shortest to the longest, in one pass over the items. */
 export function hashSummaryPrefixes({
   items,
   hidden,
 }: SummarizableItems): readonly SummaryPrefix[] {
-  const stays = createAlwaysSentItemPredicate(items)
-  const borders: SummaryPrefix[] = []
+  const isAlwaysSent = createAlwaysSentItemPredicate(items)
+  const prefixes: SummaryPrefix[] = []
   let hash = hidden.length === 0 ? '' : JSON.stringify([...new Set(hidden)].toSorted())
   let at = 0
   for (const [turns, start] of findRoundStarts(items).entries()) {
-    const said = items.slice(at, start).filter((item, place) => !stays(at + place, item))
-    hash = extendContentHash(hash, said)
+    const added = items.slice(at, start).filter((item, index) => !isAlwaysSent(at + index, item))
+    hash = extendContentHash(hash, added)
     at = start
-    // Nothing is in front of the first turn but what was there before anybody asked.
-    if (turns > 0) borders.push({ at, turns, hash })
+    // Before the first turn there are only leading items.
+    if (turns > 0) prefixes.push({ at, turns, hash })
   }
-  return borders
+  return prefixes
 }

@@ -1,102 +1,104 @@
 /**
- * Finds the summary that stands for the beginning of a conversation: of all that there are the one that
- * stands for most. So there is never a second one at work, whoever made how many of them.
+ * Loads the summary for a conversation: the one that replaces the longest prefix. Within a round with tool
+ * calls the prefix must not change, so a summary that was made after the round's first answer started is
+ * used only from the next question on.
  *
- * A turn that is at work with tools goes on behind the beginning that it was begun behind: a summary
- * that was made since then is told from the next question on, where it is remembered when that was.
- *
- * A memory that does not answer, or not in time, costs nothing but itself: all is sent as it was said.
+ * If the database fails or times out, the conversation is sent without a summary.
  */
 import { listCoveredItems } from '../../context/summaries/apply-summary.ts'
-import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
+import {
+  type SummarizableItems,
+  selectSummarizableItems,
+} from '../../context/summaries/select-summarizable-items.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import { errorMessage } from '../../core/errors/gateway-error.ts'
-import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
+import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { StoredSummary } from '../../store/summaries/summary-store-interface.ts'
-import type { ActiveSummary } from '../history/loaded-history.ts'
-import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
 import type { Ports } from '../dependencies-interface.ts'
+import type { ActiveSummary } from '../history/loaded-history.ts'
+import { queryWithTimeout } from '../history/query-with-timeout.ts'
+import type { PlannedRequest } from '../prompt/planned-request.ts'
+import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
 
 export interface SummaryLookup {
   readonly summary: ActiveSummary | null
-  /** The one that stands for most, if it is not told yet. */
+  /** The summary of the longest prefix, if it may not be used in this round. */
   readonly nextSummary?: ActiveSummary
 }
 
-/** `sinceMs`: when the first answer to the newest question was begun; `null` if there is none. */
+/** `answerStartedAtMs`: when the first answer to the latest question started; null if there is none. */
 export async function loadSummary(
-  told: SummarizableItems,
-  sinceMs: number | null,
-  owner: Caller,
-  world: Ports<'summaries' | 'log'>,
+  content: SummarizableItems,
+  answerStartedAtMs: number | null,
+  caller: Caller,
+  ports: Ports<'summaries' | 'log'>,
 ): Promise<SummaryLookup> {
-  const borders = hashSummaryPrefixes(told)
-  if (borders.length === 0) return NONE
-  try {
-    const found = await waitWithTimeout(
-      findSummaries(told, borders, owner, world, ENOUGH),
-      PATIENCE_MS,
-    )
-    if (found !== TIMED_OUT) return atItsTime(found, sinceMs)
-    world.log('warn', 'summary-not-loaded', { why: 'It took too long.' })
-  } catch (error) {
-    world.log('warn', 'summary-not-loaded', { why: errorMessage(error) })
-  }
-  return NONE
-}
-
-const NONE: SummaryLookup = { summary: null }
-
-function atItsTime(found: readonly ActiveSummary[], sinceMs: number | null): SummaryLookup {
-  const [longest] = found
-  if (longest === undefined) return NONE
-  const wasThere = ({ stored }: ActiveSummary) => sinceMs === null || stored.createdAtMs <= sinceMs
-  const summary = found.find(wasThere) ?? null
+  const prefixes = hashSummaryPrefixes(content)
+  if (prefixes.length === 0) return { summary: null }
+  const found = await queryWithTimeout(
+    () => findSummaries(content, prefixes, caller, ports, MAX_CANDIDATES),
+    'summary-not-loaded',
+    ports.log,
+  )
+  const [longest] = found ?? []
+  if (found === null || longest === undefined) return { summary: null }
+  const existed = ({ stored }: ActiveSummary): boolean =>
+    answerStartedAtMs === null || stored.createdAtMs <= answerStartedAtMs
+  const summary = found.find(existed) ?? null
   return summary === longest ? { summary } : { summary, nextSummary: longest }
 }
 
-/** Throws when the database does not answer. */
+/** Returns the summary of the longest prefix. Throws if the database fails. */
 export async function findSummary(
-  told: SummarizableItems,
-  borders: readonly SummaryPrefix[],
-  owner: Caller,
-  world: Ports<'summaries'>,
+  content: SummarizableItems,
+  prefixes: readonly SummaryPrefix[],
+  caller: Caller,
+  ports: Ports<'summaries'>,
 ): Promise<ActiveSummary | null> {
-  const [longest] = await findSummaries(told, borders, owner, world, ENOUGH)
+  const [longest] = await findSummaries(content, prefixes, caller, ports, MAX_CANDIDATES)
   return longest ?? null
 }
 
-/** One that cannot be read is not there, and the one before it stands for nearly as much. */
-const ENOUGH = 3
+/** More than one: the longest may be too recent for this round, or impossible to decrypt. */
+const MAX_CANDIDATES = 3
 
-/** Of all that there are so many, the one that stands for most first. */
-export async function findSummaries(
-  told: SummarizableItems,
-  borders: readonly SummaryPrefix[],
+/** Returns at most `limit` summaries, that of the longest prefix first. */
+async function findSummaries(
+  content: SummarizableItems,
+  prefixes: readonly SummaryPrefix[],
   { tenant, user }: Caller,
   { summaries }: Ports<'summaries'>,
   limit: number,
 ): Promise<readonly ActiveSummary[]> {
-  const hashes = borders.slice(-MAX_BORDERS).map(({ hash }) => hash)
+  const hashes = prefixes.slice(-MAX_PREFIXES).map(({ hash }) => hash)
   const found = await summaries.findSummaries({ tenant, user }, hashes, limit)
   return found.flatMap((stored) => {
-    const border = borders.findLast(({ hash }) => hash === stored.prefixHash)
-    return border === undefined ? [] : [buildActiveSummary(told, border, stored)]
+    const border = prefixes.findLast(({ hash }) => hash === stored.prefixHash)
+    return border === undefined ? [] : [buildActiveSummary(content, border, stored)]
   })
 }
 
 export function buildActiveSummary(
-  told: SummarizableItems,
+  content: SummarizableItems,
   border: SummaryPrefix,
   stored: StoredSummary,
 ): ActiveSummary {
   const { id, text, facts } = stored
-  const { items, hidden } = told
+  const { items, hidden } = content
   return { id, text, facts, border, stored, hidden, covered: listCoveredItems(items, border.at) }
 }
 
-/** A user waits for the first word that long at most on account of a database. */
-const PATIENCE_MS = 1500
+/** Limits the query; a summary with more than 2000 turns after its border would save little. */
+const MAX_PREFIXES = 2_000
 
-/** A summary that stands for less than all but so many turns is as good as none. */
-const MAX_BORDERS = 2_000
+/** Lists the summaries of all prefixes of a conversation, longest first; only the first is in use. */
+export async function listConversationSummaries(
+  { items, policy }: Pick<PlannedRequest, 'items' | 'policy'>,
+  caller: Caller,
+  ports: Ports<'summaries'>,
+): Promise<readonly ActiveSummary[]> {
+  const content = selectSummarizableItems(items, policy)
+  const prefixes = hashSummaryPrefixes(content)
+  return queryStoreOrThrow(() => findSummaries(content, prefixes, caller, ports, MAX_LISTED))
+}
+
+const MAX_LISTED = 1000

@@ -1,9 +1,7 @@
 /**
- * Makes a summary. All is done outside of the memory, which then takes the whole of it or nothing:
- * there is no step in between at which anything is lost, or told twice.
- *
- * Of one conversation a process makes one at a time; of two that are made of the same beginning
- * elsewhere, the first is kept, and the other one is forgotten.
+ * Makes a summary with a model and stores it in one statement, so that a crash loses nothing. A process
+ * makes one summary of a conversation at a time; if two replicas summarize the same prefix, the first
+ * stored summary is used.
  */
 import { listCoveredItems } from '../../context/summaries/apply-summary.ts'
 import {
@@ -15,6 +13,7 @@ import {
 } from '../../context/summaries/plan-and-parse-summary.ts'
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Caller } from '../../core/client/caller.ts'
+import type { ContextPolicy } from '../../core/context-policy.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import {
@@ -29,7 +28,7 @@ import { routeModel, type UpstreamTarget } from '../../upstream/accounts-and-mod
 import type { ActiveSummary } from '../history/loaded-history.ts'
 import { resolveMemoryThread } from '../history/memory-thread-and-storage-permission.ts'
 import type { PlannedRequest } from '../prompt/planned-request.ts'
-import { resolveContextWindow } from '../prompt/size/estimate-tokens-and-window.ts'
+import { resolveModelWindow } from '../prompt/size/estimate-tokens-and-window.ts'
 import type { SendOptions } from '../send/send-with-fallback.ts'
 import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
 import { findSummary } from './load-summary.ts'
@@ -37,133 +36,141 @@ import { requestSummary } from './request-summary.ts'
 import { saveSummary, type SummaryStorageOptions, type WrittenSummary } from './save-summary.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** If it is made anew, then from all that was said, in the place of one that there is. */
 export interface SummaryOptions
   extends SummaryStorageOptions, Pick<SendOptions, 'onCall' | 'isDisconnected'> {
-  /** Who writes it. */
+  /** The model that writes the summary. */
   readonly model: string
   readonly focus: string | null
 }
 
 export interface MadeSummary {
   readonly summary: ActiveSummary
-  /** What it took; `null` where there was one already. */
+  /** The tokens of the summary's requests; null if the summary existed already. */
   readonly usage: TokenUsage | null
 }
 
-/** `busy`: it is being made already. Throws when no whole summary comes of it. */
+export type SummaryPorts = Ports<
+  | 'accounts'
+  | 'facts'
+  | 'log'
+  | 'memoryLayers'
+  | 'newTurnId'
+  | 'nowMs'
+  | 'settings'
+  | 'summaries'
+  | 'transport'
+>
+
+/**
+ * Returns `busy` if the conversation is being summarized already. Throws if the model writes no complete
+ * summary.
+ */
 export async function makeAndSaveSummary(
   planned: PlannedRequest,
-  told: SummarizableItems,
+  content: SummarizableItems,
   cut: SummaryCut,
-  wish: SummaryOptions,
-  ports: Ports<
-    | 'accounts'
-    | 'facts'
-    | 'log'
-    | 'memoryLayers'
-    | 'newTurnId'
-    | 'nowMs'
-    | 'settings'
-    | 'summaries'
-    | 'transport'
-  >,
+  options: SummaryOptions,
+  ports: SummaryPorts,
 ): Promise<MadeSummary | 'busy'> {
-  const borders = hashSummaryPrefixes(told)
-  const border = borders.find(({ at }) => at === cut.at)
+  const prefixes = hashSummaryPrefixes(content)
+  const border = prefixes.find(({ at }) => at === cut.at)
   if (border === undefined) throw new Error('A cut is at the border of two turns.')
-  const end = beginMaking(borders, border, wish.caller, ports)
-  if (end === null) return 'busy'
+  const unlock = lockPrefix(prefixes, border, options.caller, ports)
+  if (unlock === null) return 'busy'
   try {
-    // Another replica may have been faster.
-    const there = await findSummary(told, borders, wish.caller, ports)
-    if (there !== null && there.border.at >= cut.at && !wish.isAnew) {
-      return { summary: there, usage: null }
-    }
-    const before = isGoneOnFrom(there, wish) ? there : null
-    const { written, usage } = await write(planned, told, { border, before }, wish, ports)
-    const {
-      onCall: _onCall,
-      isDisconnected: _isGone,
-      model: _model,
-      focus: _focus,
-      ...keeping
-    } = wish
-    const summary = await saveSummary(told, written, keeping, ports)
-    await keepFacts(planned, written, wish, ports)
+    // Another replica may have stored one.
+    const existing = await findSummary(content, prefixes, options.caller, ports)
+    if (existing !== null && existing.border.at >= cut.at && !options.replacesExisting)
+      return { summary: existing, usage: null }
+    const source = { content, border, previous: canExtend(existing, options) ? existing : null }
+    const { written, usage } = await writeSummary(planned, source, options, ports)
+    const summary = await saveSummary(content, written, options, ports)
+    await saveFacts(planned, written, options, ports)
     const { tokensBefore, tokensAfter } = written
     const tokensUsed = usage.totalTokens
     ports.log('info', 'summarised', { turns: cut.turns, tokensBefore, tokensAfter, tokensUsed })
     return { summary, usage }
   } finally {
-    end()
+    unlock()
   }
 }
 
-/** What it keeps word for word outlives the conversation, where facts are wanted. */
-async function keepFacts(
+/** Saves the facts of the summary in the memory layer, if the policy turns that on. */
+async function saveFacts(
   { policy: { layers }, clientRequest, history }: PlannedRequest,
   { facts, items }: WrittenSummary,
-  { caller, turn, isKept, isTemporary }: SummaryOptions,
+  { caller, turn, mayStore, isTemporary }: SummaryOptions,
   ports: Ports<'facts' | 'log' | 'newTurnId' | 'nowMs'>,
 ): Promise<void> {
-  if (!layers.facts || !isKept || isTemporary || facts.length === 0) return
+  if (!layers.facts || !mayStore || isTemporary || facts.length === 0) return
   const { thread, begunAtMs } = resolveMemoryThread(clientRequest, history, turn)
   const response = turn === null ? null : responseId(turn)
-  const summed = { owner: caller, facts, scope: layers.scope, thread, begunAtMs, response, items }
-  await waitWithTimeout(saveSummaryFacts(summed, ports), FACTS_PATIENCE_MS)
+  const source = { owner: caller, facts, scope: layers.scope, thread, begunAtMs, response, items }
+  await waitWithTimeout(saveSummaryFacts(source, ports), MAX_FACTS_WAIT_MS)
 }
 
-const FACTS_PATIENCE_MS = 2000
+const MAX_FACTS_WAIT_MS = 2000
 
-/** How often in a row one goes on from another before all is read again: what is retold fades. */
+/**
+ * Each summary is made from the one before it, and loses details. After 8 such summaries the next is made
+ * from the complete conversation.
+ */
 const MAX_GENERATIONS = 8
 
-function isGoneOnFrom(there: ActiveSummary | null, { isAnew }: SummaryOptions): boolean {
-  return there !== null && !isAnew && there.stored.generation < MAX_GENERATIONS
+function canExtend(existing: ActiveSummary | null, { replacesExisting }: SummaryOptions): boolean {
+  return existing !== null && !replacesExisting && existing.stored.generation < MAX_GENERATIONS
 }
 
-async function write(
-  planned: PlannedRequest,
-  told: SummarizableItems,
-  { border, before }: Pick<WrittenSummary, 'border' | 'before'>,
+interface SummarySource {
+  readonly content: SummarizableItems
+  readonly border: SummaryPrefix
+  /** The summary that is extended; null if the summary is made from all items before the border. */
+  readonly previous: ActiveSummary | null
+}
+
+async function writeSummary(
+  { policy, clientRequest }: PlannedRequest,
+  { content, border, previous }: SummarySource,
   { model, focus, onCall, isDisconnected }: SummaryOptions,
   ports: Ports<'accounts' | 'log' | 'memoryLayers' | 'settings' | 'transport'>,
 ): Promise<{ readonly written: WrittenSummary; readonly usage: TokenUsage }> {
-  const targets = routeModel(ports, model, planned.clientRequest.dialect)
-  const room = chapterTokens(planned, targets[0])
-  const plan = {
-    before: before === null ? null : formatHistorySummary(before),
-    chapters: buildSummarySections(told, before?.border.at ?? 0, border, room),
+  const targets = routeModel(ports, model, clientRequest.dialect)
+  const chapterTokens = resolveChapterTokens(targets[0], policy)
+  const material = {
+    before: previous === null ? null : formatHistorySummary(previous),
+    chapters: buildSummarySections(content, previous?.border.at ?? 0, border, chapterTokens),
     question: createSummaryPrompt(focus),
   }
-  const { text, usage } = await requestSummary(
-    plan,
-    { targets, model, onCall, isDisconnected },
-    ports,
-  )
-  const words = parseSummary(text)
-  if (words.text === '' && words.facts.length === 0) throw nothingSaid()
-  const covered = listCoveredItems(told.items, border.at)
-  const tokensBefore = covered.reduce((sum, item) => sum + estimateItemTokens(item), 0)
-  const size = { tokensBefore, tokensAfter: estimateItemTokens(createHistorySummaryMessage(words)) }
-  const promptVersion = SUMMARY_PROMPT_VERSION
-  const written = { ...words, ...size, border, before, items: covered.length, model, promptVersion }
+  const sending = { targets, model, onCall, isDisconnected }
+  const { text, usage } = await requestSummary(material, sending, ports)
+  const parsed = parseSummary(text)
+  if (parsed.text === '' && parsed.facts.length === 0) throw createNothingToSummarizeError()
+  const covered = listCoveredItems(content.items, border.at)
+  const written = {
+    ...parsed,
+    border,
+    previous,
+    items: covered.length,
+    tokensBefore: covered.reduce((sum, item) => sum + estimateItemTokens(item), 0),
+    tokensAfter: estimateItemTokens(createHistorySummaryMessage(parsed)),
+    model,
+    promptVersion: SUMMARY_PROMPT_VERSION,
+  }
   return { written, usage }
 }
 
-/** Half of what the writer can take: the rest is for the summary before, and for its answer. */
-function chapterTokens(planned: PlannedRequest, { account, model }: UpstreamTarget): number {
-  const { prompt } = planned
-  const params = { ...prompt.params, model }
-  const window = resolveContextWindow({ ...planned, account, prompt: { ...prompt, params } })
-  return window === null ? USUAL_CHAPTER : Math.max(LEAST_CHAPTER, Math.floor(window / 2))
+/** Half of the model's window; the other half is for the previous summary and the answer. */
+function resolveChapterTokens({ account, model }: UpstreamTarget, policy: ContextPolicy): number {
+  const window = resolveModelWindow(account, model, policy)
+  return window === null
+    ? DEFAULT_CHAPTER_TOKENS
+    : Math.max(MIN_CHAPTER_TOKENS, Math.floor(window / 2))
 }
 
-const USUAL_CHAPTER = 60_000
-const LEAST_CHAPTER = 500
+const DEFAULT_CHAPTER_TOKENS = 60_000
+const MIN_CHAPTER_TOKENS = 500
 
-function nothingSaid(): GatewayError {
+function createNothingToSummarizeError(): GatewayError {
   return new GatewayError(
     'upstream_broken',
     'There is nothing in words to sum up, so the conversation was left as it is.',
@@ -171,28 +178,29 @@ function nothingSaid(): GatewayError {
 }
 
 /**
- * Which beginnings are being summed up by this process, by the memory that they will be kept in, and
- * since when. A conversation is known by sharing such a beginning. `null` if this one is, or too many
- * are. What was given up by its host in the middle is not waited for for ever.
+ * Locks a prefix within this process, and returns a function that unlocks it. Returns null if any prefix of
+ * the conversation is locked, or if the process makes 32 summaries already. A lock expires after 15 minutes,
+ * in case the host stopped the work without an error, as Workers do.
  */
-function beginMaking(
-  borders: readonly SummaryPrefix[],
+function lockPrefix(
+  prefixes: readonly SummaryPrefix[],
   border: SummaryPrefix,
   { tenant, user }: Caller,
   { summaries, nowMs }: Ports<'nowMs' | 'summaries'>,
 ): (() => void) | null {
-  const making = MAKING.get(summaries) ?? new Map<string, number>()
-  MAKING.set(summaries, making)
+  const locks = LOCKS.get(summaries) ?? new Map<string, number>()
+  LOCKS.set(summaries, locks)
   const now = nowMs()
-  for (const [name, sinceMs] of making) if (sinceMs < now - GIVEN_UP_MS) making.delete(name)
-  const nameOf = ({ hash }: SummaryPrefix) => JSON.stringify([tenant, user, hash])
-  if (making.size >= MOST_AT_ONCE) return null
-  if (making.size > 0 && borders.some((each) => making.has(nameOf(each)))) return null
-  const name = nameOf(border)
-  making.set(name, now)
-  return () => void making.delete(name)
+  for (const [key, lockedAtMs] of locks) if (lockedAtMs < now - LOCK_EXPIRY_MS) locks.delete(key)
+  const formatKey = ({ hash }: SummaryPrefix) => JSON.stringify([tenant, user, hash])
+  if (locks.size >= MAX_LOCKS) return null
+  if (locks.size > 0 && prefixes.some((prefix) => locks.has(formatKey(prefix)))) return null
+  const key = formatKey(border)
+  locks.set(key, now)
+  return () => void locks.delete(key)
 }
 
-const MAKING = new WeakMap<object, Map<string, number>>()
-const MOST_AT_ONCE = 32
-const GIVEN_UP_MS = 15 * 60 * 1000
+/** The locked prefixes with the time of their lock, for each database. */
+const LOCKS = new WeakMap<object, Map<string, number>>()
+const MAX_LOCKS = 32
+const LOCK_EXPIRY_MS = 15 * 60 * 1000

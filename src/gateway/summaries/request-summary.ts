@@ -1,6 +1,6 @@
 /**
- * Lets the model that is asked sum up its own conversation. Each chapter is a request like any
- * other, of its own and kept nowhere.
+ * Requests the text of a summary from a model. Each chapter of the conversation is a separate upstream
+ * request with the summary so far; none of them is stored.
  */
 import {
   buildCompactionPrompt,
@@ -22,7 +22,7 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export interface GeneratedSummary {
   readonly text: string
-  /** Of all chapters together. */
+  /** The sum over all chapters. */
   readonly usage: TokenUsage
 }
 
@@ -34,50 +34,51 @@ export interface SummaryModelOptions extends Pick<
 }
 
 export interface SummaryMaterial extends Pick<CompactionPlan, 'before' | 'chapters'> {
-  /** How the model is asked for it; as for a compaction, if nobody says. */
+  /** Builds the request for a chapter; undefined: as for a compaction. */
   readonly question?: typeof buildCompactionPrompt
 }
 
-/** Throws a GatewayError when the model does not give a whole summary. */
+/** Throws a GatewayError if the model writes no complete summary. */
 export async function requestSummary(
   { before, chapters, question = buildCompactionPrompt }: SummaryMaterial,
-  asked: SummaryModelOptions,
+  options: SummaryModelOptions,
   ports: Ports<'log' | 'memoryLayers' | 'settings' | 'transport'>,
 ): Promise<GeneratedSummary> {
   let text = before
   let usage = ZERO_TOKEN_USAGE
   for (const chapter of chapters) {
-    const outcome = await askAbout(question(text, chapter), asked, ports)
-    text = summaryOf(outcome)
+    const outcome = await requestChapter(question(text, chapter), options, ports)
+    text = readSummaryText(outcome)
     usage = addTokenUsage(usage, outcome.usage)
   }
   return { text: text ?? '', usage }
 }
 
-async function askAbout(
+async function requestChapter(
   question: ReturnType<typeof buildCompactionPrompt>,
-  { model, ...asked }: SummaryModelOptions,
+  { model, ...sending }: SummaryModelOptions,
   ports: Ports<'log' | 'memoryLayers' | 'settings' | 'transport'>,
 ): Promise<Outcome> {
   const body = { model, ...question, store: false }
-  const clientRequest = { ...responsesDialect.parse(body), policyOverrides: ALL_OF_IT }
+  const clientRequest = { ...responsesDialect.parse(body), policyOverrides: PLAIN_POLICY }
   const prepare = (target: UpstreamTarget) =>
     prepareRequest(target, { clientRequest, history: NO_HISTORY }, ports)
-  const { events } = await readBufferedAnswer(await sendWithFallback({ ...asked, prepare }, ports))
+  const answer = await sendWithFallback({ ...sending, prepare }, ports)
+  const { events } = await readBufferedAnswer(answer)
   const fold = foldAnswerOutcome()
   for (const event of events) fold.push(event)
   return fold.currentOutcome()
 }
 
-/** A summary is of all that it is given, and of nothing that stands beside a conversation. */
-const ALL_OF_IT: PolicyOverrides = {
+/** Sends the chapter unchanged, without the operator's notes, memory layers and summaries. */
+const PLAIN_POLICY: PolicyOverrides = {
   policy: 'replay',
   notes: { mode: 'replace', entries: [] },
   layers: { workingMemory: false, observations: false, facts: false },
   summaries: { trigger: 'off' },
 }
 
-function summaryOf({ items, finish, failure }: Outcome): string {
+function readSummaryText({ items, finish, failure }: Outcome): string {
   if (failure !== null) throw new GatewayError(failure)
   const text = items.map((item) => (item.type === 'message' ? textOf(item.content) : '')).join('')
   if (finish === 'stop' && text.trim() !== '') return text.trim()

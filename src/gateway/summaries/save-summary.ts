@@ -1,12 +1,13 @@
 /**
- * Keeps a summary that was written: the whole of it in one statement, or nothing. Of one beginning the
- * first is kept, whichever replica it comes from, and is what everybody goes on with.
+ * Stores a summary in one statement. If two replicas summarize the same prefix, the summary that is stored
+ * first is used by both.
  */
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { SummaryContent } from '../../core/items/summary-message.ts'
 import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
+import type { NewSummary } from '../../store/summaries/summary-store-interface.ts'
 import type { ActiveSummary } from '../history/loaded-history.ts'
 import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
 import { buildActiveSummary, findSummary } from './load-summary.ts'
@@ -14,69 +15,76 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export interface WrittenSummary extends SummaryContent {
   readonly border: SummaryPrefix
-  /** How many items it stands for. */
+  /** The number of items that the summary replaces. */
   readonly items: number
   readonly tokensBefore: number
   readonly tokensAfter: number
   readonly model: string
   readonly promptVersion: number
-  /** The one that it goes on from. */
-  readonly before: ActiveSummary | null
+  /** The summary that this one extends. */
+  readonly previous: ActiveSummary | null
 }
 
 export interface SummaryStorageOptions {
   readonly caller: Caller
-  /** The turn after which it is made, if that is kept, and one before it that is kept for sure. */
+  /** The turn after whose answer the summary is made; null if it is not made after an answer. */
   readonly turn: string | null
+  /** The latest stored turn before. */
   readonly parent: string | null
   readonly conversation: string | null
+  /** If a summarized turn was deleted after this time, the summary is not stored. */
   readonly begunAtMs: number
   readonly isTemporary: boolean
-  /** `false` for whoever wants nothing kept. */
-  readonly isKept: boolean
-  /** Whether it is nothing if it cannot be kept. */
-  readonly isPromised: boolean
-  /** Whether it takes the place of one that there is. */
-  readonly isAnew: boolean
+  /** False if the client does not allow to store anything. */
+  readonly mayStore: boolean
+  /** True to throw if the summary cannot be stored; otherwise it is only used for this request. */
+  readonly mustBeStored: boolean
+  /** True to replace the stored summary of the same prefix, if there is one. */
+  readonly replacesExisting: boolean
 }
 
-/** Resolves to the one that stands for the beginning from now on. */
+/** Resolves to the summary that is used from now on: this one, or one that was stored in the meantime. */
 export async function saveSummary(
-  told: SummarizableItems,
+  content: SummarizableItems,
   written: WrittenSummary,
-  keeping: SummaryStorageOptions,
+  options: SummaryStorageOptions,
   ports: Ports<'log' | 'newTurnId' | 'nowMs' | 'summaries'>,
 ): Promise<ActiveSummary> {
-  const { border, before, ...words } = written
-  const { caller, isKept, isPromised, isAnew, ...ties } = keeping
+  const { border, previous, ...fields } = written
+  const { caller, turn, parent, conversation, begunAtMs, isTemporary } = options
   const now = ports.nowMs()
-  const summary = {
-    ...words,
-    ...ties,
+  const summary: NewSummary = {
+    ...fields,
+    turn,
+    parent,
+    conversation,
+    begunAtMs,
+    isTemporary,
     id: `sum_${ports.newTurnId()}`,
     tenant: caller.tenant,
     user: caller.user,
     prefixHash: border.hash,
     turns: border.turns,
-    madeFrom: before?.id ?? null,
-    generation: (before?.stored.generation ?? 0) + 1,
+    madeFrom: previous?.id ?? null,
+    generation: (previous?.stored.generation ?? 0) + 1,
     createdAtMs: now,
     usedAtMs: now,
   }
-  const own = buildActiveSummary(told, border, summary)
-  if (!isKept) return own
+  const active = buildActiveSummary(content, border, summary)
+  if (!options.mayStore) return active
   try {
-    const saved = await waitWithTimeout(ports.summaries.saveSummary(summary, isAnew), PATIENCE_MS)
-    if (saved === TIMED_OUT) throw new Error('It took too long.')
-    if (saved) return own
-    // Somebody was faster, or it was forgotten while it was written.
-    return (await findSummary(told, hashSummaryPrefixes(told), caller, ports)) ?? own
+    const saving = ports.summaries.saveSummary(summary, options.replacesExisting)
+    const isSaved = await waitWithTimeout(saving, MAX_SAVE_MS)
+    if (isSaved === TIMED_OUT) throw new Error('It took too long.')
+    if (isSaved) return active
+    // Another replica has stored a summary, or the conversation was deleted.
+    return (await findSummary(content, hashSummaryPrefixes(content), caller, ports)) ?? active
   } catch (error) {
-    if (isPromised) throw error
+    if (options.mustBeStored) throw error
     ports.log('warn', 'summary-not-kept', { why: errorMessage(error) })
-    return own
+    return active
   }
 }
 
-/** Whoever waits for ever sums up nothing else. */
-const PATIENCE_MS = 30_000
+/** Until then the conversation is locked for other summaries of this process. */
+const MAX_SAVE_MS = 30_000

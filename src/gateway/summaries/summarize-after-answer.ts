@@ -1,74 +1,61 @@
 /**
- * Sums up a conversation after an answer was given, if it is time for that. It is nobody's business but
- * its own: no answer waits for it or fails of it, and if it fails, all stays as it was.
+ * Summarizes a conversation after an answer, if a summary is due. It runs in the background: no answer waits
+ * for it, and a failure changes nothing.
  */
 import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Item } from '../../core/item.ts'
 import type { AnsweredRequest, AfterAnswerWork } from '../after-answer/answered-request.ts'
-import { mayStoreRequest } from '../history/memory-thread-and-storage-permission.ts'
+import {
+  isTemporaryChat,
+  mayStoreRequest,
+} from '../history/memory-thread-and-storage-permission.ts'
 import { DAY_MS } from '../history/touch-loaded-turns.ts'
 import type { PreparedRequest, PlannedRequest } from '../prompt/planned-request.ts'
 import { areSummariesEnabled } from './add-summary-to-history.ts'
 import { decideSummaryAfterAnswer } from './decide-when-to-summarize.ts'
-import { makeAndSaveSummary, type SummaryOptions } from './make-and-save-summary.ts'
+import {
+  makeAndSaveSummary,
+  type SummaryOptions,
+  type SummaryPorts,
+} from './make-and-save-summary.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
 export function summarizeAfterAnswer(
   answered: AnsweredRequest,
-  ports: Ports<
-    | 'accounts'
-    | 'facts'
-    | 'log'
-    | 'memoryLayers'
-    | 'newTurnId'
-    | 'nowMs'
-    | 'settings'
-    | 'summaries'
-    | 'transport'
-  >,
+  ports: SummaryPorts,
 ): AfterAnswerWork | null {
   const { policy, clientRequest } = answered.prepared
-  // Housekeeping is no conversation.
+  // Task requests (titles, tags) are not part of the conversation.
   if (!areSummariesEnabled(policy.summaries) || clientRequest.client.isTask) return null
-  return async (told) => {
+  return async (outcome) => {
     try {
-      const { finish, items } = await told
-      // What is not finished is not gone on from.
-      if (finish !== null) await sumUp(answered, items, ports)
+      const { finish, items } = await outcome
+      // Conversations do not continue from an unfinished answer.
+      if (finish !== null) await summarizeIfDue(answered, items, ports)
     } catch (error) {
       ports.log('warn', 'not-summarised', { turn: answered.turnId, why: errorMessage(error) })
     }
   }
 }
 
-async function sumUp(
+async function summarizeIfDue(
   { prepared, caller, turnId }: AnsweredRequest,
-  said: readonly Item[],
-  ports: Ports<
-    | 'accounts'
-    | 'facts'
-    | 'log'
-    | 'memoryLayers'
-    | 'newTurnId'
-    | 'nowMs'
-    | 'settings'
-    | 'summaries'
-    | 'transport'
-  >,
+  answerItems: readonly Item[],
+  ports: SummaryPorts,
 ): Promise<void> {
-  await keepActive(prepared, caller, ports)
-  const told = selectSummarizableItems([...prepared.items, ...said], prepared.policy)
-  const cut = decideSummaryAfterAnswer(prepared, told, said)
+  await touchActiveSummary(prepared, caller, ports)
+  const content = selectSummarizableItems([...prepared.items, ...answerItems], prepared.policy)
+  const cut = decideSummaryAfterAnswer(prepared, content, answerItems)
   if (cut === null) return
-  const wish = { ...createSummaryOptions(prepared, caller), turn: turnId }
-  // Who wants nothing kept has nothing kept.
-  if (wish.isKept) await makeAndSaveSummary(prepared, told, cut, wish, ports)
+  const options = { ...createSummaryOptions(prepared, caller), turn: turnId }
+  // A later request could not find a summary that is not stored.
+  if (options.mayStore) await makeAndSaveSummary(prepared, content, cut, options, ports)
 }
 
-/** That it is needed is said once a day. */
-async function keepActive(
+/** Writes at most once a day that the summary is in use, so that it does not expire. */
+async function touchActiveSummary(
   { history }: PreparedRequest,
   { tenant, user }: Caller,
   { summaries, nowMs }: Ports<'nowMs' | 'summaries'>,
@@ -78,23 +65,23 @@ async function keepActive(
   await summaries.touchSummary({ tenant, user }, stored.id, nowMs())
 }
 
-/** What a policy wants of a summary that nobody waits for. */
+/** Creates the options of a summary that is made after an answer; other callers override some of them. */
 export function createSummaryOptions(
   { policy, clientRequest, history }: PlannedRequest,
   caller: Caller,
 ): SummaryOptions {
   const { model, focus } = policy.summaries
-  const { storage, client, params } = clientRequest
+  const { storage, params } = clientRequest
   return {
     caller,
     turn: null,
     parent: (history.parent ?? history.recallResult?.latestTurn)?.id ?? null,
     conversation: storage.conversationId,
     begunAtMs: history.loadedAtMs,
-    isTemporary: client.isTemporary && storage.store !== true,
-    isKept: mayStoreRequest(clientRequest, history),
-    isPromised: false,
-    isAnew: false,
+    isTemporary: isTemporaryChat(clientRequest),
+    mayStore: mayStoreRequest(clientRequest, history),
+    mustBeStored: false,
+    replacesExisting: false,
     model: model ?? params.model,
     focus,
     onCall: () => undefined,

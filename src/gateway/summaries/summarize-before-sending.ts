@@ -1,6 +1,6 @@
 /**
- * Sums up a conversation before it is sent, if it would not fit its model otherwise. If that fails, or
- * takes too long, all stays as it was, and the request goes on as one without a summary.
+ * Summarizes a conversation before it is sent, if it would not fit the model's window otherwise. If that
+ * fails or takes longer than `SUMMARY_TIMEOUT_SECONDS`, the request continues without a summary.
  */
 import type { SummaryCut } from '../../context/summaries/plan-and-parse-summary.ts'
 import {
@@ -16,85 +16,70 @@ import type { PreparedRequest } from '../prompt/planned-request.ts'
 import type { SendOptions } from '../send/send-with-fallback.ts'
 import { areSummariesEnabled } from './add-summary-to-history.ts'
 import { decideSummaryBeforeSending } from './decide-when-to-summarize.ts'
-import { makeAndSaveSummary } from './make-and-save-summary.ts'
+import { makeAndSaveSummary, type SummaryPorts } from './make-and-save-summary.ts'
 import { createSummaryOptions } from './summarize-after-answer.ts'
-import type { Ports } from '../dependencies-interface.ts'
 
-/** What is to be summed up before it is sent, and up to where; `null` if nothing is. */
+/** Returns the items to summarize and the cut, or null if no summary is due. */
 export function findSummaryBeforeSending(
   first: PreparedRequest,
-): { told: SummarizableItems; cut: SummaryCut } | null {
+): { readonly content: SummarizableItems; readonly cut: SummaryCut } | null {
   const { clientRequest, policy } = first
   if (!areSummariesEnabled(policy.summaries) || clientRequest.client.isTask) return null
-  const told = selectSummarizableItems(first.items, policy)
-  const cut = decideSummaryBeforeSending(first, told)
-  return cut === null ? null : { told, cut }
+  const content = selectSummarizableItems(first.items, policy)
+  const cut = decideSummaryBeforeSending(first, content)
+  return cut === null ? null : { content, cut }
 }
 
-/** The very same history if there is no need, or no summary. */
+/** Returns the same history if no summary is due or none could be made. */
 export async function summarizeBeforeSending(
   first: PreparedRequest,
   caller: Caller,
-  asking: Pick<SendOptions, 'onCall' | 'isDisconnected'>,
-  ports: Ports<
-    | 'accounts'
-    | 'facts'
-    | 'log'
-    | 'memoryLayers'
-    | 'newTurnId'
-    | 'nowMs'
-    | 'settings'
-    | 'summaries'
-    | 'transport'
-  >,
+  cancellation: CancellationOptions,
+  ports: SummaryPorts,
 ): Promise<LoadedHistory> {
   const { history } = first
   const due = findSummaryBeforeSending(first)
   if (due === null) return history
-  const { told, cut } = due
+  const { content, cut } = due
+  const defaults = createSummaryOptions(first, caller)
   try {
     const made = await cancelAfterTimeout(
-      (caring) =>
-        makeAndSaveSummary(
-          first,
-          told,
-          cut,
-          { ...createSummaryOptions(first, caller), ...caring },
-          ports,
-        ),
-      asking,
+      (withTimeout) =>
+        makeAndSaveSummary(first, content, cut, { ...defaults, ...withTimeout }, ports),
+      cancellation,
       ports.settings.SUMMARY_TIMEOUT_SECONDS * 1000,
     )
     return made === 'busy' ? history : { ...history, summary: made.summary }
   } catch (error) {
-    if (asking.isDisconnected()) throw error
+    if (cancellation.isDisconnected()) throw error
     ports.log('warn', 'not-summarised', { why: errorMessage(error) })
     return history
   }
 }
 
-type Caring = Pick<SendOptions, 'onCall' | 'isDisconnected'>
+type CancellationOptions = Pick<SendOptions, 'onCall' | 'isDisconnected'>
 
+/** Cancels the upstream call in progress, and any later one, when the time is over. */
 export async function cancelAfterTimeout<Value>(
-  work: (caring: Caring) => Promise<Value>,
-  { onCall, isDisconnected }: Caring,
-  patienceMs: number,
+  work: (options: CancellationOptions) => Promise<Value>,
+  { onCall, isDisconnected }: CancellationOptions,
+  timeoutMs: number,
 ): Promise<Value> {
-  let newest: UpstreamCall | null = null
-  let isLate = false
-  const done = await waitWithTimeout(
+  let latestCall: UpstreamCall | null = null
+  let isTimedOut = false
+  const result = await waitWithTimeout(
     work({
-      isDisconnected: () => isLate || isDisconnected(),
+      isDisconnected: () => isTimedOut || isDisconnected(),
       onCall(call) {
-        newest = call
+        latestCall = call
         onCall(call)
-        if (isLate) call.cancel()
+        if (isTimedOut) call.cancel()
       },
     }),
-    patienceMs,
+    timeoutMs,
   )
-  if (done !== TIMED_OUT) return done
-  isLate = true
-  ;(newest as UpstreamCall | null)?.cancel()
+  if (result !== TIMED_OUT) return result
+  isTimedOut = true
+  ;(latestCall as UpstreamCall | null)?.cancel()
   throw new Error('It took too long.')
 }

@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../core/json/json.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { renderPage, readPaging } from '../stored-object-routes/paging.ts'
-import { listConversationSummaries } from '../../gateway/summaries/list-conversation-summaries.ts'
+import { listConversationSummaries } from '../../gateway/summaries/load-summary.ts'
 import type { ActiveSummary } from '../../gateway/history/loaded-history.ts'
 import { areSummariesEnabled } from '../../gateway/summaries/add-summary-to-history.ts'
 import { planStoredConversation } from './plan-stored-conversation.ts'

@@ -101,10 +101,10 @@ async function createSummary(
     | 'transport'
   >,
 ): Promise<JsonObject> {
-  const options = { isAnew: isReplacing, ...cancelOnDisconnect(exchange) }
-  const { made, turns, items } = await summarizeOnRequest(plan, caller, options, ports)
-  if (made === null) return { ...NO_SUMMARY, kept: { turns, items } }
-  const { summary, usage } = made
+  const options = { replacesExisting: isReplacing, ...cancelOnDisconnect(exchange) }
+  const { result, turns, items } = await summarizeOnRequest(plan, caller, options, ports)
+  if (result === null) return { ...NO_SUMMARY, kept: { turns, items } }
+  const { summary, usage } = result
   const isActive = areSummariesEnabled(plan.policy.summaries)
   return {
     ...renderSummary(summary, isActive),

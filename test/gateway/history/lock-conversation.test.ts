@@ -9,11 +9,18 @@ import type { GatewayDependencies } from '../../../src/gateway/dependencies-inte
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
 
-/** A store that writes down who held what until when, and fails where it is told to. */
-function diary(held: Awaited<ReturnType<ConversationStore['holdConversation']>>, fails = false) {
+/** A store that records each call with the end of the lock, e.g. `renew T1 +60000`. `fails`: later calls fail. */
+function recordCalls(
+  result: Awaited<ReturnType<ConversationStore['holdConversation']>>,
+  fails = false,
+) {
   const calls: string[] = []
   const logged: string[] = []
-  const note = <Value>(verb: string, value: Value, { by, untilMs }: Partial<ConversationHold>) => {
+  const record = <Value>(
+    verb: string,
+    value: Value,
+    { by, untilMs }: Partial<ConversationHold>,
+  ) => {
     const until = untilMs === undefined ? '' : ` +${untilMs - Date.now()}`
     calls.push(`${verb} ${by}${until}`)
     return fails ? Promise.reject(new Error('away')) : Promise.resolve(value)
@@ -21,64 +28,64 @@ function diary(held: Awaited<ReturnType<ConversationStore['holdConversation']>>,
   const conversations = {
     holdConversation: (hold: ConversationHold) => {
       calls.push(`hold ${hold.by}`)
-      return Promise.resolve(held)
+      return Promise.resolve(result)
     },
-    renewHold: (hold: ConversationHold) => note('renew', true, hold),
-    letGo: (hold: Partial<ConversationHold>) => note('let go', undefined, hold),
+    renewHold: (hold: ConversationHold) => record('renew', true, hold),
+    letGo: (hold: Partial<ConversationHold>) => record('let go', undefined, hold),
   }
   const log = (_: string, event: string) => void logged.push(event)
-  const world = { conversations, nowMs: Date.now, log } as unknown as GatewayDependencies
+  const ports = { conversations, nowMs: Date.now, log } as unknown as GatewayDependencies
   return {
     calls,
     logged,
-    hold: () =>
-      lockConversation('conv_1', { tenant: 'me', user: null }, 'T1', world, 'conversation'),
+    lock: () =>
+      lockConversation('conv_1', { tenant: 'me', user: null }, 'T1', ports, 'conversation'),
   }
 }
 
-const NOTHING = { context: null, resetAfter: null }
+const NO_SETTINGS = { context: null, resetAfter: null }
 
-describe('a conversation that is held', () => {
-  test('is held again and again, until it is let go', async () => {
-    const { calls, hold } = diary({ type: 'held', ...NOTHING, head: 'H' })
-    const held = await hold()
-    expect(held.head).toBe('H')
+describe('a locked conversation', () => {
+  test('renews its lock every 20 s until the release', async () => {
+    const { calls, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, head: 'H' })
+    const locked = await lock()
+    expect(locked.head).toBe('H')
     await vi.advanceTimersByTimeAsync(LOCK_LEASE_MS)
     expect(calls).toEqual(['hold T1', ...Array<string>(3).fill(`renew T1 +${LOCK_LEASE_MS}`)])
-    await held.release()
+    await locked.release()
     await vi.advanceTimersByTimeAsync(10 * LOCK_LEASE_MS)
     expect(calls.slice(4)).toEqual(['let go T1'])
   })
 
-  test('is no more spoken of when somebody else lets it go', async () => {
-    const { calls, hold } = diary({ type: 'held', ...NOTHING, head: null })
-    const held = await hold()
-    held.stopRenewing()
+  test('does not renew its lock after stopRenewing', async () => {
+    const { calls, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, head: null })
+    const locked = await lock()
+    locked.stopRenewing()
     await vi.advanceTimersByTimeAsync(10 * LOCK_LEASE_MS)
     expect(calls).toEqual(['hold T1'])
   })
 
-  test('does not fail a run whose database is away for a while', async () => {
-    const { logged, hold } = diary({ type: 'held', ...NOTHING, head: null }, true)
-    const held = await hold()
+  test('logs a failed renewal and a failed release, and does not throw', async () => {
+    const { logged, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, head: null }, true)
+    const locked = await lock()
     await vi.advanceTimersByTimeAsync(LOCK_LEASE_MS / 3)
-    await held.release()
+    await locked.release()
     expect(logged).toEqual(['hold-not-renewed', 'hold-not-released'])
   })
 })
 
-describe('a conversation that cannot be held', () => {
+describe('a conversation that cannot be locked', () => {
   test.each([
     ['busy', 400, 'conversation_locked', 'Another process is currently operating'],
     ['unknown', 404, null, "Conversation with id 'conv_1' not found."],
-  ] as const)('because it is %s refuses the request', async (type, status, code, words) => {
-    const { calls, hold } = diary({ type })
-    await expect(hold()).rejects.toMatchObject({
+  ] as const)('rejects the request if it is %s', async (type, status, code, message) => {
+    const { calls, lock } = recordCalls({ type })
+    await expect(lock()).rejects.toMatchObject({
       failure: {
         status,
         code,
         param: 'conversation',
-        message: expect.stringContaining(words) as string,
+        message: expect.stringContaining(message) as string,
       },
     })
     await vi.advanceTimersByTimeAsync(10 * LOCK_LEASE_MS)

@@ -44,7 +44,7 @@ function textsIn(items: readonly Item[]): readonly string[] {
   )
 }
 
-describe('what has to be loaded', () => {
+describe('listMediaUrlsToLoad', () => {
   const items = [
     user(image(URL_A), { type: 'input_file', file_url: 'https://a.example/b.pdf' }),
     user(image('http://a.example/plain.png'), image('data:image/png;base64,AAAA')),
@@ -54,7 +54,7 @@ describe('what has to be loaded', () => {
     ...listMediaUrlsToLoad(items, resolveMediaSupport(account(wire, quirks))).keys(),
   ]
 
-  test('is what the upstream does not load itself, the newest first', () => {
+  test('lists the URLs that the upstream does not load itself, latest first', () => {
     expect(planned('responses')).toEqual([])
     expect(planned('anthropic')).toEqual(['http://a.example/plain.png'])
     expect(planned('chat')).toEqual(['https://a.example/b.pdf'])
@@ -66,7 +66,7 @@ describe('what has to be loaded', () => {
     expect(planned('gemini', { remoteUrls: true })).toEqual([])
   })
 
-  test('is everything, for one that is said to load nothing', () => {
+  test('lists all URLs for an account with the quirk mediaUrls: false', () => {
     const all = planned('responses', { mediaUrls: false })
     expect(all).toHaveLength(4)
     expect(planned('gemini', { remoteUrls: true, mediaUrls: false })).toEqual(all)
@@ -75,12 +75,12 @@ describe('what has to be loaded', () => {
   })
 })
 
-describe('what was loaded', () => {
+describe('a loaded medium', () => {
   const reader = resolveMediaSupport(account('gemini'))
   const shown = (loaded: LoadedMedia, ...items: readonly Item[]) =>
     embedLoadedMedia(loaded, reader).run(items)
 
-  test('stands in the place of its address', () => {
+  test('replaces its URL', () => {
     const loaded = new Map([[URL_A, { type: 'image/png', base64: 'AAAA' }]])
     const step = shown(loaded, user(image(URL_A)), answer)
     expect(step.items[0]).toEqual(user(image('data:image/png;base64,AAAA')))
@@ -95,29 +95,29 @@ describe('what was loaded', () => {
     expect(step.items[0]).toEqual(user({ type: 'input_file', file_data, filename: 'report.pdf' }))
   })
 
-  test('C85 or did not load, is told to the model and noted, never passed over', () => {
+  test('C85 becomes a notice to the model and a note if it could not be loaded', () => {
     const step = shown(new Map([[URL_A, { fault: 'media-late' as const }]]), user(image(URL_A)))
     expect(textsIn(step.items)[0]).toMatch(/image.*not shown.*in time/)
     expect(step.notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-late' }])
   })
 })
 
-describe('C85 media of every upstream', () => {
+describe('C85 media for every upstream', () => {
   const correct = (...items: readonly Item[]) => correctMediaTypes().run(items)
 
-  test('are sent as what they are', () => {
+  test('get the type that their content has', () => {
     const step = correct(user(image(inlineOf('image/jpeg', 'image/png'))))
     expect(step.items).toEqual([user(image(inlineOf('image/jpeg')))])
     expect(step.notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-type-corrected' }])
   })
 
-  test('that say what they are stay the very same', () => {
+  test('stay the same objects if their type is right', () => {
     const items = [
       ...KINDS.filter((kind) => kind.startsWith('image/')).map((kind) =>
         user(image(inlineOf(kind))),
       ),
       user(image(inlineOf('image/jpeg', 'image/jpg'))),
-      // Of a kind whose beginning nobody here knows.
+      // The content of an unknown type is not checked.
       user(image('data:image/x-unheard-of;base64,notReallyOne')),
       user({ type: 'input_file', file_data: inlineOf('application/pdf'), filename: 'a.pdf' }),
       user({ type: 'input_audio', input_audio: { data: dataOf('audio/wav'), format: 'wav' } }),
@@ -126,7 +126,7 @@ describe('C85 media of every upstream', () => {
     expect(correctMediaTypes().run(items).items).toBe(items)
   })
 
-  test('that are no media at all become a notice', () => {
+  test('become a notice if the content is HTML or of another kind', () => {
     const page = `data:image/png;base64,${btoa('<!doctype html><title>404</title>')}`
     const step = correct(user(image(page), image(inlineOf('audio/wav', 'image/png'))))
     expect(textsIn(step.items)).toEqual([
@@ -136,19 +136,19 @@ describe('C85 media of every upstream', () => {
     expect(step.notes.map(({ why }) => why)).toEqual(['media-mislabelled', 'media-mislabelled'])
   })
 
-  test('are nothing if they do not begin like what they are said to be', () => {
+  test('become a notice if the content does not start like their type', () => {
     const step = correct(user(image('data:image/png;base64,notReallyOne')))
     expect(textsIn(step.items)).toEqual([expect.stringMatching(/image.*not shown/)])
   })
 
-  test('are images where an address belongs, too', () => {
+  test('are corrected where base64 stands in place of a URL', () => {
     const step = correct(user(image(dataOf('image/png'))))
     expect(step.items).toEqual([user(image(inlineOf('image/png')))])
     expect(step.notes.map(({ why }) => why)).toEqual(['media-type-corrected'])
   })
 
   test.each(['', ' ', '@@@@', btoa('{"error": "not found"}'), btoa('404 page not found')])(
-    'that hold nothing, or a text, become a notice: %j',
+    'become a notice if they are empty or text: %j',
     (base64) => {
       const step = correct(user(image(`data:image/png;base64,${base64}`)))
       expect(textsIn(step.items)).toEqual([expect.stringMatching(/image.*not shown/)])
@@ -156,14 +156,14 @@ describe('C85 media of every upstream', () => {
     },
   )
 
-  test('may be written with blanks, or in the letters of URLs', () => {
+  test('may have leading spaces or URL-safe base64', () => {
     for (const base64 of [` ${dataOf('image/jpeg').slice(0, 21)}`, '_9j_4AAQSkZJRgABAQ']) {
       const items = [user(image(`data:image/jpeg;base64,${base64}`))]
       expect(correctMediaTypes().run(items).items).toBe(items)
     }
   })
 
-  test('of sound have the format that they have', () => {
+  test('get the right format if they are audio', () => {
     const part: Part = {
       type: 'input_audio',
       input_audio: { data: dataOf('audio/mpeg'), format: 'wav' },
@@ -177,12 +177,12 @@ function dataOf(kind: (typeof KINDS)[number]): string {
   return inlineOf(kind).slice(`data:${kind};base64,`.length)
 }
 
-describe('C99 what an upstream takes', () => {
+describe('C99 the size limits of an upstream', () => {
   const limits = { maxImageChars: 400, maxRequestChars: 1000 }
   const fit = (...items: readonly Item[]) => hideMediaOverLimit(limits).run(items)
   const sized = (chars: number) => image(`data:image/png;base64,${'A'.repeat(chars)}`)
 
-  test('is by image: a larger one of old is a notice, one of the newest question is refused', () => {
+  test('hide an old image over the limit and report one in the latest question', () => {
     const step = fit(user(sized(404)), answer, user(sized(400)))
     expect(textsIn(step.items)[0]).toMatch(/not shown: it is larger/)
     expect(step.notes).toMatchObject([{ at: 0, why: 'media-oversized' }])
@@ -191,7 +191,7 @@ describe('C99 what an upstream takes', () => {
     expect(refused).toMatchObject({ at: 2, sentence: expect.stringContaining('takes') as string })
   })
 
-  test('is by request: the oldest go, in steps, and the newest question never', () => {
+  test('hide the oldest images in steps, never those of the latest question', () => {
     const rounds = Array.from({ length: 8 }, () => [user(sized(200)), answer]).flat()
     const step = fit(...rounds)
     const left = textsIn(step.items).filter((text) => text === 'input_image')
@@ -200,7 +200,7 @@ describe('C99 what an upstream takes', () => {
     expect(findOversizedMedia([user(sized(400), sized(400), sized(300))], limits)).not.toBeNull()
   })
 
-  test('is the same from turn to turn, but for a step now and then', () => {
+  test('rarely change which images of earlier turns are sent', () => {
     const size = fc.integer({ min: 1, max: 100 })
     fc.assert(
       fc.property(fc.array(size, { minLength: 4, maxLength: 60 }), (sizes) => {
@@ -222,7 +222,7 @@ describe('C99 what an upstream takes', () => {
     )
   })
 
-  test('of a request without limits costs nothing', () => {
+  test('leave the list unchanged if there are none', () => {
     const items = [user(sized(4000))]
     expect(
       hideMediaOverLimit({ maxImageChars: null, maxRequestChars: null }).run(items).items,
@@ -230,11 +230,11 @@ describe('C99 what an upstream takes', () => {
   })
 })
 
-describe('every step', () => {
+describe('every transform', () => {
   const part = fc.oneof(
     fc
       .constantFrom(...KINDS)
-      .chain((kind) => fc.constantFrom(...KINDS).map((said) => image(inlineOf(kind, said)))),
+      .chain((kind) => fc.constantFrom(...KINDS).map((type) => image(inlineOf(kind, type)))),
     fc.constantFrom(
       image(URL_A),
       image('https://a.example/lost.png'),
@@ -258,12 +258,12 @@ describe('every step', () => {
     ['https://a.example/lost.png', { fault: 'media-gone' as const }],
   ])
   const steps: readonly (readonly [name: string, step: Transform])[] = [
-    ['shows', embedLoadedMedia(loaded, resolveMediaSupport(account('gemini')))],
-    ['corrects', correctMediaTypes()],
-    ['fits', hideMediaOverLimit({ maxImageChars: 60, maxRequestChars: 200 })],
+    ['embedLoadedMedia', embedLoadedMedia(loaded, resolveMediaSupport(account('gemini')))],
+    ['correctMediaTypes', correctMediaTypes()],
+    ['hideMediaOverLimit', hideMediaOverLimit({ maxImageChars: 60, maxRequestChars: 200 })],
   ]
 
-  test.each(steps)('that %s is pure, idempotent and honest', (_, step) => {
+  test.each(steps)('is pure, idempotent and notes all changes: %s', (_, step) => {
     fc.assert(
       fc.property(fc.array(item, { maxLength: 8 }), (items) => {
         const distinct = items.map((one) => ({ ...one }))

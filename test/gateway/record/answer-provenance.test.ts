@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-test('what sealed reasoning stands on is named when somebody keeps it, and once', () => {
+test('hashes the prefix of encrypted reasoning only when the origin is read, and once', () => {
   const { dependencies } = gateway
   const [account] = dependencies.accounts
   if (account === undefined) throw new Error('There is no account.')
@@ -27,7 +27,7 @@ test('what sealed reasoning stands on is named when somebody keeps it, and once'
     { clientRequest, history: NO_HISTORY },
     dependencies,
   )
-  const thought: Item = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
+  const reasoning: Item = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
   const outcome = {
     finish: 'stop',
     failure: null,
@@ -36,22 +36,22 @@ test('what sealed reasoning stands on is named when somebody keeps it, and once'
     model: null,
   } as const
 
-  let looks = 0
+  let reads = 0
   const { prompt } = sent
-  const watched = {
+  const countingPrompt = {
     ...prompt,
     get items() {
-      looks += 1
+      reads += 1
       return prompt.items
     },
   }
   const { origin } = describeAnswerProvenance(
-    { ...sent, prompt: watched },
-    { ...outcome, items: [thought] },
+    { ...sent, prompt: countingPrompt },
+    { ...outcome, items: [reasoning] },
   )
-  expect(looks).toBe(0)
+  expect(reads).toBe(0)
   expect(origin().prefixHash).toBe(hashPromptPrefix(prompt, 'responses'))
-  const looksOnce = looks
+  const readsOnce = reads
   expect(origin()).toBe(origin())
-  expect(looks).toBe(looksOnce)
+  expect(reads).toBe(readsOnce)
 })

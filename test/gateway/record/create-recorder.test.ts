@@ -8,7 +8,7 @@ import { createRetentionRule } from '../../../src/gateway/record/item-retention-
 import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 
-const MADE = {
+const PROVENANCE = {
   origin: () => ({ wire: 'anthropic', account: 'a', model: 'm', prefixHash: null }),
   fingerprint: () => 'f',
   reasoningRejectedBy: null,
@@ -17,22 +17,22 @@ const MADE = {
 const UNREQUESTED = {
   turnId: '01JZZZZZZZZZZZZZZZZZ',
   isRequested: false,
-  onLate: () => undefined,
+  onTimeout: () => undefined,
   waitUntil: () => undefined,
 }
 
 const REASONING: Item = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] }
 const CALL: Item = { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' }
 
-function said(text: string): Item {
+function assistant(text: string): Item {
   return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }
 }
 
-function finished(...items: readonly Item[]): Outcome {
+function finishedOutcome(...items: readonly Item[]): Outcome {
   return { items, finish: 'stop', failure: null, usage: null, upstreamId: null, model: null }
 }
 
-/** A turn writer that lists what it is given. */
+/** A turn writer that records its calls, e.g. `0 message`. */
 function fakeWriter(close: (outcome: Outcome) => Outcome = (outcome) => outcome) {
   const lines: string[] = []
   const openWriter = (): TurnWriter => {
@@ -55,34 +55,38 @@ function fakeWriter(close: (outcome: Outcome) => Outcome = (outcome) => outcome)
 const settings = (environment = {}) => readSettings(environment)
 const plain = createRetentionRule(DEFAULT_CLIENT_TRAITS, 'chat', settings())
 
-test('a plain exchange of text writes nothing', async () => {
+test('writes nothing for an exchange of plain text', async () => {
   const { lines, openWriter } = fakeWriter()
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
-  recorder.itemStarted(said(''))
-  recorder.itemEnded(said('Hello.'), 0)
-  const outcome = finished(said('Hello.'))
-  const origin = vi.fn(MADE.origin)
-  expect(await recorder.settle(outcome, 'finished', { ...MADE, origin })).toBe(outcome)
+  recorder.itemStarted(assistant(''))
+  recorder.itemEnded(assistant('Hello.'), 0)
+  const outcome = finishedOutcome(assistant('Hello.'))
+  const origin = vi.fn(PROVENANCE.origin)
+  expect(await recorder.settle(outcome, 'finished', { ...PROVENANCE, origin })).toBe(outcome)
   expect(origin).not.toHaveBeenCalled()
   expect(recorder.canBeReferenced()).toBe(false)
   expect(lines).toEqual([])
 })
 
-test('it is opened as soon as the model begins to think', () => {
+test('opens the turn when reasoning starts', () => {
   const { lines, openWriter } = fakeWriter()
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
   recorder.itemStarted({ type: 'reasoning', summary: [] })
   expect(lines).toEqual(['open'])
 })
 
-test('what was said before the first thing worth keeping is kept in its place', async () => {
+test('stores the items before the first item worth storing at their positions', async () => {
   const { lines, openWriter } = fakeWriter()
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
-  recorder.itemEnded(said('Let me see.'), 0)
+  recorder.itemEnded(assistant('Let me see.'), 0)
   expect(lines).toEqual([])
   recorder.itemEnded(REASONING, 1)
-  recorder.itemEnded(said('So.'), 2)
-  await recorder.settle(finished(said('Let me see.'), REASONING, said('So.')), 'finished', MADE)
+  recorder.itemEnded(assistant('So.'), 2)
+  await recorder.settle(
+    finishedOutcome(assistant('Let me see.'), REASONING, assistant('So.')),
+    'finished',
+    PROVENANCE,
+  )
   expect(lines).toEqual([
     'open',
     '0 message',
@@ -92,25 +96,25 @@ test('what was said before the first thing worth keeping is kept in its place', 
   ])
 })
 
-test('that an upstream refused its reasoning is kept, though nothing else is worth it', async () => {
+test('stores the turn if the upstream rejected reasoning, even without an item worth storing', async () => {
   const { lines, openWriter } = fakeWriter()
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
-  recorder.itemEnded(said('So.'), 0)
-  const made = { ...MADE, reasoningRejectedBy: 'a' }
-  await recorder.settle(finished(said('So.')), 'finished', made)
+  recorder.itemEnded(assistant('So.'), 0)
+  const provenance = { ...PROVENANCE, reasoningRejectedBy: 'a' }
+  await recorder.settle(finishedOutcome(assistant('So.')), 'finished', provenance)
   expect(lines).toEqual(['open', '0 message', 'close message'])
 })
 
-test('a store that fails takes nothing away from the answer (C8)', async () => {
+test('returns the answer unchanged if the store fails (C8)', async () => {
   const failure = { status: 503, type: 't', code: null, message: 'away', param: null }
   const { openWriter } = fakeWriter((outcome) => ({ ...outcome, finish: null, failure }))
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
   recorder.itemEnded(REASONING, 0)
-  const outcome = finished(REASONING)
-  expect(await recorder.settle(outcome, 'finished', MADE)).toBe(outcome)
+  const outcome = finishedOutcome(REASONING)
+  expect(await recorder.settle(outcome, 'finished', PROVENANCE)).toBe(outcome)
 })
 
-test('with PERSIST_REASONING=disabled no reasoning reaches the store (C15)', async () => {
+test('stores no reasoning with PERSIST_REASONING=disabled (C15)', async () => {
   const { lines, openWriter } = fakeWriter()
   const client = { ...DEFAULT_CLIENT_TRAITS, receivesMarkers: true }
   const rule = createRetentionRule(client, 'chat', settings({ PERSIST_REASONING: 'disabled' }))
@@ -118,12 +122,12 @@ test('with PERSIST_REASONING=disabled no reasoning reaches the store (C15)', asy
   recorder.itemStarted(REASONING)
   recorder.itemEnded(REASONING, 0)
   recorder.itemEnded(CALL, 1)
-  await recorder.settle(finished(REASONING, CALL), 'finished', MADE)
+  await recorder.settle(finishedOutcome(REASONING, CALL), 'finished', PROVENANCE)
   expect(lines).toEqual(['open', '1 function_call', 'close function_call'])
 })
 
-describe('a turn that the client asked to have stored', () => {
-  const STORED: Outcome = { ...finished(), model: 'stored' }
+describe('a turn that the client asked to store', () => {
+  const STORED: Outcome = { ...finishedOutcome(), model: 'stored' }
 
   /** A writer whose turn opens when `open` is called. */
   function slowWriter() {
@@ -138,37 +142,37 @@ describe('a turn that the client asked to have stored', () => {
         return STORED
       },
     })
-    const onLate = vi.fn<() => void>()
-    const options = { ...UNREQUESTED, isRequested: true, rule: plain, openWriter, onLate }
-    return { recorder: createRecorder(options), open, onLate, closed }
+    const onTimeout = vi.fn<() => void>()
+    const options = { ...UNREQUESTED, isRequested: true, rule: plain, openWriter, onTimeout }
+    return { recorder: createRecorder(options), open, onTimeout, closed }
   }
 
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  test.each([true, false])('is waited for if it opens in time: %s', async (isOpen) => {
-    const { recorder, open, onLate } = slowWriter()
+  test.each([true, false])('is awaited for 5 s: opened %s', async (isOpen) => {
+    const { recorder, open, onTimeout } = slowWriter()
     await vi.advanceTimersByTimeAsync(4000)
     open(isOpen)
     expect(await recorder.opened).toBe(isOpen)
-    expect(await recorder.settle(finished(), 'finished', MADE)).toBe(STORED)
-    expect(onLate).not.toHaveBeenCalled()
+    expect(await recorder.settle(finishedOutcome(), 'finished', PROVENANCE)).toBe(STORED)
+    expect(onTimeout).not.toHaveBeenCalled()
   })
 
-  test('is stored later if it opens late, and does not hold the answer back', async () => {
-    const { recorder, open, onLate, closed } = slowWriter()
-    const outcome = finished()
-    const settled = recorder.settle(outcome, 'finished', MADE)
+  test('is stored later if it opens after 5 s, without delaying the answer', async () => {
+    const { recorder, open, onTimeout, closed } = slowWriter()
+    const outcome = finishedOutcome()
+    const settled = recorder.settle(outcome, 'finished', PROVENANCE)
     await vi.advanceTimersByTimeAsync(6000)
     expect(await recorder.opened).toBe(false)
     expect(await settled).toBe(outcome)
-    expect(onLate).toHaveBeenCalledOnce()
+    expect(onTimeout).toHaveBeenCalledOnce()
     open(true)
     await vi.advanceTimersByTimeAsync(0)
     expect(closed).toEqual([outcome])
   })
 
-  test('keeps the ids that the client was sent when an item is left out', () => {
+  test('has the ids that the client received if an item is left out', () => {
     const items: Item[] = []
     const openWriter = (): TurnWriter => ({
       ...fakeWriter().openWriter(),
@@ -180,15 +184,15 @@ describe('a turn that the client asked to have stored', () => {
       settings({ PERSIST_REASONING: 'disabled' }),
     )
     const recorder = createRecorder({ ...UNREQUESTED, isRequested: true, rule, openWriter })
-    recorder.itemEnded(said('a'), 0)
+    recorder.itemEnded(assistant('a'), 0)
     recorder.itemEnded(REASONING, 1)
-    recorder.itemEnded(said('b'), 2)
+    recorder.itemEnded(assistant('b'), 2)
     const turnId = '01JZZZZZZZZZZZZZZZZZ'
-    expect(items).toEqual([said('a'), { ...said('b'), id: itemId('message', turnId, 2) }])
+    expect(items).toEqual([assistant('a'), { ...assistant('b'), id: itemId('message', turnId, 2) }])
   })
 })
 
-describe('worth keeping', () => {
+describe('createRetentionRule stores or omits', () => {
   const opaque: Item = { type: 'opaque', raw: { type: 'web_search_call' } }
   const signed: Item = { ...CALL, native: { gemini: { thoughtSignature: 's' } } }
   const marked = { ...DEFAULT_CLIENT_TRAITS, receivesMarkers: true }
@@ -200,15 +204,9 @@ describe('worth keeping', () => {
     ['a call with a signature', signed, DEFAULT_CLIENT_TRAITS, {}, true],
     ['a plain call that comes back by itself', CALL, DEFAULT_CLIENT_TRAITS, {}, false],
     ['a plain call to Open WebUI, which sends it back', CALL, openWebUi, {}, false],
-    ['a plain call to a client of which nobody knows', CALL, marked, {}, true],
-    [
-      'a call where tools are to be forgotten',
-      CALL,
-      marked,
-      { PERSIST_TOOL_RESULTS: 'off' },
-      false,
-    ],
-    ['text', said('x'), marked, {}, false],
+    ['a plain call to a client that may not send it back', CALL, marked, {}, true],
+    ['a call with PERSIST_TOOL_RESULTS=off', CALL, marked, { PERSIST_TOOL_RESULTS: 'off' }, false],
+    ['text', assistant('x'), marked, {}, false],
   ] as const)('%s', (_, item, client, environment, isWorthStoring) => {
     expect(createRetentionRule(client, 'chat', settings(environment)).isWorthStoring(item)).toBe(
       isWorthStoring,

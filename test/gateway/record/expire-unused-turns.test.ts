@@ -18,7 +18,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const NOW = 1_000 * DAY_MS
 
 const logged: unknown[] = []
-const worldOf = (recall: RecallStore, RETENTION_DAYS: string): ExpiryDependencies => ({
+const createPorts = (recall: RecallStore, RETENTION_DAYS: string): ExpiryDependencies => ({
   recall,
   settings: readSettings({ RETENTION_DAYS }),
   nowMs: () => NOW,
@@ -26,47 +26,48 @@ const worldOf = (recall: RecallStore, RETENTION_DAYS: string): ExpiryDependencie
 })
 beforeEach(() => void logged.splice(0))
 
-describe('what nobody needs any more', () => {
+describe('an unused turn', () => {
   let stores: Stores
   beforeAll(async () => {
     stores = createStores(await openEngine('sqlite::memory:'))
   })
   afterAll(() => stores.store.close())
 
-  const usedDaysAgo = async (days: number, turn: NewTurn = newTurn()): Promise<NewTurn> => {
+  const openTurnDaysAgo = async (days: number, turn: NewTurn = newTurn()): Promise<NewTurn> => {
     await stores.store.openTurn({ ...turn, createdAtMs: NOW - days * DAY_MS })
     return turn
   }
-  const isThere = async ({ id, tenant }: NewTurn) =>
+  const isStored = async ({ id, tenant }: NewTurn) =>
     (await stores.store.loadChain({ tenant, user: null }, id)) !== null
-  const expire = (days: string) => expireUnusedTurns(worldOf(stores.recall, days), { restMs: 0 })
+  const expire = (days: string) =>
+    expireUnusedTurns(createPorts(stores.recall, days), { pauseMs: 0 })
 
-  test('goes after so many days, and is told of once', async () => {
-    const [old, young] = [await usedDaysAgo(31), await usedDaysAgo(29)]
+  test('is deleted after RETENTION_DAYS, and logged once', async () => {
+    const [old, young] = [await openTurnDaysAgo(31), await openTurnDaysAgo(29)]
     expect(await expire('30')).toBe(1)
-    expect([await isThere(old), await isThere(young)]).toEqual([false, true])
+    expect([await isStored(old), await isStored(young)]).toEqual([false, true])
     expect(logged).toEqual([['info', 'turns-expired', { turns: 1 }]])
     expect(await expire('30')).toBe(0)
     expect(logged).toHaveLength(1)
   })
 
-  test('goes to the last of it, however it hangs together', async () => {
-    const root = await usedDaysAgo(90)
+  test('is deleted with all its unused ancestors and descendants', async () => {
+    const root = await openTurnDaysAgo(90)
     let tip = root
     for (let depth = 0; depth < 1_200; depth += 1) {
-      tip = await usedDaysAgo(depth % 2 === 0 ? 40 : 60, nextTurn(tip))
-      if (depth % 100 === 0) await usedDaysAgo(70, nextTurn(tip))
+      tip = await openTurnDaysAgo(depth % 2 === 0 ? 40 : 60, nextTurn(tip))
+      if (depth % 100 === 0) await openTurnDaysAgo(70, nextTurn(tip))
     }
     expect(await expire('30')).toBe(1_213)
-    expect(await isThere(root)).toBe(false)
+    expect(await isStored(root)).toBe(false)
   })
 
-  test('stays for ever if it is to, but for what was not meant to last', async () => {
-    const old = await usedDaysAgo(900)
-    const young = await usedDaysAgo(1.9, newTurn({ isTemporary: true }))
-    const older = await usedDaysAgo(2.1, newTurn({ isTemporary: true }))
+  test('stays with RETENTION_DAYS=off, except for temporary chats', async () => {
+    const old = await openTurnDaysAgo(900)
+    const young = await openTurnDaysAgo(1.9, newTurn({ isTemporary: true }))
+    const older = await openTurnDaysAgo(2.1, newTurn({ isTemporary: true }))
     expect(await expire('off')).toBe(1)
-    expect([await isThere(old), await isThere(young), await isThere(older)]).toEqual([
+    expect([await isStored(old), await isStored(young), await isStored(older)]).toEqual([
       true,
       true,
       false,
@@ -75,25 +76,25 @@ describe('what nobody needs any more', () => {
   })
 })
 
-describe('the rounds', () => {
+describe('the batches', () => {
   const always = { usedAtMs: 1, turnId: 'X' }
-  const storeOf = (expireTurns: RecallStore['expireTurns']) =>
-    worldOf({ expireTurns } as RecallStore, '30')
+  const createPortsWith = (expireTurns: RecallStore['expireTurns']) =>
+    createPorts({ expireTurns } as RecallStore, '30')
 
-  test('come to an end, and leave the rest for the next time', async () => {
+  test('end at the limit and leave the rest for the next hour', async () => {
     const expireTurns = vi.fn(async () => ({ removed: 500, next: always }))
-    const bounds = { rounds: 7, restMs: 0 }
-    expect(await expireUnusedTurns(storeOf(expireTurns), bounds)).toBe(3_500)
+    const limits = { batches: 7, pauseMs: 0 }
+    expect(await expireUnusedTurns(createPortsWith(expireTurns), limits)).toBe(3_500)
     expect(expireTurns).toHaveBeenCalledTimes(7)
   })
 
-  test('rest in between', async () => {
+  test('have a pause between them', async () => {
     vi.useFakeTimers()
     const expireTurns = vi.fn(async () => ({ removed: 0, next: always }))
-    const ended = expireUnusedTurns(storeOf(expireTurns), { rounds: 4, restMs: 20 })
-    for (let rounds = 1; rounds <= 4; rounds += 1) {
+    const ended = expireUnusedTurns(createPortsWith(expireTurns), { batches: 4, pauseMs: 20 })
+    for (let batches = 1; batches <= 4; batches += 1) {
       await vi.advanceTimersByTimeAsync(19)
-      expect(expireTurns).toHaveBeenCalledTimes(rounds)
+      expect(expireTurns).toHaveBeenCalledTimes(batches)
       await vi.advanceTimersByTimeAsync(1)
     }
     await vi.runAllTimersAsync()
@@ -101,25 +102,25 @@ describe('the rounds', () => {
     vi.useRealTimers()
   })
 
-  test('end with a failure, which is told once', async () => {
+  test('end with a failure, which is logged once', async () => {
     const expireTurns = vi.fn(() => Promise.reject(new Error('It is away.')))
-    expect(await expireUnusedTurns(storeOf(expireTurns))).toBe(0)
+    expect(await expireUnusedTurns(createPortsWith(expireTurns))).toBe(0)
     expect(expireTurns).toHaveBeenCalledTimes(1)
     expect(logged).toEqual([['warn', 'turns-not-expired', { why: 'It is away.' }]])
   })
 })
 
-describe('every hour', () => {
+describe('expireTurnsHourly', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
   const MINUTE = 60_000
-  const storeOf = (expireTurns: () => Promise<{ removed: number; next: null }>) =>
-    worldOf({ expireTurns } as unknown as RecallStore, 'off')
+  const createPortsWith = (expireTurns: () => Promise<{ removed: number; next: null }>) =>
+    createPorts({ expireTurns } as unknown as RecallStore, 'off')
 
-  test('it is done, some minutes after the start and then again, failures or not', async () => {
+  test('runs a few minutes after the start and then hourly, even after a failure', async () => {
     let runs = 0
     const stop = expireTurnsHourly(
-      storeOf(() => {
+      createPortsWith(() => {
         runs += 1
         return runs === 1
           ? Promise.reject(new Error())
@@ -137,13 +138,13 @@ describe('every hour', () => {
     expect(runs).toBe(2)
   })
 
-  test('nobody waits for a round when it is to stop, and none follows', async () => {
-    const round = Promise.withResolvers<{ removed: number; next: null }>()
-    const expireTurns = vi.fn(() => round.promise)
-    const stop = expireTurnsHourly(storeOf(expireTurns))
+  test('starts no run after it was stopped, and logs no failure of the last one', async () => {
+    const batch = Promise.withResolvers<{ removed: number; next: null }>()
+    const expireTurns = vi.fn(() => batch.promise)
+    const stop = expireTurnsHourly(createPortsWith(expireTurns))
     await vi.advanceTimersByTimeAsync(7 * MINUTE)
     stop()
-    round.reject(new Error('The database is closed.'))
+    batch.reject(new Error('The database is closed.'))
     await vi.advanceTimersByTimeAsync(300 * MINUTE)
     expect(expireTurns).toHaveBeenCalledTimes(1)
     expect(logged).toEqual([])
@@ -151,7 +152,7 @@ describe('every hour', () => {
 })
 
 describe('on Workers', () => {
-  test('it is done when the cron says so', async () => {
+  test('expires turns when the cron trigger fires', async () => {
     process.env['CLOUDFLARE_CF_FETCH_ENABLED'] = 'false'
     process.env['WRANGLER_SEND_METRICS'] = 'false'
     const harness = createTestHarness({

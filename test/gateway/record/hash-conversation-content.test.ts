@@ -12,17 +12,17 @@ import { assistant, user } from '../../store/turns.ts'
 
 const call: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
 const output: Item = { type: 'function_call_output', call_id: 'c', output: '1' }
-const thought: Item = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }
+const reasoning: Item = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }
 const hash = (...items: readonly Item[]) => extendContentHash('', items)
 
 const anyText = fc.string({ maxLength: 6 })
 const anyAnswer: fc.Arbitrary<readonly Item[]> = fc.array(
   fc.oneof(
     anyText.map(assistant),
-    fc.constant(thought),
+    fc.constant(reasoning),
     fc
       .record({ call_id: fc.stringMatching(/^[a-z]{1,3}$/), arguments: anyText })
-      .map((made): Item => ({ type: 'function_call', name: 'f', ...made })),
+      .map((fields): Item => ({ type: 'function_call', name: 'f', ...fields })),
     anyText.map((refusal): Item => ({
       type: 'message',
       role: 'assistant',
@@ -32,10 +32,10 @@ const anyAnswer: fc.Arbitrary<readonly Item[]> = fc.array(
   { maxLength: 4 },
 )
 
-test('of a chat is the same for an answer and for what its client sends back of it', () => {
+test('is the same for an answer and for the items that a chat client sends back', () => {
   fc.assert(
     fc.property(anyAnswer, (answer) => {
-      const { reasoning_content: _forgotten, ...message } = renderAssistantMessage(answer)
+      const { reasoning_content: _dropped, ...message } = renderAssistantMessage(answer)
       const sent = parseMessages([{ role: 'user', content: 'hi' }, message])
       expect(hash(...sent)).toBe(hash(user('hi'), ...predictItemsSentBack(answer)))
     }),
@@ -43,11 +43,15 @@ test('of a chat is the same for an answer and for what its client sends back of 
   )
 })
 
-describe('does not care for', () => {
+describe('is independent of', () => {
   test.each<[string, Item, Item]>([
     ['an id', assistant('a'), { ...assistant('a'), id: 'msg_1' }],
-    ['a state', call, { ...call, status: 'completed' }],
-    ['what a wire says of an answer', call, { ...call, native: { chat: { $entry: { a: 1 } } } }],
+    ['a status', call, { ...call, status: 'completed' }],
+    [
+      'wire-specific fields of an answer',
+      call,
+      { ...call, native: { chat: { $entry: { a: 1 } } } },
+    ],
     [
       'annotations and probabilities',
       assistant('a'),
@@ -63,14 +67,14 @@ describe('does not care for', () => {
     ],
   ])('%s', (_, one, other) => expect(hash(one)).toBe(hash(other)))
 
-  test('reasoning, and a message that says nothing', () => {
-    expect(hash(thought, assistant(''), call)).toBe(hash(call))
+  test('reasoning and messages without text', () => {
+    expect(hash(reasoning, assistant(''), call)).toBe(hash(call))
   })
 })
 
-describe('tells apart', () => {
-  test('everything else', () => {
-    const said: readonly (readonly Item[])[] = [
+describe('differs for', () => {
+  test('different texts, roles, names, parts, calls and outputs', () => {
+    const contents: readonly (readonly Item[])[] = [
       [],
       [user('a')],
       [assistant('a')],
@@ -96,19 +100,19 @@ describe('tells apart', () => {
       [call, output],
       [{ ...output, output: [{ type: 'input_text', text: '1' }] }],
     ]
-    expect(new Set(said.map((items) => hash(...items))).size).toBe(said.length)
+    expect(new Set(contents.map((items) => hash(...items))).size).toBe(contents.length)
   })
 })
 
-test('goes on from where it was', () => {
-  const items = [user('a'), thought, call, output, assistant('b'), user('c')]
-  const { hash: whole, borders } = hashHistory(items)
-  expect(whole).toBe(hash(...items))
-  expect(borders).toEqual([
+test('can be extended from the end of each answer', () => {
+  const items = [user('a'), reasoning, call, output, assistant('b'), user('c')]
+  const { hash: complete, boundaries } = hashHistory(items)
+  expect(complete).toBe(hash(...items))
+  expect(boundaries).toEqual([
     { at: 5, hash: hash(...items.slice(0, 5)) },
     { at: 3, hash: hash(...items.slice(0, 3)) },
   ])
-  for (const { at, hash: before } of borders) {
-    expect(extendContentHash(before, items.slice(at))).toBe(whole)
+  for (const { at, hash: before } of boundaries) {
+    expect(extendContentHash(before, items.slice(at))).toBe(complete)
   }
 })

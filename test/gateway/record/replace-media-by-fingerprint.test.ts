@@ -3,7 +3,7 @@ import type { Item } from '../../../src/core/item.ts'
 import { replaceMediaByFingerprint } from '../../../src/gateway/record/replace-media-by-fingerprint.ts'
 import { user } from '../../store/turns.ts'
 
-const picture = (data: string): Item => ({
+const imageMessage = (data: string): Item => ({
   type: 'message',
   role: 'user',
   content: [
@@ -12,16 +12,16 @@ const picture = (data: string): Item => ({
   ],
 })
 
-test('words and outputs are kept as they are', () => {
+test('keeps texts and tool outputs', () => {
   const output: Item = { type: 'function_call_output', call_id: 'c', output: 'x'.repeat(5000) }
   const items = [user('hello'), output]
   expect(replaceMediaByFingerprint(items)).toEqual(items)
 })
 
-test('of a picture only its name is kept, which is that of no other', () => {
-  const [one] = replaceMediaByFingerprint([picture('A'.repeat(9000))])
-  const [same] = replaceMediaByFingerprint([picture('A'.repeat(9000))])
-  const [other] = replaceMediaByFingerprint([picture('B'.repeat(9000))])
+test('replaces an image by a short fingerprint that no other image has', () => {
+  const [one] = replaceMediaByFingerprint([imageMessage('A'.repeat(9000))])
+  const [same] = replaceMediaByFingerprint([imageMessage('A'.repeat(9000))])
+  const [other] = replaceMediaByFingerprint([imageMessage('B'.repeat(9000))])
   expect(JSON.stringify(one).length).toBeLessThan(600)
   expect(same).toEqual(one)
   expect(other).not.toEqual(one)

@@ -29,13 +29,13 @@ const TURN: NewTurn = {
   input: [],
 }
 
-const RECORDING = {
-  placed: Promise.resolve({ turn: TURN, contentHash: null }),
+const WRITER_OPTIONS = {
+  turnWithParent: Promise.resolve({ turn: TURN, contentHash: null }),
   lock: null,
   isWorthStoring: () => false,
 }
 
-const MADE = { origin: () => TURN.origin, fingerprint: () => null, reasoningRejectedBy: null }
+const PROVENANCE = { origin: () => TURN.origin, fingerprint: () => null, reasoningRejectedBy: null }
 
 const FINISHED: Outcome = {
   items: [],
@@ -46,33 +46,33 @@ const FINISHED: Outcome = {
   model: null,
 }
 
-function said(text: string): Message {
+function assistant(text: string): Message {
   return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }
 }
 
-/** A store that writes down what it is asked, and fails where it is told to. */
-function diary(failing: readonly string[] = []) {
+/** A store that records its calls, e.g. `journal 0,1`, and fails in those of `failing`. */
+function recordCalls(failing: readonly string[] = []) {
   const calls: string[] = []
   const endings: TurnEnding[] = []
   const logged: string[] = []
-  const note = (verb: string, words = ''): Promise<void> => {
-    calls.push(verb + words)
+  const record = (verb: string, details = ''): Promise<void> => {
+    calls.push(verb + details)
     return failing.includes(verb) ? Promise.reject(new Error('down')) : Promise.resolve()
   }
   const store: TurnStore = {
-    openTurn: () => note('open'),
+    openTurn: () => record('open'),
     journalItems: (_, __, items) =>
-      note('journal', ` ${items.map(({ position }) => position).join(',')}`),
+      record('journal', ` ${items.map(({ position }) => position).join(',')}`),
     closeTurn: async (ending) => {
       endings.push(ending)
-      await note('close', ` ${ending.items.map(({ position }) => position).join(',')}`)
+      await record('close', ` ${ending.items.map(({ position }) => position).join(',')}`)
       return !failing.includes('late')
     },
     loadChain: () => Promise.resolve(null),
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),
   }
-  const world: Partial<GatewayDependencies> = {
+  const ports: Partial<GatewayDependencies> = {
     store,
     settings: readSettings({}),
     accounts: [],
@@ -84,67 +84,75 @@ function diary(failing: readonly string[] = []) {
     nowMs: () => 2,
     log: (_, event) => void logged.push(event),
   }
-  return { calls, endings, logged, world: world as GatewayDependencies }
+  return { calls, endings, logged, ports: ports as GatewayDependencies }
 }
 
-const aMoment = () => new Promise((resolve) => setTimeout(resolve, 60))
+const waitForJournal = () => new Promise((resolve) => setTimeout(resolve, 60))
 
-describe('writes', () => {
-  test('an answer that ends at once makes two: open, and close with its items', async () => {
-    const { world, calls, endings } = diary()
-    const writer = openTurnWriter(TURN, RECORDING, world)
-    writer.addItem(said('a'), 0)
-    expect(await writer.close(FINISHED, 'finished', MADE)).toBe(FINISHED)
+describe('the writes of a turn', () => {
+  test('are two for a quick answer: open, and close with the items', async () => {
+    const { ports, calls, endings } = recordCalls()
+    const writer = openTurnWriter(TURN, WRITER_OPTIONS, ports)
+    writer.addItem(assistant('a'), 0)
+    expect(await writer.close(FINISHED, 'finished', PROVENANCE)).toBe(FINISHED)
     expect(calls).toEqual(['open', 'close 0'])
     expect(endings[0]).toMatchObject({ state: 'complete', endedAtMs: 2 })
   })
 
-  test('a burst of items makes one', async () => {
-    const { world, calls } = diary()
-    const writer = openTurnWriter(TURN, RECORDING, world)
-    writer.addItem(said('a'), 0)
-    writer.addItem(said('b'), 1)
-    await aMoment()
-    writer.addItem(said('c'), 2)
-    await writer.close(FINISHED, 'finished', MADE)
+  test('include one journal write for several items in quick succession', async () => {
+    const { ports, calls } = recordCalls()
+    const writer = openTurnWriter(TURN, WRITER_OPTIONS, ports)
+    writer.addItem(assistant('a'), 0)
+    writer.addItem(assistant('b'), 1)
+    await waitForJournal()
+    writer.addItem(assistant('c'), 2)
+    await writer.close(FINISHED, 'finished', PROVENANCE)
     expect(calls).toEqual(['open', 'journal 0,1', 'close 2'])
   })
 
-  test('items that could not be journaled are written at the close', async () => {
-    const { world, calls } = diary(['journal'])
-    const writer = openTurnWriter(TURN, RECORDING, world)
-    writer.addItem(said('a'), 0)
-    await aMoment()
-    await writer.close(FINISHED, 'finished', MADE)
+  test('include items that could not be journaled when the turn is closed', async () => {
+    const { ports, calls } = recordCalls(['journal'])
+    const writer = openTurnWriter(TURN, WRITER_OPTIONS, ports)
+    writer.addItem(assistant('a'), 0)
+    await waitForJournal()
+    await writer.close(FINISHED, 'finished', PROVENANCE)
     expect(calls).toEqual(['open', 'journal 0', 'close 0'])
   })
 })
 
-describe('promises', () => {
-  test('a turn that could not be opened is not written to, and the answer stands', async () => {
-    const { world, calls, logged } = diary(['open'])
-    const writer = openTurnWriter(TURN, RECORDING, world)
-    writer.addItem(said('a'), 0)
+describe('a failure of the store', () => {
+  test('leaves the answer unchanged if the turn could not be opened', async () => {
+    const { ports, calls, logged } = recordCalls(['open'])
+    const writer = openTurnWriter(TURN, WRITER_OPTIONS, ports)
+    writer.addItem(assistant('a'), 0)
     expect(await writer.opened).toBe(false)
-    expect(await writer.close(FINISHED, 'finished', MADE)).toBe(FINISHED)
+    expect(await writer.close(FINISHED, 'finished', PROVENANCE)).toBe(FINISHED)
     expect(calls).toEqual(['open'])
     expect(logged).toEqual(['turn-not-opened'])
   })
 
-  test('an answer whose turn could not be closed is told as a failure', async () => {
-    const { world } = diary(['close'])
-    const settled = await openTurnWriter(TURN, RECORDING, world).close(FINISHED, 'finished', MADE)
+  test('makes the answer a failure if the turn could not be closed', async () => {
+    const { ports } = recordCalls(['close'])
+    const settled = await openTurnWriter(TURN, WRITER_OPTIONS, ports).close(
+      FINISHED,
+      'finished',
+      PROVENANCE,
+    )
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
-    // Somebody has to end it, when that is possible again.
+    // A replica closes the turn when the database is back.
     const { id: turnId, tenant, user } = TURN
-    expect(world.replica.takeReleasedTurns()).toEqual([{ turnId, tenant, user }])
+    expect(ports.replica.takeReleasedTurns()).toEqual([{ turnId, tenant, user }])
   })
 
-  test('an answer whose turn has been ended by somebody else is told as a failure', async () => {
-    const { world } = diary(['late'])
-    const settled = await openTurnWriter(TURN, RECORDING, world).close(FINISHED, 'finished', MADE)
+  test('makes the answer a failure if another replica has closed the turn', async () => {
+    const { ports } = recordCalls(['late'])
+    const settled = await openTurnWriter(TURN, WRITER_OPTIONS, ports).close(
+      FINISHED,
+      'finished',
+      PROVENANCE,
+    )
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
-    expect(world.replica.takeReleasedTurns()).toEqual([])
+    expect(ports.replica.takeReleasedTurns()).toEqual([])
   })
 })
 
@@ -155,74 +163,78 @@ test.each([
   [{ finish: null }, 'finished', 'failed'],
   [{ finish: null }, 'cancelled', 'cancelled'],
   [{ finish: 'stop' }, 'cancelled', 'complete'],
-] as const)('%j that %s is %s', async (part, ending, state) => {
-  const { world, endings } = diary()
-  await openTurnWriter(TURN, RECORDING, world).close({ ...FINISHED, ...part }, ending, MADE)
+] as const)('an outcome %j that was %s has the state %s', async (part, ending, state) => {
+  const { ports, endings } = recordCalls()
+  await openTurnWriter(TURN, WRITER_OPTIONS, ports).close(
+    { ...FINISHED, ...part },
+    ending,
+    PROVENANCE,
+  )
   expect(endings[0]?.state).toBe(state)
 })
 
-describe('may be named', () => {
+describe('a marker may name the turn', () => {
   const isWorthStoring = () => true
 
-  test('as soon as what it holds is written', async () => {
-    const { world } = diary()
-    const writer = openTurnWriter(TURN, { ...RECORDING, isWorthStoring }, world)
+  test('once its items worth storing are written', async () => {
+    const { ports } = recordCalls()
+    const writer = openTurnWriter(TURN, { ...WRITER_OPTIONS, isWorthStoring }, ports)
     expect(writer.canBeReferenced()).toBe(false)
     await writer.opened
     expect(writer.canBeReferenced()).toBe(false)
-    writer.addItem(said('a'), 0)
+    writer.addItem(assistant('a'), 0)
     expect(writer.canBeReferenced()).toBe(false)
     await expect.poll(writer.canBeReferenced).toBe(true)
   })
 
-  test('soon, which is when that is written', async () => {
-    const { world } = diary()
+  test('when whenReferenceable resolves', async () => {
+    const { ports } = recordCalls()
     const writer = openTurnWriter(
       TURN,
-      { ...RECORDING, isWorthStoring, receivesMarkers: true },
-      world,
+      { ...WRITER_OPTIONS, isWorthStoring, receivesMarkers: true },
+      ports,
     )
     expect(writer.whenReferenceable()).toBeNull()
-    writer.addItem(said('a'), 0)
+    writer.addItem(assistant('a'), 0)
     await writer.whenReferenceable()
     expect(writer.canBeReferenced()).toBe(true)
     expect(writer.whenReferenceable()).toBeNull()
   })
 
-  test('whatever is said behind that, which its client sends back itself', async () => {
-    const { world } = diary()
+  test('although later text that the client sends back is not written yet', async () => {
+    const { ports } = recordCalls()
     const isA = (item: Item) => item === first
-    const first = said('a')
+    const first = assistant('a')
     const writer = openTurnWriter(
       TURN,
-      { ...RECORDING, isWorthStoring: isA, receivesMarkers: true },
-      world,
+      { ...WRITER_OPTIONS, isWorthStoring: isA, receivesMarkers: true },
+      ports,
     )
     writer.addItem(first, 0)
     const soon = writer.whenReferenceable()
-    writer.addItem(said('b'), 1)
+    writer.addItem(assistant('b'), 1)
     await soon
     expect(writer.canBeReferenced()).toBe(true)
   })
 
-  test('once it is closed, however short it was', async () => {
-    const { world } = diary()
-    const writer = openTurnWriter(TURN, { ...RECORDING, isWorthStoring }, world)
-    writer.addItem(said('a'), 0)
-    await writer.close({ ...FINISHED, items: [said('a')] }, 'finished', MADE)
+  test('once it is closed, even within 25 ms', async () => {
+    const { ports } = recordCalls()
+    const writer = openTurnWriter(TURN, { ...WRITER_OPTIONS, isWorthStoring }, ports)
+    writer.addItem(assistant('a'), 0)
+    await writer.close({ ...FINISHED, items: [assistant('a')] }, 'finished', PROVENANCE)
     expect(writer.canBeReferenced()).toBe(true)
   })
 
-  test('never, if it could not be written, or holds nothing that would be missed', async () => {
+  test('never if a write failed or no item is worth storing', async () => {
     for (const [failing, worth] of [
       [['open'], isWorthStoring],
       [['close', 'journal'], isWorthStoring],
       [[], () => false],
     ] as const) {
-      const { world } = diary(failing)
-      const writer = openTurnWriter(TURN, { ...RECORDING, isWorthStoring: worth }, world)
-      writer.addItem(said('a'), 0)
-      await writer.close({ ...FINISHED, items: [said('a')] }, 'finished', MADE)
+      const { ports } = recordCalls(failing)
+      const writer = openTurnWriter(TURN, { ...WRITER_OPTIONS, isWorthStoring: worth }, ports)
+      writer.addItem(assistant('a'), 0)
+      await writer.close({ ...FINISHED, items: [assistant('a')] }, 'finished', PROVENANCE)
       expect(writer.canBeReferenced()).toBe(false)
     }
   })

@@ -30,8 +30,8 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-/** So many turns of about a hundred tokens each. */
-function prepared(
+/** Prepares a request with this many turns of about 100 tokens each. */
+function prepareTurns(
   turns: number,
   summaries: Partial<SummaryRules>,
   { more = {}, history = NO_HISTORY }: { more?: JsonObject; history?: LoadedHistory } = {},
@@ -45,84 +45,91 @@ function prepared(
   ])
   const body = { model: 'small', input, ...more }
   const clientRequest = responsesDialect.parse(body)
-  const wished = {
+  const withPolicy = {
     ...clientRequest,
     policyOverrides: { summaries: { keepTokens: 0, ...summaries } },
   }
   const model = typeof body.model === 'string' ? body.model : 'small'
-  const found = prepareRequest({ account, model }, { clientRequest: wished, history }, dependencies)
-  return { found, told: selectSummarizableItems(found.items, found.policy) }
+  const prepared = prepareRequest(
+    { account, model },
+    { clientRequest: withPolicy, history },
+    dependencies,
+  )
+  return { prepared, content: selectSummarizableItems(prepared.items, prepared.policy) }
 }
 
-function due(...given: Parameters<typeof prepared>) {
-  const { found, told } = prepared(...given)
-  return decideSummaryAfterAnswer(found, told, [])?.turns ?? null
+function turnsToSummarize(...options: Parameters<typeof prepareTurns>) {
+  const { prepared, content } = prepareTurns(...options)
+  return decideSummaryAfterAnswer(prepared, content, [])?.turns ?? null
 }
 
-describe('C46: what makes a summary', () => {
-  test('is tokens, as a number or as a share of what the model can take', () => {
+describe('C46: a summary is due', () => {
+  test('over a number of tokens or a share of the window', () => {
     const keepTurns = 2
-    expect(due(40, { trigger: 'tokens', above: 100_000, keepTurns })).toBeNull()
-    expect(due(40, { trigger: 'tokens', above: 2_000, keepTurns })).toBe(38)
-    expect(due(40, { trigger: 'tokens', above: 0.9, keepTurns })).toBeNull()
-    expect(due(40, { trigger: 'tokens', above: 0.2, keepTurns })).toBe(38)
+    expect(turnsToSummarize(40, { trigger: 'tokens', above: 100_000, keepTurns })).toBeNull()
+    expect(turnsToSummarize(40, { trigger: 'tokens', above: 2_000, keepTurns })).toBe(38)
+    expect(turnsToSummarize(40, { trigger: 'tokens', above: 0.9, keepTurns })).toBeNull()
+    expect(turnsToSummarize(40, { trigger: 'tokens', above: 0.2, keepTurns })).toBe(38)
   })
 
-  test('is turns, as many as were told since the summary that there is', () => {
-    expect(due(7, { trigger: 'turns', above: 8 })).toBeNull()
-    expect(due(8, { trigger: 'turns', above: 8 })).toBe(4)
-    // A share of turns is no number of them.
-    expect(due(31, { trigger: 'turns' })).toBeNull()
-    expect(due(32, { trigger: 'turns' })).toBe(28)
+  test('after a number of turns since the last summary', () => {
+    expect(turnsToSummarize(7, { trigger: 'turns', above: 8 })).toBeNull()
+    expect(turnsToSummarize(8, { trigger: 'turns', above: 8 })).toBe(4)
+    // Without a number (`above` is a share by default), 32 turns.
+    expect(turnsToSummarize(31, { trigger: 'turns' })).toBeNull()
+    expect(turnsToSummarize(32, { trigger: 'turns' })).toBe(28)
   })
 
-  test('is only one of them, and nothing where it is off or only on request', () => {
-    expect(due(40, { trigger: 'off', above: 1 })).toBeNull()
-    expect(due(40, { trigger: 'manual', above: 1 })).toBeNull()
-    expect(due(40, { trigger: 'turns', above: 50 })).toBeNull()
-    expect(due(4, { trigger: 'tokens', above: 2_000, keepTurns: 1 })).toBeNull()
+  test('by one trigger only, and never if it is off or manual', () => {
+    expect(turnsToSummarize(40, { trigger: 'off', above: 1 })).toBeNull()
+    expect(turnsToSummarize(40, { trigger: 'manual', above: 1 })).toBeNull()
+    expect(turnsToSummarize(40, { trigger: 'turns', above: 50 })).toBeNull()
+    expect(turnsToSummarize(4, { trigger: 'tokens', above: 2_000, keepTurns: 1 })).toBeNull()
   })
 })
 
-test('C47: counted are instructions, tools and images as well', () => {
+test('C47: counts instructions, tools and images', () => {
   const rules = { trigger: 'tokens', above: 2_000, keepTurns: 1 } as const
-  expect(due(10, rules)).toBeNull()
-  expect(due(10, rules, { more: { instructions: 'word '.repeat(2_000) } })).toBe(9)
+  expect(turnsToSummarize(10, rules)).toBeNull()
+  expect(turnsToSummarize(10, rules, { more: { instructions: 'word '.repeat(2_000) } })).toBe(9)
   const parameters = { type: 'object', properties: {}, description: 'word '.repeat(2_000) }
   const tools = [{ type: 'function', name: 'look', parameters }]
-  expect(due(10, rules, { more: { tools } })).toBe(9)
-  const { found, told } = prepared(10, rules)
+  expect(turnsToSummarize(10, rules, { more: { tools } })).toBe(9)
+  const { prepared, content } = prepareTurns(10, rules)
   const image = { type: 'input_image', image_url: 'data:image/png;base64,AA==' } as const
-  const said = { type: 'message', role: 'user', content: [image, image] } as const
-  expect(decideSummaryAfterAnswer(found, told, [said])?.turns).toBe(9)
+  const question = { type: 'message', role: 'user', content: [image, image] } as const
+  expect(decideSummaryAfterAnswer(prepared, content, [question])?.turns).toBe(9)
 })
 
-test('none is made in the middle of a turn, while tools are at work', () => {
-  const { found, told } = prepared(10, { trigger: 'turns', above: 4, keepTurns: 1 })
+test('makes no summary while a call waits for its output', () => {
+  const { prepared, content } = prepareTurns(10, { trigger: 'turns', above: 4, keepTurns: 1 })
   const call = { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' } as const
   const output = { type: 'function_call_output', call_id: 'a', output: 'fog' } as const
-  expect(decideSummaryAfterAnswer(found, told, [call])).toBeNull()
-  expect(decideSummaryAfterAnswer(found, told, [call, output])?.turns).toBe(9)
+  expect(decideSummaryAfterAnswer(prepared, content, [call])).toBeNull()
+  expect(decideSummaryAfterAnswer(prepared, content, [call, output])?.turns).toBe(9)
 })
 
-test('where what is kept is too much by itself, not every turn makes a summary', () => {
+test('does not summarize every turn if the retained turns exceed the limit', () => {
   const rules = { trigger: 'tokens', above: 2_000, keepTurns: 30 } as const
-  expect(due(32, rules)).toBeNull()
-  expect(due(34, rules)).toBe(4)
+  expect(turnsToSummarize(32, rules)).toBeNull()
+  expect(turnsToSummarize(34, rules)).toBe(4)
 })
 
-describe('however little is asked for, not every turn makes a summary', () => {
-  /** After how many turns one is made, if each goes on from the one before. */
-  function madeAfter(turns: number, rules: Partial<SummaryRules>): readonly number[] {
+describe('does not summarize every turn with any limit', () => {
+  /** Lists the turn counts at which a summary is made; each extends the one before. */
+  function listSummaryTurns(turns: number, rules: Partial<SummaryRules>): readonly number[] {
     const made: number[] = []
     let history: LoadedHistory = NO_HISTORY
     for (let count = 1; count <= turns; count += 1) {
-      const { found, told } = prepared(count, rules, { history })
-      const cut = decideSummaryAfterAnswer(found, told, [])
-      const border = hashSummaryPrefixes(told).find(({ at }) => at === cut?.at)
+      const { prepared, content } = prepareTurns(count, rules, { history })
+      const cut = decideSummaryAfterAnswer(prepared, content, [])
+      const border = hashSummaryPrefixes(content).find(({ at }) => at === cut?.at)
       if (border === undefined) continue
       made.push(count)
-      history = { ...NO_HISTORY, summary: buildActiveSummary(told, border, asStored(newSummary())) }
+      history = {
+        ...NO_HISTORY,
+        summary: buildActiveSummary(content, border, asStored(newSummary())),
+      }
     }
     return made
   }
@@ -133,39 +140,43 @@ describe('however little is asked for, not every turn makes a summary', () => {
     [{ trigger: 'turns', above: 1.5, keepTurns: 1 }, 2],
     [{ trigger: 'turns', above: 1, keepTurns: 1 }, 2],
     [{ trigger: 'turns', above: 8, keepTurns: 4 }, 4],
-    // So many tokens are more turns than are asked for.
+    // 1000 tokens are more turns than `keepTurns`.
     [{ trigger: 'turns', above: 3, keepTurns: 1, keepTokens: 1000 }, 2],
     [{ trigger: 'tokens', above: 300, keepTurns: 2 }, 4],
     [{ trigger: 'tokens', above: 0, keepTurns: 1 }, 4],
-  ])('%j', (rules, least) => {
-    const made = madeAfter(25, rules)
+  ])('%j', (rules, minTurns) => {
+    const made = listSummaryTurns(25, rules)
     expect(made.length).toBeGreaterThan(2)
     for (const [at, count] of made.slice(1).entries()) {
-      expect(count - (made[at] ?? 0)).toBeGreaterThanOrEqual(least)
+      expect(count - (made[at] ?? 0)).toBeGreaterThanOrEqual(minTurns)
     }
   })
 })
 
-test('C56: before it is sent it is made only where the model could not take it', () => {
-  const needed = (turns: number, trigger: SummaryRules['trigger'], model = 'small') => {
-    const { found, told } = prepared(turns, { trigger, keepTurns: 2 }, { more: { model } })
-    return decideSummaryBeforeSending(found, told)?.turns ?? null
+test('C56: summarizes before sending only if the request does not fit the window', () => {
+  const dueBeforeSending = (turns: number, trigger: SummaryRules['trigger'], model = 'small') => {
+    const { prepared, content } = prepareTurns(
+      turns,
+      { trigger, keepTurns: 2 },
+      { more: { model } },
+    )
+    return decideSummaryBeforeSending(prepared, content)?.turns ?? null
   }
-  expect(needed(10, 'tokens')).toBeNull()
-  expect(needed(200, 'tokens')).toBe(198)
-  expect(needed(200, 'turns')).toBe(198)
-  expect(needed(200, 'manual')).toBeNull()
-  // Nobody knows what it can take.
-  expect(needed(200, 'tokens', 'unheard-of')).toBeNull()
+  expect(dueBeforeSending(10, 'tokens')).toBeNull()
+  expect(dueBeforeSending(200, 'tokens')).toBe(198)
+  expect(dueBeforeSending(200, 'turns')).toBe(198)
+  expect(dueBeforeSending(200, 'manual')).toBeNull()
+  // The window is unknown.
+  expect(dueBeforeSending(200, 'tokens', 'unheard-of')).toBeNull()
 })
 
-test('a summary that tells of somebody who is hidden by now is not told', () => {
-  const { found, told } = prepared(6, { trigger: 'manual' })
-  const [border] = hashSummaryPrefixes(told)
+test('does not use a summary with an author who is hidden now', () => {
+  const { prepared, content } = prepareTurns(6, { trigger: 'manual' })
+  const [border] = hashSummaryPrefixes(content)
   if (border === undefined) throw new Error('There is a border.')
-  const summary = buildActiveSummary(told, border, asStored(newSummary()))
+  const summary = buildActiveSummary(content, border, asStored(newSummary()))
   const history = { ...NO_HISTORY, summary }
-  const { policy } = found
+  const { policy } = prepared
   expect(selectSummary(policy, history)).toBe(summary)
   const hiding = { ...policy, speakers: { ...policy.speakers, hidden: ['ann'] } }
   expect(selectSummary(hiding, history)).toBeNull()

@@ -6,24 +6,24 @@ import { hashSummaryPrefixes } from '../../../src/gateway/summaries/hash-summary
 import { conversation, tidyConversation } from '../../support/conversations.ts'
 import { talk } from '../../support/talk.ts'
 
-const bordersOf = (items: readonly Item[], hidden: readonly string[] = []) =>
+const hashPrefixes = (items: readonly Item[], hidden: readonly string[] = []) =>
   hashSummaryPrefixes({ items, hidden })
 
-test('a beginning has the same name whatever is said behind it', () => {
+test('a prefix has the same hash whatever items follow', () => {
   fc.assert(
     fc.property(tidyConversation, tidyConversation, (before, more) => {
-      const own = bordersOf(before)
-      expect(bordersOf([...before, ...more]).slice(0, own.length)).toEqual(own)
+      const expected = hashPrefixes(before)
+      expect(hashPrefixes([...before, ...more]).slice(0, expected.length)).toEqual(expected)
     }),
   )
 })
 
-test('there is one at each border between two turns', () => {
+test('there is a prefix at each border between two turns', () => {
   fc.assert(
     fc.property(conversation, (items) => {
-      const borders = bordersOf(items)
-      expect(borders.map(({ at }) => at)).toEqual(findRoundStarts(items).slice(1))
-      expect(borders.map(({ turns }) => turns)).toEqual(borders.map((_, at) => at + 1))
+      const prefixes = hashPrefixes(items)
+      expect(prefixes.map(({ at }) => at)).toEqual(findRoundStarts(items).slice(1))
+      expect(prefixes.map(({ turns }) => turns)).toEqual(prefixes.map((_, at) => at + 1))
     }),
   )
 })
@@ -37,23 +37,23 @@ const CHAT = talk`
   assistant: two
   user: 3
 `
-const namesOf = (items: readonly Item[], hidden: readonly string[] = []) =>
-  bordersOf(items, hidden).map(({ hash }) => hash)
+const listHashes = (items: readonly Item[], hidden: readonly string[] = []) =>
+  hashPrefixes(items, hidden).map(({ hash }) => hash)
 
-test('what was edited has another name from there on, and what stands before it has not', () => {
+test('an edit changes the hashes of the prefixes that include it, and no others', () => {
   const edited = CHAT.with(5, talk`assistant: TWO`[0] as Item)
-  const [first, second] = namesOf(CHAT)
-  const [same, other] = namesOf(edited)
+  const [first, second] = listHashes(CHAT)
+  const [same, other] = listHashes(edited)
   expect(same).toBe(first)
   expect(other).not.toBe(second)
 })
 
-test('instructions, ids and thoughts are no part of it, and who is hidden is', () => {
-  const names = namesOf(CHAT)
-  expect(namesOf(CHAT.with(0, talk`system: today is Tuesday`[0] as Item))).toEqual(names)
-  expect(namesOf(CHAT.slice(1))).toEqual(names)
-  expect(namesOf(CHAT.map((item, at) => ({ ...item, id: `msg_${at}` })))).toEqual(names)
-  expect(namesOf(CHAT.toSpliced(2, 1))).toEqual(names)
-  expect(namesOf(CHAT, ['ann', 'bob', 'ann'])).toEqual(namesOf(CHAT, ['bob', 'ann']))
-  expect(namesOf(CHAT, ['ann'])).not.toEqual(names)
+test('the hash depends on hidden authors, not on instructions, ids and reasoning', () => {
+  const hashes = listHashes(CHAT)
+  expect(listHashes(CHAT.with(0, talk`system: today is Tuesday`[0] as Item))).toEqual(hashes)
+  expect(listHashes(CHAT.slice(1))).toEqual(hashes)
+  expect(listHashes(CHAT.map((item, at) => ({ ...item, id: `msg_${at}` })))).toEqual(hashes)
+  expect(listHashes(CHAT.toSpliced(2, 1))).toEqual(hashes)
+  expect(listHashes(CHAT, ['ann', 'bob', 'ann'])).toEqual(listHashes(CHAT, ['bob', 'ann']))
+  expect(listHashes(CHAT, ['ann'])).not.toEqual(hashes)
 })

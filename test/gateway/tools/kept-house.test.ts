@@ -67,10 +67,12 @@ describe('a turn is found', () => {
 
   test('by the hash of what was said, which has nothing of the house in it', () => {
     expect(extendContentHash('', ANSWER)).toBe(extendContentHash('', HEARD))
-    const { borders, hash } = hashHistory([QUESTION, ...ANSWER, user('and?')])
+    const { boundaries, hash } = hashHistory([QUESTION, ...ANSWER, user('and?')])
     const plain = hashHistory([QUESTION, ...HEARD, user('and?')])
     expect(hash).toBe(plain.hash)
-    expect(borders.map((border) => border.hash)).toEqual(plain.borders.map((border) => border.hash))
+    expect(boundaries.map((border) => border.hash)).toEqual(
+      plain.boundaries.map((border) => border.hash),
+    )
   })
 })
 

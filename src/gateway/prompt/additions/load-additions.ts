@@ -1,22 +1,26 @@
 /**
- * The history of a request with all that stands beside what was said: the summary of its beginning, what
- * the layers tell, and the media that its upstreams do not load themselves. Each is looked for only
- * where it is wanted, and none that fails costs the answer anything but itself.
+ * Adds to a history the content that is sent beside the conversation: the summary of its beginning, the blocks of
+ * the memory layers, and media that an upstream does not load itself. If one of them cannot be loaded,
+ * the request is sent without it.
  */
+import { createLazyValue } from '../../../core/caching/lazy-value.ts'
+import type { ContextPolicy, PolicyOverrides } from '../../../core/context-policy.ts'
+import { addSummaryToHistory } from '../../summaries/add-summary-to-history.ts'
 import { planRequest } from '../plan-request.ts'
+import { resolveRequestPolicy } from '../resolve-request-policy.ts'
 import { loadMemoryBlocks } from './load-memory-blocks.ts'
 import {
   loadRemoteMedia,
   type MediaLoadOptions,
   type HistoryWithRemoteMedia,
 } from './load-remote-media.ts'
-import { addSummaryToHistory } from '../../summaries/add-summary-to-history.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 
+type AdditionOptions = Omit<MediaLoadOptions, 'plan'>
+
 export async function loadAdditions(
-  asking: Omit<MediaLoadOptions, 'plan'>,
+  options: AdditionOptions,
   ports: Ports<
-    | 'accounts'
     | 'facts'
     | 'layers'
     | 'log'
@@ -29,11 +33,40 @@ export async function loadAdditions(
     | 'summaries'
   >,
 ): Promise<HistoryWithRemoteMedia> {
-  const { clientRequest, caller } = asking
-  const summed = await addSummaryToHistory(clientRequest, asking.history, caller, ports)
-  const history = await loadMemoryBlocks(clientRequest, summed, asking, ports)
-  // Last, because what is left out is not loaded.
+  const { clientRequest, targets } = options
+  const policiesOfTargets = createLazyValue(() =>
+    targets.map(({ model }) => resolveRequestPolicy(model, options, ports.settings)),
+  )
+  const policiesWith = (part: OptionalPart): readonly ContextPolicy[] =>
+    hasOverride(part, options, ports) ? policiesOfTargets() : []
+  const summarized = await addSummaryToHistory(options, policiesWith('summaries'), ports)
+  const history = await loadMemoryBlocks(
+    { ...options, history: summarized },
+    policiesWith('layers'),
+    ports,
+  )
+  // Last, because media of items that are left out are not loaded.
   const plan: MediaLoadOptions['plan'] = (target) =>
     planRequest(target, { clientRequest, history }, ports)
-  return loadRemoteMedia({ ...asking, history, plan }, ports)
+  return loadRemoteMedia({ ...options, history, plan }, ports)
+}
+
+/** The parts of a policy that no preset turns on. */
+type OptionalPart = 'summaries' | 'layers'
+
+/** False for most requests: no policy needs to be resolved for them. */
+function hasOverride(
+  part: OptionalPart,
+  { clientRequest, history }: AdditionOptions,
+  { settings }: Ports<'settings'>,
+): boolean {
+  if (clientRequest.client.isTask) return false
+  const { all, models } = settings.CONTEXT
+  const overrides: readonly (PolicyOverrides | null)[] = [
+    clientRequest.policyOverrides,
+    all,
+    ...history.policyOverrides,
+    ...Object.values(models),
+  ]
+  return overrides.some((override) => override?.[part] !== undefined)
 }

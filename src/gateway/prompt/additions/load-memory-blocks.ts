@@ -1,6 +1,6 @@
 /**
- * The history of a request with what the layers tell beside it, where any are wanted. What they keep of
- * the answer is `gateway/after-answer/update-memory-layers.ts`.
+ * Loads the blocks of the memory layers (facts, working memory, observations) and lists the transforms
+ * that insert them. `gateway/after-answer/update-memory-layers.ts` updates the layers after an answer.
  */
 import type { Transform } from '../../../context/transform-interface.ts'
 import type { ClientRequest } from '../../../core/client-request.ts'
@@ -16,32 +16,24 @@ import {
   type SharedLayerContext,
 } from '../../../memory/load-layer-blocks.ts'
 import type { RunInBackground, MemoryLayer } from '../../../memory/memory-layer-interface.ts'
-import { routeModel } from '../../../upstream/accounts-and-model-routing.ts'
 import type { LoadedHistory } from '../../history/loaded-history.ts'
 import { resolveMemoryThread } from '../../history/memory-thread-and-storage-permission.ts'
-import { hasSummaryOrLayerOverride } from '../has-summary-or-layer-override.ts'
-import { resolveRequestPolicy } from '../resolve-request-policy.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 
-/** The very same history, and nothing is looked at, if nobody wants any. */
+export interface MemoryLoadOptions extends Pick<LayerContextInput, 'clientRequest' | 'history'> {
+  readonly caller: Caller
+  readonly waitUntil: RunInBackground
+}
+
+/** Returns the same history if none of the policies turns a layer on. `policies`: one for each target. */
 export async function loadMemoryBlocks(
-  clientRequest: ClientRequest,
-  history: LoadedHistory,
-  { caller, waitUntil }: Asker,
-  ports: Ports<
-    'accounts' | 'facts' | 'layers' | 'log' | 'memoryLayers' | 'newTurnId' | 'nowMs' | 'settings'
-  >,
+  { clientRequest, history, caller, waitUntil }: MemoryLoadOptions,
+  policies: readonly ContextPolicy[],
+  ports: Ports<'facts' | 'layers' | 'log' | 'memoryLayers' | 'newTurnId' | 'nowMs'>,
 ): Promise<LoadedHistory> {
-  if (
-    clientRequest.client.isTask ||
-    !hasSummaryOrLayerOverride('layers', { clientRequest, history }, ports.settings)
-  )
-    return history
-  const rules = routeModel(ports, clientRequest.params.model, clientRequest.dialect)
-    .map(
-      ({ model }) => resolveRequestPolicy(model, { clientRequest, history }, ports.settings).layers,
-    )
-    .find((wanted) => isAnyLayerRequested(wanted, ports))
+  const rules = policies
+    .map(({ layers }) => layers)
+    .find((layerRules) => isAnyLayerRequested(layerRules, ports))
   if (rules === undefined) return history
   const items = [...history.items, ...clientRequest.items]
   const context = buildLayerContext(
@@ -51,11 +43,6 @@ export async function loadMemoryBlocks(
   )
   if (context.round === 0) return history
   return { ...history, layers: await loadLayerBlocks(context, listMemoryLayers(ports), waitUntil) }
-}
-
-interface Asker {
-  readonly caller: Caller
-  readonly waitUntil: RunInBackground
 }
 
 export function listMemoryLayers({
@@ -68,33 +55,32 @@ export function isAnyLayerRequested(rules: LayerRules, ports: Ports<'memoryLayer
   return listMemoryLayers(ports).some((layer) => layer.isEnabled(rules))
 }
 
-/** What of it this policy wants told; `items` is the whole conversation. */
+/** Inserts the blocks of those layers that this policy turns on. `items`: the complete conversation. */
 export function listLayerTransforms(
   { layers: rules }: ContextPolicy,
-  { layers: told }: Pick<LoadedHistory, 'layers'>,
+  { layers: loaded }: Pick<LoadedHistory, 'layers'>,
   items: readonly Item[],
   ports: Ports<'memoryLayers'>,
 ): readonly Transform[] {
-  if (told === undefined || rules.scope !== told.rules.scope) return []
-  const wanted = new Set(
-    budgetRequestedLayers(listMemoryLayers(ports), rules).map(({ layer }) => layer.name),
-  )
-  const blocks = told.blocks.filter(({ name }) => wanted.has(name))
+  if (loaded === undefined || rules.scope !== loaded.rules.scope) return []
+  const requested = budgetRequestedLayers(listMemoryLayers(ports), rules)
+  const names = new Set(requested.map(({ layer }) => layer.name))
+  const blocks = loaded.blocks.filter(({ name }) => names.has(name))
   return blocks.length === 0 ? [] : [insertLayerBlocks(blocks, items)]
 }
 
-interface Asked {
+interface LayerContextInput {
   readonly clientRequest: ClientRequest
   readonly history: LoadedHistory
   readonly items: readonly Item[]
   readonly rules: LayerRules
-  /** Of the answer, once it is given. */
+  /** The turn of the answer; null before the answer. */
   readonly turnId: string | null
 }
 
-/** What a layer is told of a request. */
+/** Builds the part of a layer's context that is the same for all layers. */
 export function buildLayerContext(
-  { clientRequest, history, items, rules, turnId }: Asked,
+  { clientRequest, history, items, rules, turnId }: LayerContextInput,
   { tenant, user }: Caller,
   ports: Ports<'facts' | 'layers' | 'log' | 'newTurnId' | 'nowMs'>,
 ): SharedLayerContext {
@@ -113,6 +99,6 @@ export function buildLayerContext(
     question,
     model: clientRequest.params.model,
     rules,
-    ports: ports,
+    ports,
   }
 }

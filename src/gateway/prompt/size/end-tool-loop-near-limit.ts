@@ -1,7 +1,7 @@
 /**
- * The way out of a conversation that has nearly filled its model's window while tools are at work: the
- * model is told to finish (`context/windows/insert-token-budget-warning.ts`), and some steps later it is asked without
- * tools, so that it has to say what it has. Off unless the policy wants it.
+ * Ends a tool loop before the conversation fills the model's window. A notice in the prompt asks the model
+ * to finish (`context/windows/insert-token-budget-warning.ts`); after `budget.wrapUp` more tool steps the tools
+ * are forbidden, so that the model has to write its answer. Off unless the policy sets `budget.warnAt`.
  */
 import type { Transform } from '../../../context/transform-interface.ts'
 import {
@@ -12,14 +12,15 @@ import {
 import type { ContextPolicy } from '../../../core/context-policy.ts'
 import type { Note } from '../../../core/note.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
+import type { Account } from '../../../providers/provider-interface.ts'
 import type { UpstreamTarget } from '../../../upstream/accounts-and-model-routing.ts'
 import type { PreparedRequest, PlannedRequest } from '../planned-request.ts'
-import { resolveModelWindow, resolveContextWindow } from './estimate-tokens-and-window.ts'
+import { resolveModelWindow } from './estimate-tokens-and-window.ts'
 
 export interface ToolLoopEndPlan {
-  readonly steps: readonly Transform[]
-  /** Whether all steps are made that were left. */
-  readonly isSpent: boolean
+  readonly transforms: readonly Transform[]
+  /** True if the model has used up the tool steps that it had after the warning. */
+  readonly forbidsTools: boolean
 }
 
 export function planToolLoopEnd(
@@ -28,53 +29,63 @@ export function planToolLoopEnd(
 ): ToolLoopEndPlan {
   const { countReportedTokens } = history
   const { wrapUp } = policy.budget
-  const warnAt = warnedFrom(policy)
-  const window = warnAt === null ? null : resolveModelWindow(account, model, policy)
-  if (warnAt === null || window === null || countReportedTokens === null) return NO_WAY_OUT
-  const exit: BudgetWarningOptions = { window, warnAt, counted: countReportedTokens }
-  const since = countStepsSinceWarning(items, exit)
-  return { steps: [addBudgetWarning(exit)], isSpent: since !== null && since >= wrapUp }
+  const threshold = resolveWarningThreshold(account, model, policy)
+  if (threshold === null || countReportedTokens === null) return NO_LOOP_END
+  const warning: BudgetWarningOptions = { ...threshold, counted: countReportedTokens }
+  const steps = countStepsSinceWarning(items, warning)
+  return {
+    transforms: [addBudgetWarning(warning)],
+    forbidsTools: steps !== null && steps >= wrapUp,
+  }
 }
 
-/** Nobody has nothing left from the beginning: none of a window is no share to warn from. */
-function warnedFrom({ budget: { warnAt } }: ContextPolicy): number | null {
-  return warnAt === 0 ? null : warnAt
+/** Returns null if the warning is off or the window is unknown. A share of 0 turns the warning off. */
+function resolveWarningThreshold(
+  account: Account,
+  model: string,
+  policy: ContextPolicy,
+): Pick<BudgetWarningOptions, 'window' | 'warnAt'> | null {
+  const { warnAt } = policy.budget
+  if (warnAt === null || warnAt === 0) return null
+  const window = resolveModelWindow(account, model, policy)
+  return window === null ? null : { window, warnAt }
 }
 
-const NO_WAY_OUT: ToolLoopEndPlan = { steps: [], isSpent: false }
+const NO_LOOP_END: ToolLoopEndPlan = { transforms: [], forbidsTools: false }
 
-/** Whosever tools there are, none may be called any more. What has none to forbid stays as it is. */
+/** Forbids all tools, the client's and the gateway's. Returns the same parameters if there are none. */
 export function forbidToolsAfterWarning(
   params: PromptParameters,
-  { isSpent }: ToolLoopEndPlan,
+  { forbidsTools }: ToolLoopEndPlan,
 ): { readonly params: PromptParameters; readonly notes: readonly Note[] } {
-  if (!isSpent || params.tools.length === 0) return { params, notes: [] }
-  return { params: { ...params, toolChoice: { type: 'none' } }, notes: [SPENT] }
+  if (!forbidsTools || params.tools.length === 0) return { params, notes: [] }
+  return { params: { ...params, toolChoice: { type: 'none' } }, notes: [BUDGET_SPENT] }
 }
 
-/** Whether a model that is asked again in the middle of its answer has to be told, or was told before. */
+/**
+ * True if the next tool round has to be planned anew because of the warning: it was given before, or one of
+ * the rounds has reached the limit. `roundTokens`: the reported tokens of each round.
+ */
 export function isBudgetWarningDue(
   prepared: PreparedRequest,
-  counted: readonly (number | null)[],
+  roundTokens: readonly (number | null)[],
 ): boolean {
-  const warnAt = warnedFrom(prepared.policy)
-  const window = warnAt === null ? null : resolveContextWindow(prepared)
-  if (warnAt === null || window === null) return false
-  return (
-    readBudgetStatus(prepared) !== null ||
-    counted.some((tokens) => (tokens ?? 0) >= window * warnAt)
-  )
+  const { account, prompt, policy } = prepared
+  const threshold = resolveWarningThreshold(account, prompt.params.model, policy)
+  if (threshold === null) return false
+  const limit = threshold.window * threshold.warnAt
+  return readBudgetStatus(prepared) !== null || roundTokens.some((tokens) => (tokens ?? 0) >= limit)
 }
 
-const SPENT: Note = {
+const BUDGET_SPENT: Note = {
   did: 'changed',
   field: 'tool_choice',
   why: 'budget-spent',
   by: 'warn-of-budget',
 }
 
-/** What has become of it, in a word for a header; `null` where nothing has. */
+/** Returns `warned` or `spent` for the header `x-backstory-context`, or null before the warning. */
 export function readBudgetStatus({ notes }: { readonly notes: readonly Note[] }): string | null {
-  if (notes.some(({ why }) => why === SPENT.why)) return 'spent'
+  if (notes.some(({ why }) => why === BUDGET_SPENT.why)) return 'spent'
   return notes.some(({ why }) => why === 'budget-warned') ? 'warned' : null
 }

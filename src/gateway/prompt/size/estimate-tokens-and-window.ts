@@ -1,7 +1,6 @@
 /**
- * How large a request is, how much its model can take, and how much of that is left for the
- * conversation. Sizes are estimated over the very body that would be sent, and set right by what the
- * provider has counted of the turn before.
+ * Estimates the tokens of a request and resolves the context window of its model. Tokens are estimated from
+ * the encoded body, and corrected by the ratio of reported to estimated tokens of the turn before.
  */
 import type { ContextPolicy } from '../../../core/context-policy.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
@@ -12,7 +11,7 @@ import { matchesModelPattern } from '../../../upstream/accounts-and-model-routin
 import { knownContextWindow } from '../../../upstream/model-context-windows.ts'
 import type { PreparedRequest, PlannedRequest } from '../planned-request.ts'
 
-/** Of what is sent, whoever wrote it. */
+/** Returns the corrected estimate for the complete body: instructions, tools and items. */
 export function estimateRequestTokens(prepared: PreparedRequest): number {
   return applyTokenCorrection(estimateBodyTokens(prepared), resolveTokenCorrection(prepared))
 }
@@ -21,16 +20,16 @@ export function applyTokenCorrection(estimate: number, correction: number): numb
   return Math.ceil(estimate * correction)
 }
 
-/** One for all that is estimated of a request, or its parts do not add up. */
+/** Returns the factor for all estimates of a request, so that its parts add up to the total. */
 export function resolveTokenCorrection({ history }: Pick<PlannedRequest, 'history'>): number {
   return computeTokenCorrection(history.parent?.usage ?? null)
 }
 
-/** Many ask for it, and it reads the whole body. */
+/** Caches the estimate of each body, because it reads all of the body's text. */
 export function estimateBodyTokens(prepared: PreparedRequest): number {
   const { body } = prepared.encoded
-  const known = ESTIMATES.get(body)
-  if (known !== undefined) return known
+  const cached = ESTIMATES.get(body)
+  if (cached !== undefined) return cached
   const tokens = estimateTokens(body)
   ESTIMATES.set(body, tokens)
   return tokens
@@ -38,51 +37,46 @@ export function estimateBodyTokens(prepared: PreparedRequest): number {
 
 const ESTIMATES = new WeakMap<object, number>()
 
-/** Whether anybody has asked how large it is. */
+/** True if the body was estimated, so that another estimate costs nothing. */
 export function hasBodyEstimate({ encoded }: PreparedRequest): boolean {
   return ESTIMATES.has(encoded.body)
 }
 
 /**
- * By how much the provider's count of the turn before differs from the estimate of it, in a few
- * broad classes, so that it seldom changes where a conversation is cut. What no tokeniser could come
- * to is not believed: some servers report their whole window as used.
+ * Returns the ratio of reported to estimated tokens of a turn, rounded up to one of a few values (1.1 → 1.25),
+ * so that it rarely changes and with it the cut of the conversation. Implausible ratios count as 1: some
+ * servers report their complete window as used.
  */
 export function computeTokenCorrection(usage: TokenUsage | null): number {
   const { inputTokens = 0, estimatedInputTokens: estimated = 0 } = usage ?? {}
   const ratio = estimated === 0 ? 1 : inputTokens / estimated
-  if (ratio < LEAST_PLAUSIBLE || ratio > MOST_PLAUSIBLE) return 1
-  return CLASSES.find((most) => ratio <= most) ?? 1
+  if (ratio < MIN_PLAUSIBLE_RATIO || ratio > MAX_PLAUSIBLE_RATIO) return 1
+  return CORRECTIONS.find((correction) => ratio <= correction) ?? 1
 }
 
-const LEAST_PLAUSIBLE = 0.2
-const MOST_PLAUSIBLE = 2.5
-const CLASSES = [0.75, 1, 1.25, 1.6, 2, MOST_PLAUSIBLE]
+const MIN_PLAUSIBLE_RATIO = 0.2
+const MAX_PLAUSIBLE_RATIO = 2.5
+const CORRECTIONS = [0.75, 1, 1.25, 1.6, 2, MAX_PLAUSIBLE_RATIO]
 
-/** `null` when nobody knows. */
+/** Returns the model's context window in tokens, or null if it is unknown. */
 export function resolveContextWindow({ account, prompt, policy }: PlannedRequest): number | null {
   return resolveModelWindow(account, prompt.params.model, policy)
 }
 
-/** The same, before anything is prepared. */
+/** The same for a request that is not planned yet. */
 export function resolveModelWindow(
   account: Account,
   model: string,
   policy: ContextPolicy,
 ): number | null {
-  return certainWindow(account, model, policy) ?? knownContextWindow(model)
+  return readConfiguredWindow(account, model, policy) ?? knownContextWindow(model)
 }
 
-/** As the operator says, of the account as a number or by model (`{"qwen*": 32768}`), or of a policy. */
-export function resolveConfiguredWindow({
-  account,
-  prompt,
-  policy,
-}: PlannedRequest): number | null {
-  return certainWindow(account, prompt.params.model, policy)
-}
-
-function certainWindow(
+/**
+ * Returns the window from the policy or from the account's quirk `contextWindow`, which is a number or has
+ * one for each model pattern (`{"qwen*": 32768}`). The built-in table of models is not used.
+ */
+export function readConfiguredWindow(
   { quirks: { contextWindow } }: Account,
   model: string,
   { budget }: ContextPolicy,
@@ -93,37 +87,40 @@ function certainWindow(
   return pattern === undefined ? null : numberOrNull(contextWindow[pattern])
 }
 
-/** Where nobody knows what a model can take. */
+/** The window in tokens that is assumed for an unknown model. */
 export const DEFAULT_CONTEXT_WINDOW = 128_000
 
 function numberOrNull(value: Json | undefined): number | null {
   return typeof value === 'number' && value > 0 ? value : null
 }
 
-/** What a conversation may take up: the window without what is kept free for the answer. */
+/**
+ * Returns the tokens that the request may have: the window less the reserve for the answer. The reserve is
+ * `budget.reserve`, else the request's output limit, else 4096 tokens.
+ */
 export function computeConversationBudget(
   window: number,
   { policy, encoded }: PreparedRequest,
 ): number {
   const { reserve } = policy.budget
-  // Somebody's plan, if it leaves anything to be sent.
   if (reserve !== null && reserve < window) return window - reserve
-  const allowed = outputLimitIn(encoded.body)
-  // A limit as large as the window is no plan: then half of it is for the conversation.
-  const most = Math.floor(window / (reserve === null && allowed === null ? 4 : 2))
-  return window - Math.min(reserve ?? allowed ?? USUAL_ANSWER, most)
+  const outputLimit = readOutputLimit(encoded.body)
+  // An output limit may be as large as the window: at most half of the window is reserved (a quarter if
+  // neither a reserve nor a limit is set).
+  const maxReserve = Math.floor(window / (reserve === null && outputLimit === null ? 4 : 2))
+  return window - Math.min(reserve ?? outputLimit ?? DEFAULT_ANSWER_TOKENS, maxReserve)
 }
 
-const USUAL_ANSWER = 4096
+const DEFAULT_ANSWER_TOKENS = 4096
 
-/** The very limit that is sent, in whatever words of whichever wire. */
-function outputLimitIn(body: JsonObject): number | null {
+/** Reads the limit under the field name of each provider's API. */
+function readOutputLimit(body: JsonObject): number | null {
   const { generationConfig: config } = body
-  const said = [
+  const limits = [
     body['max_output_tokens'],
     body['max_completion_tokens'],
     body['max_tokens'],
     isObject(config) ? config['maxOutputTokens'] : undefined,
   ]
-  return numberOrNull(said.find((limit) => typeof limit === 'number'))
+  return numberOrNull(limits.find((limit) => typeof limit === 'number'))
 }

@@ -1,7 +1,7 @@
 /**
- * Makes a request fit the model's window, if it may be cut: what is old is shortened and left out, in
- * steps, and the newest question never. What cannot fit is refused, where the window is known for sure
- * (`reject-over-window.ts`); elsewhere the upstream decides.
+ * Makes a request fit the model's window, if it may be cut: old items are shortened and left out in steps,
+ * the latest question never. A request that still does not fit is rejected if the operator has configured
+ * the window (`reject-over-window.ts`); otherwise the upstream decides.
  */
 import { sumWeights } from '../../../context/windows/item-weights.ts'
 import { estimateMaxTokens } from '../../../context/windows/token-budget-weights.ts'
@@ -11,18 +11,18 @@ import { encodePlannedRequest } from '../encode-planned-request.ts'
 import { planRequest } from '../plan-request.ts'
 import type { PreparedRequest, PlannedRequest } from '../planned-request.ts'
 import {
-  computeTokenCorrection,
   estimateBodyTokens,
   computeConversationBudget,
   estimateRequestTokens,
   resolveContextWindow,
+  resolveTokenCorrection,
 } from './estimate-tokens-and-window.ts'
 import { isOverWindow, rejectOverWindow, type OverflowRule } from './reject-over-window.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 
-/** Whether `fit` has nothing to do: nothing is to be cut, and nobody refused. */
+/** True if `fitToWindow` would neither cut nor reject the request. */
 export function fitsWindow(prepared: PreparedRequest): boolean {
-  const overflow = overflowOf(prepared)
+  const overflow = resolveOverflowRule(prepared)
   const window = overflow === 'send' ? null : resolveContextWindow(prepared)
   if (window === null) return true
   if (
@@ -37,7 +37,7 @@ export function fitToWindow(
   prepared: PreparedRequest,
   ports: Ports<'memoryLayers' | 'settings'>,
 ): PreparedRequest {
-  const overflow = overflowOf(prepared)
+  const overflow = resolveOverflowRule(prepared)
   const window = overflow === 'send' ? null : resolveContextWindow(prepared)
   if (window === null) return prepared
   const fitting =
@@ -48,69 +48,70 @@ export function fitToWindow(
   return fitting
 }
 
-/** The policy's word, or that of the request, or none, as in a dialect that has no words for it. */
-function overflowOf({ policy, clientRequest }: PreparedRequest): OverflowRule {
+/** The policy decides, else the request's `truncation`; Chat Completions has no such field. */
+function resolveOverflowRule({ policy, clientRequest }: PreparedRequest): OverflowRule {
   const { overflow } = policy.budget
   if (overflow !== 'auto') return overflow
-  const { overflow: context } = clientRequest
-  if (context === null) return 'send unless hopeless'
-  return context.truncation === 'auto' ? 'cut' : 'refuse'
+  const { overflow: requested } = clientRequest
+  if (requested === null) return 'send unless hopeless'
+  return requested.truncation === 'auto' ? 'cut' : 'refuse'
 }
 
 /**
- * What has gone is told from the list alone (`context/windows/plan-token-budget.ts`), so it is asked for also when all
- * that is left would fit: a turn that was left out when a question needed its room stays so.
+ * Plans again with a limit for the items, until the estimate of the encoded request fits. A request that fits
+ * is planned again as well if an earlier one of the conversation did not: a turn that was left out once
+ * stays left out (`context/windows/plan-token-budget.ts`), so that the prompt's prefix stays the same.
  */
 function cutToFit(
   prepared: PreparedRequest,
-  room: number,
+  maxTokens: number,
   ports: Ports<'memoryLayers' | 'settings'>,
 ): PreparedRequest {
   const { account, clientRequest, history, prompt } = prepared
   const target = { account, model: prompt.params.model }
-  const isEnough = (one: PreparedRequest) => estimateRequestTokens(one) <= room
-  const least = weightOf(prepared)
-  const most = mostFor(prepared, room, least)
-  if (isEnough(prepared) && estimateMaxTokens(prepared.items) <= most) return prepared
+  const fits = (request: PreparedRequest) => estimateRequestTokens(request) <= maxTokens
+  const ratio = computeEncodingRatio(prepared)
+  const budget = computeTokenBudget(prepared, maxTokens, ratio)
+  if (fits(prepared) && estimateMaxTokens(prepared.items) <= budget) return prepared
   let cut = prepared
-  // What is left over may weigh more than the average of all that there was.
-  for (const heavier of [1, 1.25, 1.5, 2]) {
-    const less = mostFor(prepared, room, least * heavier)
-    const plan = planRequest(target, { clientRequest, history, tokenBudget: less }, ports)
-    // A plan that cuts nothing is the one that there was, and need not be said again to be measured.
-    cut = cutsAnything(plan) ? encodePlannedRequest(plan) : prepared
-    if (isEnough(cut)) break
+  // The remaining items may encode to more tokens than the average of all items.
+  for (const factor of [1, 1.25, 1.5, 2]) {
+    const tokenBudget = computeTokenBudget(prepared, maxTokens, ratio * factor)
+    const plan = planRequest(target, { clientRequest, history, tokenBudget }, ports)
+    // A plan that drops nothing equals `prepared`, and is not encoded again.
+    cut = hasCut(plan) ? encodePlannedRequest(plan) : prepared
+    if (fits(cut)) break
   }
   return cut
 }
 
-function cutsAnything({ notes }: PlannedRequest): boolean {
+function hasCut({ notes }: PlannedRequest): boolean {
   return notes.some(({ by }) => by === 'window-room')
 }
 
 /**
- * So many tokens of items there is room for, as they are weighed by themselves. It is to change seldom,
- * for another number means another cut: what it is made of is rounded, to the safe side.
+ * Returns the max weight of the items in tokens, as `estimateItemTokens` weighs them. The parts that are not
+ * items are rounded up to a 64th of `maxTokens`, so that the limit, and with it the cut, rarely changes.
  */
-function mostFor(prepared: PreparedRequest, room: number, weight: number): number {
+function computeTokenBudget(prepared: PreparedRequest, maxTokens: number, ratio: number): number {
   const { history, policy } = prepared
   const notes = estimateTokens(policy.notes.entries.map(({ text }) => text))
-  // As much as layers may ever tell, for what they tell may change from turn to turn.
+  // Reserves the layers' token limit, not their current size, which changes between turns.
   const layers = history.layers === undefined ? 0 : policy.layers.tokens
-  const coarse = Math.max(1, Math.floor(room / 64))
-  const beside = Math.ceil((fixedIn(prepared) + notes + layers) / coarse) * coarse
-  const corrected = room / computeTokenCorrection(history.parent?.usage ?? null)
-  return Math.max(1, Math.floor((corrected - beside) / weight))
+  const unit = Math.max(1, Math.floor(maxTokens / 64))
+  const fixed = Math.ceil((estimateFixedTokens(prepared) + notes + layers) / unit) * unit
+  const corrected = maxTokens / resolveTokenCorrection(prepared)
+  return Math.max(1, Math.floor((corrected - fixed) / ratio))
 }
 
-/** Items weigh more in some wires than in others. In eighths, rounded up. */
-function weightOf(prepared: PreparedRequest): number {
-  const items = sumWeights(prepared.prompt.items.map(estimateItemTokens))
-  const said = Math.max(1, estimateBodyTokens(prepared) - fixedIn(prepared))
-  return Math.ceil((said / Math.max(1, items)) * 8) / 8
+/** Returns encoded tokens per token of item weight, rounded up to eighths: 1.3 → 1.375. */
+function computeEncodingRatio(prepared: PreparedRequest): number {
+  const weight = sumWeights(prepared.prompt.items.map(estimateItemTokens))
+  const encoded = Math.max(1, estimateBodyTokens(prepared) - estimateFixedTokens(prepared))
+  return Math.ceil((encoded / Math.max(1, weight)) * 8) / 8
 }
 
-/** Instructions and tools cannot be cut. */
-function fixedIn({ prompt: { params } }: PreparedRequest): number {
+/** Estimates instructions and tools, which cannot be cut. */
+function estimateFixedTokens({ prompt: { params } }: PreparedRequest): number {
   return estimateTokens([params.instructions, params.tools])
 }

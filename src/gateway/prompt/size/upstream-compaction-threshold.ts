@@ -1,7 +1,6 @@
 /**
- * From how many tokens on an upstream is to compact what it is sent: where the policy leaves that to the
- * upstream, and the upstream can. It is the same number in every turn, and an upstream that cannot, or
- * only when its window is full, is not asked: then the gateway sums up.
+ * Computes the number of tokens from which the upstream is to compact the conversation itself. It is the
+ * same number in every turn of a conversation.
  */
 import type { ClientRequest } from '../../../core/client-request.ts'
 import { hasResponsesEndpoint } from '../../../providers/has-responses-endpoint.ts'
@@ -11,27 +10,34 @@ import { mayStoreRequest } from '../../history/memory-thread-and-storage-permiss
 import type { PlannedRequest } from '../planned-request.ts'
 import { DEFAULT_CONTEXT_WINDOW, resolveModelWindow } from './estimate-tokens-and-window.ts'
 
-/** `null` where the gateway makes the summaries, if anybody does. */
+/**
+ * Returns null if the upstream cannot compact, or could only when its window is full: the gateway then makes
+ * the summary, if the policy turns summaries on.
+ */
 export function computeCompactionThreshold(
   { account, model, minCompactionTokens }: TargetFacts,
   { clientRequest, history, policy }: Pick<PlannedRequest, 'clientRequest' | 'history' | 'policy'>,
 ): number | null {
   const { trigger, by, above } = policy.summaries
   const { overflow, client } = clientRequest
-  // Housekeeping is no conversation, and what nobody wants is not looked up.
+  // Task requests (titles, tags) are not part of the conversation.
   if (by === 'gateway' || trigger !== 'tokens' || client.isTask) return null
-  if (minCompactionTokens === null || !isHeld(clientRequest, history)) return null
-  const isAskedHere = overflow !== null && (overflow.compactNow || overflow.compactAbove !== null)
-  // The client has its own made by the gateway.
-  if (isAskedHere && !hasResponsesEndpoint(account, 'compact')) return null
+  if (minCompactionTokens === null || !isCompactionRetained(clientRequest, history)) return null
+  const isRequested = overflow !== null && (overflow.compactNow || overflow.compactAbove !== null)
+  // The gateway makes the compaction that the client requests (`summaries/compact-conversation.ts`).
+  if (isRequested && !hasResponsesEndpoint(account, 'compact')) return null
   const window = resolveModelWindow(account, model, policy)
-  const wanted = above > 1 ? above : above * (window ?? DEFAULT_CONTEXT_WINDOW)
-  const from = Math.max(Math.ceil(wanted), minCompactionTokens)
-  return window !== null && from >= window ? null : from
+  // `above` is a share of the window up to 1, and a number of tokens otherwise.
+  const configured = above > 1 ? above : above * (window ?? DEFAULT_CONTEXT_WINDOW)
+  const threshold = Math.max(Math.ceil(configured), minCompactionTokens)
+  return window !== null && threshold >= window ? null : threshold
 }
 
-/** Whether somebody will have what comes of it. Else it would be made, and paid for, in every turn. */
-function isHeld(
+/**
+ * True if the client or the gateway retains the compaction. Otherwise the upstream would make, and charge
+ * for, a new one in every turn.
+ */
+function isCompactionRetained(
   clientRequest: ClientRequest,
   history: Pick<LoadedHistory, 'recallResult'>,
 ): boolean {

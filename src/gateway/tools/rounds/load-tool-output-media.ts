@@ -8,6 +8,7 @@ import type { FunctionCallOutput } from '../../../core/item.ts'
 import { listContentParts } from '../../../core/media/media-handles.ts'
 import type { LoadedMedia } from '../../../media/loading/load-result-types.ts'
 import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
+import { routeModel } from '../../../upstream/accounts-and-model-routing.ts'
 import { loadRemoteMedia, type MediaLoadOptions } from '../../prompt/additions/load-remote-media.ts'
 import { listUpstreamMediaTransforms } from '../../prompt/list-upstream-media-transforms.ts'
 import type { PreparedRequest } from '../../prompt/planned-request.ts'
@@ -34,6 +35,7 @@ export async function loadToolOutputMedia(
     ...asker,
     clientRequest: { ...clientRequest, items: outputs },
     history: { ...before, items: [] },
+    targets: routeModel(ports, clientRequest.params.model, clientRequest.dialect),
     plan: () => answered,
   }
   const { history: shown, releaseMedia } = await loadRemoteMedia(asking, ports)

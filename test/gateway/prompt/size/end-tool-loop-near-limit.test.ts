@@ -16,7 +16,7 @@ const account: Account = {
   quirks: {},
 }
 
-test('a model is warned from a share of its window on, and with none of it never (C61)', () => {
+test('warns the model from a share of its window on, and never with a share of 0 (C61)', () => {
   const origin: Origin = { wire: 'chat', account: 'a', model: 'm', prefixHash: null }
   const [question, ...work] = talk`
     user: look
@@ -25,13 +25,13 @@ test('a model is warned from a share of its window on, and with none of it never
   `
   const items =
     question === undefined ? [] : [question, ...work.map((item) => ({ ...item, origin }))]
-  const warned = (warnAt: number) => {
+  const listWarnings = (warnAt: number) => {
     const policy = resolvePolicy([{ budget: { window: 1000, warnAt } }])
     const history = { ...NO_HISTORY, countReportedTokens: () => 600 }
-    const { steps } = planToolLoopEnd({ account, model: 'm' }, { items, policy, history })
-    return steps.flatMap(({ run }) => run(items).notes.map(({ why }) => why))
+    const { transforms } = planToolLoopEnd({ account, model: 'm' }, { items, policy, history })
+    return transforms.flatMap(({ run }) => run(items).notes.map(({ why }) => why))
   }
-  expect(warned(0.5)).toEqual(['budget-warned'])
-  expect(warned(0.7)).toEqual([])
-  expect(warned(0)).toEqual([])
+  expect(listWarnings(0.5)).toEqual(['budget-warned'])
+  expect(listWarnings(0.7)).toEqual([])
+  expect(listWarnings(0)).toEqual([])
 })

@@ -31,9 +31,9 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-function prepared(
+function prepare(
   model: string,
-  wishes: PolicyOverrides = {},
+  overrides: PolicyOverrides = {},
   more: JsonObject = {},
   dialect: Dialect = responsesDialect,
 ) {
@@ -46,12 +46,12 @@ function prepared(
   const clientRequest = dialect.parse(body)
   return prepareRequest(
     { account: used, model },
-    { clientRequest: { ...clientRequest, policyOverrides: wishes }, history: NO_HISTORY },
+    { clientRequest: { ...clientRequest, policyOverrides: overrides }, history: NO_HISTORY },
     dependencies,
   )
 }
 
-describe('how much a model can take', () => {
+describe('the context window', () => {
   test.each([
     ['claude-sonnet-5-5', 1_000_000],
     ['anthropic/claude-haiku-4.5', 200_000],
@@ -61,33 +61,33 @@ describe('how much a model can take', () => {
     ['gpt-4.1-mini', 1_047_576],
     ['gemini-3.8-flash', 1_048_576],
     ['qwen3-32b', null],
-  ])('is told by a table: %s', (model, tokens) => {
+  ])('is known from the built-in table: %s', (model, tokens) => {
     expect(knownContextWindow(model)).toBe(tokens)
   })
 
-  test('the account goes before the table, and the policy before both', () => {
-    expect(resolveContextWindow(prepared('claude-sonnet-5-5'))).toBe(1_000_000)
-    expect(resolveContextWindow(prepared('tiny-1'))).toBe(1000)
-    expect(resolveContextWindow(prepared('tiny-1', { budget: { window: 50 } }))).toBe(50)
-    expect(resolveContextWindow(prepared('unheard-of'))).toBeNull()
+  test('comes from the policy, else the account, else the table', () => {
+    expect(resolveContextWindow(prepare('claude-sonnet-5-5'))).toBe(1_000_000)
+    expect(resolveContextWindow(prepare('tiny-1'))).toBe(1000)
+    expect(resolveContextWindow(prepare('tiny-1', { budget: { window: 50 } }))).toBe(50)
+    expect(resolveContextWindow(prepare('unheard-of'))).toBeNull()
   })
 
-  test('what is kept free is what the request allows the answer, on whatever wire (C103)', () => {
-    const room = (wishes: PolicyOverrides, more: JsonObject, model = 'claude-sonnet-5-5') =>
-      computeConversationBudget(100_000, prepared(model, wishes, more))
-    expect(room({}, { max_output_tokens: 7000 })).toBe(93_000)
-    expect(room({}, { max_output_tokens: 7000 }, 'tiny-1')).toBe(93_000)
-    expect(room({ budget: { reserve: 1000 } }, { max_output_tokens: 7000 })).toBe(99_000)
-    // A plan is kept to, as long as it leaves anything to be sent.
-    expect(room({ budget: { reserve: 80_000 } }, {}, 'tiny-1')).toBe(20_000)
-    expect(room({ budget: { reserve: 80_000 } }, { max_output_tokens: 10 })).toBe(20_000)
-    expect(room({ budget: { reserve: 100_000 } }, {}, 'tiny-1')).toBe(50_000)
-    // Nobody said: as with the wire, which does not say either.
-    expect(room({}, {}, 'tiny-1')).toBe(100_000 - 4096)
+  test('is reduced by the output limit of the request, in any API (C103)', () => {
+    const budget = (overrides: PolicyOverrides, more: JsonObject, model = 'claude-sonnet-5-5') =>
+      computeConversationBudget(100_000, prepare(model, overrides, more))
+    expect(budget({}, { max_output_tokens: 7000 })).toBe(93_000)
+    expect(budget({}, { max_output_tokens: 7000 }, 'tiny-1')).toBe(93_000)
+    expect(budget({ budget: { reserve: 1000 } }, { max_output_tokens: 7000 })).toBe(99_000)
+    // `reserve` applies as long as it leaves anything for the request.
+    expect(budget({ budget: { reserve: 80_000 } }, {}, 'tiny-1')).toBe(20_000)
+    expect(budget({ budget: { reserve: 80_000 } }, { max_output_tokens: 10 })).toBe(20_000)
+    expect(budget({ budget: { reserve: 100_000 } }, {}, 'tiny-1')).toBe(50_000)
+    // Without a reserve and a limit, 4096 tokens are reserved.
+    expect(budget({}, {}, 'tiny-1')).toBe(100_000 - 4096)
   })
 })
 
-describe('what a provider has counted sets the next estimate right (C62)', () => {
+describe('the reported tokens of a turn correct the next estimate (C62)', () => {
   const usage = (inputTokens: number, estimatedInputTokens: number) => ({
     ...ZERO_TOKEN_USAGE,
     inputTokens,
@@ -99,14 +99,14 @@ describe('what a provider has counted sets the next estimate right (C62)', () =>
     [usage(100, 100), 1],
     [usage(130, 100), 1.6],
     [usage(70, 100), 0.75],
-    // A server that reports its whole window.
+    // A server that reports its complete window as used.
     [usage(32_768, 400), 1],
     [usage(0, 400), 1],
-  ])('%o', (counted, times) => {
-    expect(computeTokenCorrection(counted)).toBe(times)
+  ])('%o → %f', (counted, factor) => {
+    expect(computeTokenCorrection(counted)).toBe(factor)
   })
 
-  test('in classes, so that a small difference changes nothing', () => {
+  test('rounded up, so that a small difference changes nothing', () => {
     fc.assert(
       fc.property(fc.integer({ min: 101, max: 125 }), (counted) => {
         expect(computeTokenCorrection(usage(counted, 100))).toBe(1.25)
@@ -114,100 +114,100 @@ describe('what a provider has counted sets the next estimate right (C62)', () =>
     )
   })
 
-  test('a request weighs more where the turn before did', () => {
-    const plain = prepared('tiny-1')
+  test('by a factor for the complete request', () => {
+    const plain = prepare('tiny-1')
     const parent = { usage: usage(200, 100) }
     const heavy = { ...plain, history: { ...plain.history, parent: parent as never } }
     expect(estimateRequestTokens(heavy)).toBe(estimateRequestTokens(plain) * 2)
   })
 })
 
-describe('what does not fit', () => {
+describe('a request over the window', () => {
   const long = { input: `Tell me of ${'the sea and '.repeat(600)}nothing else.` }
 
-  test('is refused with a sentence where the window is certain (C33)', () => {
-    expect(() => fitToWindow(prepared('tiny-1', {}, long), gateway.dependencies)).toThrow(
+  test('is rejected if the operator has configured the window (C33)', () => {
+    expect(() => fitToWindow(prepare('tiny-1', {}, long), gateway.dependencies)).toThrow(
       /exceeds the context window of this model: it is about \d+ tokens, and the model takes 1000/,
     )
     const cut = { budget: { overflow: 'cut' as const } }
-    expect(() => fitToWindow(prepared('tiny-1', cut, long), gateway.dependencies)).toThrow(
+    expect(() => fitToWindow(prepare('tiny-1', cut, long), gateway.dependencies)).toThrow(
       /The newest question alone is too long/,
     )
   })
 
-  describe('in a chat that wishes nothing', () => {
-    const asked = (content: string, wishes: PolicyOverrides = {}) => {
+  describe('in a chat without a rule for overflow', () => {
+    const prepareChat = (content: string, overrides: PolicyOverrides = {}) => {
       const messages = [
         { role: 'user', content: long.input },
         { role: 'assistant', content: 'So it is.' },
         { role: 'user', content },
       ]
-      return prepared('tiny-1', wishes, { messages }, chatDialect)
+      return prepare('tiny-1', overrides, { messages }, chatDialect)
     }
 
     test.each([
-      ['a newest question that fits', 'And now?'],
-      ['one that an estimate may be wrong about', 'the sea and '.repeat(600)],
-      ['one that is mostly blanks', `look${' '.repeat(40_000)}here`],
-      ['one that is mostly a line', `look${'='.repeat(40_000)}`],
+      ['a latest question that fits', 'And now?'],
+      ['one that the estimate may get wrong', 'the sea and '.repeat(600)],
+      ['one that is mostly whitespace', `look${' '.repeat(40_000)}here`],
+      ['one that is mostly a repeated character', `look${'='.repeat(40_000)}`],
     ])('is sent: %s', (_, content) => {
-      const chatted = asked(content)
-      expect(fitsWindow(chatted)).toBe(true)
-      expect(fitToWindow(chatted, gateway.dependencies)).toBe(chatted)
+      const chatRequest = prepareChat(content)
+      expect(fitsWindow(chatRequest)).toBe(true)
+      expect(fitToWindow(chatRequest, gateway.dependencies)).toBe(chatRequest)
     })
 
-    test('is refused where the newest question alone is beyond doubt (C33)', () => {
+    test('is rejected if the latest question alone is certainly too long (C33)', () => {
       const hopeless = 'the sea and '.repeat(900)
-      expect(() => fitToWindow(asked(hopeless), gateway.dependencies)).toThrow(
+      expect(() => fitToWindow(prepareChat(hopeless), gateway.dependencies)).toThrow(
         /The newest question alone is too long. Send less./,
       )
-      expect(fitsWindow(asked(hopeless))).toBe(false)
-      const sent = asked(hopeless, { budget: { overflow: 'send' } })
+      expect(fitsWindow(prepareChat(hopeless))).toBe(false)
+      const sent = prepareChat(hopeless, { budget: { overflow: 'send' } })
       expect(fitToWindow(sent, gateway.dependencies)).toBe(sent)
     })
   })
 
-  test('is sent where the policy says so, or where the window is a guess', () => {
-    const sent = prepared('tiny-1', { budget: { overflow: 'send' } }, long)
+  test('is sent if the policy allows it or the window is from the table', () => {
+    const sent = prepare('tiny-1', { budget: { overflow: 'send' } }, long)
     expect(fitToWindow(sent, gateway.dependencies)).toBe(sent)
-    const guess = prepared('claude-sonnet-5-5', {}, { input: 'the sea '.repeat(900_000) })
+    const guess = prepare('claude-sonnet-5-5', {}, { input: 'the sea '.repeat(900_000) })
     expect(fitToWindow(guess, gateway.dependencies)).toBe(guess)
   })
 
-  test('is cut between turns, oldest first, and the question stays', () => {
+  test('loses the oldest turns first and keeps the question', () => {
     const turns = Array.from({ length: 30 }, (_, at) => [
       { role: 'user', content: `question ${at} ${'word '.repeat(40)}` },
       { role: 'assistant', content: `answer ${at} ${'word '.repeat(40)}` },
     ]).flat()
-    const asked = prepared(
+    const request = prepare(
       'tiny-1',
       { budget: { overflow: 'cut' } },
       { input: [...turns, { role: 'user', content: 'now' }] },
     )
-    const fitting = fitToWindow(asked, gateway.dependencies)
+    const fitting = fitToWindow(request, gateway.dependencies)
     expect(estimateRequestTokens(fitting)).toBeLessThanOrEqual(1000)
-    expect(fitting.prompt.items.at(-1)).toBe(asked.items.at(-1))
+    expect(fitting.prompt.items.at(-1)).toBe(request.items.at(-1))
     expect(fitting.notes.some(({ why }) => why === 'over-window')).toBe(true)
   })
 
-  const looked = (at: number, words: number) => [
+  const looked = (at: number, repetitions: number) => [
     { role: 'user', content: `look ${at}` },
     { type: 'function_call', call_id: `c${at}`, name: 'look', arguments: '{}' },
-    { type: 'function_call_output', call_id: `c${at}`, output: `fog ${at} `.repeat(words) },
+    { type: 'function_call_output', call_id: `c${at}`, output: `fog ${at} `.repeat(repetitions) },
   ]
   const cut = { policy: 'replay', budget: { overflow: 'cut' } } as const
   const whysOf = ({ notes }: { notes: readonly { why: string }[] }) =>
     new Set(notes.map(({ why }) => why))
 
-  test('loses old outputs of tools before it loses a turn (C58)', () => {
+  test('loses old tool outputs before it loses a turn (C58)', () => {
     const input = [...looked(1, 260), ...looked(2, 260), { role: 'user', content: 'now' }]
-    const fitting = fitToWindow(prepared('tiny-1', cut, { input }), gateway.dependencies)
+    const fitting = fitToWindow(prepare('tiny-1', cut, { input }), gateway.dependencies)
     expect(whysOf(fitting)).toEqual(new Set(['output-too-old']))
     expect(fitting.prompt.items).toHaveLength(input.length)
     expect(fitting.clientRequest.policyOverrides).toEqual(cut)
   })
 
-  test('what was cut hard while its turn ran is the same when the turn is over', () => {
+  test('has the same shortened outputs during a turn and after it', () => {
     const running = looked(1, 2000)
     const over = [
       ...running,
@@ -215,7 +215,7 @@ describe('what does not fit', () => {
       { role: 'user', content: 'now' },
     ]
     const [before, after] = [running, over].map((input) => {
-      return fitToWindow(prepared('tiny-1', cut, { input }), gateway.dependencies).prompt.items
+      return fitToWindow(prepare('tiny-1', cut, { input }), gateway.dependencies).prompt.items
     })
     expect(after?.slice(0, running.length)).toEqual(before)
   })
@@ -244,10 +244,10 @@ describe('what does not fit', () => {
       /Nothing more can be left out: the (instructions|newest question) takes? about \d+ of them, /,
       undefined,
     ],
-  ])('is refused with what fills it: %s', (_, more, sentence, param) => {
+  ])('is rejected with the part that fills it: %s', (_, more, sentence, param) => {
     for (const overflow of ['cut', 'refuse'] as const) {
       try {
-        fitToWindow(prepared('tiny-1', { budget: { overflow } }, more), gateway.dependencies)
+        fitToWindow(prepare('tiny-1', { budget: { overflow } }, more), gateway.dependencies)
         expect.unreachable()
       } catch (error) {
         const { failure } = error as GatewayError
@@ -262,9 +262,9 @@ describe('what does not fit', () => {
     return { type: 'function', name: 'look', description, parameters: null, strict: false }
   }
 
-  test('loses most of the outputs of the running turn when there is nothing else to lose (C58)', () => {
+  test("loses most of the current turn's outputs if nothing else can be cut (C58)", () => {
     const input = looked(1, 2000)
-    const fitting = fitToWindow(prepared('tiny-1', cut, { input }), gateway.dependencies)
+    const fitting = fitToWindow(prepare('tiny-1', cut, { input }), gateway.dependencies)
     expect(estimateRequestTokens(fitting)).toBeLessThanOrEqual(1000)
     expect(whysOf(fitting)).toEqual(new Set(['output-capped']))
     expect(fitting.prompt.items).toHaveLength(input.length)

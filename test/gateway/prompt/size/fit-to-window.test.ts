@@ -16,28 +16,28 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-function fitted(input: readonly JsonObject[]) {
+function fitRequest(input: readonly JsonObject[]) {
   const { dependencies } = gateway
   const [account] = dependencies.accounts
   if (account === undefined) throw new Error('There is no account.')
   const parsed = responsesDialect.parse({ model: 'm', input })
-  const wishes = { budget: { window: 1000, overflow: 'cut', reserve: 0 } } as const
-  const asked = { clientRequest: { ...parsed, policyOverrides: wishes }, history: NO_HISTORY }
-  return fitToWindow(prepareRequest({ account, model: 'm' }, asked, dependencies), dependencies)
+  const policyOverrides = { budget: { window: 1000, overflow: 'cut', reserve: 0 } } as const
+  const planInput = { clientRequest: { ...parsed, policyOverrides }, history: NO_HISTORY }
+  return fitToWindow(prepareRequest({ account, model: 'm' }, planInput, dependencies), dependencies)
 }
 
 const LONG = 'word '.repeat(900)
 
-test('what nothing can be left out of is said in its wire once, and measured as it stands', () => {
+test('encodes a request once if nothing can be left out', () => {
   using encode = vi.spyOn(openaiResponses, 'encode')
-  const fitting = fitted([{ role: 'user', content: LONG }])
+  const fitting = fitRequest([{ role: 'user', content: LONG }])
   expect(fitting.prompt.items).toHaveLength(1)
   expect(encode).toHaveBeenCalledTimes(1)
 })
 
-test('what has turns to go is said anew without them', () => {
+test('encodes a request again without the turns that were left out', () => {
   using encode = vi.spyOn(openaiResponses, 'encode')
-  const fitting = fitted([
+  const fitting = fitRequest([
     { role: 'user', content: LONG },
     { role: 'assistant', content: 'So.' },
     { role: 'user', content: 'And now?' },
