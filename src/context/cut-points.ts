@@ -1,31 +1,35 @@
 /**
- * Where a conversation may be cut without parting what belongs together: a question of several
- * messages, reasoning and what it led to, calls and their outputs.
+ * Finds where a conversation may be cut without separating items that belong together: the messages of
+ * one question, reasoning and the items it led to, calls and their outputs.
  */
 import type { Item } from '../core/item.ts'
 import { UNPAIRED, isCallOutput, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
 
-/** The places where a group begins, but for the one that begins at `from`. */
+/**
+ * Returns the indexes at which a group begins, without the group that begins at `from`. E.g. `[1, 3]` for a
+ * question, a call, its output and an answer.
+ */
 export function findCutPoints(items: readonly Item[], from: number): readonly number[] {
   const partners = findToolCallPairs(items)
-  const borders: number[] = []
+  const cutPoints: number[] = []
   let furthestPartner = UNPAIRED
-  for (let at = from + 1; at < items.length; at += 1) {
-    furthestPartner = Math.max(furthestPartner, partners[at - 1] ?? UNPAIRED)
-    if (furthestPartner < at && beginsAnew(items[at - 1], items[at])) borders.push(at)
+  for (let index = from + 1; index < items.length; index += 1) {
+    furthestPartner = Math.max(furthestPartner, partners[index - 1] ?? UNPAIRED)
+    const isInsidePair = furthestPartner >= index
+    if (!isInsidePair && startsGroup(items[index - 1], items[index])) cutPoints.push(index)
   }
-  return borders
+  return cutPoints
 }
 
-function beginsAnew(before: Item | undefined, after: Item | undefined): boolean {
+function startsGroup(before: Item | undefined, after: Item | undefined): boolean {
   if (before === undefined || after === undefined || before.type === 'reasoning') return false
   if (isNonAssistantMessage(after)) return !(isUserMessage(before) && isUserMessage(after))
-  // What the model goes on to make may come of the same reasoning, until it reasons anew.
+  // Model items may all follow from the same reasoning, up to the next reasoning item.
   return isNonAssistantMessage(before) || isCallOutput(before) || after.type === 'reasoning'
 }
 
-/** Said by anybody but the model. */
+/** True for messages of users, developers and the system. */
 export function isNonAssistantMessage(item: Item): boolean {
   return item.type === 'message' && item.role !== 'assistant'
 }

@@ -1,49 +1,78 @@
 /**
- * Which items stay, whatever is cut: those that go on to hold, each by itself, and those that the
- * client has pinned. A pinned call keeps its output, an output its call, and reasoning what it led to.
+ * Decides which items no cut removes: instructions at the head, items with a lasting effect (summaries,
+ * compactions) and items that the client has pinned. All transforms that drop or hide items use it.
+ *
+ * A pinned item may need others: a call needs its output, an output its call, and reasoning the item
+ * that it led to. The predicates differ in how many of these stay as well.
  */
 import type { Item } from '../core/item.ts'
 import { UNPAIRED, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
-import { isPinnedByClient, hasLastingEffect } from '../core/items/rounds-and-pinned-items.ts'
+import {
+  countHeadItems,
+  hasLastingEffect,
+  isPinned,
+  isPinnedByClient,
+} from '../core/items/rounds-and-pinned-items.ts'
 import { findCutPoints, isNonAssistantMessage } from './cut-points.ts'
 
-export type KeepPredicate = (at: number, item: Item) => boolean
+/** True if the item at this index stays under every cut. */
+export type KeepPredicate = (index: number, item: Item) => boolean
 
-/** Of any list, also of one whose calls and outputs are not at their places yet. */
-export function createPinnedItemPredicate(items: readonly Item[]): KeepPredicate {
-  // Hardly anybody pins anything.
-  if (!items.some(isPinnedByClient)) return (_, item) => hasLastingEffect(item)
-  const partners = findToolCallPairs(items)
-  const pinned = new Uint8Array(items.length)
-  for (const [at, item] of items.entries()) {
-    const isLedTo = pinned[at - 1] === 1 && items[at - 1]?.type === 'reasoning'
-    if (!isPinnedByClient(item) && !(isLedTo && isMade(item))) continue
-    pinned[at] = 1
-    const partner = partners[at] ?? UNPAIRED
-    if (partner !== UNPAIRED) pinned[partner] = 1
-  }
-  return (at, item) => pinned[at] === 1 || hasLastingEffect(item)
+/** Keeps the head and single pinned items, without the items they belong to. Enough for media. */
+export function createSinglePinPredicate(items: readonly Item[]): KeepPredicate {
+  return orInHead(items, (_, item) => isPinned(item))
+}
+
+/** Keeps the head, and each pinned item with its call, output and the item after pinned reasoning. */
+export function createAlwaysSentItemPredicate(items: readonly Item[]): KeepPredicate {
+  return orInHead(items, createPinnedItemPredicate(items))
 }
 
 /**
- * Of a list that is in order: what a model made stays with its whole group, the reasoning that it
- * came of and the calls that were made with it. Of a question, a pinned message stays by itself.
+ * Keeps the head, and each pinned model item with its complete group: the reasoning it followed from and
+ * the calls of the same batch. A pinned message of a question stays alone. Expects pruned items, in which
+ * each output directly follows its calls.
  */
-export function createPinnedGroupPredicate(items: readonly Item[]): KeepPredicate {
+export function createAlwaysSentGroupPredicate(items: readonly Item[]): KeepPredicate {
+  return orInHead(items, createPinnedGroupPredicate(items))
+}
+
+function orInHead(items: readonly Item[], isKept: KeepPredicate): KeepPredicate {
+  const head = countHeadItems(items)
+  return (index, item) => index < head || isKept(index, item)
+}
+
+/** Like `createAlwaysSentItemPredicate` without the head. Items may be in any order. */
+export function createPinnedItemPredicate(items: readonly Item[]): KeepPredicate {
+  // Most conversations have no pins.
+  if (!items.some(isPinnedByClient)) return (_, item) => hasLastingEffect(item)
+  const partners = findToolCallPairs(items)
+  const pinned = new Uint8Array(items.length)
+  for (const [index, item] of items.entries()) {
+    const followsPin = pinned[index - 1] === 1 && items[index - 1]?.type === 'reasoning'
+    if (!isPinnedByClient(item) && !(followsPin && isModelMade(item))) continue
+    pinned[index] = 1
+    const partner = partners[index] ?? UNPAIRED
+    if (partner !== UNPAIRED) pinned[partner] = 1
+  }
+  return (index, item) => pinned[index] === 1 || hasLastingEffect(item)
+}
+
+function createPinnedGroupPredicate(items: readonly Item[]): KeepPredicate {
   if (!items.some(isPinnedByClient)) return (_, item) => hasLastingEffect(item)
   const pinned = new Uint8Array(items.length)
   let start = 0
   for (const end of [...findCutPoints(items, 0), items.length]) {
     const group = items.slice(start, end)
-    const isWhole = group.some((item) => isPinnedByClient(item) && isMade(item))
-    for (const [at, item] of group.entries()) {
-      if (isWhole || hasLastingEffect(item) || isPinnedByClient(item)) pinned[start + at] = 1
+    const staysComplete = group.some((item) => isPinnedByClient(item) && isModelMade(item))
+    for (const [offset, item] of group.entries()) {
+      if (staysComplete || isPinned(item)) pinned[start + offset] = 1
     }
     start = end
   }
-  return (at) => pinned[at] === 1
+  return (index) => pinned[index] === 1
 }
 
-function isMade(item: Item): boolean {
+function isModelMade(item: Item): boolean {
   return !isNonAssistantMessage(item) && !hasLastingEffect(item)
 }

@@ -1,15 +1,14 @@
 /**
- * Tells each note at its distance from the end, once: with `depth` messages behind it, deeper than
- * all of them in front of the first one behind the head. Where it would part what belongs together
- * it stands at the next place where it does not.
+ * Inserts each text of the policy's `notes.entries` once, `depth` messages before the end: `depth: 1`
+ * puts it before the last message. A depth beyond the beginning puts it directly after the head. A text
+ * never separates items that belong together; it moves to the next position that does not.
  *
- * The end is that of what has been said. While a turn runs, what the model does in it is not counted,
- * so that a note keeps its place, and the reasoning behind it stays valid, until the turn is over.
- * With the next message a note moves: what stands before it stays as it was sent, what stands behind
- * it does not. Hence it comes after all cuts, which would count it, and before
- * `keep-valid-reasoning`, which has to see the list as it is sent.
+ * While a turn runs, the model's items of that turn are not counted. The text then keeps its position
+ * until the turn is over, and the reasoning after it stays valid. The next message moves it, which
+ * changes the prompt from its old position on. The transform therefore runs after all cuts, which would
+ * count the text, and before `keep-valid-reasoning`, which has to see the final list.
  *
- * Notes are of the request that is made. They are not kept, and not part of what is summed up.
+ * The texts belong to one request: they are neither stored nor summarized.
  */
 import { INSERTED_INSTRUCTION_FIELD } from '../core/items/leading-instructions.ts'
 import type { Item, Message } from '../core/item.ts'
@@ -21,33 +20,33 @@ import { isNonAssistantMessage } from './cut-points.ts'
 import type { Transform } from './transform-interface.ts'
 
 export function insertPolicyTexts(entries: readonly PolicyText[]): Transform {
-  const notes = entries.map(({ depth, ...note }) => ({ depth, message: noteMessage(note) }))
+  const texts = entries.map(({ depth, ...entry }) => ({ depth, message: createMessage(entry) }))
   return {
     name: 'place-notes',
     prefixStability: 'lasting',
     run(items) {
-      const others = items.some(isNote) ? items.filter((item) => !isNote(item)) : items
-      const placed = withNotes(others, notes)
-      if (isSameList(placed, items)) return { items, notes: [] }
+      const others = items.some(isPolicyText) ? items.filter((item) => !isPolicyText(item)) : items
+      const result = insertTexts(others, texts)
+      if (isSameList(result, items)) return { items, notes: [] }
       return {
-        items: placed,
+        items: result,
         notes: [
           ...items.flatMap((item, at) =>
-            isNote(item) ? [{ did: 'dropped' as const, at, why: 'note-moved' }] : [],
+            isPolicyText(item) ? [{ did: 'dropped' as const, at, why: 'note-moved' }] : [],
           ),
-          ...notes.map(() => ({ did: 'added' as const, why: 'context-note' })),
+          ...texts.map(() => ({ did: 'added' as const, why: 'context-note' })),
         ],
       }
     },
   }
 }
 
-interface PlacedNote {
+interface TextAtDepth {
   readonly depth: number
   readonly message: Message
 }
 
-function noteMessage({ text, role }: Pick<PolicyText, 'text' | 'role'>): Message {
+function createMessage({ text, role }: Pick<PolicyText, 'text' | 'role'>): Message {
   return {
     type: 'message',
     role,
@@ -56,57 +55,60 @@ function noteMessage({ text, role }: Pick<PolicyText, 'text' | 'role'>): Message
   }
 }
 
-function isNote(item: Item): boolean {
+function isPolicyText(item: Item): boolean {
   return readGatewayField(item)?.['note'] === true
 }
 
-function withNotes(items: readonly Item[], notes: readonly PlacedNote[]): readonly Item[] {
+function insertTexts(items: readonly Item[], texts: readonly TextAtDepth[]): readonly Item[] {
   const head = countHeadItems(items)
-  const borders = findInsertionPoints(items)
-  const end = endOfSaid(items)
-  const said: number[] = []
-  for (let at = head; at < end; at += 1) if (items[at]?.type === 'message') said.push(at)
-  const standing = new Map<number, Item[]>()
-  for (const { depth, message } of notes) {
-    const place = placeAt(depth, said, { head, end, borders })
-    const there = standing.get(place)
-    if (there === undefined) standing.set(place, [message])
-    else there.push(message)
+  const allowed = findInsertionPoints(items)
+  const end = findConversationEnd(items)
+  const messages: number[] = []
+  for (let index = head; index < end; index += 1) {
+    if (items[index]?.type === 'message') messages.push(index)
   }
+  const inserted = Map.groupBy(texts, ({ depth }) =>
+    findPosition(depth, messages, { head, end, allowed }),
+  )
+  const insertedAt = (index: number) => inserted.get(index)?.map(({ message }) => message) ?? []
   return items
-    .flatMap((item, at) => [...(standing.get(at) ?? []), item])
-    .concat(standing.get(items.length) ?? [])
+    .flatMap((item, index) => [...insertedAt(index), item])
+    .concat(insertedAt(items.length))
 }
 
 /**
- * Behind what the model was told last while tools are at work on it, be it a question or an instruction
- * that follows one; else behind everything.
+ * While tools run, returns the index after the last message that is not the assistant's, be it a question or
+ * an instruction after one. Otherwise returns the length of the list.
  */
-function endOfSaid(items: readonly Item[]): number {
+function findConversationEnd(items: readonly Item[]): number {
   const isOpen = items.length > 0 && items.at(-1)?.type !== 'message'
-  const told = isOpen ? items.findLastIndex(isNonAssistantMessage) : -1
-  return told >= 0 ? told + 1 : items.length
+  const lastInput = isOpen ? items.findLastIndex(isNonAssistantMessage) : -1
+  return lastInput >= 0 ? lastInput + 1 : items.length
 }
 
-interface Limits {
+interface PositionLimits {
   readonly head: number
   readonly end: number
-  readonly borders: readonly boolean[]
+  readonly allowed: readonly boolean[]
 }
 
-/** As far back as the message before it the number of messages behind it stays the same. */
-function placeAt(depth: number, said: readonly number[], { head, end, borders }: Limits): number {
-  const before = said.length - depth
-  if (depth > 0 && before <= 0) return head
-  const target = depth === 0 ? end : (said[before] ?? head)
-  const least = (said[before - 1] ?? head - 1) + 1
-  const isFree = (place: number): boolean => borders[place] === true
-  for (let at = target; at >= least; at -= 1) if (isFree(at)) return at
-  for (let at = target + 1; at < borders.length; at += 1) if (isFree(at)) return at
-  for (let at = least - 1; at > head; at -= 1) if (isFree(at)) return at
+/** Prefers positions with the same number of messages after them, then later ones, then earlier ones. */
+function findPosition(
+  depth: number,
+  messages: readonly number[],
+  { head, end, allowed }: PositionLimits,
+): number {
+  const messagesBefore = messages.length - depth
+  if (depth > 0 && messagesBefore <= 0) return head
+  const target = depth === 0 ? end : (messages[messagesBefore] ?? head)
+  const min = (messages[messagesBefore - 1] ?? head - 1) + 1
+  const isFree = (index: number): boolean => allowed[index] === true
+  for (let index = target; index >= min; index -= 1) if (isFree(index)) return index
+  for (let index = target + 1; index < allowed.length; index += 1) if (isFree(index)) return index
+  for (let index = min - 1; index > head; index -= 1) if (isFree(index)) return index
   return head
 }
 
 function isSameList(one: readonly Item[], other: readonly Item[]): boolean {
-  return one.length === other.length && one.every((item, at) => item === other[at])
+  return one.length === other.length && one.every((item, index) => item === other[index])
 }

@@ -1,33 +1,36 @@
 /**
- * Between which items something of another kind may stand: not between a call and its output, not
- * between reasoning and what it led to, and not within what a model said in one go.
+ * Finds where the gateway may insert a message of its own: not between a call and its output, not
+ * between reasoning and the item it led to, and not inside one answer of a model.
  */
 import type { Item } from '../core/item.ts'
 import { isModelItem } from '../core/items/is-model-item.ts'
 import { UNPAIRED, callEndOf, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
 
-/** For each place from 0 to the length of the list, whether something may stand in front of it. */
+/**
+ * Returns, for each index from 0 to the length of the list, whether a message may be inserted before it. E.g.
+ * `[true, true, false, true]` for a question, a call and its output.
+ */
 export function findInsertionPoints(items: readonly Item[]): readonly boolean[] {
   const partners = findToolCallPairs(items)
-  const lastSaid = items.findLastIndex(({ type }) => type === 'message')
-  const borders: boolean[] = [true]
+  const lastMessage = items.findLastIndex(({ type }) => type === 'message')
+  const allowed: boolean[] = [true]
   let openUpTo = 0
-  for (const [at, item] of items.entries()) {
+  for (const [index, item] of items.entries()) {
     if (callEndOf(item)?.side === 'call') {
-      const partner = partners[at] ?? UNPAIRED
-      // One without its output waits for it at the end; before that nobody waits any more.
-      const end = partner === UNPAIRED && at > lastSaid ? items.length : partner
+      const partner = partners[index] ?? UNPAIRED
+      // A call after the last message may still get its output; an older one gets none any more.
+      const end = partner === UNPAIRED && index > lastMessage ? items.length : partner
       openUpTo = Math.max(openUpTo, end)
     }
-    const next = items[at + 1]
-    const goesOn = next === undefined ? item.type === 'reasoning' : isOneGo(item, next)
-    borders.push(at >= openUpTo && !goesOn)
+    const next = items[index + 1]
+    const continues = next === undefined ? item.type === 'reasoning' : isSameAnswer(item, next)
+    allowed.push(index >= openUpTo && !continues)
   }
-  return borders
+  return allowed
 }
 
-/** Calls and what a provider's own tools did belong to the words in front of them. */
-function isOneGo(item: Item, next: Item): boolean {
+/** Calls and items of hosted tools belong to the answer text before them. */
+function isSameAnswer(item: Item, next: Item): boolean {
   if (!isModelItem(item) || !isModelItem(next)) return false
   if (item.type !== 'message' || next.type !== 'message') return true
   return item.origin !== undefined && item.origin === next.origin

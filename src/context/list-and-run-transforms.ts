@@ -1,4 +1,4 @@
-/** Which transforms a request goes through, and the loop that runs them. */
+/** Lists the transforms that a request goes through, with the reasons for their order, and runs them. */
 import { isUpstreamCompaction } from '../core/items/compaction-item.ts'
 import type { Item } from '../core/item.ts'
 import type { MediaKind } from '../core/media/content-part-media.ts'
@@ -19,6 +19,7 @@ import { listVisibilityTransforms } from './media/list-visibility-transforms.ts'
 import { pruneOrphans } from './tool-calls/prune-orphans.ts'
 import { canReadCompaction, type CompactionSupport } from './summaries/can-read-compaction.ts'
 import { dropExpiredReasoning } from './reasoning/drop-expired-reasoning.ts'
+import { readOutputLengths } from './tool-outputs/shorten-output.ts'
 import { shortenOldOutputs } from './tool-outputs/shorten-old-outputs.ts'
 import { stripDetailsBlocks } from './cleaning/strip-details-blocks.ts'
 import { stripMarkers } from './cleaning/strip-markers-from-prompt.ts'
@@ -33,22 +34,21 @@ import type {
 } from './transform-interface.ts'
 import { keepRecentRounds } from './windows/keep-recent-rounds.ts'
 
-/** What a plan is made of. */
 export interface TransformListOptions {
   readonly policy: ContextPolicy
-  /** What becomes of a call in the middle that has no output; without a word, it is dropped. */
+  /** `stub`: calls in the middle without an output get one. `drop`, the default: they are dropped. */
   readonly unansweredCalls?: 'drop' | 'stub'
-  /** Who is to read it. Without one, compactions stay as they are. */
+  /** The upstream that will read the items. With `null`, compactions stay unchanged. */
   readonly reader: CompactionSupport | null
-  /** Whether its wire has a field for who speaks; without a word, it has. */
+  /** True if the wire has a field for the speaker's name. Default: true. */
   readonly hasNames?: boolean
-  /** What stands for the beginning of the conversation, if anything does. */
+  /** The summary that replaces the beginning of the conversation, if there is one. */
   readonly summary?: AppliedSummary | null
-  /** Which kinds of media it can see, hear or read; without a word, all. */
+  /** The kinds of media that the model accepts. Default: all. */
   readonly sees?: ReadonlySet<MediaKind>
-  /** What the model has room for, in tokens as items are weighed, if the conversation is to fit that. */
+  /** The maximum total weight of the items in tokens; `null` for no limit. */
   readonly room?: number | null
-  /** The whole conversation, if a part of it is all that the plan is given. */
+  /** The complete conversation, if the transforms run on a part of it. */
   readonly conversation?: readonly Item[]
 }
 
@@ -64,47 +64,38 @@ export function listTransforms({
 }: TransformListOptions): readonly Transform[] {
   const { window, outputs, reasoning, speakers } = policy
   const { turns, items, tokens } = window
-  const {
-    keepTurns: rounds,
-    step,
-    longerThan: minChars,
-    head: headChars,
-    tail: tailChars,
-    cap,
-    expand,
-  } = outputs
+  const { keepTurns: rounds, step, cap, expand } = outputs
   const first = [
-    // Before a summary or a compaction is told, which may stand for what was said before the reset.
+    // Before a summary or a compaction is applied, which may replace items from before the reset.
     dropBeforeReset(),
-    // Before all that change an item: it knows what it stands for by the items as they came, and what that is need
-    // not be looked at any more.
-    ...(summary === null ? [] : [applySummary(summary, compactedFor(reader))]),
-    // Before anything is counted: what is between a client and the gateway was never said.
+    // Before any transform that changes items: the summary finds the items that it replaces by identity,
+    // and the later transforms need not process these.
+    ...(summary === null ? [] : [applySummary(summary, createCompactionReader(reader))]),
+    // Before anything is counted: markers and blocks are no part of the conversation.
     stripMarkers(),
     stripDetailsBlocks(),
-    // Before there are notices of ours, although it would know them.
+    // Before the gateway adds notices of its own (which the transform would recognize and leave alone).
     escapeNoticesInItems(),
-    // Before the pairs, because an output may lose its call. A placeholder counts as what was said.
+    // Before pairing, because an output may lose its call. A placeholder counts as a user message.
     ...(speakers.hidden.length === 0 ? [] : [hideAuthors(speakers.hidden)]),
-    // What a compaction stands for is not there to be paired or counted.
     ...(reader === null ? [] : [applyCompaction(reader)]),
   ]
   const edits = [
-    // Before shortening, which counts rounds from the first that is left: its border then stays put
-    // between two cuts, and a list that has been through the plan is not cut or shortened again. And
-    // because what is shortened or dropped when a turn closes would move a cut back. Turns go first:
-    // an answer that they leave out is not called back.
-    ...(turns === null ? [] : [keepRecentRounds({ by: 'turns', most: turns })]),
-    ...(items === null ? [] : [keepRecentRounds({ by: 'items', most: items })]),
-    ...(tokens === null ? [] : [keepRecentRounds({ by: 'tokens', most: tokens })]),
-    // After the windows, for it thins what these could only keep whole.
-    ...(items === null ? [] : [trimLongRounds({ by: 'items', most: 4 * items })]),
-    ...(tokens === null ? [] : [trimLongRounds({ by: 'tokens', most: 4 * tokens })]),
-    // Behind all that leaves less to be made to fit.
+    // Before shortening, which counts rounds from the first remaining one: its cutoff then stays the same
+    // between two cuts, and a second run of the pipeline cuts and shortens nothing more. Also before
+    // anything is shortened or dropped because its turn is over, which would move a cut back.
+    // Turns first: an answer that the turn window drops is not kept by the item and token windows.
+    ...(turns === null ? [] : [keepRecentRounds({ by: 'turns', maxWeight: turns })]),
+    ...(items === null ? [] : [keepRecentRounds({ by: 'items', maxWeight: items })]),
+    ...(tokens === null ? [] : [keepRecentRounds({ by: 'tokens', maxWeight: tokens })]),
+    // After the windows: trims the long rounds that they could only keep complete.
+    ...(items === null ? [] : [trimLongRounds({ by: 'items', maxWeight: 4 * items })]),
+    ...(tokens === null ? [] : [trimLongRounds({ by: 'tokens', maxWeight: 4 * tokens })]),
+    // After the transforms above, which leave less to fit.
     ...(room === null
       ? []
-      : [fitTokenBudget({ most: room, policy, seesImages: sees?.has('image') ?? true })]),
-    // Like shortening, they count from the first message that is left.
+      : [fitTokenBudget({ maxTokens: room, policy, seesImages: sees?.has('image') ?? true })]),
+    // Like shortening, media transforms count from the first remaining message.
     ...listVisibilityTransforms({
       rules: policy.media,
       outputsStay: rounds === null,
@@ -113,54 +104,52 @@ export function listTransforms({
     }),
     ...(rounds === null
       ? []
-      : [shortenOldOutputs({ rounds, step, minChars, headChars, tailChars })]),
+      : [shortenOldOutputs({ rounds, step, ...readOutputLengths(outputs) })]),
     ...(reasoning.keep === 'conversation' ? [] : [dropExpiredReasoning(reasoning.keep)]),
   ]
   const pairs =
     unansweredCalls === 'stub'
-      ? // In this order, because a stub goes behind a batch, and a batch is whole once it is pruned.
+      ? // In this order: a stub follows a batch of calls, and pruning makes the batches complete.
         [pruneOrphans({ unanswered: 'stub' }), stubMissingOutputs()]
       : [pruneOrphans()]
-  // Once the groups are whole, and before rounds and messages are counted, of which there are fewer
-  // afterwards, or others. Merged first: a name then stands once in front of a run.
+  // After pruning, when groups are complete, and before rounds and messages are counted, because both
+  // transforms change their number. Merging comes first, so that a merged message has one name label.
   const voices = [
     ...(speakers.merge === 'off' ? [] : [mergeConsecutiveMessages()]),
     labelSpeakers(resolveSpeakerLabelOptions(speakers, hasNames)),
   ]
-  // Before the windows, which count an output as long as it will ever be sent.
+  // Before the windows, so that they count a capped output by its final length.
   const caps = cap === null ? [] : [capOutputs({ maxChars: cap, expand })]
   if (edits.length === 0) return [...first, ...pairs, ...voices, ...caps]
   return [
     ...first,
-    // Next, because what is never sent must not be counted as an item or part two rounds, and an
-    // output must be at its call before anything is cut in between.
+    // Next, because an orphan must not be counted as an item or split a round, and an output must
+    // follow its call before a cut can separate them.
     ...pairs,
     ...voices,
     ...caps,
     ...edits,
-    // Last, because each of the above can part a call from its output.
+    // Last, because each of the edits can separate a call from its output.
     pruneOrphans(),
   ]
 }
 
-/** Of what an upstream has compacted, what can be read stands for more than a summary in front of it. */
-function compactedFor(reader: CompactionSupport | null): (item: Item) => boolean {
-  return (item) => {
-    return reader !== null && isUpstreamCompaction(item) && canReadCompaction(item, reader)
-  }
+/** Returns a test for upstream-made compactions that this upstream can read; they replace any earlier summary. */
+function createCompactionReader(reader: CompactionSupport | null): (item: Item) => boolean {
+  return (item) => reader !== null && isUpstreamCompaction(item) && canReadCompaction(item, reader)
 }
 
 /**
- * What is added to the list when it is cut, also to what the model can take, so that nothing of it is
- * counted, cut or shortened. Only reasoning is judged behind it, by the list as it is sent.
+ * Lists the transforms that run after all cuts, so that their additions are never counted, cut or
+ * shortened. Only the check of reasoning runs later, because it needs the final list.
  */
 export function listAdditionTransforms({ notes }: ContextPolicy): readonly Transform[] {
   return notes.entries.length === 0 ? [] : [insertPolicyTexts(notes.entries)]
 }
 
 /**
- * Runs the transforms one after the other. Notes say who wrote them and where, in `items`, the
- * thing they are about has its place. If nothing changes, the very same list is returned.
+ * Runs the transforms one after the other. Each note gets the transform's name (`by`) and the position
+ * in `items` of its item (`at`). Returns the same list if nothing changes.
  */
 export function runTransforms(
   items: readonly Item[],
@@ -169,7 +158,7 @@ export function runTransforms(
   return continueTransforms({ items, notes: [], places: items.map((_, at) => at) }, transforms)
 }
 
-/** Runs further transforms on a list that has been through some. */
+/** Runs further transforms on the result of earlier ones. */
 export function continueTransforms(
   before: PositionedResult,
   transforms: readonly Transform[],
@@ -183,15 +172,17 @@ export function continueTransforms(
       traits ??= scanItems(current)
       if ((traits & transform.needs) === 0) continue
     }
-    const step = transform.run(current, places, stages)
-    stages.push({ transform, items: current, places, notes: step.notes })
-    for (const note of step.notes) notes.push({ ...placed(note, places), by: transform.name })
-    if (step.items !== current) {
-      places = placesAfter(step, current, places)
-      // Dropping and moving items adds no trait.
-      if (step.notes.some(({ did }) => did === 'changed' || did === 'added')) traits = null
+    const result = transform.run(current, places, stages)
+    stages.push({ transform, items: current, places, notes: result.notes })
+    for (const note of result.notes) {
+      notes.push({ ...locateNote(note, places), by: transform.name })
     }
-    current = step.items
+    if (result.items !== current) {
+      places = updatePlaces(result, current, places)
+      // Dropping and moving items adds no trait.
+      if (result.notes.some(({ did }) => did === 'changed' || did === 'added')) traits = null
+    }
+    current = result.items
   }
   return { items: current, notes, places, stages }
 }
@@ -200,44 +191,47 @@ export interface PipelineResult extends PositionedResult {
   readonly stages: readonly AppliedTransform[]
 }
 
-function placed({ at, ...note }: Note, places: OriginalPositions): Note {
-  const place = at === undefined ? null : (places[at] ?? null)
-  return place === null ? note : { ...note, at: place }
+function locateNote({ at, ...note }: Note, places: OriginalPositions): Note {
+  const position = at === undefined ? null : (places[at] ?? null)
+  return position === null ? note : { ...note, at: position }
 }
 
-function placesAfter(
-  step: TransformResult,
+function updatePlaces(
+  result: TransformResult,
   before: readonly Item[],
   places: OriginalPositions,
 ): OriginalPositions {
-  const isInPlace = step.notes.every(({ did }) => did === 'changed' || did === 'dropped')
-  if (!isInPlace) return placesAnew(step, before, places)
+  const isInOrder = result.notes.every(({ did }) => did === 'changed' || did === 'dropped')
+  if (!isInOrder) return findPlaces(result, before, places)
+  if (result.items.length === before.length) return places
   const dropped = new Uint8Array(before.length)
-  for (const { did, at } of step.notes) if (did === 'dropped' && at !== undefined) dropped[at] = 1
-  return step.items.length === before.length ? places : places.filter((_, at) => dropped[at] === 0)
+  for (const { did, at } of result.notes) if (did === 'dropped' && at !== undefined) dropped[at] = 1
+  return places.filter((_, index) => dropped[index] === 0)
 }
 
 /**
- * What a transform passed on is known by its identity. Of what it made, in order, the notes tell
- * what it was made from; the rest was added.
+ * Finds the positions after items were added or moved. An unchanged item is found by identity. The other
+ * items belong to the `changed` notes, in order; any that remain were added.
  */
-function placesAnew(
-  step: TransformResult,
+function findPlaces(
+  result: TransformResult,
   before: readonly Item[],
   places: OriginalPositions,
 ): OriginalPositions {
-  const placeOf = new Map(before.map((item, at) => [item, places[at] ?? null]))
-  const changed = changedPlaces(step.notes).values()
-  return step.items.map((item) => {
-    const place = placeOf.get(item)
+  const placeByItem = new Map(before.map((item, index) => [item, places[index] ?? null]))
+  const changed = listChangedIndexes(result.notes).values()
+  return result.items.map((item) => {
+    const place = placeByItem.get(item)
     if (place !== undefined) return place
-    const at = changed.next().value
-    return at === undefined ? null : (places[at] ?? null)
+    const index = changed.next().value
+    return index === undefined ? null : (places[index] ?? null)
   })
 }
 
-/** There may be several notes on one item. */
-function changedPlaces(notes: readonly Note[]): readonly number[] {
-  const places = notes.flatMap(({ did, at }) => (did === 'changed' && at !== undefined ? [at] : []))
-  return [...new Set(places)].toSorted((a, b) => a - b)
+/** One item may have several notes, hence the set. */
+function listChangedIndexes(notes: readonly Note[]): readonly number[] {
+  const indexes = notes.flatMap(({ did, at }) =>
+    did === 'changed' && at !== undefined ? [at] : [],
+  )
+  return [...new Set(indexes)].toSorted((a, b) => a - b)
 }

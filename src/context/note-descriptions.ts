@@ -1,127 +1,119 @@
 /**
- * What every note of a transform means, in one sentence for a person who asks why the model was given
- * this. Whoever adds a code adds its sentence here; a test compares.
+ * Describes each note code in one sentence, for users who read in `explain` why an item was changed. A test
+ * checks that every code has a sentence.
  */
 export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
-  // Between a client and the gateway.
-  'marker-removed':
-    'The marker in the text was taken out: it is between the client and the gateway.',
-  'marker-unknown':
-    'The marker in the text was taken out; it names nothing that is remembered here.',
+  // Markers and blocks of clients.
+  'marker-removed': 'The marker was removed: it is meant for the gateway, not for the model.',
+  'marker-unknown': 'The marker was removed; no stored turn belongs to it.',
   'beyond-memory':
-    'The marker in the text was taken out; the chat is longer than what is remembered at once, and this is from before that.',
-  'details-removed':
-    'A `<details>` block that an older Open WebUI wrote into the text was taken out.',
+    'The marker was removed; the chat is longer than what is loaded at once, and this turn was not loaded.',
+  'details-removed': 'A `<details>` block of an older Open WebUI was removed from the text.',
 
-  // What is remembered.
-  recalled: 'The client had forgotten it, and the gateway put it back in its place.',
-  'already-remembered': 'The client repeats what the gateway remembers already.',
-  'text-restored': 'The client has the same words in another form, so the recorded ones are sent.',
-  'text-edited': "The client has edited the words, and the client's words win.",
-  'text-removed': 'The client has deleted these words.',
-  'call-edited': "The client has edited the call, and the client's words win.",
-  'call-forgotten': 'The client no longer has this call, and calls are not put back.',
-  'not-replayable': 'An item of this kind means nothing once its answer is over.',
-  'reasoning-replaced': 'The reasoning was recorded in full, and that is sent in its place.',
-  'marker-doubted':
-    'The marker stands with words that need not be those of its turn, so that turn was not put back.',
-  'turn-ambiguous': 'Several remembered turns fit these words equally well, so none was put back.',
-  unreadable:
-    'It is damaged, or sealed with a key that this gateway does not have, so it is left out.',
-  'memory-not-reached': 'The memory did not answer in time, so nothing was put back.',
+  // Recall from the store.
+  recalled: 'The client had not sent this item, and the gateway restored it.',
+  'already-remembered': 'The client sent an item that is stored already; it is sent once.',
+  'text-restored': 'The client sent the same text in another form, so the stored text is sent.',
+  'text-edited': "The client has edited the text, and the client's text is sent.",
+  'text-removed': 'The client has deleted this text.',
+  'call-edited': "The client has edited the call, and the client's version is sent.",
+  'call-forgotten': 'The client no longer sends this call, and calls are not restored.',
+  'not-replayable': 'An item of this kind has no meaning after its answer.',
+  'reasoning-replaced': 'The reasoning is stored in full, and the stored version is sent.',
+  'marker-doubted': 'The text may not belong to the marker, so the turn was not restored.',
+  'turn-ambiguous': 'Several stored turns match this text equally well, so none was restored.',
+  unreadable: 'The stored item is damaged, or encrypted with an unknown key.',
+  'memory-not-reached': 'The store did not respond in time, so nothing was restored.',
 
-  // What belongs together.
-  'output-without-call': 'An output whose call is not there would be refused.',
-  'call-without-output': 'A call that never got its output would be refused.',
-  'call-malformed': 'A call without an id cannot be answered.',
-  'pair-duplicate': 'The call and its output were there twice, and are sent once.',
-  'output-misplaced': 'An output has to stand directly behind the calls that were made together.',
-  'output-stubbed': 'The call never got its output, so that one that says so was added.',
-  'reasoning-without-follower': 'Reasoning is sent only together with what it led to.',
+  // Calls, outputs and reasoning.
+  'output-without-call': 'The provider would reject the output, because its call is missing.',
+  'call-without-output': 'The call never got an output, and the provider would reject it.',
+  'call-malformed': 'A call without an id can never get an output.',
+  'pair-duplicate': 'The call and its output came twice, and are sent once.',
+  'output-misplaced': 'The output was moved: it must directly follow the calls of its batch.',
+  'output-stubbed': 'The call never got an output, so one was added that states this.',
+  'reasoning-without-follower': 'Reasoning is sent only together with the item that it led to.',
 
-  // What is too old or too much.
-  windowed: 'It is older than what the window of the policy keeps.',
-  'over-window': 'The conversation is longer than the model can take, and the oldest goes first.',
+  // Limits of the policy and of the model.
+  windowed: 'The item is older than the window of the policy.',
+  'over-window': 'The conversation exceeds the context window; the oldest turns are left out.',
   'output-too-old': 'A long tool output of an old turn was cut down to its beginning and end.',
-  'output-capped': 'A tool output was cut when it was first seen, and stays like that.',
-  'budget-warned':
-    'The conversation has nearly filled what the model can take, so the model is told to finish.',
-  'budget-spent': 'The model was told to finish and goes on calling tools, so it is asked without.',
+  'output-capped': 'The tool output was cut when it was first sent, and stays like that.',
+  'budget-warned': 'The context window is nearly full, so the model is asked to finish.',
+  'budget-spent': 'The model was asked to finish but went on, so it gets no tools now.',
   'reasoning-expired': 'Reasoning is kept only as long as the policy says.',
 
-  // What a reader would refuse.
-  'reasoning-of-elsewhere': 'Reasoning of another provider or account cannot be read there.',
+  // Reasoning that the upstream would reject.
+  'reasoning-of-elsewhere': 'Only the provider and account that wrote it can read this reasoning.',
   'reasoning-of-another-prefix':
-    'Reasoning is valid only behind the very conversation that it was made on, which has changed.',
-  'reasoning-refused': 'The upstream has refused the reasoning of this conversation.',
+    'Reasoning is valid only as long as the conversation before it is unchanged, and it has changed.',
+  'reasoning-refused': 'The upstream has rejected the reasoning of this conversation before.',
 
-  // What is told beside the conversation.
-  'layer-told': 'A memory beside the conversation is told to the model.',
-  'layer-told-anew': 'What was told of a memory beside the conversation is told anew.',
-  'layer-late': 'A memory beside the conversation did not answer in time, so it is not told.',
-  'layer-failed': 'A memory beside the conversation failed, so it is not told.',
-  'layer-too-long': 'A memory beside the conversation is longer than it may be, so it is not told.',
+  // Memory layers.
+  'layer-told': 'A memory layer was added to the prompt.',
+  'layer-told-anew': 'The current content of a memory layer was added to the prompt again.',
+  'layer-late': 'A memory layer did not respond in time, so it was left out.',
+  'layer-failed': 'A memory layer failed, so it was left out.',
+  'layer-too-long': 'A memory layer is longer than allowed, so it was left out.',
 
-  // Summaries.
-  compacted: 'A summary stands for it.',
-  'compaction-told': 'The summary is told to the model as a message.',
-  'compaction-trigger': 'A request to compact the conversation is not for the model.',
-  'compaction-unreadable': 'The summary cannot be read any more, so it stands for nothing.',
-  'compaction-made-elsewhere': 'Only the upstream that made this summary can read it.',
+  // Compactions and summaries.
+  compacted: 'A compaction replaces this item.',
+  'compaction-told': 'The text of the compaction is sent to the model as a message.',
+  'compaction-trigger': 'A request to compact the conversation is not sent to the model.',
+  'compaction-unreadable': 'The compaction cannot be read any more, so it replaces nothing.',
+  'compaction-made-elsewhere': 'Only the upstream that made this compaction can read it.',
   'compaction-failed': 'No summary could be made, so the conversation was sent as it is.',
   'compaction-of-other-words':
-    'The upstream made this summary of words that the client has edited since, so it stands for nothing.',
+    'The client has edited the text that the upstream compacted, so the compaction replaces nothing.',
   'compaction-first':
-    'The upstream reads nothing in front of its own summary: what is still told of before follows that answer.',
+    'The upstream ignores items before its own compaction, so they were moved after that answer.',
   'summary-due':
-    'The conversation would not fit its model: a summary of its beginning is made first.',
-  'compaction-due': 'The conversation is over its threshold: a summary will be made first.',
+    'The conversation does not fit the context window, so a summary of its beginning is made first.',
+  'compaction-due': 'The conversation exceeds its threshold, so it will be compacted first.',
 
-  // Who speaks, and what is told beside the conversation.
-  'before-reset': 'It was said before the conversation was reset.',
+  // Speakers, resets and context notes.
+  'before-reset': 'The item is older than the last reset of the conversation.',
   'compaction-of-hidden':
-    'It was made when an author was still shown who is hidden now, and may tell of them.',
-  'author-hidden': 'Of its author nothing is shown; one placeholder stands for all in a row.',
-  'merged-run': 'Messages in a row of one author were joined to one.',
-  'speaker-named': 'The name of who says it was added, so that the model knows.',
-  'speaker-not-named':
-    'The name of who says it was left out, as the policy wants or the wire needs.',
-  'told-as-user':
-    'Somebody other says it than the model speaks as, so it is told as said by a user.',
-  'told-as-assistant': 'Who the model plays has said it, so it is told as its own words.',
-  'reasoning-of-another-speaker': 'Reasoning is not sent without the words that it led to.',
-  'context-note': 'A note of the operator or the client was told at its depth.',
-  'note-moved': 'The note has moved on with the conversation.',
+    'The compaction was made when a now hidden author was visible, and may mention that author.',
+  'author-hidden': 'The author is hidden; one placeholder replaces all items in a row.',
+  'merged-run': 'Consecutive messages of one author were merged.',
+  'speaker-named': 'The name of the author was added.',
+  'speaker-not-named': 'The name was removed, as the policy or the API requires.',
+  'told-as-user': 'The model does not speak as this author: sent as a user message.',
+  'told-as-assistant': 'The model speaks as this author: sent as an assistant message.',
+  'reasoning-of-another-speaker': 'The reasoning led to a message of another author.',
+  'context-note': 'A context note of the operator or the client was inserted.',
+  'note-moved': 'The context note was moved, because the conversation has grown.',
 
-  summarised: 'The summary that is told instead stands for it.',
-  'summary-told': 'The summary stands in front of the turns that are sent in full.',
+  summarised: 'A summary replaces this item.',
+  'summary-told': 'The summary was inserted before the first turn that is sent in full.',
 
   // Media.
-  'media-outside-window': 'It holds media that are older than the policy shows; a notice says so.',
-  'media-too-old': 'It holds images of older turns, which it pays to leave out; a notice says so.',
-  'media-over-limit': 'It holds more media than the policy shows; a notice says so.',
-  'media-over-bytes': 'It holds more bytes of media than a request may carry; a notice says so.',
-  'media-repeated': 'The same image comes again later and is shown there.',
-  'media-unseen': 'It holds media that the model cannot take; a notice says so.',
-  'media-loaded': 'The upstream cannot load the medium by itself, so the gateway did.',
-  'media-type-corrected': 'The medium is of another type than was said, and is sent as what it is.',
-  'media-mislabelled': 'The medium is not what it says it is; a notice says so.',
-  'media-oversized': 'It is larger than may be loaded, or than its reader takes; a notice says so.',
-  'media-too-much': 'The conversation holds more media than its reader takes; the oldest go first.',
-  'media-too-many': 'The request names more media than are loaded for it; the oldest go first.',
+  'media-outside-window': 'The media are older than the policy allows; a notice replaces them.',
+  'media-too-old': 'Leaving out images of older turns saves costs; a notice replaces them.',
+  'media-over-limit': 'There are more media than allowed; a notice replaces the older ones.',
+  'media-over-bytes': 'The media have more bytes than allowed; a notice replaces older ones.',
+  'media-repeated': 'The same image comes again later and is sent there.',
+  'media-unseen': 'The model does not accept this kind of media; a notice replaces them.',
+  'media-loaded': 'The upstream cannot load the file from its address, so the gateway loaded it.',
+  'media-type-corrected': 'The file has another type than stated, and is sent with its real type.',
+  'media-mislabelled': 'The file is not of the stated type; a notice replaces it.',
+  'media-oversized':
+    'The file is larger than the gateway may load or the upstream accepts; a notice replaces it.',
+  'media-too-much': 'There are more media than the upstream accepts; the oldest are left out.',
+  'media-too-many': 'There are more media than the gateway loads; the oldest are left out.',
   'media-blocked':
-    'Its address is not one that may be asked, by the gateway or by whom it tells; a notice says so.',
-  'media-unreachable': 'Its address does not answer; a notice says so.',
-  'media-gone': 'There is nothing at its address; a notice says so.',
-  'media-late': 'Its address did not answer in time; a notice says so.',
-  'media-memory': 'The gateway was busy with too many other media; a notice says so.',
-  'images-reused': 'The images of the answer before are shown, because the question has none.',
-  'notice-defused': 'A text that looks like a notice of the gateway was made harmless.',
+    'Neither the gateway nor the upstream may load from this address; a notice replaces the file.',
+  'media-unreachable': 'The server at this address does not respond; a notice replaces the file.',
+  'media-gone': 'There is no file at this address; a notice replaces it.',
+  'media-late': 'The server at this address did not respond in time; a notice replaces the file.',
+  'media-memory': 'The gateway was loading too many other media; a notice replaces the file.',
+  'images-reused': 'The images of the previous answer were added, because the question has none.',
+  'notice-defused': 'A text that imitates a notice of the gateway was changed.',
 
-  // Tools of the gateway.
-  'house-tool-offered': 'The gateway offers a tool of its own and answers it itself.',
-  'house-tool-withheld':
-    'A tool of the gateway is not offered, because the client has one of that name.',
+  // Gateway tools.
+  'house-tool-offered': 'The gateway offers a tool of its own and runs it.',
+  'house-tool-withheld': 'A gateway tool is not offered, because the client has one of that name.',
 
   // Parameters.
   'refused-by-upstream': 'The upstream refused this parameter, and was asked again without it.',

@@ -1,6 +1,6 @@
 /**
- * Finds out in one pass what a list of items contains, so that transforms that cannot change anything
- * are not run. A trait may be reported although a closer look would find nothing, never the reverse.
+ * Determines in one pass the traits of a list of items, so that transforms that cannot change anything
+ * are skipped. A trait may be reported although it is absent, never the reverse.
  */
 import { isCompaction, isCompactionTrigger } from '../core/items/compaction-item.ts'
 import { authorOf, readHistoryReset } from '../core/items/author-time-and-reset-fields.ts'
@@ -9,7 +9,7 @@ import { mayContainMarker } from '../core/markers/extract-turn-markers.ts'
 import { mayContainNotice } from '../core/text/gateway-notice.ts'
 import { mayContainDetailsBlock } from './cleaning/remove-details-from-text.ts'
 
-/** One bit for each trait; a set of traits is their sum. */
+/** One bit for each trait; a set of traits is their sum, e.g. `author` and `media` are 16 + 512 = 528. */
 export const ITEM_TRAITS = {
   reset: 1,
   markerText: 2,
@@ -17,13 +17,13 @@ export const ITEM_TRAITS = {
   noticeText: 8,
   author: 16,
   compaction: 32,
-  /** Anything but messages: calls, outputs, reasoning, items of hosted tools. */
+  /** Any item but a message: calls, outputs, reasoning, items of hosted tools. */
   modelItem: 64,
   toolOutput: 128,
   reasoning: 256,
-  /** A part that is neither text nor a refusal. */
+  /** A content part that is neither text nor a refusal. */
   media: 512,
-  /** An image as Markdown, in the text of an assistant. */
+  /** A Markdown image, e.g. `![cat](https://…)`, in the text of an assistant. */
   markdownImage: 1024,
 } as const
 

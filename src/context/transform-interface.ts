@@ -1,9 +1,9 @@
 /**
- * A transform rewrites the list of items that a model is about to be given.
+ * Defines a transform: one step that edits the item list before it is sent to an upstream.
  *
- * Laws, held for each and for the whole plan by `test/rebuild/laws.test.ts`: it is pure; running it
- * twice changes nothing more; what is unchanged is the same object, and a list without a change is
- * the same list; what is not passed on as it was has a note.
+ * `test/context/laws/laws.test.ts` checks these rules for each transform and for complete pipelines: a
+ * transform is pure; a second run changes nothing more; unchanged items and lists are returned as the
+ * same objects; and each item that is not passed on unchanged has a note.
  */
 import type { Item } from '../core/item.ts'
 import type { Note } from '../core/note.ts'
@@ -12,7 +12,7 @@ export interface Transform {
   readonly name: string
   /** The transform changes nothing in a list that has none of these traits (`scan-items.ts`). Undefined: always run. */
   readonly needs?: number
-  /** When something becomes of a list that did not when it was shorter; without a word, at any time. */
+  /** Declares when an item may change that was unchanged in a shorter list. Undefined: at any time. */
   readonly prefixStability?: PrefixStability
   /**
    * `places`: the position of each item in the list that the pipeline started with. `earlier`: the
@@ -26,22 +26,25 @@ export interface Transform {
 }
 
 /**
- * `none`: of a list that ends where an answer begins, it makes the beginning of all that it makes of any
- * longer one. `lasting`: what is not changed in a list was not changed in such a beginning of it either.
- * Told so, it need not be asked again what it made then (`reasoning/recompute-prefixes.ts`).
+ * `none`: for a list that ends where an answer begins, the result is a prefix of the result for each longer
+ * list. `lasting`: the result may change when the list grows, but an unchanged item was also unchanged in each
+ * such shorter list. Thus `reasoning/recompute-prefixes.ts` can compute earlier prompts without running it.
  */
 export type PrefixStability = 'none' | 'lasting'
 
-/** Where each item of a list has its place in the first list; `null` for one that was added. */
+/**
+ * The position of each item in the list that the pipeline started with; `null` for an added item. E.g.
+ * `[0, 2, null]` if item 1 was dropped and a new item was added at the end.
+ */
 export type OriginalPositions = readonly (number | null)[]
 
-/** `at` of a note is the place in the list that was given to this transform. */
+/** `at` of a note is an index in the transform's input list. */
 export interface TransformResult {
   readonly items: readonly Item[]
   readonly notes: readonly Note[]
 }
 
-/** A list, its notes, and where each of its items was in the list that the pipeline started with. */
+/** A list, its notes, and the original position of each item. */
 export interface PositionedResult extends TransformResult {
   readonly places: OriginalPositions
 }

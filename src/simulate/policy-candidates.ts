@@ -12,7 +12,7 @@ import {
   type MediaRules,
 } from '../core/context-policy.ts'
 import { dropInvalidReasoning } from '../context/reasoning/drop-invalid-reasoning.ts'
-import { filterItems } from '../context/filter-items.ts'
+import { filterItems } from '../context/edit-items.ts'
 import { listTransforms } from '../context/list-and-run-transforms.ts'
 import { shortenOldOutputs } from '../context/tool-outputs/shorten-old-outputs.ts'
 import type { Transform } from '../context/transform-interface.ts'

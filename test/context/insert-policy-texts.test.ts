@@ -13,7 +13,7 @@ const note = (depth: number, text = 'note', role: PolicyText['role'] = 'develope
   depth,
   role,
 })
-const placed = (items: readonly Item[], ...entries: readonly PolicyText[]): string =>
+const insertTexts = (items: readonly Item[], ...entries: readonly PolicyText[]): string =>
   show(insertPolicyTexts(entries).run(items).items)
 
 const CHAT = talk`
@@ -23,7 +23,7 @@ const CHAT = talk`
   user: two
 `
 
-describe('a note stands at its depth, once (C68)', () => {
+describe('a policy text comes at its depth, once (C68)', () => {
   test.each([
     [0, 'system: be brief\nuser: one\nassistant: 1\nuser: two\ndeveloper: note'],
     [1, 'system: be brief\nuser: one\nassistant: 1\ndeveloper: note\nuser: two'],
@@ -31,16 +31,16 @@ describe('a note stands at its depth, once (C68)', () => {
     [3, 'system: be brief\ndeveloper: note\nuser: one\nassistant: 1\nuser: two'],
     [99, 'system: be brief\ndeveloper: note\nuser: one\nassistant: 1\nuser: two'],
   ])('%i messages from the end', (depth, expected) => {
-    expect(placed(CHAT, note(depth))).toBe(expected)
+    expect(insertTexts(CHAT, note(depth))).toBe(expected)
   })
 
-  test('with a note of its own that says so', () => {
+  test('with an `added` note', () => {
     expect(insertPolicyTexts([note(0)]).run(CHAT).notes).toEqual([
       { did: 'added', why: 'context-note' },
     ])
   })
 
-  test('never inside a group of tools, nor between reasoning and what it led to', () => {
+  test('never inside a tool group, nor between reasoning and the next item', () => {
     const items = talk`
       user: look
       sealed: a
@@ -52,7 +52,7 @@ describe('a note stands at its depth, once (C68)', () => {
       assistant: here
       user: thanks
     `
-    expect(placed(items, note(2), note(3))).toBe(
+    expect(insertTexts(items, note(2), note(3))).toBe(
       show(talk`
         user: look
         developer: note
@@ -69,14 +69,14 @@ describe('a note stands at its depth, once (C68)', () => {
     )
   })
 
-  test('where no output is there yet, it waits in front of the calls', () => {
-    expect(placed(talk`call a`, note(0))).toBe('developer: note\ncall a')
-    expect(placed(talk`user: look`.concat(talk`call a`), note(0))).toBe(
+  test('before the calls as long as their outputs are missing', () => {
+    expect(insertTexts(talk`call a`, note(0))).toBe('developer: note\ncall a')
+    expect(insertTexts(talk`user: look`.concat(talk`call a`), note(0))).toBe(
       'user: look\ndeveloper: note\ncall a',
     )
   })
 
-  test('while a turn runs, it keeps the place that it had when that began', () => {
+  test('at the same position while a turn runs', () => {
     const asked = talk`
       user: one
       assistant: 1
@@ -97,20 +97,20 @@ describe('a note stands at its depth, once (C68)', () => {
     }
   })
 
-  test('before everything where nothing has been said, and alone in an empty list', () => {
-    expect(placed(talk`system: be brief`, note(3))).toBe('system: be brief\ndeveloper: note')
-    expect(placed([], note(0))).toBe('developer: note')
+  test('at the beginning if there are no messages, and alone in an empty list', () => {
+    expect(insertTexts(talk`system: be brief`, note(3))).toBe('system: be brief\ndeveloper: note')
+    expect(insertTexts([], note(0))).toBe('developer: note')
   })
 })
 
-test('several at one place stand in the order of who says them (C69)', () => {
+test('several texts at one position keep the order of their sources (C69)', () => {
   const entries = [note(0, 'operator'), note(1, 'key'), note(0, 'request', 'user')]
-  expect(placed(CHAT, ...entries)).toBe(
+  expect(insertTexts(CHAT, ...entries)).toBe(
     'system: be brief\nuser: one\nassistant: 1\ndeveloper: key\nuser: two\ndeveloper: operator\nuser: request',
   )
 })
 
-test('is a message of its own, glued to nobody else’s text (C82)', () => {
+test('is a separate message, not appended to another text (C82)', () => {
   const { items } = insertPolicyTexts([note(1)]).run(CHAT)
   expect(CHAT.every((item) => items.includes(item))).toBe(true)
 })
@@ -124,7 +124,7 @@ const notes = fc.array(
   { minLength: 1, maxLength: 3 },
 )
 
-test('whatever the conversation, each stands there once, and parts nothing', () => {
+test('in any conversation each text comes once, and separates no group', () => {
   fc.assert(
     fc.property(tidyConversation, notes, (items, entries) => {
       const { run } = insertPolicyTexts(entries)
@@ -140,7 +140,7 @@ test('whatever the conversation, each stands there once, and parts nothing', () 
   )
 })
 
-test('what stands before the first of them stays as it was sent', () => {
+test('items before the first text are sent unchanged', () => {
   fc.assert(
     fc.property(grown, notes, ([before, after], entries) => {
       const { run } = insertPolicyTexts(entries)

@@ -12,26 +12,26 @@ import { show, talk } from '../support/talk.ts'
 import { expectLinear } from '../support/count-reads.ts'
 
 const rules = (
-  wishes: PolicyOverrides = {},
+  overrides: PolicyOverrides = {},
   more: Partial<TransformListOptions> = {},
 ): TransformListOptions => ({
-  policy: resolvePolicy([{ policy: 'replay', ...wishes }]),
+  policy: resolvePolicy([{ policy: 'replay', ...overrides }]),
   reader: null,
   ...more,
 })
-const keep = (keepTurns: number) => ({ outputs: { keepTurns } })
+const keepTurns = (keepTurns: number) => ({ outputs: { keepTurns } })
 
 const CLEAN = ['after-reset', 'strip-markers', 'strip-details', 'defuse-notices']
 
-const namesOf = (of: TransformListOptions) => listTransforms(of).map(({ name }) => name)
+const listNames = (of: TransformListOptions) => listTransforms(of).map(({ name }) => name)
 
-describe('planFor', () => {
-  test('without a policy there is only cleaning and pruning', () => {
-    expect(namesOf(rules())).toEqual([...CLEAN, 'prune-orphans', 'tell-speakers'])
+describe('listTransforms', () => {
+  test('lists only cleaning and pruning for `replay`', () => {
+    expect(listNames(rules())).toEqual([...CLEAN, 'prune-orphans', 'tell-speakers'])
   })
 
   test('prunes before and after everything else', () => {
-    expect(namesOf(rules({ window: { items: 40 }, ...keep(10) }))).toEqual([
+    expect(listNames(rules({ window: { items: 40 }, ...keepTurns(10) }))).toEqual([
       ...CLEAN,
       'prune-orphans',
       'tell-speakers',
@@ -42,17 +42,17 @@ describe('planFor', () => {
     ])
   })
 
-  test('answers what was never answered, where that is wanted, before anything is counted', () => {
-    const names = namesOf(rules({ window: { items: 40 } }, { unansweredCalls: 'stub' }))
+  test('adds missing outputs before anything is counted, if configured', () => {
+    const names = listNames(rules({ window: { items: 40 } }, { unansweredCalls: 'stub' }))
     const first = [...CLEAN, 'prune-orphans', 'answer-calls', 'tell-speakers', 'window-items']
     expect(names.slice(0, first.length)).toEqual(first)
-    expect(namesOf(rules({}, { unansweredCalls: 'stub' }))).toContain('answer-calls')
-    expect(namesOf(rules({}, { unansweredCalls: 'drop' }))).not.toContain('answer-calls')
+    expect(listNames(rules({}, { unansweredCalls: 'stub' }))).toContain('answer-calls')
+    expect(listNames(rules({}, { unansweredCalls: 'drop' }))).not.toContain('answer-calls')
   })
 
-  test('cuts outputs before they are counted, and turns before items before tokens', () => {
+  test('caps outputs before the windows, which run for turns, items and tokens in this order', () => {
     const window = { turns: 8, items: 40, tokens: 9000 }
-    expect(namesOf(rules({ window, outputs: { cap: 4000 } }))).toEqual([
+    expect(listNames(rules({ window, outputs: { cap: 4000 } }))).toEqual([
       ...CLEAN,
       'prune-orphans',
       'tell-speakers',
@@ -66,11 +66,11 @@ describe('planFor', () => {
     ])
   })
 
-  test('0 is a policy', () => {
-    expect(namesOf(rules(keep(0)))).toContain('shorten-tool-outputs')
+  test('treats 0 as a value, not as absent', () => {
+    expect(listNames(rules(keepTurns(0)))).toContain('shorten-tool-outputs')
   })
 
-  test('two hundred tool items under a window of four stay bounded, and the question is kept (C29)', () => {
+  test('bounds two hundred tool items under a window of four, and keeps the question (C29)', () => {
     const items = [
       ...talk`
         user: go
@@ -89,7 +89,7 @@ describe('planFor', () => {
     expectLawful(step.items)
   })
 
-  test('a running tool loop of up to four windows is not touched', () => {
+  test('keeps a running tool loop of up to four windows unchanged', () => {
     const loop = [
       ...talk`user: go`,
       ...Array.from({ length: 6 }).flatMap(
@@ -112,7 +112,7 @@ describe('planFor', () => {
     expect(step.items).toEqual([...before.slice(2), ...loop])
   })
 
-  test('an output that lost its call to the window is never sent', () => {
+  test('never sends an output whose call the window has dropped', () => {
     const items = talk`
       user: look
       call a
@@ -135,7 +135,7 @@ describe('planFor', () => {
     ])
   })
 
-  test('twice as many items are twice as much work, and a hundred thousand are not too many', () => {
+  test('takes linear time, for up to a hundred thousand items', () => {
     const rounds = (count: number) =>
       Array.from({ length: count }).flatMap(
         (_, at) => talk`
@@ -146,9 +146,10 @@ describe('planFor', () => {
           assistant: ${String(at)}
         `,
       )
-    const all = (items: readonly Item[]) => runTransforms(items, listTransforms(rules(keep(10))))
+    const all = (items: readonly Item[]) =>
+      runTransforms(items, listTransforms(rules(keepTurns(10))))
     const few = (items: readonly Item[]) =>
-      runTransforms(items, listTransforms(rules({ window: { items: 40 }, ...keep(10) })))
+      runTransforms(items, listTransforms(rules({ window: { items: 40 }, ...keepTurns(10) })))
     expect(all(rounds(20_000)).notes.length).toBe(19_985)
     expect(few(rounds(20_000)).items.length).toBeLessThanOrEqual(40)
     expectLinear(500, rounds, all)
@@ -156,7 +157,7 @@ describe('planFor', () => {
   })
 })
 
-describe('rebuild', () => {
+describe('runTransforms', () => {
   const [a, b, c, d] = talk`
     user: a
     user: b
@@ -204,12 +205,12 @@ describe('rebuild', () => {
   const places = (...transforms: readonly Transform[]) =>
     runTransforms(items, transforms).notes.map(({ by, at }) => `${by} ${at}`)
 
-  test('passes the very same list on when nothing changes', () => {
+  test('returns the same list if nothing changes', () => {
     expect(runTransforms(items, [nothing, nothing]).items).toBe(items)
     expect(runTransforms(items, [])).toMatchObject({ items, notes: [] })
   })
 
-  test('a note tells the place in the list of the request, whatever happened before', () => {
+  test('a note has the position in the request’s list, whatever earlier transforms did', () => {
     expect(places(drop(0), drop(0), drop(0))).toEqual(['drop 0', 'drop 1', 'drop 2'])
     expect(places(moveToFront(3), drop(0), drop(0))).toEqual(['move 3', 'drop 3', 'drop 0'])
     expect(places(drop(1), change(1), moveToFront(1), drop(0))).toEqual([
@@ -221,7 +222,7 @@ describe('rebuild', () => {
     ])
   })
 
-  test('several notes on one item are told from notes on several', () => {
+  test('several notes on one item are distinguished from notes on several items', () => {
     const changeAll: Transform = {
       name: 'change',
       run: (items) => ({
@@ -232,12 +233,12 @@ describe('rebuild', () => {
     expect(places(drop(1), changeAll, drop(1)).slice(-1)).toEqual(['drop 2'])
   })
 
-  test('what was added has no place there', () => {
+  test('an added item has no original position', () => {
     expect(places(add(2), drop(2), drop(2))).toEqual(['add 2', 'drop undefined', 'drop 2'])
     expect(places(add(4))).toEqual(['add undefined'])
   })
 
-  test('a note without a place stays without one', () => {
+  test('a note without a position stays without one', () => {
     const remark: Transform = {
       name: 'remark',
       run: (items) => ({ items, notes: [{ did: 'changed', field: 'model', why: 'test' }] }),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { NOTE_DESCRIPTIONS } from '../../src/context/note-descriptions.ts'
 
 const src = new URL('../../src/', import.meta.url)
-/** The files of some folders of `src`, at any depth, with their texts. */
+/** Reads all files in some folders of `src`. */
 function readSources(folders: readonly string[]): readonly (readonly [string, string])[] {
   return readdirSync(src, { recursive: true, encoding: 'utf8' })
     .filter((file) => folders.some((folder) => file.startsWith(`${folder}/`)))
@@ -11,30 +11,32 @@ function readSources(folders: readonly string[]): readonly (readonly [string, st
     .map((file) => [file, readFileSync(new URL(file, src), 'utf8')] as const)
 }
 
-/** Words with a hyphen that are no code of a note, beside the names of transforms. */
+/** Strings with a hyphen that are neither a note code nor the name of a transform. */
 const NO_CODES: ReadonlySet<string> = new Set(['other-message'])
 
-/** As `media-` of `media-${why}`. */
-const halves: string[] = []
+/** Prefixes of composed codes, e.g. `media-` of `media-${why}`. */
+const prefixes: string[] = []
 
 function isKnown(code: string): boolean {
-  return code in NOTE_DESCRIPTIONS || halves.some((half) => `${half}${code}` in NOTE_DESCRIPTIONS)
+  return (
+    code in NOTE_DESCRIPTIONS || prefixes.some((prefix) => `${prefix}${code}` in NOTE_DESCRIPTIONS)
+  )
 }
 
-function codesIn(text: string): readonly string[] {
+function extractCodes(text: string): readonly string[] {
   const code = text.replace(/\/\*[^]*?\*\//g, '').replace(/\/\/.*$/gm, '')
   const names = new Set([...code.matchAll(/\bname: '([a-z-]+)'/g)].map(([, name]) => name))
   const said = [...code.matchAll(/\bwhy: '([a-z-]+)'/g)].map(([, why]) => why ?? '')
   const hyphened = [...code.matchAll(/'([a-z]+(?:-[a-z]+)+)'/g)].map(([, word]) => word ?? '')
-  // `import … from` has paths, which begin with a dot, and are not among them.
+  // Import paths begin with a dot and do not match the patterns.
   const isCode = (word: string): boolean => !names.has(word) && !NO_CODES.has(word)
-  halves.push(...[...code.matchAll(HALF)].map(([, half]) => half ?? ''))
+  prefixes.push(...[...code.matchAll(COMPOSED_CODE)].map(([, prefix]) => prefix ?? ''))
   return [...said, ...hyphened].filter(isCode)
 }
 
 test('every code that a transform writes has a sentence (C45)', () => {
   const found = readSources(['context', 'recall']).flatMap(([file, text]) =>
-    codesIn(text).map((code) => [file, code] as const),
+    extractCodes(text).map((code) => [file, code] as const),
   )
   const silent = found
     .filter(([, code]) => !isKnown(code))
@@ -42,24 +44,25 @@ test('every code that a transform writes has a sentence (C45)', () => {
   expect([...new Set(silent)]).toEqual([])
 })
 
-test('no sentence is left of a code that nobody writes', () => {
+test('every sentence belongs to a code that is written', () => {
   const all = readSources(FOLDERS)
     .map(([, text]) => text)
     .join('\n')
   const isWritten = (code: string): boolean =>
     all.includes(`'${code}'`) ||
-    [...all.matchAll(HALF)].some(
-      ([, half = '']) => code.startsWith(half) && all.includes(`'${code.slice(half.length)}'`),
+    [...all.matchAll(COMPOSED_CODE)].some(
+      ([, prefix = '']) =>
+        code.startsWith(prefix) && all.includes(`'${code.slice(prefix.length)}'`),
     )
   expect(Object.keys(NOTE_DESCRIPTIONS).filter((code) => !isWritten(code))).toEqual([])
 })
 
 const FOLDERS = ['context', 'recall', 'media', 'memory', 'gateway', 'providers', 'server']
 
-/** Some codes are put together: a word behind the first half of one. */
-const HALF = /\bwhy: `([a-z-]+-)\$\{/g
+/** Matches composed codes, e.g. `media-${why}`. */
+const COMPOSED_CODE = /\bwhy: `([a-z-]+-)\$\{/g
 
-test('a sentence is one, and reads like one', () => {
+test('every description is a short sentence', () => {
   for (const [code, sentence] of Object.entries(NOTE_DESCRIPTIONS)) {
     expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/)
     expect(sentence).toMatch(/^[A-Z`].*\.$/)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import { PRESETS } from '../../src/core/context-policy.ts'
-import { filterItems } from '../../src/context/filter-items.ts'
+import { filterItems } from '../../src/context/edit-items.ts'
 import type { Transform } from '../../src/context/transform-interface.ts'
 import {
   createPolicyCandidate,

@@ -1,14 +1,14 @@
 /**
- * Users and tools cannot speak in the gateway's name: where their texts would begin like one of its
- * notices, the bracket becomes another one. Our own notices are known by more than their words.
+ * Escapes texts of users and tools that begin like a notice of the gateway (`[Gateway notice: …]`), by
+ * replacing the bracket. Notices of the gateway itself carry a hidden prefix and stay unchanged.
  *
- * Under every policy, for every wire has notices of its own, and a medium that comes later may bring
- * some: what was sent before would otherwise change with it.
+ * The transform runs under every policy. If it ran only when a conversation has notices, then the first
+ * one, for example for a later image, would change the texts that were sent before.
  */
 import { escapeFakeNotices, isTextWithoutNotice } from '../../core/text/gateway-notice.ts'
 import type { Item, Part } from '../../core/item.ts'
 import { listContentParts } from '../../core/media/media-handles.ts'
-import { replaceItems } from '../map-items-with-notes.ts'
+import { replaceItems } from '../edit-items.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
@@ -17,15 +17,15 @@ export function escapeNoticesInItems(): Transform {
     name: 'defuse-notices',
     needs: ITEM_TRAITS.noticeText,
     prefixStability: 'none',
-    run: (items) => replaceItems(items, withoutLookAlikes, 'notice-defused'),
+    run: (items) => replaceItems(items, escapeItem, 'notice-defused'),
   }
 }
 
-function withoutLookAlikes(item: Item): Item {
+function escapeItem(item: Item): Item {
   switch (item.type) {
     case 'message': {
       if (item.role !== 'user') return item
-      const content = defusedParts(item.content)
+      const content = escapeParts(item.content)
       return content === item.content ? item : { ...item, content }
     }
     case 'function_call_output':
@@ -33,7 +33,7 @@ function withoutLookAlikes(item: Item): Item {
       const output =
         typeof item.output === 'string'
           ? escapeFakeNotices(item.output)
-          : defusedParts(listContentParts(item))
+          : escapeParts(listContentParts(item))
       return output === item.output ? item : { ...item, output }
     }
     case 'function_call':
@@ -44,28 +44,28 @@ function withoutLookAlikes(item: Item): Item {
   }
 }
 
-function defusedParts(parts: readonly Part[]): readonly Part[] {
+function escapeParts(parts: readonly Part[]): readonly Part[] {
   const texts = parts.filter(isTextWithoutNotice).map(({ text }) => text)
-  // Some wires make one text of several parts, in lines or not, and a notice may be spread over them.
-  const harmless = defusedTogether(defusedTogether(texts, '\n'), '')
-  if (harmless === texts) return parts
-  let at = 0
+  // Some wires join several parts to one text, with or without line breaks; a fake notice may span them.
+  const escaped = escapeJoined(escapeJoined(texts, '\n'), '')
+  if (escaped === texts) return parts
+  let textIndex = 0
   return parts.map((part) => {
     if (!isTextWithoutNotice(part)) return part
-    const text = harmless[at++] ?? part.text
+    const text = escaped[textIndex++] ?? part.text
     return text === part.text ? part : { ...part, text }
   })
 }
 
-/** The very same list, if they are harmless with so much between them. */
-function defusedTogether(texts: readonly string[], between: string): readonly string[] {
-  const whole = texts.join(between)
-  const harmless = escapeFakeNotices(whole)
-  if (harmless === whole) return texts
-  let at = 0
+/** Escapes the joined texts and splits them again. Returns the same list if there is no fake notice. */
+function escapeJoined(texts: readonly string[], separator: string): readonly string[] {
+  const joined = texts.join(separator)
+  const escaped = escapeFakeNotices(joined)
+  if (escaped === joined) return texts
+  let next = 0
   return texts.map((text) => {
-    const start = at
-    at += text.length + between.length
-    return harmless.slice(start, start + text.length)
+    const start = next
+    next += text.length + separator.length
+    return escaped.slice(start, start + text.length)
   })
 }

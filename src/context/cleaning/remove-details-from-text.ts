@@ -1,28 +1,28 @@
 /**
- * A text without the `<details type="…">` blocks that Open WebUI once wrote into it. What stood before
- * and behind a block is parted by one blank line. A text without any is returned as it is.
+ * Removes the `<details type="…">` blocks that Open WebUI before 0.10 wrote into answers. One blank line
+ * separates the texts before and after a removed block.
  *
- * Blocks in code fences stay, for there somebody shows one to somebody. Blocks may hold others. One
- * that was never closed, because the answer was stopped in the middle of it, reaches to the end; but
- * only if it begins a line, as all of them did, and is not just mentioned.
+ * Blocks in code fences stay, because they are quotations. Blocks may be nested. A block that was never
+ * closed, because the answer was stopped, extends to the end of the text, but only if it begins a line, as
+ * all blocks of Open WebUI do; otherwise the text only mentions the tag.
  */
 import { trackMarkdownCodeFences } from '../../core/text/track-markdown-code-fences.ts'
 
 export function removeDetailsBlocks(text: string): string {
   if (!mayContainDetailsBlock(text)) return text
-  const blocks = blocksIn(text)
+  const blocks = findBlocks(text)
   if (blocks.length === 0) return text
   const pieces: string[] = []
   let from = 0
   for (const { start, end } of [...blocks, { start: text.length, end: text.length }]) {
-    const piece = text.slice(from === 0 ? 0 : wordsFrom(text, from), start)
+    const piece = text.slice(from === 0 ? 0 : skipBlanks(text, from), start)
     if (piece.trim() !== '') pieces.push(start === text.length ? piece : piece.trimEnd())
     from = end
   }
   return pieces.join('\n\n')
 }
 
-/** A look that nearly every text passes. */
+/** Cheap check before the text is parsed: false for nearly every text. */
 export function mayContainDetailsBlock(text: string): boolean {
   return text.includes(OPENING)
 }
@@ -32,9 +32,9 @@ interface Block {
   readonly end: number
 }
 
-function blocksIn(text: string): readonly Block[] {
+function findBlocks(text: string): readonly Block[] {
   const blocks: Block[] = []
-  const endOf = blockEnds(text)
+  const findEnd = createBlockEndFinder(text)
   const fences = trackMarkdownCodeFences()
   let isAfterBlank = true
   for (let at = 0; at < text.length;) {
@@ -42,48 +42,48 @@ function blocksIn(text: string): readonly Block[] {
     const line = text.slice(at, lineEnd < 0 ? text.length : lineEnd)
     const isBlank = line.trim() === ''
     const isCode = !isBlank && fences.read(line.trimEnd(), isAfterBlank)
-    const block = isBlank || isCode ? null : blockIn(line, at, text.length, endOf)
+    const block = isBlank || isCode ? null : findBlockInLine(line, at, text.length, findEnd)
     isAfterBlank = isBlank
     if (block === null) {
       at += line.length + 1
       continue
     }
     blocks.push(block)
-    // What stands behind a block in its last line is a line of its own from now on.
-    at = wordsFrom(text, block.end)
+    // Text after a block in the same line is treated as a new line.
+    at = skipBlanks(text, block.end)
     isAfterBlank = true
   }
   return blocks
 }
 
 const OPENING = '<details type="'
-const OURS = /^<details type="(?:reasoning|tool_calls|code_interpreter)"/
+const BLOCK_TYPES = /^<details type="(?:reasoning|tool_calls|code_interpreter)"/
 
-/** The first block that begins in a line, which begins at `from`. */
-function blockIn(
+/** Returns the first block that begins in `line`, which starts at index `lineStart` of the text. */
+function findBlockInLine(
   line: string,
-  from: number,
-  last: number,
-  endOf: (start: number) => number | null,
+  lineStart: number,
+  textEnd: number,
+  findEnd: (start: number) => number | null,
 ): Block | null {
   for (let at = line.indexOf(OPENING); at >= 0; at = line.indexOf(OPENING, at + 1)) {
-    if (!OURS.test(line.slice(at, at + MAX_OPENING))) continue
-    const end = endOf(from + at) ?? (line.slice(0, at).trim() === '' ? last : null)
-    if (end !== null) return { start: from + at, end }
+    if (!BLOCK_TYPES.test(line.slice(at, at + MAX_OPENING_CHARS))) continue
+    const end = findEnd(lineStart + at) ?? (line.slice(0, at).trim() === '' ? textEnd : null)
+    if (end !== null) return { start: lineStart + at, end }
   }
   return null
 }
 
-const MAX_OPENING = 40
+const MAX_OPENING_CHARS = 40
 
 const TAG = /<details(?=[\s>])|<\/details>/g
 
 /**
- * Tells where the block that begins at a place ends; `null` if it never does. Tags that do not come in
- * pairs, as when a thought was about tags, are no reason to lose the answer behind them: from then on
- * every block ends at the first closing tag.
+ * Returns a function that finds the end of the block that begins at an index, or `null` if it is never
+ * closed. If tags are not paired, for example because the model's reasoning quotes one, all later blocks
+ * end at the first closing tag, so that the answer after them is not lost.
  */
-function blockEnds(text: string): (start: number) => number | null {
+function createBlockEndFinder(text: string): (start: number) => number | null {
   let isFlat = false
   let isUnclosed = false
   return (start) => {
@@ -103,8 +103,8 @@ function blockEnds(text: string): (start: number) => number | null {
   }
 }
 
-/** Where the words behind a block begin: not with blank lines, but with the indent of their line. */
-function wordsFrom(text: string, end: number): number {
+/** Skips blank lines after a block, but not the indent of the next line. */
+function skipBlanks(text: string, end: number): number {
   BLANK_LINES.lastIndex = end
   BLANK_LINES.exec(text)
   const next = BLANK_LINES.lastIndex

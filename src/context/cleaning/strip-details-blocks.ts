@@ -1,10 +1,10 @@
 /**
- * Takes out of an assistant's words what Open WebUI wrote into them before 0.10: the reasoning and the
- * tool calls of a turn, as blocks that it sends back as text to this day. A model that reads them takes
- * them for its own way of calling tools, and imitates it.
+ * Removes the blocks that Open WebUI before 0.10 wrote into assistant messages and still sends back: the
+ * reasoning and the tool calls of a turn, as text. A model that reads them imitates them instead of calling
+ * tools.
  */
-import type { Item, Message, Part, TextPart } from '../../core/item.ts'
-import type { Note } from '../../core/note.ts'
+import type { Message, Part, TextPart } from '../../core/item.ts'
+import { editItems } from '../edit-items.ts'
 import { mayContainDetailsBlock, removeDetailsBlocks } from './remove-details-from-text.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
@@ -14,35 +14,25 @@ export function stripDetailsBlocks(): Transform {
     name: 'strip-details',
     needs: ITEM_TRAITS.detailsBlock,
     prefixStability: 'none',
-    run(items) {
-      const notes: Note[] = []
-      const kept: Item[] = []
-      for (const [at, item] of items.entries()) {
-        const left = item.type === 'message' && item.role === 'assistant' ? stripped(item) : item
-        // Of a list that is nothing else, something has to be sent.
-        const isDropped = left !== item && hasNothing(left) && items.length > 1
-        if (!isDropped) kept.push(left)
-        if (left !== item) {
-          notes.push({ did: isDropped ? 'dropped' : 'changed', at, why: 'details-removed' })
-        }
-      }
-      return notes.length === 0 ? { items, notes } : { items: kept, notes }
-    },
+    run: (items) =>
+      editItems(items, (item) => {
+        if (item.type !== 'message' || item.role !== 'assistant') return null
+        const stripped = stripMessage(item)
+        // A prompt needs at least one item, so a single message stays, even if it is empty.
+        const isDropped = stripped !== item && stripped.content.length === 0 && items.length > 1
+        return { item: isDropped ? null : stripped, why: 'details-removed' }
+      }),
   }
 }
 
-function hasNothing(item: Item): boolean {
-  return item.type === 'message' && item.content.length === 0
-}
-
-/** The same message, if there is no such block in it. */
-function stripped(message: Message): Message {
+/** Returns the same message if it contains no block. */
+function stripMessage(message: Message): Message {
   if (!message.content.some((part) => isText(part) && mayContainDetailsBlock(part.text)))
     return message
-  const content = message.content.flatMap((part) => (isText(part) ? strippedPart(part) : part))
+  const content = message.content.flatMap((part) => (isText(part) ? stripPart(part) : part))
   const isSame =
     content.length === message.content.length &&
-    content.every((part, at) => part === message.content[at])
+    content.every((part, index) => part === message.content[index])
   return isSame ? message : { ...message, content }
 }
 
@@ -50,11 +40,11 @@ function isText(part: Part): part is TextPart {
   return part.type === 'output_text' || part.type === 'input_text'
 }
 
-function strippedPart(part: TextPart): TextPart | readonly [] {
+function stripPart(part: TextPart): TextPart | readonly [] {
   const text = removeDetailsBlocks(part.text)
   if (text === part.text) return part
   if (text === '') return []
-  // They point at places in a text that is not that any more.
+  // Annotations and logprobs refer to positions in the original text.
   const { annotations: _annotations, logprobs: _logprobs, ...rest } = part
   return { ...rest, text }
 }

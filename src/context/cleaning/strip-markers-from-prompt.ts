@@ -1,13 +1,12 @@
 /**
- * Takes away the markers that are left when turns have been put in their places: names of turns that
- * nobody knows, and copies of them in what others say, in calls and in what tools have found. A model
- * that sees one writes such lines itself. Thoughts stay as they are: a provider has signed them, and no
- * client is given a marker in them.
+ * Removes markers from everything that the model reads: markers of unknown turns in answers, and copies in
+ * user messages, calls and tool outputs. A model that sees markers starts to write them itself. Reasoning is
+ * not searched: providers sign it, and the gateway writes no markers into it.
  */
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
 import { setContentParts, replaceContentParts } from '../../core/items/replace-content-parts.ts'
 import { removeMarkers } from '../../core/markers/remove-markers.ts'
-import { replaceItems } from '../map-items-with-notes.ts'
+import { replaceItems } from '../edit-items.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
@@ -20,15 +19,15 @@ export function stripMarkers(): Transform {
   }
 }
 
-/** The very same item if there is none. */
+/** Returns the same item if it contains no marker. */
 export function stripItemMarkers(item: Item): Item {
   switch (item.type) {
     case 'message':
-      return unmarkedParts(item, item.content)
+      return stripParts(item, item.content)
     case 'function_call_output':
     case 'custom_tool_call_output': {
       const { output } = item
-      if (typeof output !== 'string') return unmarkedParts(item, output)
+      if (typeof output !== 'string') return stripParts(item, output)
       const stripped = removeMarkers(output)
       return stripped === output ? item : { ...item, output: stripped }
     }
@@ -46,16 +45,18 @@ export function stripItemMarkers(item: Item): Item {
   }
 }
 
-/** A part of which nothing is left goes, but not the last. */
-function unmarkedParts(item: Item, parts: readonly Part[]): Item {
-  if (parts.every((part) => unmarkedPart(part) === part)) return item
-  const stripped = parts.map(unmarkedPart)
-  const left = stripped.filter((part, at) => part === parts[at] || saysSomething(part))
-  if (left.length === parts.length) return setContentParts(item, left)
-  return replaceContentParts(item, left.length > 0 ? left : stripped.slice(0, 1))
+/** Drops a part that becomes empty, but keeps one part of each item. */
+function stripParts(item: Item, parts: readonly Part[]): Item {
+  if (parts.every((part) => stripPart(part) === part)) return item
+  const stripped = parts.map(stripPart)
+  const nonEmpty = stripped.filter(
+    (part, index) => part === parts[index] || textOfPart(part) !== '',
+  )
+  if (nonEmpty.length === parts.length) return setContentParts(item, nonEmpty)
+  return replaceContentParts(item, nonEmpty.length > 0 ? nonEmpty : stripped.slice(0, 1))
 }
 
-function unmarkedPart(part: Part): Part {
+function stripPart(part: Part): Part {
   switch (part.type) {
     case 'input_text':
     case 'output_text': {
@@ -72,8 +73,4 @@ function unmarkedPart(part: Part): Part {
     case 'opaque':
       return part
   }
-}
-
-function saysSomething(part: Part): boolean {
-  return textOfPart(part) !== ''
 }

@@ -1,97 +1,98 @@
 /**
- * From where on images are shown, if older ones go only where that pays. The border is looked at every
- * `step` turns, counted from the first, and then moves up to the turns that keep their images, or not at
- * all. To take images away costs once, for all behind the first of them has to be read anew, and spares
- * what a cache takes for them with every request to come. It is done where it has paid for itself before
- * the conversation is a quarter longer; between long texts it never is.
+ * Finds the index before which old images are hidden, if that saves money. The cutoff is checked every
+ * `step` turns, counted from the first; it then moves to the turns that keep their images, or stays.
  *
- * What was decided is told from what stood there then, which is still the beginning of the list, so it is
- * decided in the same way ever after. An image that has gone, for this or for any other reason, counts as it
- * did when it was there. Reasoning is not counted: behind a change it is often not read at all.
+ * Hiding images costs once, because the provider must read everything after the first of them without its
+ * cache. It saves the cached price of the images in each later request. The cutoff moves if the costs
+ * are recovered before the conversation is a quarter longer. Between long texts it never moves.
+ *
+ * Each check uses only items that already existed at that turn, so later requests repeat its result. An image
+ * that was replaced by a notice counts like the image. Reasoning does not count: after a change the provider
+ * often ignores it.
  */
 import { countHiddenMedia, readNoticeMediaIdentities } from '../../core/text/gateway-notice.ts'
 import type { Item, Part } from '../../core/item.ts'
 import { listContentParts } from '../../core/media/media-handles.ts'
 import { readPartMedia } from '../../core/media/content-part-media.ts'
-import {
-  countHeadItems,
-  isPinned,
-  findRoundStarts,
-} from '../../core/items/rounds-and-pinned-items.ts'
+import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { estimateTokens, IMAGE_TOKENS } from '../../core/text/estimate-tokens.ts'
+import { createSinglePinPredicate } from '../find-undroppable-items.ts'
 import { computePrefixSums, weightBetween } from '../windows/item-weights.ts'
 
 export interface ImageCutoffOptions {
-  /** So many turns before the newest one keep their images. */
+  /** The number of turns before the latest one that keep their images. */
   readonly keepTurns: number
   readonly step: number
-  /** Whether outputs of tools stay as they are; if they are shortened, they are not counted. */
+  /** True if tool outputs are sent unshortened; shortened ones are not counted. */
   readonly outputsStay: boolean
 }
 
-/** Images in front of this place go, but for those that always stay. */
+/** Images before the returned index are hidden, unless they are always sent. */
 export function findImageCutoff(
   items: readonly Item[],
   { keepTurns, step, outputsStay }: ImageCutoffOptions,
 ): number {
   const starts = findRoundStarts(items)
   if (starts.length <= keepTurns + step) return 0
-  const imagesAt = imagesThatGo(items)
-  if (imagesAt.size === 0) return 0
-  const images = computePrefixSums(items.map((_, at) => (imagesAt.get(at) ?? 0) * IMAGE_TOKENS))
-  const words = computePrefixSums(items.map((item) => wordsOf(item, outputsStay)))
-  let border = 0
+  const counts = countHideableImages(items)
+  if (counts.size === 0) return 0
+  const imageTokens = computePrefixSums(
+    items.map((_, index) => (counts.get(index) ?? 0) * IMAGE_TOKENS),
+  )
+  const textTokens = computePrefixSums(items.map((item) => estimateItemText(item, outputsStay)))
+  let cutoff = 0
   for (let turn = keepTurns + step; turn < starts.length; turn += step) {
     const [to = 0, now = 0] = [starts[turn - keepTurns], starts[turn]]
-    const spared = weightBetween(images, border, to)
-    if (spared === 0) continue
-    const first = [...imagesAt.keys()].find((at) => at >= border) ?? to
-    const anew = weightBetween(words, first, now) + weightBetween(images, to, now)
-    if (spared * CACHED_PRICE * turn * PAID_BACK_IN >= anew * (1 - CACHED_PRICE)) border = to
+    const saved = weightBetween(imageTokens, cutoff, to)
+    if (saved === 0) continue
+    const first = [...counts.keys()].find((index) => index >= cutoff) ?? to
+    const reread = weightBetween(textTokens, first, now) + weightBetween(imageTokens, to, now)
+    const requests = turn * PAYBACK_SHARE
+    if (saved * CACHED_PRICE * requests >= reread * (1 - CACHED_PRICE)) cutoff = to
   }
-  return border
+  return cutoff
 }
 
-/** How many can go or have gone, by the place of their item. */
-function imagesThatGo(items: readonly Item[]): ReadonlyMap<number, number> {
-  const images = new Map<number, number>()
-  const head = countHeadItems(items)
-  for (const [at, item] of items.entries()) {
-    if (at < head || isPinned(item)) continue
-    const count = listContentParts(item).reduce((sum, part) => sum + imagesOf(part), 0)
-    if (count > 0) images.set(at, count)
+/** Counts the images that can be hidden or have been hidden, by the index of their item. */
+function countHideableImages(items: readonly Item[]): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>()
+  const stays = createSinglePinPredicate(items)
+  for (const [index, item] of items.entries()) {
+    if (stays(index, item)) continue
+    const count = listContentParts(item).reduce((sum, part) => sum + countImages(part), 0)
+    if (count > 0) counts.set(index, count)
   }
-  return images
+  return counts
 }
 
-function imagesOf(part: Part): number {
+function countImages(part: Part): number {
   return readPartMedia(part)?.kind === 'image' ? 1 : countHiddenMedia(part, 'image')
 }
 
-/** What a cache knows costs a tenth, as most providers have it. */
+/** The price of a cached token relative to an uncached one, at most providers. */
 const CACHED_PRICE = 0.1
-/** As many requests as this part of the turns there have been. */
-const PAID_BACK_IN = 0.25
+/** The costs must be recovered within 25 % as many requests as there have been turns. */
+const PAYBACK_SHARE = 0.25
 
-function wordsOf(item: Item, outputsStay: boolean): number {
+function estimateItemText(item: Item, outputsStay: boolean): number {
   switch (item.type) {
     case 'message':
-      return wordsIn(item.content)
+      return estimateContent(item.content)
     case 'function_call':
       return estimateTokens(item.arguments)
     case 'custom_tool_call':
       return estimateTokens(item.input)
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return outputsStay ? wordsIn(item.output) : 0
+      return outputsStay ? estimateContent(item.output) : 0
     case 'reasoning':
     case 'opaque':
       return 0
   }
 }
 
-/** Without notices, of which there are more once images have gone. */
-function wordsIn(content: string | readonly Part[]): number {
+/** Ignores notices, because hiding images adds some. */
+function estimateContent(content: string | readonly Part[]): number {
   if (typeof content === 'string') return estimateTokens(content)
   return content.reduce(
     (sum, part) =>

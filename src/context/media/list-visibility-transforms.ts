@@ -1,4 +1,4 @@
-/** Which transforms see to the media of a conversation. */
+/** Lists the transforms that decide which media of a conversation are sent. */
 import type { Item } from '../../core/item.ts'
 import { MEDIA_KINDS, type MediaKind } from '../../core/media/content-part-media.ts'
 import type { MediaRules } from '../../core/context-policy.ts'
@@ -6,9 +6,9 @@ import { reshowGeneratedImages } from './reshow-generated-images.ts'
 import { replaceHiddenMedia } from './replace-hidden-media.ts'
 import type { Transform } from '../transform-interface.ts'
 
-interface MediaPlan {
+interface MediaTransformOptions {
   readonly rules: MediaRules
-  /** Whether outputs of tools are sent as they are. */
+  /** True if tool outputs are sent unshortened. */
   readonly outputsStay?: boolean
   readonly sees?: ReadonlySet<MediaKind> | undefined
   readonly conversation?: readonly Item[] | undefined
@@ -17,26 +17,25 @@ interface MediaPlan {
 export function listVisibilityTransforms({
   rules,
   outputsStay = true,
-  sees = ALL,
+  sees = ALL_KINDS,
   conversation,
-}: MediaPlan): readonly Transform[] {
+}: MediaTransformOptions): readonly Transform[] {
   const { window, keepTurns, imageMessages, images, repeated, bytes, reuse, view } = rules
   const showsAll =
     [window, keepTurns, imageMessages, images, bytes].every((limit) => limit === null) &&
     repeated === 'all'
   const reuses = reuse === 'user_then_assistant' && sees.has('image')
-  if (showsAll && !reuses && sees.size === ALL.size) return []
-  const whole = conversation === undefined ? {} : { conversation }
+  if (showsAll && !reuses && sees.size === ALL_KINDS.size) return []
+  const handles = conversation === undefined ? {} : { conversation }
+  const reused = Math.min(images ?? MAX_REUSED_IMAGES, MAX_REUSED_IMAGES)
   return [
-    // Before they are counted.
-    ...(reuses
-      ? [reshowGeneratedImages({ images: Math.min(images ?? MOST_REUSED, MOST_REUSED), ...whole })]
-      : []),
-    replaceHiddenMedia({ rules, outputsStay, sees, canView: view, ...whole }),
+    // First, so that the limits count the added images.
+    ...(reuses ? [reshowGeneratedImages({ images: reused, ...handles })] : []),
+    replaceHiddenMedia({ rules, outputsStay, sees, canView: view, ...handles }),
   ]
 }
 
-const ALL: ReadonlySet<MediaKind> = new Set(MEDIA_KINDS)
+const ALL_KINDS: ReadonlySet<MediaKind> = new Set(MEDIA_KINDS)
 
-/** With one question. */
-const MOST_REUSED = 5
+/** The limit for each question. */
+const MAX_REUSED_IMAGES = 5

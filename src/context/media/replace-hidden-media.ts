@@ -1,10 +1,9 @@
 /**
- * Decides which pictures, recordings and files of a conversation a model is shown. What it is not
- * shown becomes a notice in its place, a part of its own: because only newer ones are shown, because
- * the same image comes again later, or because this model cannot see the like.
+ * Replaces hidden images, recordings and files by notices: because a limit allows only later ones, because
+ * the same image comes again, or because the model does not accept this kind of media.
  *
- * The newest question is whole, but for what the model is blind to. All borders move in steps, so that
- * a turn is sent as before until the next one; that an image comes again is a step, too.
+ * The latest question keeps all media that the model accepts. All limits move in steps, so that earlier
+ * turns are sent unchanged between two steps; a repeated image also is a step.
  */
 import type { Item, Part } from '../../core/item.ts'
 import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
@@ -35,39 +34,39 @@ export function replaceHiddenMedia({
     needs: ITEM_TRAITS.media | ITEM_TRAITS.markdownImage,
     prefixStability: 'lasting',
     run(items) {
-      const fates = selectMediaToHide(items, { ...rules, outputsStay }, sees)
+      const hiddenByItem = selectMediaToHide(items, { ...rules, outputsStay }, sees)
       const notes: Note[] = []
-      if (fates.size === 0) return { items, notes }
+      if (hiddenByItem.size === 0) return { items, notes }
       const handles = assignMediaHandles(conversation ?? items)
       const rebuilt = items.map((item, at) => {
-        const hidden = fates.get(at)
+        const hidden = hiddenByItem.get(at)
         if (hidden === undefined) return item
         const whys = new Set([...hidden.values()].map(({ why }) => why))
         for (const why of whys) notes.push({ did: 'changed', at, why })
-        return withNotices(item, hidden, { handles, canView })
+        return insertNotices(item, hidden, { handles, canView })
       })
       return { items: rebuilt, notes }
     },
   }
 }
 
-/** `hidden`: by the place of the part. Neighbours that are hidden for one reason share a notice. */
-function withNotices(
+/** `hidden` maps part indexes. Adjacent parts that are hidden for the same reason share one notice. */
+function insertNotices(
   item: Item,
   hidden: ReadonlyMap<number, HiddenMedia>,
-  telling: Omit<MediaNoticeOptions, 'type'>,
+  options: Omit<MediaNoticeOptions, 'type'>,
 ): Item {
   const isAssistant = item.type === 'message' && item.role === 'assistant'
   const type = isAssistant ? 'output_text' : 'input_text'
   const parts: (Part | HiddenMediaGroup)[] = []
-  for (const [place, part] of listContentParts(item).entries()) {
-    const fate = hidden.get(place)
-    if (fate === undefined) {
+  for (const [index, part] of listContentParts(item).entries()) {
+    const media = hidden.get(index)
+    if (media === undefined) {
       parts.push(part)
       continue
     }
-    const { kind, identity } = fate.medium
-    const why = TOLD[fate.why]
+    const { kind, identity } = media.medium
+    const why = NOTICE_REASONS[media.why]
     const last = parts.at(-1)
     const joins = last !== undefined && 'why' in last && last.kind === kind && last.why === why
     const identities = joins ? [...last.identities, identity] : [identity]
@@ -76,12 +75,12 @@ function withNotices(
   return replaceContentParts(
     item,
     parts.map((part) =>
-      'why' in part ? createHiddenMediaGroupNotice(part, { ...telling, type }) : part,
+      'why' in part ? createHiddenMediaGroupNotice(part, { ...options, type }) : part,
     ),
   )
 }
 
-const TOLD: Readonly<Record<HiddenMedia['why'], HiddenMediaGroup['why']>> = {
+const NOTICE_REASONS: Readonly<Record<HiddenMedia['why'], HiddenMediaGroup['why']>> = {
   'media-outside-window': 'older',
   'media-too-old': 'older',
   'media-over-limit': 'older',

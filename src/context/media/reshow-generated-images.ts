@@ -1,10 +1,10 @@
 /**
- * Shows a model the images of its own last answer, where a question without any follows: what it wrote
- * as Markdown it has never seen. A notice in front says whose they are.
+ * Adds the Markdown images of an answer to the next question, if that has no images of its own: the model
+ * has written only their URLs and never seen the images. A notice before them explains where they come from.
  *
- * What is added to a question is told from what stands before it, and for each question, not only for
- * the newest: so it is sent again like that with every later turn. An image that the conversation has
- * shown before is not added, or it would wander with every answer that mentions it.
+ * The addition depends only on earlier items and applies to each question, not only to the latest, so that
+ * later requests repeat it. An image that the conversation has shown before is not added again; otherwise
+ * it would be added after every answer that mentions it.
  */
 import {
   createMediaIdentityMap,
@@ -22,9 +22,9 @@ import type { Transform } from '../transform-interface.ts'
 import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
 
 export interface ImageReuseOptions {
-  /** So many at most with one question, the last ones of the answer. */
+  /** The maximum for each question; the last images of the answer are taken. */
   readonly images: number
-  /** The whole conversation, if that is more than the list; handles are counted in it. */
+  /** The complete conversation, if the list is a part of it; handles are numbered over all of it. */
   readonly conversation?: readonly Item[]
 }
 
@@ -34,12 +34,12 @@ export function reshowGeneratedImages({ images, conversation }: ImageReuseOption
     needs: ITEM_TRAITS.markdownImage,
     prefixStability: 'none',
     run(items) {
-      const reused = reusedIn(items, images)
+      const urlsByItem = findReusedImages(items, images)
       const notes: Note[] = []
-      if (reused.size === 0) return { items, notes }
+      if (urlsByItem.size === 0) return { items, notes }
       const handles = assignMediaHandles(conversation ?? items)
       const rebuilt = items.map((item, at) => {
-        const urls = reused.get(at)
+        const urls = urlsByItem.get(at)
         if (urls === undefined) return item
         notes.push({ did: 'changed', at, why: 'images-reused' })
         const shown = urls.map((image_url): Part => ({ type: 'input_image', image_url }))
@@ -54,20 +54,23 @@ export function reshowGeneratedImages({ images, conversation }: ImageReuseOption
   }
 }
 
-/** What is to be added to which question. */
-function reusedIn(items: readonly Item[], most: number): ReadonlyMap<number, readonly string[]> {
+/** Returns the image URLs to add, by the index of the question. */
+function findReusedImages(
+  items: readonly Item[],
+  max: number,
+): ReadonlyMap<number, readonly string[]> {
   const reused = new Map<number, readonly string[]>()
-  // A look that most conversations pass.
-  if (most === 0 || !items.some(mayHoldImages)) return reused
+  // Cheap check that ends here for most conversations.
+  if (max === 0 || !items.some(mayContainImages)) return reused
   const shown = createMediaIdentityMap<true>()
   let answer: Message | null = null
   for (const [at, item] of items.entries()) {
-    for (const identity of identitiesIn(item)) shown.set(identity, true)
+    for (const identity of listIdentities(item)) shown.set(identity, true)
     if (item.type !== 'message') continue
     if (item.role === 'assistant') answer = item
     if (item.role !== 'user') continue
     const urls: readonly string[] =
-      answer === null || hasImage(item) ? [] : newestImages(answer, shown, most)
+      answer === null || hasImage(item) ? [] : listLastImages(answer, shown, max)
     if (urls.length > 0) reused.set(at, urls)
     for (const url of urls) shown.set(url, true)
     answer = null
@@ -75,29 +78,29 @@ function reusedIn(items: readonly Item[], most: number): ReadonlyMap<number, rea
   return reused
 }
 
-function mayHoldImages(item: Item): boolean {
+function mayContainImages(item: Item): boolean {
   return item.type === 'message' && item.role === 'assistant' && textOf(item.content).includes('![')
 }
 
-function newestImages(
+function listLastImages(
   { content }: Message,
   shown: MediaIdentityMap<true>,
-  most: number,
+  max: number,
 ): readonly string[] {
   const urls = new Set(
     findMarkdownImages(textOf(content)).filter((url) => shown.get(url) === undefined),
   )
-  return [...urls].slice(-most)
+  return [...urls].slice(-max)
 }
 
-/** Or has had one before its place was taken by a notice. */
+/** A notice counts as the image that it replaced. */
 function hasImage({ content }: Message): boolean {
   return content.some(
     (part) => readNoticeMediaIdentities(part) !== null || readPartMedia(part)?.kind === 'image',
   )
 }
 
-function identitiesIn(item: Item): readonly string[] {
+function listIdentities(item: Item): readonly string[] {
   return listContentParts(item).flatMap(
     (part) => readNoticeMediaIdentities(part) ?? readPartMedia(part)?.identity ?? [],
   )

@@ -1,10 +1,8 @@
-/** Which media are not shown, and why: `replace-hidden-media.ts` says what is promised of it. */
+/** Selects the media that are hidden from the model, with the reason. `replace-hidden-media.ts` replaces them. */
 import type { MediaRules } from '../../core/context-policy.ts'
 import type { Item } from '../../core/item.ts'
 import {
-  countHeadItems,
   isAssistantMessage,
-  isPinned,
   isUserMessage,
   findQuestionEnd,
   findRoundStarts,
@@ -16,6 +14,7 @@ import {
 } from '../../core/media/content-part-media.ts'
 import { listContentParts } from '../../core/media/media-handles.ts'
 import { createMediaIdentityMap } from '../../core/media/media-identity-map.ts'
+import { createSinglePinPredicate } from '../find-undroppable-items.ts'
 import { findImageCutoff } from './cache-aware-image-cutoff.ts'
 import { findMediaCutoff, type WeighedMedia } from './media-limit-cutoff.ts'
 
@@ -30,171 +29,164 @@ export interface HiddenMedia {
     | 'media-unseen'
 }
 
-type Rules = MediaVisibilityOptions['rules'] & { readonly outputsStay: boolean }
+type VisibilityRules = MediaVisibilityOptions['rules'] & { readonly outputsStay: boolean }
 
-/** Of what is hidden, by the place of the item and that of the part. */
+/** By the index of the item and the index of the part. */
 export type HiddenMediaByPart = ReadonlyMap<number, ReadonlyMap<number, HiddenMedia>>
 
 export function selectMediaToHide(
   items: readonly Item[],
-  rules: Rules,
+  rules: VisibilityRules,
   sees: ReadonlySet<MediaKind>,
 ): HiddenMediaByPart {
-  const fates = new Map<number, Map<number, HiddenMedia>>()
-  const all = shotsIn(items)
-  if (all.length === 0) return fates
-  const hide = ({ at, place, medium }: Shot, why: HiddenMedia['why']): void => {
-    const known = fates.get(at) ?? new Map<number, HiddenMedia>()
-    fates.set(at, known.set(place, { medium, why }))
+  const hidden = new Map<number, Map<number, HiddenMedia>>()
+  const all = locateMedia(items)
+  if (all.length === 0) return hidden
+  const hide = ({ itemIndex, partIndex, medium }: LocatedMedia, why: HiddenMedia['why']): void => {
+    const parts = hidden.get(itemIndex) ?? new Map<number, HiddenMedia>()
+    hidden.set(itemIndex, parts.set(partIndex, { medium, why }))
   }
-  const shots = all.filter((shot) => sees.has(shot.medium.kind))
-  const isRepeated = rules.repeated === 'last' ? repeatedIn(shots) : new Set<Shot>()
-  const isHidden = hiddenBy(items, shots, isRepeated, rules)
-  for (const shot of all) {
-    if (!sees.has(shot.medium.kind)) hide(shot, 'media-unseen')
-    else if (!shot.isWhole) {
-      const why = isHidden(shot) ?? (isRepeated.has(shot) ? 'media-repeated' : null)
-      if (why !== null) hide(shot, why)
+  const accepted = all.filter(({ medium }) => sees.has(medium.kind))
+  const repeated = rules.repeated === 'last' ? findRepeated(accepted) : new Set<LocatedMedia>()
+  const exceedsLimit = createLimitCheck(items, accepted, repeated, rules)
+  for (const media of all) {
+    if (!sees.has(media.medium.kind)) hide(media, 'media-unseen')
+    else if (!media.isPinned && media.zone !== 'question') {
+      const why = exceedsLimit(media) ?? (repeated.has(media) ? 'media-repeated' : null)
+      if (why !== null) hide(media, why)
     }
   }
-  return fates
+  return hidden
 }
 
-/** One medium in one place. */
-interface Shot {
-  readonly at: number
-  readonly place: number
+/** One occurrence of an image, recording or file. */
+interface LocatedMedia {
+  readonly itemIndex: number
+  readonly partIndex: number
   readonly medium: PartMedia
   readonly zone: WeighedMedia['zone']
-  /** It stands in what is always sent whole. */
-  readonly isWhole: boolean
-  /** It always does. */
-  readonly isFixed: boolean
-  /** The same for what was said at once: the messages of one question, or one item. */
+  /** True if the item is pinned or in the head, so that its media are never hidden. */
+  readonly isPinned: boolean
+  /** The index of the first message of the same question; for other items their own index. */
   readonly unit: number
 }
 
-function shotsIn(items: readonly Item[]): readonly Shot[] {
-  const shots: Shot[] = []
-  const head = countHeadItems(items)
+function locateMedia(items: readonly Item[]): readonly LocatedMedia[] {
+  const located: LocatedMedia[] = []
+  const stays = createSinglePinPredicate(items)
   const start = findRoundStarts(items).at(-1) ?? items.length
   const end = findQuestionEnd(items, start)
   let unit = 0
-  // Without iterators: most of a conversation has nothing to show.
-  for (let at = 0; at < items.length; at += 1) {
-    const item = items[at]
+  // Index loops instead of iterators: this runs over all parts, and most conversations have no media.
+  for (let itemIndex = 0; itemIndex < items.length; itemIndex += 1) {
+    const item = items[itemIndex]
     if (item === undefined) continue
-    if (!isUserMessage(item) || !isUserMessage(items[at - 1])) unit = at
+    if (!isUserMessage(item) || !isUserMessage(items[itemIndex - 1])) unit = itemIndex
     const parts = listContentParts(item)
-    for (let place = 0; place < parts.length; place += 1) {
-      const part = parts[place]
+    for (let partIndex = 0; partIndex < parts.length; partIndex += 1) {
+      const part = parts[partIndex]
       const medium = part === undefined ? null : readPartMedia(part)
       if (medium === null) continue
-      const zone = at < start ? 'before' : at < end ? 'question' : 'since'
-      const isFixed = at < head || isPinned(item)
-      const isWhole = isFixed || zone === 'question'
-      shots.push({ at, place, medium, zone, isWhole, isFixed, unit })
+      const zone = itemIndex < start ? 'before' : itemIndex < end ? 'question' : 'since'
+      const isPinned = stays(itemIndex, item)
+      located.push({ itemIndex, partIndex, medium, zone, isPinned, unit })
     }
   }
-  return shots
+  return located
 }
 
-/** The images that come again, not counting what is said at once. */
-function repeatedIn(shots: readonly Shot[]): ReadonlySet<Shot> {
+/** Returns the images that come again in a later question or item. */
+function findRepeated(all: readonly LocatedMedia[]): ReadonlySet<LocatedMedia> {
   const last = createMediaIdentityMap<number>()
-  for (const { medium, unit } of shots) last.set(medium.identity, unit)
+  for (const { medium, unit } of all) last.set(medium.identity, unit)
   return new Set(
-    shots.filter(
-      ({ medium, unit }) => medium.kind === 'image' && last.get(medium.identity) !== unit,
-    ),
+    all.filter(({ medium, unit }) => medium.kind === 'image' && last.get(medium.identity) !== unit),
   )
 }
 
-/** By the limits alone; `null` for what they let be seen. */
-function hiddenBy(
+/** Returns a function that names the limit that a medium exceeds, or `null` if it exceeds none. */
+function createLimitCheck(
   items: readonly Item[],
-  shots: readonly Shot[],
-  isRepeated: ReadonlySet<Shot>,
-  { window, keepTurns, step, outputsStay, imageMessages, images, bytes }: Rules,
-): (shot: Shot) => HiddenMedia['why'] | null {
-  const weighed = weigh(shots, isRepeated)
-  const inWindow = window === null ? null : windowOf(items, window)
-  const border = (scale: Scale, limit: number | null): number =>
-    limit === null ? 0 : findMediaCutoff(weighed.all[scale], limit)
-  const borders = {
-    items: border('items', imageMessages),
-    images: border('images', images),
-    bytes: border('bytes', bytes),
+  all: readonly LocatedMedia[],
+  repeated: ReadonlySet<LocatedMedia>,
+  { window, keepTurns, step, outputsStay, imageMessages, images, bytes }: VisibilityRules,
+): (media: LocatedMedia) => HiddenMedia['why'] | null {
+  const { scales, positions } = measure(all, repeated)
+  const isInWindow = window === null ? null : createWindowCheck(items, window)
+  const findCutoff = (scale: Scale, limit: number | null): number =>
+    limit === null ? 0 : findMediaCutoff(scales[scale], limit)
+  const cutoffs = {
+    items: findCutoff('items', imageMessages),
+    images: findCutoff('images', images),
+    bytes: findCutoff('bytes', bytes),
   }
-  const paying = keepTurns === null ? 0 : findImageCutoff(items, { keepTurns, step, outputsStay })
-  return (shot) => {
-    if (inWindow !== null && !inWindow(shot.at)) return 'media-outside-window'
-    const at = weighed.of.get(shot)
-    if (at === undefined) return null
-    if (shot.medium.kind === 'image') {
-      if (shot.at < paying) return 'media-too-old'
-      if (at.items < borders.items || at.images < borders.images) return 'media-over-limit'
+  const imageCutoff =
+    keepTurns === null ? 0 : findImageCutoff(items, { keepTurns, step, outputsStay })
+  return (media) => {
+    if (isInWindow !== null && !isInWindow(media.itemIndex)) return 'media-outside-window'
+    const position = positions.get(media)
+    if (position === undefined) return null
+    if (media.medium.kind === 'image') {
+      if (media.itemIndex < imageCutoff) return 'media-too-old'
+      if (position.items < cutoffs.items || position.images < cutoffs.images)
+        return 'media-over-limit'
     }
-    return at.bytes < borders.bytes ? 'media-over-bytes' : null
+    return position.bytes < cutoffs.bytes ? 'media-over-bytes' : null
   }
 }
 
 type Scale = 'items' | 'images' | 'bytes'
 
-interface Scales {
-  readonly all: Readonly<Record<Scale, readonly WeighedMedia[]>>
-  /** Where each begins. */
-  readonly of: ReadonlyMap<Shot, Readonly<Record<Scale, number>>>
+interface MediaMeasures {
+  readonly scales: Readonly<Record<Scale, readonly WeighedMedia[]>>
+  /** The start of each medium on each scale. */
+  readonly positions: ReadonlyMap<LocatedMedia, Readonly<Record<Scale, number>>>
 }
 
-/** Each on three scales: how many items with images, how many images, how many bytes are before it. */
-function weigh(shots: readonly Shot[], isRepeated: ReadonlySet<Shot>): Scales {
-  const all = {
+/** Measures media on three scales: items with images, images, and bytes. */
+function measure(all: readonly LocatedMedia[], repeated: ReadonlySet<LocatedMedia>): MediaMeasures {
+  const scales = {
     items: [] as WeighedMedia[],
     images: [] as WeighedMedia[],
     bytes: [] as WeighedMedia[],
   }
-  const of = new Map<Shot, Record<Scale, number>>()
-  let item = -1
-  let itemsBefore = -1
-  let itemIsCounted = false
-  let image = 0
-  let byte = 0
-  for (const shot of shots) {
-    const { medium, zone, at, isFixed } = shot
-    // What is pinned takes no room of others, also while it is new: it would give it back. What is shown
-    // somewhere else takes none here.
-    const isCounted = !isFixed && (zone === 'question' || !isRepeated.has(shot))
+  const positions = new Map<LocatedMedia, Record<Scale, number>>()
+  let lastItem = -1
+  let items = -1
+  let isItemCounted = false
+  let images = 0
+  let bytes = 0
+  for (const media of all) {
+    const { medium, zone, itemIndex, isPinned } = media
+    // Pinned media never count, even in the latest question: otherwise the cutoff would move back when the
+    // next question comes. An image that is repeated later counts there.
+    const isCounted = !isPinned && (zone === 'question' || !repeated.has(media))
     if (medium.kind === 'image') {
-      if (at !== item) {
-        item = at
-        itemsBefore += 1
-        itemIsCounted = false
+      if (itemIndex !== lastItem) {
+        lastItem = itemIndex
+        items += 1
+        isItemCounted = false
       }
       const weight = isCounted ? 1 : 0
-      all.items.push(span(itemsBefore, 1, itemIsCounted ? 0 : weight, zone))
-      all.images.push(span(image, 1, weight, zone))
-      itemIsCounted ||= isCounted
+      const itemWeight = isItemCounted ? 0 : weight
+      scales.items.push({ from: items, to: items + 1, weight: itemWeight, zone })
+      scales.images.push({ from: images, to: images + 1, weight, zone })
+      isItemCounted ||= isCounted
     }
-    all.bytes.push(span(byte, medium.bytes, isCounted ? medium.bytes : 0, zone))
-    of.set(shot, { items: Math.max(0, itemsBefore), images: image, bytes: byte })
-    if (medium.kind === 'image') image += 1
-    byte += medium.bytes
+    const weight = isCounted ? medium.bytes : 0
+    scales.bytes.push({ from: bytes, to: bytes + medium.bytes, weight, zone })
+    positions.set(media, { items: Math.max(0, items), images, bytes })
+    if (medium.kind === 'image') images += 1
+    bytes += medium.bytes
   }
-  return { all, of }
+  return { scales, positions }
 }
 
-function span(
-  from: number,
-  length: number,
-  weight: number,
-  zone: WeighedMedia['zone'],
-): WeighedMedia {
-  return { from, to: from + length, weight, zone }
-}
-
-/** Whether an item stands among so many of the newest messages, or behind one of them. */
-function windowOf(items: readonly Item[], window: number): (at: number) => boolean {
+/**
+ * Returns a function that is true for the latest `window` messages and the items after each of them. The
+ * window moves in steps of half its size: `window: 10` shows media of 6 to 10 messages.
+ */
+function createWindowCheck(items: readonly Item[], window: number): (index: number) => boolean {
   let messages = 0
   const numbers = items.map((item) => {
     if (isUserMessage(item) || isAssistantMessage(item)) messages += 1
@@ -202,9 +194,9 @@ function windowOf(items: readonly Item[], window: number): (at: number) => boole
   })
   const excess = messages - window
   if (excess <= 0) return () => true
-  const stride = Math.max(1, Math.ceil(window / 2))
-  const cut = Math.ceil(excess / stride) * stride
-  return (at) => (numbers[at] ?? 0) >= cut
+  const step = Math.max(1, Math.ceil(window / 2))
+  const cut = Math.ceil(excess / step) * step
+  return (index) => (numbers[index] ?? 0) >= cut
 }
 
 export interface MediaVisibilityOptions {
@@ -212,12 +204,12 @@ export interface MediaVisibilityOptions {
     MediaRules,
     'window' | 'keepTurns' | 'step' | 'imageMessages' | 'images' | 'repeated' | 'bytes'
   >
-  /** Whether outputs of tools are sent as they are; without a word, they are. */
+  /** True if tool outputs are sent unshortened. Default: true. */
   readonly outputsStay?: boolean
-  /** What the model can see, hear or read. */
+  /** The kinds of media that the model accepts. */
   readonly sees: ReadonlySet<MediaKind>
-  /** Whether it is offered a tool to look at what is not shown. */
+  /** True if the model is offered a tool to view hidden media. */
   readonly canView: boolean
-  /** The whole conversation, if that is more than the list; handles are counted in it. */
+  /** The complete conversation, if the list is a part of it; handles are numbered over all of it. */
   readonly conversation?: readonly Item[]
 }

@@ -1,7 +1,7 @@
 /**
- * How much of a conversation in front of each of its places is touched: sent otherwise than it came, by
- * something that may have sent it as it came before, or the other way round. Between two answers that
- * nothing touched stands between, no step of a plan can be seen by the older one and not by the newer.
+ * Counts, for each index of a conversation, the touched items before it: items that were changed by a
+ * transform which may have treated them differently in an earlier request. Between two answers without a
+ * touched item in between, both answers saw the same state of all items before the first of them.
  */
 import type { Item } from '../../core/item.ts'
 import { isModelItem } from '../../core/items/is-model-item.ts'
@@ -10,23 +10,23 @@ import { isNonAssistantMessage } from '../cut-points.ts'
 import type { PipelineResult } from '../list-and-run-transforms.ts'
 import type { AppliedTransform, OriginalPositions } from '../transform-interface.ts'
 
-/** `stages` are those that have to be asked; `places` tell what they have made of all in the end. */
+/** `stages`: the transforms that may have acted differently; `places`: the positions in the final list. */
 export function countChangedItems(
   items: readonly Item[],
   { stages, places }: Pick<PipelineResult, 'stages' | 'places'>,
 ): Uint32Array {
   const touched = new Uint8Array(items.length)
-  touchNoted(touched, stages)
-  touchAround(touched, items, stages, places)
-  withAnswers(touched, items)
-  // What has come late may have been missed by all since its call.
-  touched.fill(1, 0, lastMoved(stages))
+  touchNotedItems(touched, stages)
+  touchAddedItems(touched, items, stages, places)
+  touchRestOfAnswers(touched, items)
+  // A moved output may have been missing in all requests since its call.
+  touched.fill(1, 0, findLastMoved(stages))
   const before = new Uint32Array(items.length + 1)
-  for (const [at, is] of touched.entries()) before[at + 1] = (before[at] ?? 0) + is
+  for (const [index, is] of touched.entries()) before[index + 1] = (before[index] ?? 0) + is
   return before
 }
 
-function touchNoted(touched: Uint8Array, stages: readonly AppliedTransform[]): void {
+function touchNotedItems(touched: Uint8Array, stages: readonly AppliedTransform[]): void {
   for (const { transform, notes, places } of stages) {
     if (transform.prefixStability === 'none') continue
     for (const { at } of notes) {
@@ -37,33 +37,35 @@ function touchNoted(touched: Uint8Array, stages: readonly AppliedTransform[]): v
 }
 
 /**
- * What was added, where it is. It is elsewhere while somebody speaks in the middle of a turn, and what
- * may change at any time, whenever somebody speaks.
+ * Touches the item before each added one. An added item may have had another position before a message
+ * that came in the middle of a turn; a transform without prefix stability may act anew at any message.
  */
-function touchAround(
+function touchAddedItems(
   touched: Uint8Array,
   items: readonly Item[],
   stages: readonly AppliedTransform[],
-  sent: OriginalPositions,
+  places: OriginalPositions,
 ): void {
-  const isAnyTime = stages.some(({ transform }) => transform.prefixStability === undefined)
-  if (!isAnyTime && !sent.includes(null)) return
-  for (const [at, place] of sent.entries()) if (place === null) touched[sent[at - 1] ?? 0] = 1
-  for (const [at, item] of items.entries()) {
-    if (isNonAssistantMessage(item) && (isAnyTime || !isUserMessage(item))) touched[at] = 1
+  const hasUnstable = stages.some(({ transform }) => transform.prefixStability === undefined)
+  if (!hasUnstable && !places.includes(null)) return
+  for (const [index, place] of places.entries()) {
+    if (place === null) touched[places[index - 1] ?? 0] = 1
+  }
+  for (const [index, item] of items.entries()) {
+    if (isNonAssistantMessage(item) && (hasUnstable || !isUserMessage(item))) touched[index] = 1
   }
 }
 
-/** With its whole rest, for what is left of an answer may begin behind what is touched. */
-function withAnswers(touched: Uint8Array, items: readonly Item[]): void {
-  for (let at = 0; at < items.length; at += 1) {
-    const [item, next] = [items[at], items[at + 1]]
-    if (touched[at] !== 1 || item === undefined || next === undefined) continue
-    if (isModelItem(item) && isModelItem(next)) touched[at + 1] = 1
+/** Touches all later items of the same answer: what remains of an answer may begin after the touched item. */
+function touchRestOfAnswers(touched: Uint8Array, items: readonly Item[]): void {
+  for (const [index, item] of items.entries()) {
+    const next = items[index + 1]
+    if (touched[index] !== 1 || next === undefined) continue
+    if (isModelItem(item) && isModelItem(next)) touched[index + 1] = 1
   }
 }
 
-function lastMoved(stages: readonly AppliedTransform[]): number {
+function findLastMoved(stages: readonly AppliedTransform[]): number {
   let last = 0
   for (const { notes, places } of stages) {
     for (const { did, at } of notes) {

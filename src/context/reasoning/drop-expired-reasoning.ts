@@ -1,10 +1,9 @@
 /**
- * Leaves out reasoning that is older than it is to be kept. With `next_reply` it is given back until
- * the next reply is complete: that of the running round, and of the last round that was answered.
+ * Drops reasoning that is older than the policy allows. `open_turn` keeps the reasoning of the running round;
+ * `next_reply` also keeps that of the last round before it that was answered.
  *
- * It is told from the list alone, so everybody who has the same list leaves out the same, and a
- * question that is asked again, or whose answer failed, finds what it found before. Where none is
- * kept (`disabled`), what is still remembered from before is given back.
+ * The result depends only on the list: every replica drops the same items, and a question that is sent
+ * again, or whose answer failed, gets the same reasoning again.
  */
 import type { Item } from '../../core/item.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
@@ -13,7 +12,7 @@ import {
   hasLastingEffect,
   findRoundStarts,
 } from '../../core/items/rounds-and-pinned-items.ts'
-import { filterItems } from '../filter-items.ts'
+import { filterItems } from '../edit-items.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
@@ -23,32 +22,34 @@ export function dropExpiredReasoning(keep: 'next_reply' | 'open_turn'): Transfor
     needs: ITEM_TRAITS.reasoning,
     prefixStability: 'lasting',
     run(items) {
-      const border =
-        keep === 'open_turn' ? (findRoundStarts(items).at(-1) ?? 0) : startOfAnswered(items)
+      const cutoff =
+        keep === 'open_turn' ? (findRoundStarts(items).at(-1) ?? 0) : findLastAnsweredRound(items)
       return filterItems(
         items,
-        (at, item) => item.type !== 'reasoning' || at >= border || isPinnedByClient(item),
+        (index, item) => item.type !== 'reasoning' || index >= cutoff || isPinnedByClient(item),
         'reasoning-expired',
       )
     },
   }
 }
 
-/** Where the newest round begins that was answered before the running one; 0 if there is none. */
-function startOfAnswered(items: readonly Item[]): number {
+/** Returns the start of the last answered round before the running one, or 0 if there is none. */
+function findLastAnsweredRound(items: readonly Item[]): number {
   const starts = findRoundStarts(items)
   for (let round = starts.length - 2; round >= 0; round -= 1) {
-    const [start, end] = [starts[round] ?? 0, starts[round + 1] ?? items.length]
-    for (let at = start; at < end; at += 1) if (isAnswer(items[at])) return start
+    if (items.slice(starts[round], starts[round + 1]).some(isAnswer)) return starts[round] ?? 0
   }
   return 0
 }
 
-/** Words or calls of the model. Reasoning alone answers nothing. */
-function isAnswer(item: Item | undefined): boolean {
-  switch (item?.type) {
+/** True for text and calls of the model. Reasoning alone is no answer. */
+function isAnswer(item: Item): boolean {
+  switch (item.type) {
     case 'message':
-      return item.role === 'assistant' && item.content.some(saysSomething)
+      return (
+        item.role === 'assistant' &&
+        item.content.some((part) => !('text' in part) || part.text !== '')
+      )
     case 'function_call':
     case 'custom_tool_call':
       return true
@@ -57,11 +58,6 @@ function isAnswer(item: Item | undefined): boolean {
     case 'reasoning':
     case 'function_call_output':
     case 'custom_tool_call_output':
-    case undefined:
       return false
   }
-}
-
-function saysSomething(part: object): boolean {
-  return !('text' in part) || part.text !== ''
 }

@@ -1,14 +1,11 @@
 /**
- * From where on reasoning stands where it was made, of which nobody has recorded what it was made behind:
- * a client that has nothing stored brings it along itself. What its answer was made behind is what was
- * sent of the conversation up to there, and a plan says the same of the same list. So it is told by
- * making the plan again for some of the answers, back to the newest one that something else was sent of.
+ * Finds where valid reasoning begins among reasoning that the gateway has not recorded: clients without
+ * stored conversations send it back themselves. Reasoning is valid if the prompt before it is still the
+ * same. Since the transforms are deterministic, that earlier prompt can be computed again from the list.
  *
- * Not for each: between two answers that nothing stands between which is sent otherwise than it came, only
- * what stands before both can have changed, and what was as it is now at the older one has been so since.
- *
- * What is older is left out, also what no step has touched: which of it was sent since then cannot be
- * told without asking for each answer what was kept when it was made.
+ * Only some answers are checked. If nothing touched lies between two answers, then either both or
+ * neither have seen a changed prefix. All reasoning before the latest invalid answer is dropped, even if it
+ * is valid again now: deciding that would need one computation per answer.
  */
 import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'
@@ -18,56 +15,54 @@ import type { PrefixHistory } from './recompute-prefixes.ts'
 import { hasSamePrefixText } from './hash-prompt-prefix.ts'
 import type { OriginalPositions } from '../transform-interface.ts'
 
+/** Returns the index in `items`, which are the final list, of the first answer whose prefix is unchanged. */
 export function findValidReasoningStart(
   items: readonly Item[],
   places: OriginalPositions,
-  past: PrefixHistory,
+  history: PrefixHistory,
 ): number {
-  const answers = answersBroughtAlong(items)
-  const placeOf = (answer: number): number | null => places[answers[answer] ?? -1] ?? null
-  const isAsBefore = (answer: number): boolean => {
-    const place = placeOf(answer)
-    const before = place === null ? null : past.sentOf(place)
-    return before !== null && beginsWith(items, before)
+  const answers = findUnrecordedAnswers(items)
+  const placeOfAnswer = (answer: number): number | null => places[answers[answer] ?? -1] ?? null
+  const isUnchanged = (answer: number): boolean => {
+    const place = placeOfAnswer(answer)
+    const prefix = place === null ? null : history.sentOf(place)
+    return prefix !== null && startsWithItems(items, prefix)
   }
-  const isAlike = (older: number, newer: number): boolean => {
-    const [from, to] = [placeOf(older), placeOf(newer)]
-    return from !== null && to !== null && !past.isTouched(from, to)
+  const hasSameState = (older: number, newer: number): boolean => {
+    const [from, to] = [placeOfAnswer(older), placeOfAnswer(newer)]
+    return from !== null && to !== null && !history.isTouched(from, to)
   }
-  // From this one on they are all as before.
-  let border = answers.length
-  for (let asked = 0; border > 0 && asked < MOST_ASKED; asked += 1) {
-    let oldest = border - 1
-    while (oldest > 0 && isAlike(oldest - 1, border - 1)) oldest -= 1
-    if (isAsBefore(oldest)) border = oldest
-    else return answers[firstFrom(oldest + 1, border, isAsBefore)] ?? items.length
+  // Invariant: every answer at or after `validFrom` has an unchanged prefix.
+  let validFrom = answers.length
+  for (let checks = 0; validFrom > 0 && checks < MAX_CHECKS; checks += 1) {
+    let oldest = validFrom - 1
+    while (oldest > 0 && hasSameState(oldest - 1, validFrom - 1)) oldest -= 1
+    if (isUnchanged(oldest)) validFrom = oldest
+    else return answers[findFirst(oldest + 1, validFrom, isUnchanged)] ?? items.length
   }
   return 0
 }
 
-/** Beyond that it is believed, and the upstream has the last word. */
-const MOST_ASKED = 32
+/** After this many checks all older reasoning is assumed to be valid; the upstream rejects it if it is not. */
+const MAX_CHECKS = 32
 
-/** The first number from the one up to the other of which it is so, if it is so of all behind it. */
-function firstFrom(from: number, to: number, isSo: (number: number) => boolean): number {
+/** Binary search for the first number from `from` to `to` that passes; all numbers after it pass, too. */
+function findFirst(from: number, to: number, passes: (number: number) => boolean): number {
   let [low, high] = [from, to]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
-    if (isSo(middle)) high = middle
+    if (passes(middle)) high = middle
     else low = middle + 1
   }
   return low
 }
 
-/**
- * Where the answers begin that hold reasoning of the kind. What an upstream has made behind a compaction
- * of its own, it has made behind that.
- */
-function answersBroughtAlong(items: readonly Item[]): readonly number[] {
+/** Returns the starts of the answers with unrecorded reasoning. An upstream-made compaction ends its prefix. */
+function findUnrecordedAnswers(items: readonly Item[]): readonly number[] {
   const starts = new Set<number>()
   let start = 0
-  for (const [at, item] of items.entries()) {
-    if (!isModelItem(item) || isUpstreamCompaction(item)) start = at + 1
+  for (const [index, item] of items.entries()) {
+    if (!isModelItem(item) || isUpstreamCompaction(item)) start = index + 1
     else if (isUnrecordedReasoning(item)) starts.add(start)
   }
   return [...starts]
@@ -77,6 +72,6 @@ export function isUnrecordedReasoning(item: Item): boolean {
   return item.type === 'reasoning' && item.origin === undefined && isEncryptedReasoning(item)
 }
 
-function beginsWith(items: readonly Item[], before: readonly Item[]): boolean {
-  return before.every((item, at) => hasSamePrefixText(item, items[at]))
+function startsWithItems(items: readonly Item[], prefix: readonly Item[]): boolean {
+  return prefix.every((item, index) => hasSamePrefixText(item, items[index]))
 }

@@ -1,10 +1,10 @@
 /**
- * Makes one message of several that one author has written in a row. They are joined with line
- * breaks; what the single ones were called is kept with the message. Only text is joined: where
- * there are media, tools, something pinned, a reset, or anything that only one wire understands (a
- * cache breakpoint, for one), the run ends, and so it does where another day begins (in UTC).
+ * Merges several messages of one author in a row into one, joined by line breaks. The ids of the single
+ * messages are recorded in the merged one. Only plain text is merged: a message with media, a pin, a reset or
+ * a field that only one wire understands (e.g. a cache breakpoint) stays alone, and so do tool items. A new
+ * day (UTC) also starts a new message.
  *
- * Only the last run can grow, so what stands before it stays as it was sent.
+ * Only the last merged message can still grow, so everything before it is sent unchanged.
  */
 import type { Item, Message } from '../../core/item.ts'
 import { textOfPart } from '../../core/item.ts'
@@ -26,54 +26,54 @@ export function mergeConsecutiveMessages(): Transform {
     needs: ITEM_TRAITS.author,
     prefixStability: 'none',
     run(items) {
-      const kept: Item[] = []
+      const result: Item[] = []
       const notes: Note[] = []
-      let at = 0
-      while (at < items.length) {
-        const run = runFrom(items, at)
+      for (let at = 0; at < items.length;) {
+        const group = listMergeable(items, at)
         const first = items[at]
-        if (first !== undefined) kept.push(run.length < 2 ? first : merged(run))
-        if (run.length > 1) {
-          notes.push({ did: 'changed', at, why: 'merged-run' })
-          for (let more = 1; more < run.length; more += 1) {
-            notes.push({ did: 'dropped', at: at + more, why: 'merged-run' })
-          }
+        if (first !== undefined) result.push(group.length < 2 ? first : mergeMessages(group))
+        if (group.length > 1) {
+          const changes = group.map((_, offset): Note => {
+            return { did: offset === 0 ? 'changed' : 'dropped', at: at + offset, why: 'merged-run' }
+          })
+          notes.push(...changes)
         }
-        at += Math.max(1, run.length)
+        at += Math.max(1, group.length)
       }
-      return notes.length === 0 ? { items, notes } : { items: kept, notes }
+      return notes.length === 0 ? { items, notes } : { items: result, notes }
     },
   }
 }
 
-/** All that is joined with the item there; empty if that can be joined with nothing. */
-function runFrom(items: readonly Item[], start: number): readonly Message[] {
-  const run: Message[] = []
-  let before: Speech | null = null
-  for (let at = start; at < items.length; at += 1) {
-    const item = items[at]
-    const speech = item === undefined ? null : speechOf(item)
-    if (speech === null || (before !== null && !goesOn(before, speech))) break
-    run.push(speech.message)
-    before = speech
+/** Lists the messages from `start` that can be merged; empty if the first item cannot. */
+function listMergeable(items: readonly Item[], start: number): readonly Message[] {
+  const group: Message[] = []
+  let previous: MergeableMessage | null = null
+  for (let index = start; index < items.length; index += 1) {
+    const item = items[index]
+    const next = item === undefined ? null : readMergeable(item)
+    if (next === null || (previous !== null && !canMerge(previous, next))) break
+    group.push(next.message)
+    previous = next
   }
-  return run
+  return group
 }
 
-interface Speech {
+interface MergeableMessage {
   readonly message: Message
   readonly author: ItemAuthor
+  /** Days since 1970; `null` if the client sent no time. */
   readonly day: number | null
 }
 
-/** `null` for what stands alone. */
-function speechOf(item: Item): Speech | null {
+/** Returns `null` for an item that is never merged. */
+function readMergeable(item: Item): MergeableMessage | null {
   const author = authorOf(item)
   if (author === null || item.type !== 'message') return null
   const { role, phase, origin, content } = item
   if (role !== 'user' && role !== 'assistant') return null
   if (phase !== undefined || origin !== undefined || isPinnedByClient(item)) return null
-  if (!isPlainText(content) || saysMore(item)) return null
+  if (!isPlainText(content) || hasWireFields(item)) return null
   const sentAt = sentAtOf(item)
   return { message: item, author, day: sentAt === null ? null : Math.floor(sentAt / 86_400) }
 }
@@ -91,34 +91,32 @@ function isPlainText(content: Message['content']): boolean {
   )
 }
 
-/** Whether a wire knows of it more than who speaks. */
-function saysMore({ native = {} }: Message): boolean {
+/** True if the message has a wire-specific field other than the author's name. */
+function hasWireFields({ native = {} }: Message): boolean {
   return Object.entries(native).some(
-    ([wire, said = {}]) =>
+    ([wire, fields = {}]) =>
       wire !== 'backstory' &&
-      (wire !== 'chat' || Object.keys(said).some((field) => field !== 'name')),
+      (wire !== 'chat' || Object.keys(fields).some((field) => field !== 'name')),
   )
 }
 
-function goesOn(before: Speech, next: Speech): boolean {
+function canMerge(previous: MergeableMessage, next: MergeableMessage): boolean {
   return (
-    before.message.role === next.message.role &&
-    before.author.id === next.author.id &&
-    before.author.name === next.author.name &&
-    before.day === next.day &&
+    previous.message.role === next.message.role &&
+    previous.author.id === next.author.id &&
+    previous.author.name === next.author.name &&
+    previous.day === next.day &&
     readGatewayField(next.message)?.['reset'] === undefined
   )
 }
 
-function merged(run: readonly Message[]): Message {
-  const [first] = run
-  if (first === undefined) throw new Error('A run has a beginning.')
-  const { id: _id, status: _status, ...whole } = first
-  const text = run
-    .map(({ content }) => content.map((part) => textOfPart(part)).join('\n'))
-    .join('\n')
+function mergeMessages(group: readonly Message[]): Message {
+  const [first] = group
+  if (first === undefined) throw new Error('There are no messages to merge.')
+  const { id: _id, status: _status, ...rest } = first
+  const text = group.flatMap(({ content }) => content.map((part) => textOfPart(part))).join('\n')
   const type = first.role === 'assistant' ? 'output_text' : 'input_text'
-  const ids = run.flatMap(({ id }) => (id === undefined ? [] : [id]))
-  const message: Message = { ...whole, content: [{ type, text }] }
+  const ids = group.flatMap(({ id }) => (id === undefined ? [] : [id]))
+  const message: Message = { ...rest, content: [{ type, text }] }
   return ids.length === 0 ? message : setGatewayField(message, { ids })
 }

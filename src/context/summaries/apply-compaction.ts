@@ -1,11 +1,11 @@
 /**
- * Takes a compaction at its word: what stands before the newest one that can be read is left out,
- * and of ours the summary is told in its place. What the user said stays, and so do instructions,
- * because a compaction is made beside them and not out of them. Anthropic's stands for what the user
- * said as well, and its API reads nothing that is in front of one: what goes on to hold follows it.
+ * Applies the latest readable compaction: drops the items that it replaces, and turns a compaction made by
+ * the gateway into a message with its summary. User messages and instructions stay, because compactions
+ * do not include them. Anthropic's compaction also replaces user messages, and Anthropic's API ignores items
+ * before it, so items with a lasting effect are moved after it.
  *
- * One that the upstream cannot read stands for nothing here: it is left out, and all that was said
- * before it is sent. So is one that an upstream made of what a summary of the gateway is told of.
+ * A compaction that the upstream cannot read is dropped and replaces nothing. The same holds for an upstream's
+ * compaction of items that a gateway summary now replaces.
  */
 import {
   isCompaction,
@@ -19,13 +19,14 @@ import {
 } from '../../core/items/compaction-item.ts'
 import { countLeadingInstructions } from '../../core/items/leading-instructions.ts'
 import type { Item } from '../../core/item.ts'
-import type { Note } from '../../core/note.ts'
 import { isHistorySummary } from '../../core/items/summary-message.ts'
-import { moveAnswerFirst } from './move-items-after-compaction.ts'
+import { isNonAssistantMessage } from '../cut-points.ts'
+import { editItems, type ItemEdit } from '../edit-items.ts'
 import { createPinnedItemPredicate, type KeepPredicate } from '../find-undroppable-items.ts'
-import { canReadCompaction, type CompactionSupport } from './can-read-compaction.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
+import { canReadCompaction, type CompactionSupport } from './can-read-compaction.ts'
+import { moveAnswerFirst } from './move-items-after-compaction.ts'
 
 export function applyCompaction(reader: CompactionSupport): Transform {
   return {
@@ -33,87 +34,77 @@ export function applyCompaction(reader: CompactionSupport): Transform {
     needs: ITEM_TRAITS.compaction,
     prefixStability: 'lasting',
     run(items) {
-      const notes: Note[] = []
-      // Most conversations have nothing of the kind.
-      if (!items.some(isOurBusiness)) return { items, notes }
-      const place = placeIn(items, reader)
-      const kept: Item[] = []
-      const places: number[] = []
-      const stays = createPinnedItemPredicate(items)
-      for (const [at, item] of items.entries()) {
-        const isStaying = at < place.newest && outlasts(item, at, stays, place)
-        const { item: fate, why } = isStaying
-          ? { item, why: null }
-          : fateOf(item, at, items, place, reader)
-        if (why !== null) notes.push({ did: fate === null ? 'dropped' : 'changed', at, why })
-        if (fate === null) continue
-        kept.push(fate)
-        places.push(at)
-      }
-      if (!place.isOfAll) return notes.length === 0 ? { items, notes } : { items: kept, notes }
-      const first = moveAnswerFirst(kept, countLeadingInstructions(items))
-      for (const note of first.notes) notes.push({ ...note, at: places[note.at ?? 0] ?? 0 })
-      return notes.length === 0 ? { items, notes } : { items: first.items, notes }
+      if (!items.some(isCompactionOrTrigger)) return { items, notes: [] }
+      const context = createContext(items, reader)
+      const edited = editItems(items, (item, index) => editItem(item, index, context))
+      if (!context.replacesUsers) return edited
+      const moved = moveAnswerFirst(edited.items, countLeadingInstructions(items))
+      const dropped = new Set(
+        edited.notes.flatMap(({ did, at }) => (did === 'dropped' ? [at] : [])),
+      )
+      const indexes = [...items.keys()].filter((index) => !dropped.has(index))
+      const notes = moved.notes.map((note) => ({ ...note, at: indexes[note.at ?? 0] ?? 0 }))
+      return { items: moved.items, notes: [...edited.notes, ...notes] }
     },
   }
 }
 
-function isOurBusiness(item: Item): boolean {
+function isCompactionOrTrigger(item: Item): boolean {
   return isCompaction(item) || isCompactionTrigger(item)
 }
 
-interface Place {
-  /** Of the compaction that is taken at its word; -1 if there is none. */
-  readonly newest: number
-  /** Whether it stands for what the user said, too. */
-  readonly isOfAll: boolean
-  /** Up to where a summary of the gateway stands for everything. */
-  readonly summarised: number
+interface CompactionContext {
+  readonly reader: CompactionSupport
+  /** The index of the compaction that is applied; -1 if there is none. */
+  readonly applied: number
+  /** True if the applied compaction also replaces user messages. */
+  readonly replacesUsers: boolean
+  /** The index of the gateway's summary, which replaces all items before it; -1 if there is none. */
+  readonly summary: number
+  readonly lastIndex: number
+  readonly stays: KeepPredicate
 }
 
-function placeIn(items: readonly Item[], reader: CompactionSupport): Place {
-  const summarised = items.findLastIndex(isHistorySummary)
-  const newest = items.findLastIndex(
-    (item, at) =>
+function createContext(items: readonly Item[], reader: CompactionSupport): CompactionContext {
+  const summary = items.findLastIndex(isHistorySummary)
+  const applied = items.findLastIndex(
+    (item, index) =>
       isCompaction(item) &&
       canReadCompaction(item, reader) &&
-      (at > summarised || isGatewayCompaction(item)),
+      (index > summary || isGatewayCompaction(item)),
   )
-  const item = items[newest]
-  return { newest, isOfAll: item !== undefined && replacesUserMessages(item), summarised }
+  const item = items[applied]
+  const replacesUsers = item !== undefined && replacesUserMessages(item)
+  const stays = createPinnedItemPredicate(items)
+  return { reader, applied, replacesUsers, summary, lastIndex: items.length - 1, stays }
 }
 
-interface Fate {
-  readonly item: Item | null
-  readonly why: string | null
-}
-
-function fateOf(
-  item: Item,
-  at: number,
-  items: readonly Item[],
-  { newest, summarised }: Place,
-  reader: CompactionSupport,
-): Fate {
+function editItem(item: Item, index: number, context: CompactionContext): ItemEdit | null {
+  const { reader, applied, summary, lastIndex } = context
+  if (index < applied && outlastsCompaction(item, index, context)) return null
   if (isCompactionTrigger(item)) {
-    const isAble = reader.compacts && reader.wire === 'responses'
-    const isHeard = isAble && at === items.length - 1
-    return isHeard ? { item, why: null } : { item: null, why: 'compaction-trigger' }
+    // A trigger in the last position makes such an upstream compact the conversation now.
+    const isSent = reader.compacts && reader.wire === 'responses' && index === lastIndex
+    return isSent ? null : { item: null, why: 'compaction-trigger' }
   }
-  if (at < newest) return { item: null, why: 'compacted' }
-  if (!isCompaction(item)) return { item, why: null }
-  const summary = readGatewayCompaction(item)
-  if (summary !== null) return { item: createCompactionMessage(summary), why: 'compaction-told' }
-  if (at < summarised && isUpstreamCompaction(item)) return { item: null, why: 'summarised' }
-  if (canReadCompaction(item, reader)) return { item, why: null }
+  if (index < applied) return { item: null, why: 'compacted' }
+  if (!isCompaction(item)) return null
+  const text = readGatewayCompaction(item)
+  if (text !== null) return { item: createCompactionMessage(text), why: 'compaction-told' }
+  if (index < summary && isUpstreamCompaction(item)) return { item: null, why: 'summarised' }
+  if (canReadCompaction(item, reader)) return null
   const isReadable = !isGatewayCompaction(item) && isCompleteCompaction(item)
   return { item: null, why: isReadable ? 'compaction-made-elsewhere' : 'compaction-unreadable' }
 }
 
-/** What somebody other than the model said, and what goes on to hold after its place. */
-function outlasts(item: Item, at: number, stays: KeepPredicate, { isOfAll }: Place): boolean {
-  if (item.type === 'message' && item.role !== 'assistant') {
-    return !isOfAll || item.role !== 'user' || stays(at, item)
+/** True for instructions, for user messages unless they are replaced, and for items that are always sent. */
+function outlastsCompaction(
+  item: Item,
+  index: number,
+  { replacesUsers, stays }: CompactionContext,
+): boolean {
+  if (item.type === 'message' && isNonAssistantMessage(item)) {
+    return !replacesUsers || item.role !== 'user' || stays(index, item)
   }
-  return !isCompaction(item) && !isCompactionTrigger(item) && stays(at, item)
+  return !isCompactionOrTrigger(item) && stays(index, item)
 }

@@ -1,8 +1,8 @@
 /**
- * Whether an upstream can make anything of a compaction. Ours are words and told to everybody, if they
- * are as we made them. What an upstream has made is for its own wire, and for the account that made it
- * where that is known; over Anthropic's only for a model that compacts, over Responses for any. One
- * that broke off upstream stands for nothing.
+ * Decides whether an upstream can use a compaction. Compactions made by the gateway are text and readable for
+ * all upstreams, if the client has not changed them. Compactions made by an upstream are encrypted: only the
+ * same API can read them, and only the same account where the account is known. Anthropic reads them only
+ * with models that compact. A compaction that was interrupted upstream is unusable.
  */
 import {
   isGatewayCompaction,
@@ -12,11 +12,11 @@ import {
 } from '../../core/items/compaction-item.ts'
 import type { OpaqueItem } from '../../core/item.ts'
 
-/** Who is asked. */
+/** Describes the upstream that will read the items. */
 export interface CompactionSupport {
   readonly wire: string
   readonly account: string
-  /** Whether it makes compactions itself, and so understands that it is asked for one. */
+  /** True if the upstream makes compactions itself, and so accepts a request for one. */
   readonly compacts: boolean
 }
 
@@ -27,7 +27,7 @@ export function canReadCompaction(
   if (isGatewayCompaction(item)) return readGatewayCompaction(item) !== null
   if (readCompactionWire(item) !== wire || !isCompleteCompaction(item)) return false
   if (wire === 'anthropic' ? !compacts : wire !== 'responses') return false
-  // Without an origin the client has brought it along, and knows where from.
+  // An item without an origin was sent by the client, which chose this upstream for it.
   const { origin } = item
   return origin === undefined || (origin.wire === wire && origin.account === account)
 }

@@ -1,11 +1,11 @@
 /**
- * Tells behind Anthropic's own compaction what is still to be told and stands in front of it: there its
- * API would read nothing but the instructions at the head. It follows the answer that the compaction is
- * part of, in its order, and keeps that place.
+ * Moves the items before Anthropic's own compaction after it, because Anthropic's API reads only the
+ * instructions at the head before a compaction. They follow the answer that the compaction is part of, in
+ * their order.
  *
- * It comes behind everything that adds to the list, such as notes and memories, and in front of what
- * judges reasoning. What was said before is moved where it is dropped (`apply-compaction.ts`): without
- * the rest, an instruction in the middle would look like one at the head.
+ * Runs after all transforms that add items, such as notes and memory layers, and before reasoning is checked.
+ * `apply-compaction.ts` moves the earlier items of the conversation itself while it drops the others: if
+ * these were gone first, an instruction in the middle would look like one at the head.
  */
 import { replacesUserMessages } from '../../core/items/compaction-item.ts'
 import { countLeadingInstructions } from '../../core/items/leading-instructions.ts'
@@ -25,33 +25,35 @@ export function moveItemsAfterCompaction(): Transform {
   }
 }
 
-/** The same behind a head that is known. */
+/** Moves the answer with the compaction directly after the first `head` items. */
 export function moveAnswerFirst(items: readonly Item[], head: number): TransformResult {
-  const newest = items.findLastIndex(replacesUserMessages)
-  if (newest <= head) return { items, notes: [] }
-  const end = endOfAnswer(items, newest)
-  const answer = items.slice(newest, end)
-  const notes = answer.map((_, at): Note => ({ did: 'moved', at: newest + at, why: WHY }))
-  const early = items.slice(head, newest)
-  return { items: [...items.slice(0, head), ...answer, ...early, ...items.slice(end)], notes }
+  const start = items.findLastIndex(replacesUserMessages)
+  if (start <= head) return { items, notes: [] }
+  const end = findAnswerEnd(items, start)
+  const answer = items.slice(start, end)
+  const notes = answer.map((_, offset): Note => ({
+    did: 'moved',
+    at: start + offset,
+    why: 'compaction-first',
+  }))
+  const earlier = items.slice(head, start)
+  return { items: [...items.slice(0, head), ...answer, ...earlier, ...items.slice(end)], notes }
 }
 
-const WHY = 'compaction-first'
-
 /**
- * As far as it hangs together: what it thought, said and called, up to the last of the outputs. Where
- * the house has answered them, it went on behind these without a word of what stands in front.
+ * Returns the end of the answer with the compaction: reasoning, text and calls up to the last output. If
+ * gateway tools wrote the outputs, the next tool round has the same origin and belongs to the answer, too.
  */
-function endOfAnswer(items: readonly Item[], compaction: number): number {
+function findAnswerEnd(items: readonly Item[], compaction: number): number {
   const partners = findToolCallPairs(items)
   const origin = items[compaction]?.origin
   let furthestPartner = UNPAIRED
-  for (let at = compaction + 1; at < items.length; at += 1) {
-    const [before, after] = [items[at - 1], items[at]]
-    furthestPartner = Math.max(furthestPartner, partners[at - 1] ?? UNPAIRED)
-    if (before === undefined || after === undefined || furthestPartner >= at) continue
+  for (let index = compaction + 1; index < items.length; index += 1) {
+    const [before, after] = [items[index - 1], items[index]]
+    furthestPartner = Math.max(furthestPartner, partners[index - 1] ?? UNPAIRED)
+    if (before === undefined || after === undefined || furthestPartner >= index) continue
     if (origin !== undefined && after.origin === origin) continue
-    if (isNonAssistantMessage(after) || isCallOutput(before)) return at
+    if (isNonAssistantMessage(after) || isCallOutput(before)) return index
   }
   return items.length
 }

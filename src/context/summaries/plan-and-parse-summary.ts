@@ -1,9 +1,9 @@
 /**
- * Where a conversation is cut to be summed up, and what to ask a model so that it is. The cut is
- * between two turns, and never between a call and its output.
+ * Chooses where a conversation is cut for a summary, builds the prompts with which a model writes it, and
+ * parses the result. The cut is between two turns, and never between a call and its output.
  *
- * A summary goes on from the one before it, and only what was said since then is told anew. What is
- * too long for one question is told in several, each with the summary of those before.
+ * A summary continues the one before it, so only later items are rendered. A transcript that is too long
+ * for one prompt is split; each prompt contains the summary of the parts before.
  */
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import type { Item } from '../../core/item.ts'
@@ -11,10 +11,10 @@ import { findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { FACTS_HEADING, type SummaryContent } from '../../core/items/summary-message.ts'
 import { listCoveredItems } from './apply-summary.ts'
-import { splitHeadAndTail } from '../tool-outputs/split-head-and-tail.ts'
+import { cutMiddle } from '../tool-outputs/split-head-and-tail.ts'
 import { hideAuthors } from '../speakers/hide-authors.ts'
-import { createAlwaysSentItemPredicate } from '../windows/item-weights.ts'
-import { splitTranscript } from './plan-compaction.ts'
+import { createAlwaysSentItemPredicate } from '../find-undroppable-items.ts'
+import { createSummarizerRequest, splitTranscript } from './plan-compaction.ts'
 import { pruneOrphans } from '../tool-calls/prune-orphans.ts'
 import { stripDetailsBlocks } from '../cleaning/strip-details-blocks.ts'
 import { stripMarkers } from '../cleaning/strip-markers-from-prompt.ts'
@@ -27,15 +27,15 @@ export interface SummaryRetention {
 }
 
 export interface SummaryCut {
-  /** The place of the first item that is kept. */
+  /** The index of the first item that stays. */
   readonly at: number
-  /** How many turns are in front of it. */
+  /** The number of turns before it. */
   readonly turns: number
 }
 
 /**
- * The newest cut that leaves as much as is to be kept. `null` where there is none, or none behind
- * `after`, up to where there is a summary already.
+ * Returns the latest cut that leaves `keepTurns` turns and `keepTokens` tokens. Returns `null` if there is none
+ * after `after`, the end of the previous summary.
  */
 export function findSummaryCut(
   items: readonly Item[],
@@ -43,97 +43,87 @@ export function findSummaryCut(
   after: number,
 ): SummaryCut | null {
   const starts = findRoundStarts(items)
-  const parts = partsPair(items)
-  const covered = coveredCounts(items)
+  const isInsidePair = findOpenPairs(items)
+  const covered = countCoveredItems(items)
   const before = covered[after] ?? 0
   let tokens = 0
-  let behind = items.length
+  let counted = items.length
   for (let turns = starts.length - 1; turns > 0; turns -= 1) {
     const at = starts[turns] ?? 0
     if (at <= after) return null
-    while (behind > at) tokens += estimateItemTokens(items[--behind] as Item)
+    while (counted > at) tokens += estimateItemTokens(items[--counted] as Item)
     const leavesEnough = starts.length - turns >= keepTurns && tokens >= keepTokens
-    const standsForMore = (covered[at] ?? 0) > before
-    if (leavesEnough && parts[at] === 0 && standsForMore) return { at, turns }
+    const coversMore = (covered[at] ?? 0) > before
+    if (leavesEnough && isInsidePair[at] === 0 && coversMore) return { at, turns }
   }
   return null
 }
 
-/** Of each place, whether in front of it there is a call whose output is behind it. */
-function partsPair(items: readonly Item[]): Uint8Array {
-  const parts = new Uint8Array(items.length)
-  let furthest = -1
-  for (const [at, partner] of findToolCallPairs(items).entries()) {
-    if (furthest >= at) parts[at] = 1
-    furthest = Math.max(furthest, partner)
+/** Returns, for each index, 1 if a call before it has its output at or after it. */
+function findOpenPairs(items: readonly Item[]): Uint8Array {
+  const isInsidePair = new Uint8Array(items.length)
+  let furthestPartner = -1
+  for (const [index, partner] of findToolCallPairs(items).entries()) {
+    if (furthestPartner >= index) isInsidePair[index] = 1
+    furthestPartner = Math.max(furthestPartner, partner)
   }
-  return parts
+  return isInsidePair
 }
 
-/** Of each place, how many items in front of it a summary can stand for. */
-function coveredCounts(items: readonly Item[]): Uint32Array {
+/** Returns, for each index, the number of items before it that a summary can replace. */
+function countCoveredItems(items: readonly Item[]): Uint32Array {
   const stays = createAlwaysSentItemPredicate(items)
   const counts = new Uint32Array(items.length + 1)
   let count = 0
-  for (const [at, item] of items.entries()) {
-    if (!stays(at, item)) count += 1
-    counts[at + 1] = count
+  for (const [index, item] of items.entries()) {
+    if (!stays(index, item)) count += 1
+    counts[index + 1] = count
   }
   return counts
 }
 
-/** What is new in front of a cut, as text, in pieces that a model can take. */
+/** Renders the items between the previous summary (`after`) and the cut, in parts of `chapterTokens`. */
 export function buildSummarySections(
   { items, hidden }: SummarizableItems,
   after: number,
   { at }: SummaryCut,
   chapterTokens: number,
 ): readonly string[] {
-  const old = new Set(listCoveredItems(items, after))
-  const fresh = listCoveredItems(items, at).filter((item) => !old.has(item))
-  // What is between a client and the gateway was never said.
-  const said = [hideAuthors(hidden), stripMarkers(), stripDetailsBlocks(), pruneOrphans()].reduce<
-    readonly Item[]
-  >((left, { run }) => run(left).items, fresh)
+  const previous = new Set(listCoveredItems(items, after))
+  const unsummarized = listCoveredItems(items, at).filter((item) => !previous.has(item))
+  const transforms = [hideAuthors(hidden), stripMarkers(), stripDetailsBlocks(), pruneOrphans()]
+  const cleaned = transforms.reduce<readonly Item[]>(
+    (current, { run }) => run(current).items,
+    unsummarized,
+  )
   return splitTranscript(
-    renderTranscript(said).map((entry) => shortened(entry, chapterTokens)),
+    renderTranscript(cleaned).map((entry) => shortenEntry(entry, chapterTokens)),
     chapterTokens,
   )
 }
 
-/** No character is more than a token, so that this always fits. */
-function shortened(entry: string, maxChars: number): string {
-  if (entry.length <= maxChars) return entry
-  const { head, tail, leftOut } = splitHeadAndTail(
-    entry,
-    Math.floor((maxChars * 2) / 3),
-    Math.floor(maxChars / 4),
-  )
-  return `${head}\n[… ${leftOut} characters left out …]\n${tail}`
+/** A character is at most one token, so an entry of `maxTokens` characters fits. */
+function shortenEntry(entry: string, maxTokens: number): string {
+  if (entry.length <= maxTokens) return entry
+  return cutMiddle(entry, Math.floor((maxTokens * 2) / 3), Math.floor(maxTokens / 4))
 }
 
-/** Which question it is that a summary answers, to tell old ones from new. */
+/** The version of the prompt, stored with each summary. */
 export const SUMMARY_PROMPT_VERSION = 1
 
-/** One question to a model, as the fields of a request. */
+/** Returns a function that builds the request fields of the prompt for one part. */
 export function createSummaryPrompt(focus: string | null) {
-  return (before: string | null, chapter: string) => {
-    const earlier = before === null ? '' : `<summary_so_far>\n${before}\n</summary_so_far>\n\n`
-    const regard = focus === null ? '' : `\n\n<focus>\n${focus}\n</focus>\n${FOCUS}`
-    const text = `${earlier}<conversation>\n${chapter}\n</conversation>${regard}\n\n${REQUEST}`
-    return {
-      instructions: INSTRUCTIONS,
-      input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }],
-    }
-  }
+  const focusSection = focus === null ? '' : `\n\n<focus>\n${focus}\n</focus>\n${FOCUS}`
+  return (before: string | null, chapter: string) =>
+    createSummarizerRequest(INSTRUCTIONS, before, chapter, `${focusSection}\n\n${REQUEST}`)
 }
 
-/** What the model has written, with its list of facts as a list. */
-export function parseSummary(written: string): SummaryContent {
-  const lines = written.split('\n')
+/** Splits a model's text into the list under the facts heading, e.g. `- Port 8080` → `Port 8080`, and the rest. */
+export function parseSummary(output: string): SummaryContent {
+  const lines = output.split('\n')
   const start = lines.findIndex((line) => line.trim() === FACTS_HEADING)
-  if (start === -1) return { text: written.trim(), facts: [] }
-  const next = lines.findIndex((line, at) => at > start && line.startsWith('## '))
+  if (start === -1) return { text: output.trim(), facts: [] }
+  const next = lines.findIndex((line, index) => index > start && line.startsWith('## '))
   const end = next === -1 ? lines.length : next
   const facts = lines
     .slice(start + 1, end)

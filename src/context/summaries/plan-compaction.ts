@@ -1,8 +1,9 @@
 /**
- * What to ask a model so that a conversation can be replaced by a summary, and what takes its place.
+ * Plans the compaction of a conversation: the messages that stay, and the prompts with which a model writes
+ * the summary.
  *
- * A summary goes on from the one before it: only what was said since then is told anew. What is too
- * long for one question is told in several, each with the summary of those before.
+ * A summary continues the one before it, so only later items are rendered. A transcript that is too long
+ * for one prompt is split into chapters; each prompt contains the summary of the chapters before.
  */
 import { isCompactionMessage, readCompactionMessage } from '../../core/items/compaction-item.ts'
 import type { Item, Message } from '../../core/item.ts'
@@ -11,58 +12,64 @@ import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import { renderTranscript } from './render-transcript.ts'
 
 export interface CompactionPlan {
-  /** What the user said stays, word for word. */
+  /** The user messages, which stay unchanged. */
   readonly kept: readonly Message[]
-  /** The summary that there is already. */
+  /** The text of the previous summary, if there is one. */
   readonly before: string | null
-  /** The rest as text, in pieces that a model can take. */
+  /** The transcript of the items since then, in parts that fit the model. */
   readonly chapters: readonly string[]
 }
 
-/** `items` are as `applyCompaction` leaves them: an older compaction is told already. */
+/** Expects the result of `applyCompaction`, in which a summary message replaces an older compaction. */
 export function planCompaction(items: readonly Item[], chapterTokens: number): CompactionPlan {
-  const told = items.findLastIndex(isCompactionMessage)
-  const summary = items[told]
+  const last = items.findLastIndex(isCompactionMessage)
+  const summary = items[last]
   return {
     kept: items.filter((item): item is Message => isUserMessage(item)),
     before: summary?.type === 'message' ? readCompactionMessage(summary) : null,
-    chapters: splitTranscript(renderTranscript(items.slice(told + 1)), chapterTokens),
+    chapters: splitTranscript(renderTranscript(items.slice(last + 1)), chapterTokens),
   }
 }
 
-/** What a compaction would replace: nothing that the user said, nor instructions. */
+/** Lists the items that a compaction would replace: all but user messages and instructions. */
 export function listReplacedItems(items: readonly Item[]): readonly Item[] {
   return items.filter((item) => item.type !== 'message' || item.role === 'assistant')
 }
 
+/** Joins entries to chapters of at most `maxTokens`. A single longer entry gets a chapter of its own. */
 export function splitTranscript(entries: readonly string[], maxTokens: number): readonly string[] {
   const chapters: string[] = []
   let open: string[] = []
   let tokens = 0
   for (const entry of entries) {
-    const more = estimateTokens(entry)
-    if (open.length > 0 && tokens + more > maxTokens) {
+    const entryTokens = estimateTokens(entry)
+    if (open.length > 0 && tokens + entryTokens > maxTokens) {
       chapters.push(open.join('\n\n'))
       open = []
       tokens = 0
     }
     open.push(entry)
-    tokens += more
+    tokens += entryTokens
   }
   return open.length === 0 ? chapters : [...chapters, open.join('\n\n')]
 }
 
-/** One question to the model, as the fields of a request. */
+/** Returns the request fields of the prompt for one chapter. */
 export function buildCompactionPrompt(before: string | null, chapter: string) {
-  const earlier = before === null ? '' : `<summary_so_far>\n${before}\n</summary_so_far>\n\n`
-  return {
-    instructions: INSTRUCTIONS,
-    input: [userMessage(`${earlier}<conversation>\n${chapter}\n</conversation>\n\n${REQUEST}`)],
-  }
+  return createSummarizerRequest(INSTRUCTIONS, before, chapter, `\n\n${REQUEST}`)
 }
 
-function userMessage(text: string) {
-  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
+/** Returns the request fields with which a model summarizes a chapter; `before` summarizes earlier chapters. */
+export function createSummarizerRequest(
+  instructions: string,
+  before: string | null,
+  chapter: string,
+  ending: string,
+) {
+  const earlier = before === null ? '' : `<summary_so_far>\n${before}\n</summary_so_far>\n\n`
+  const text = `${earlier}<conversation>\n${chapter}\n</conversation>${ending}`
+  const content = [{ type: 'input_text', text }]
+  return { instructions, input: [{ type: 'message', role: 'user', content }] }
 }
 
 const INSTRUCTIONS = `You write the memory of an assistant whose conversation has grown too long. Your summary will replace everything the assistant said and did; what is not in it is lost. The messages of the user are kept beside it word for word and need not be repeated.

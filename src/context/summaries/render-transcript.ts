@@ -1,15 +1,15 @@
 /**
- * A conversation as text, for a model that is to sum it up. One entry for each item; what is long
- * is shortened to its beginning and its end, so that no single output drowns all others. What was
- * said is indented, and so can never be taken for a word of ours.
+ * Renders a conversation as text for a model that summarizes it, with one entry per item. Long items are cut
+ * to their beginning and end, so that one output does not fill the prompt. The text of an item is indented, so
+ * that it cannot imitate the gateway's headings such as `[user]`.
  */
 import { textOfPart, type Item, type OpaqueItem, type Part } from '../../core/item.ts'
-import { splitHeadAndTail } from '../tool-outputs/split-head-and-tail.ts'
+import { cutMiddle } from '../tool-outputs/split-head-and-tail.ts'
 
-/** The outputs that the model has not answered yet are what it needs most. */
+/** Outputs after the last message get a higher limit, because the model has not used them yet. */
 export function renderTranscript(items: readonly Item[]): readonly string[] {
-  const answered = items.findLastIndex((item) => item.type === 'message')
-  return items.flatMap((item, at) => entryOf(item, at > answered) ?? [])
+  const lastMessage = items.findLastIndex((item) => item.type === 'message')
+  return items.flatMap((item, index) => renderItem(item, index > lastMessage) ?? [])
 }
 
 const MAX_MESSAGE_CHARS = 20_000
@@ -17,36 +17,39 @@ const MAX_ARGUMENTS_CHARS = 2_000
 const MAX_OUTPUT_CHARS = 4_000
 const MAX_FRESH_OUTPUT_CHARS = 20_000
 
-/** `null` for what says nothing to a reader: thoughts are the model's own, and often sealed. */
-function entryOf(item: Item, isFresh: boolean): string | null {
+/** Returns `null` for reasoning, which often is encrypted. */
+function renderItem(item: Item, isFresh: boolean): string | null {
   const outputChars = isFresh ? MAX_FRESH_OUTPUT_CHARS : MAX_OUTPUT_CHARS
   switch (item.type) {
     case 'message':
-      return entry(item.role, short(told(item.content), MAX_MESSAGE_CHARS))
+      return renderEntry(item.role, shorten(renderContent(item.content), MAX_MESSAGE_CHARS))
     case 'reasoning':
       return null
     case 'function_call':
-      return entry(`assistant calls ${item.name}`, short(item.arguments, MAX_ARGUMENTS_CHARS))
+      return renderEntry(
+        `assistant calls ${item.name}`,
+        shorten(item.arguments, MAX_ARGUMENTS_CHARS),
+      )
     case 'custom_tool_call':
-      return entry(`assistant calls ${item.name}`, short(item.input, MAX_ARGUMENTS_CHARS))
+      return renderEntry(`assistant calls ${item.name}`, shorten(item.input, MAX_ARGUMENTS_CHARS))
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return entry('tool answers', short(told(item.output), outputChars))
+      return renderEntry('tool answers', shorten(renderContent(item.output), outputChars))
     case 'opaque':
-      return toldOpaque(item, outputChars)
+      return renderOpaqueItem(item, outputChars)
   }
 }
 
-function entry(who: string, said: string): string {
-  return `[${who}]\n  ${said.replaceAll('\n', '\n  ')}`
+function renderEntry(heading: string, text: string): string {
+  return `[${heading}]\n  ${text.replaceAll('\n', '\n  ')}`
 }
 
-function told(content: string | readonly Part[]): string {
+function renderContent(content: string | readonly Part[]): string {
   if (typeof content === 'string') return content
-  return content.map(toldPart).join('\n')
+  return content.map(renderPart).join('\n')
 }
 
-function toldPart(part: Part): string {
+function renderPart(part: Part): string {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -63,19 +66,18 @@ function toldPart(part: Part): string {
   }
 }
 
-/** Whatever a hosted tool has done, without what only a machine can read. */
-function toldOpaque(item: OpaqueItem, maxChars: number): string {
+/** Renders the fields of a hosted tool's item, without ids and encrypted content. */
+function renderOpaqueItem(item: OpaqueItem, maxChars: number): string {
   if (item.raw['type'] === 'compaction') return '[an earlier summary that cannot be read]'
-  const { type, id: _id, status: _status, encrypted_content: _sealed, ...rest } = item.raw
+  const { type, id: _id, status: _status, encrypted_content: _encrypted, ...rest } = item.raw
   const text = JSON.stringify(rest, (_, value: unknown) =>
-    typeof value === 'string' ? short(value, maxChars / 2) : value,
+    typeof value === 'string' ? shorten(value, maxChars / 2) : value,
   )
-  return entry(typeof type === 'string' ? type : 'something', short(text, maxChars))
+  return renderEntry(typeof type === 'string' ? type : 'something', shorten(text, maxChars))
 }
 
-function short(text: string, maxChars: number): string {
+/** Keeps two thirds of `maxChars` at the beginning and one third at the end. */
+function shorten(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text
-  const headChars = Math.floor((maxChars * 2) / 3)
-  const { head, tail, leftOut } = splitHeadAndTail(text, headChars, Math.floor(maxChars / 3))
-  return `${head}\n[… ${leftOut} characters left out …]\n${tail}`.toWellFormed()
+  return cutMiddle(text, Math.floor((maxChars * 2) / 3), Math.floor(maxChars / 3)).toWellFormed()
 }

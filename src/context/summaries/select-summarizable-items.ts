@@ -1,6 +1,6 @@
 /**
- * What of a conversation a summary may stand for, and may tell: what was said since it was last reset,
- * and nothing of authors who are not shown.
+ * Selects the items that a summary may replace and mention: those since the last reset. Hidden authors
+ * are passed along, because the summary must not mention their messages.
  */
 import type { Item } from '../../core/item.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
@@ -8,6 +8,7 @@ import { dropBeforeReset } from '../windows/drop-before-reset.ts'
 
 export interface SummarizableItems {
   readonly items: readonly Item[]
+  /** The ids or names of hidden authors. */
   readonly hidden: readonly string[]
 }
 

@@ -1,13 +1,13 @@
 /**
- * Makes a list lawful: every call has exactly one output, directly behind the calls that were made
- * together with it, and reasoning is followed by what it led to. Providers refuse a prompt that
- * holds one half of such a group, or a stranger in the middle of it.
+ * Makes a list valid for providers: each call has exactly one output, directly after the calls of the same
+ * batch, and reasoning is followed by a model item of its group. Providers reject a prompt with half of such
+ * a group, or with another item in the middle of it.
  *
- * A half without its other half is dropped; an output in the wrong place is moved to its calls. A
- * pair that is there twice, as the client kept it and as it was recorded, is sent once.
+ * Calls without an output and outputs without a call are dropped. An output in the wrong position is moved to its
+ * calls. A pair that comes twice, once from the client and once from the store, is sent once.
  *
- * Calls at the running end, with nothing behind them but their own batch, wait for their outputs
- * and stay: if the client has asked too early, it is the provider's business to say so.
+ * Calls at the end, followed by nothing but their callBatch batch, still wait for their outputs and stay. If the
+ * client sent the request too early, the provider reports that.
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
@@ -19,7 +19,7 @@ import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface OrphanPruningOptions {
-  /** What becomes of an unanswered call in the middle: with `stub`, `answerCalls` comes next. */
+  /** `stub`: a call in the middle without an output stays for `stubMissingOutputs`. `drop`: it is dropped. */
   readonly unanswered?: 'drop' | 'stub'
 }
 
@@ -30,11 +30,11 @@ export function pruneOrphans({ unanswered = 'drop' }: OrphanPruningOptions = {})
     prefixStability: 'lasting',
     run(items) {
       if (hasValidItemOrder(items)) return { items, notes: [] }
-      const kinds = items.map(kindOf)
+      const kinds = items.map(classifyItem)
       const partners = findToolCallPairs(items)
-      const lost = lostEnds({ items, kinds, partners }, unanswered === 'stub')
-      const order = withoutStrayReasoning(kinds, lost, withOutputsAtCalls(kinds, partners, lost))
-      const notes = notesOn(items, order, lost)
+      const dropped = findDroppedEnds({ items, kinds, partners }, unanswered === 'stub')
+      const order = dropStrayReasoning(kinds, dropped, moveOutputsToCalls(kinds, partners, dropped))
+      const notes = createNotes(items, order, dropped)
       return notes.length === 0
         ? { items, notes }
         : { items: order.flatMap((at) => items[at] ?? []), notes }
@@ -42,120 +42,126 @@ export function pruneOrphans({ unanswered = 'drop' }: OrphanPruningOptions = {})
   }
 }
 
-/** What an item is to its neighbours. A hosted item is whatever else a model makes. */
-type Kind = 'call' | 'output' | 'reasoning' | 'hosted' | 'assistant' | 'other-message'
+/** The role of an item in its group. `hosted`: any other model item, e.g. a web search. */
+type ItemKind = 'call' | 'output' | 'reasoning' | 'hosted' | 'assistant' | 'other-message'
 
-function kindOf(item: Item): Kind {
+function classifyItem(item: Item): ItemKind {
   if (item.type === 'message') return item.role === 'assistant' ? 'assistant' : 'other-message'
   if (item.type === 'reasoning') return 'reasoning'
   return callEndOf(item)?.side ?? 'hosted'
 }
 
-interface Seen {
+interface PairedItems {
   readonly items: readonly Item[]
-  readonly kinds: readonly Kind[]
+  readonly kinds: readonly ItemKind[]
   readonly partners: Int32Array
 }
 
-/** The calls and outputs that are left out, each with the reason. */
-type Lost = ReadonlyMap<number, string>
+/** The dropped calls and outputs by index, with the code of the note. */
+type DroppedEnds = ReadonlyMap<number, string>
 
-function lostEnds({ items, kinds, partners }: Seen, keepsForStub: boolean): Lost {
-  const lost = new Map<number, string>()
-  for (const at of findDuplicateCalls(items, partners)) lost.set(at, 'pair-duplicate')
-  if (kinds.every((kind, at) => !isEnd(kind) || partners[at] !== UNPAIRED)) return lost
+function findDroppedEnds(
+  { items, kinds, partners }: PairedItems,
+  keepsForStubs: boolean,
+): DroppedEnds {
+  const dropped = new Map<number, string>()
+  for (const at of findDuplicateCalls(items, partners)) dropped.set(at, 'pair-duplicate')
+  if (
+    kinds.every((kind, at) => (kind !== 'call' && kind !== 'output') || partners[at] !== UNPAIRED)
+  )
+    return dropped
   const unanswered: number[] = []
-  // The ids of calls that are answered, up to where somebody speaks.
-  const taken = new Set<string>()
+  // The ids of later calls with an output, up to the next message.
+  const answeredIds = new Set<string>()
   for (let at = items.length - 1; at >= 0; at -= 1) {
     const item = items[at]
     const kind = kinds[at]
-    if (kind === 'assistant' || kind === 'other-message') taken.clear()
-    if (item === undefined || lost.has(at)) continue
-    if (kind === 'output' && partners[at] === UNPAIRED) lost.set(at, 'output-without-call')
+    if (kind === 'assistant' || kind === 'other-message') answeredIds.clear()
+    if (item === undefined || dropped.has(at)) continue
+    if (kind === 'output' && partners[at] === UNPAIRED) dropped.set(at, 'output-without-call')
     if (kind !== 'call') continue
     const { family, callId } = callEndOf(item) ?? NO_END
     const id = `${family} ${callId}`
-    if (partners[at] !== UNPAIRED) taken.add(id)
-    else if (callId === '') lost.set(at, 'call-malformed')
-    // Beside one that took its id over, it would be taken for the one that was answered.
-    else if (taken.has(id)) lost.set(at, 'call-without-output')
-    else if (!keepsForStub || createStubOutput(item) === null) unanswered.push(at)
+    if (partners[at] !== UNPAIRED) answeredIds.add(id)
+    else if (callId === '') dropped.set(at, 'call-malformed')
+    // The provider would assign the output of the later call with the same id to this one.
+    else if (answeredIds.has(id)) dropped.set(at, 'call-without-output')
+    else if (!keepsForStubs || createStubOutput(item) === null) unanswered.push(at)
   }
-  if (unanswered.length === 0) return lost
-  const end = runningEnd(kinds, partners, lost)
-  for (const at of unanswered) if (at < end) lost.set(at, 'call-without-output')
-  return lost
-}
-
-function isEnd(kind: Kind): boolean {
-  return kind === 'call' || kind === 'output'
+  if (unanswered.length === 0) return dropped
+  const end = findOpenEnd(kinds, partners, dropped)
+  for (const at of unanswered) if (at < end) dropped.set(at, 'call-without-output')
+  return dropped
 }
 
 const NO_END = { family: '', callId: '' }
 
-/** Where the last batch begins of all that the model has made since anybody said something. */
-function runningEnd(kinds: readonly Kind[], partners: Int32Array, lost: Lost): number {
+/** Returns the start of the last batch after the last message. */
+function findOpenEnd(
+  kinds: readonly ItemKind[],
+  partners: Int32Array,
+  dropped: DroppedEnds,
+): number {
   const start = kinds.findLastIndex((kind) => kind === 'assistant' || kind === 'other-message') + 1
-  let isMade = false
+  let hasCallAfter = false
   for (let at = kinds.length - 1; at >= start; at -= 1) {
-    if (lost.has(at)) continue
+    if (dropped.has(at)) continue
     const kind = kinds[at]
-    if (kind === 'call' || kind === 'hosted') isMade = true
-    // An output that answers an older call is moved there.
-    else if (isMade && kind === 'output' && (partners[at] ?? UNPAIRED) >= start) return at + 1
+    if (kind === 'call' || kind === 'hosted') hasCallAfter = true
+    // An output of a call before `start` does not count, because it is moved there.
+    else if (hasCallAfter && kind === 'output' && (partners[at] ?? UNPAIRED) >= start) return at + 1
   }
   return start
 }
 
-/** What a model made in one go, from its first call to its last call or hosted item, and answers. */
-interface Batch {
-  /** The last item that stands where it belongs. */
+/** Calls that the model made together, from the first to the last call or hosted item, and their outputs. */
+interface CallBatch {
+  /** The index of the last item in the right position. */
   end: number
-  isAnswered: boolean
-  /** Reasoning stands behind the end. It belongs to the batch if more of the batch follows. */
+  hasOutput: boolean
+  /** True if reasoning follows `end`. It belongs to the batch if another call or hosted item follows. */
   hasLooseReasoning: boolean
-  /** Outputs from elsewhere that belong behind the end. */
+  /** The indexes of outputs that must be moved after `end`. */
   readonly late: number[]
 }
 
-/** The places of all items but those without their other half, in the order to send them in. */
-function withOutputsAtCalls(
-  kinds: readonly Kind[],
+/** Returns the indexes of all items that are not dropped, in the order in which they are sent. */
+function moveOutputsToCalls(
+  kinds: readonly ItemKind[],
   partners: Int32Array,
-  lost: Lost,
+  dropped: DroppedEnds,
 ): readonly number[] {
-  const batchOf = new Map<number, Batch>()
+  const batchOf = new Map<number, CallBatch>()
   const inPlace: number[] = []
-  let batch: Batch | null = null
+  let batch: CallBatch | null = null
   for (let at = 0; at < kinds.length; at += 1) {
-    const kind = kinds[at] as Kind
-    if (lost.has(at)) continue
+    const kind = kinds[at] as ItemKind
+    if (dropped.has(at)) continue
     if (kind === 'output') {
-      const own: Batch | undefined = batchOf.get(partners[at] ?? UNPAIRED)
-      if (own === undefined) continue
-      if (own !== batch || own.hasLooseReasoning) {
-        own.late.push(at)
-        if (own === batch) batch = null
+      const callBatch: CallBatch | undefined = batchOf.get(partners[at] ?? UNPAIRED)
+      if (callBatch === undefined) continue
+      if (callBatch !== batch || callBatch.hasLooseReasoning) {
+        callBatch.late.push(at)
+        if (callBatch === batch) batch = null
         continue
       }
-      own.isAnswered = true
-      own.end = at
+      callBatch.hasOutput = true
+      callBatch.end = at
     } else {
-      batch = batchWith(kind, at, batch)
+      batch = continueBatch(kind, at, batch)
       if (kind === 'call' && batch !== null) batchOf.set(at, batch)
     }
     inPlace.push(at)
   }
-  return withLateOutputs(inPlace, batchOf)
+  return insertLateOutputs(inPlace, batchOf)
 }
 
-/** The batch that goes on with this item, which is no output; `null` if none does. */
-function batchWith(kind: Kind, at: number, current: Batch | null): Batch | null {
-  const open = current?.isAnswered === true ? null : current
+/** Returns the batch that this item, which is no output, belongs to; `null` if it belongs to none. */
+function continueBatch(kind: ItemKind, at: number, current: CallBatch | null): CallBatch | null {
+  const open = current?.hasOutput === true ? null : current
   if (kind === 'assistant' || kind === 'other-message') return null
   if (kind === 'call' && open === null) {
-    return { end: at, isAnswered: false, hasLooseReasoning: false, late: [] }
+    return { end: at, hasOutput: false, hasLooseReasoning: false, late: [] }
   }
   if (open === null) return null
   open.hasLooseReasoning = kind === 'reasoning'
@@ -163,31 +169,31 @@ function batchWith(kind: Kind, at: number, current: Batch | null): Batch | null 
   return open
 }
 
-function withLateOutputs(
+function insertLateOutputs(
   inPlace: readonly number[],
-  batchOf: ReadonlyMap<number, Batch>,
+  batchOf: ReadonlyMap<number, CallBatch>,
 ): readonly number[] {
-  const lateBehind = new Map<number, readonly number[]>()
-  for (const { end, late } of batchOf.values()) if (late.length > 0) lateBehind.set(end, late)
-  if (lateBehind.size === 0) return inPlace
-  return inPlace.flatMap((at) => [at, ...(lateBehind.get(at) ?? [])])
+  const lateByEnd = new Map<number, readonly number[]>()
+  for (const { end, late } of batchOf.values()) if (late.length > 0) lateByEnd.set(end, late)
+  if (lateByEnd.size === 0) return inPlace
+  return inPlace.flatMap((at) => [at, ...(lateByEnd.get(at) ?? [])])
 }
 
 /**
- * Reasoning must be followed by something that the model made. If a call of its group was dropped,
- * another item of the group will do, but not the reasoning of the next group.
+ * Drops reasoning that is not followed by a model item. If the call after it was dropped, another item of the
+ * group suffices, but not the reasoning of the next group.
  */
-function withoutStrayReasoning(
-  kinds: readonly Kind[],
-  lost: Lost,
+function dropStrayReasoning(
+  kinds: readonly ItemKind[],
+  dropped: DroppedEnds,
   order: readonly number[],
 ): readonly number[] {
-  const group = groupNumbers(kinds, lost)
+  const group = numberGroups(kinds, dropped)
   const kept: number[] = []
   let next: number | null = null
   for (const at of order.toReversed()) {
     if (kinds[at] === 'reasoning') {
-      const follower: Kind | undefined = next === null ? undefined : kinds[next]
+      const follower: ItemKind | undefined = next === null ? undefined : kinds[next]
       const leads =
         follower === 'reasoning'
           ? group[at] === group[next ?? at]
@@ -200,20 +206,24 @@ function withoutStrayReasoning(
   return kept.toReversed()
 }
 
-/** A number for each item that differs where a call was dropped in between. */
-function groupNumbers(kinds: readonly Kind[], lost: Lost): readonly number[] {
+/** Numbers the items; the number grows at each dropped call. */
+function numberGroups(kinds: readonly ItemKind[], dropped: DroppedEnds): readonly number[] {
   let group = 0
   return kinds.map((kind, at) => {
-    if (kind === 'call' && lost.has(at)) group += 1
+    if (kind === 'call' && dropped.has(at)) group += 1
     return group
   })
 }
 
-function notesOn(items: readonly Item[], order: readonly number[], lost: Lost): readonly Note[] {
+function createNotes(
+  items: readonly Item[],
+  order: readonly number[],
+  dropped: DroppedEnds,
+): readonly Note[] {
   const isKept = new Uint8Array(items.length)
   const isMoved = new Uint8Array(items.length)
   let first = items.length
-  // Only outputs are moved, and only forward: past what stands behind them now and did not before.
+  // Only outputs are moved, and only toward the beginning, so a moved item has a smaller index after it.
   for (const at of order.toReversed()) {
     isKept[at] = 1
     if (at > first) isMoved[at] = 1
@@ -222,7 +232,7 @@ function notesOn(items: readonly Item[], order: readonly number[], lost: Lost): 
   const notes: Note[] = []
   for (let at = 0; at < items.length; at += 1) {
     if (isKept[at] === 0) {
-      notes.push({ did: 'dropped', at, why: lost.get(at) ?? 'reasoning-without-follower' })
+      notes.push({ did: 'dropped', at, why: dropped.get(at) ?? 'reasoning-without-follower' })
     } else if (isMoved[at] === 1) notes.push({ did: 'moved', at, why: 'output-misplaced' })
   }
   return notes

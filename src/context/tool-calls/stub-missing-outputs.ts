@@ -1,10 +1,10 @@
 /**
- * Gives each call in the middle of a conversation that never got its output one that says so. It
- * stands behind the batch that the call was made in, as an output of its own would.
+ * Adds an output to each call in the middle of a conversation that never got one, with the text that no
+ * result was recorded. The output follows the batch of the call, like a real one.
  *
- * Only outputs that are words can say this, those of functions and of custom tools. A call at the
- * running end, with nothing behind it but its own batch, waits for its output and is left alone.
- * The list is in order already: `pruneOrphans` with the policy `stub` comes before.
+ * Only outputs of functions and custom tools can have such a text. A call at the end, followed by nothing but
+ * its own batch, still waits for its output and gets no stub. Expects the result of `pruneOrphans` with
+ * `unanswered: 'stub'`.
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
@@ -12,7 +12,7 @@ import { UNPAIRED, callEndOf, findToolCallPairs } from '../../core/items/tool-ca
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-/** Says nothing about the tool: whether a call that was interrupted had an effect, nobody knows. */
+/** Claims nothing about the tool, because an interrupted call may have had an effect. */
 export const STUB_OUTPUT_TEXT =
   '[No result of this tool call was recorded. It may or may not have run.]'
 
@@ -22,22 +22,18 @@ export function stubMissingOutputs(): Transform {
     needs: ITEM_TRAITS.modelItem,
     prefixStability: 'lasting',
     run(items) {
-      const stubs = stubsBehind(items)
+      const stubs = createStubs(items)
       if (stubs.size === 0) return { items, notes: [] }
-      const notes: Note[] = []
-      const answered: Item[] = []
-      for (const [at, item] of items.entries()) {
-        answered.push(item)
-        const more = stubs.get(at) ?? []
-        answered.push(...more)
-        for (const _ of more) notes.push({ did: 'added', why: 'output-stubbed' })
+      const added = [...stubs.values()].flat()
+      return {
+        items: items.flatMap((item, index) => [item, ...(stubs.get(index) ?? [])]),
+        notes: added.map((): Note => ({ did: 'added', why: 'output-stubbed' })),
       }
-      return { items: answered, notes }
     },
   }
 }
 
-/** `null` for a call whose output cannot be told in words, and for what is no call. */
+/** Returns `null` for an item that is no call, or a call whose output cannot be a text. */
 export function createStubOutput(item: Item): Item | null {
   const { type } = item
   if (type === 'function_call') {
@@ -49,25 +45,25 @@ export function createStubOutput(item: Item): Item | null {
   return null
 }
 
-/** What is to be added behind which place. */
-function stubsBehind(items: readonly Item[]): ReadonlyMap<number, readonly Item[]> {
+/** Returns the outputs to add, by the index of the item that they follow. */
+function createStubs(items: readonly Item[]): ReadonlyMap<number, readonly Item[]> {
   const partners = findToolCallPairs(items)
   const stubs = new Map<number, readonly Item[]>()
   let open: Item[] = []
-  let end = UNPAIRED
-  let isAnswered = false
-  for (const [at, item] of items.entries()) {
+  let batchEnd = UNPAIRED
+  let hasOutput = false
+  for (const [index, item] of items.entries()) {
     const side = callEndOf(item)?.side ?? null
-    if (item.type === 'message' || (isAnswered && side !== 'output')) {
-      if (open.length > 0) stubs.set(end, open)
+    if (item.type === 'message' || (hasOutput && side !== 'output')) {
+      if (open.length > 0) stubs.set(batchEnd, open)
       open = []
-      isAnswered = false
+      hasOutput = false
     }
-    // Reasoning that leads to something else stands behind the batch.
+    // Reasoning after the batch leads to another group, so the stubs come before it.
     if (item.type === 'message' || item.type === 'reasoning') continue
-    end = at
-    if (side === 'output') isAnswered = true
-    const stub = side === 'call' && partners[at] === UNPAIRED ? createStubOutput(item) : null
+    batchEnd = index
+    if (side === 'output') hasOutput = true
+    const stub = side === 'call' && partners[index] === UNPAIRED ? createStubOutput(item) : null
     if (stub !== null) open.push(stub)
   }
   return stubs

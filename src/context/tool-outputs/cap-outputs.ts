@@ -1,10 +1,9 @@
 /**
- * Cuts outputs of tools that are too long, when they are first seen and once and for all: to their
- * beginning and their end, with a note in between that says how much is missing and how the model can
- * read it. What is JSON stays JSON (`shortenJson`).
+ * Cuts tool outputs that exceed a limit to their beginning and end when they are first sent. A note in
+ * between contains the number of missing characters and how the model can read them. JSON stays JSON.
  *
- * What comes out depends on the output alone, so a prompt never changes for it, and it is no longer
- * than the limit, note and all: that is how one that was cut is known. No wording of the tool's counts.
+ * The result depends on the output alone, so it never changes later. It fits the limit including the note;
+ * by this length alone a cut output is recognized, because a tool may itself write a text like the note.
  */
 import {
   isToolOutput,
@@ -14,144 +13,142 @@ import {
   type ToolOutput,
 } from '../../core/item.ts'
 import { isTextWithoutNotice } from '../../core/text/gateway-notice.ts'
-import { replaceItems } from '../map-items-with-notes.ts'
+import { replaceItems } from '../edit-items.ts'
 import { splitHeadAndTail } from './split-head-and-tail.ts'
 import { createItemMemo } from './memoize-per-item.ts'
+import { replaceOutputTexts } from './shorten-output.ts'
 import { shortenJson } from './shorten-json.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface OutputCap {
-  /** At least 200: the note must have room. Characters are counted as JavaScript does, in UTF-16. */
+  /** In UTF-16 code units. At least 200, so that the note fits. */
   readonly maxChars: number
-  /** Whether the model is offered the tool to read the rest. */
+  /** True if the model is offered the tool `expand_output` to read the rest. */
   readonly expand: boolean
 }
 
 export const EXPAND_OUTPUT_TOOL_NAME = 'expand_output'
 
 export function capOutputs(cap: OutputCap): Transform {
-  const capped = createOutputCapper(cap)
+  const capOutput = createOutputCapper(cap)
   return {
     name: 'cap-outputs',
     needs: ITEM_TRAITS.toolOutput,
     prefixStability: 'none',
-    run: (items) => replaceItems(items, capped, 'output-capped'),
+    run: (items) => replaceItems(items, capOutput, 'output-capped'),
   }
 }
 
-/** The same item, if it is no output, or not too long. */
+/** Returns a function that cuts an output. Other items and short outputs stay the same objects. */
 export function createOutputCapper(cap: OutputCap): (item: Item) => Item {
   const settings = `${cap.maxChars} ${cap.expand}`
   return (item) => {
-    if (!isToolOutput(item)) return item
-    if (charsIn(item.output) <= cap.maxChars) return item
-    return once(item, settings, () => cut(item, cap))
+    if (!isToolOutput(item) || countChars(item.output) <= cap.maxChars) return item
+    return memoize(item, settings, () => cutOutput(item, cap))
   }
 }
 
-const once = createItemMemo()
+const memoize = createItemMemo()
 
-/** What the gateway says there of itself is nothing that a tool has put out. */
-function charsIn(output: string | readonly Part[]): number {
+/** Ignores notices of the gateway, which are no output of the tool. */
+function countChars(output: string | readonly Part[]): number {
   if (typeof output === 'string') return output.length
   let chars = 0
   for (const part of output) if (isTextWithoutNotice(part)) chars += part.text.length
   return chars
 }
 
-function cut(item: ToolOutput, cap: OutputCap): Item {
+function cutOutput(item: ToolOutput, cap: OutputCap): Item {
   const { output, call_id } = item
-  if (typeof output === 'string') return { ...item, output: cutText(output, call_id, cap) }
-  const texts = output.filter(isTextWithoutNotice)
-  if (texts.length > 1) return { ...item, output: cutParts(output, texts, call_id, cap) }
-  const short = (part: Part) =>
-    isTextWithoutNotice(part) ? { ...part, text: cutText(part.text, call_id, cap) } : part
-  return { ...item, output: output.map(short) }
+  const texts = typeof output === 'string' ? [] : output.filter(isTextWithoutNotice)
+  return typeof output !== 'string' && texts.length > 1
+    ? { ...item, output: cutParts(output, texts, call_id, cap) }
+    : replaceOutputTexts(item, isTextWithoutNotice, (text) => cutText(text, call_id, cap))
 }
 
 function cutText(text: string, callId: string, cap: OutputCap): string {
   const json = cutJson(text, callId, cap)
   if (json !== null) return json
-  const { head, note, tail } = pieces(text, callId, cap)
+  const { head, note, tail } = cutWithNote(text, callId, cap)
   return `${head}\n${note}\n${tail}`
 }
 
-/** With the hint as the last field, or the last element, where there is one to give. */
+/** Adds the hint as the last field, e.g. `"… shortened": "Shortened from …"`, or as the last element. */
 function cutJson(text: string, callId: string, { maxChars, expand }: OutputCap): string | null {
-  const hint = expand ? hintFor({ callId, from: 0, to: Math.floor(maxChars / 2) }) : ''
-  if (hint === '') return shortenJson(text, maxChars)
-  const said = JSON.stringify(`Shortened from ${text.length} characters.${hint}`)
-  const field = `,"… shortened":${said}`
+  if (!expand) return shortenJson(text, maxChars)
+  const hint = createHint({ callId, from: 0, to: Math.floor(maxChars / 2) })
+  const note = JSON.stringify(`Shortened from ${text.length} characters.${hint}`)
+  const field = `,"… shortened":${note}`
   const short = shortenJson(text, maxChars - field.length)
-  // All that was too much were blanks.
+  // `{}` and `[]` need no hint: only white space was left out.
   if (short === null || short.length === 2) return short
-  return short.endsWith('}') ? `${short.slice(0, -1)}${field}}` : `${short.slice(0, -1)},${said}]`
+  return short.endsWith('}') ? `${short.slice(0, -1)}${field}}` : `${short.slice(0, -1)},${note}]`
 }
 
-/** A text in several parts is cut as if it were one. Images and the like stay where they are. */
+/** Cuts several text parts as if they were one text. Other parts stay where they are. */
 function cutParts(
   parts: readonly Part[],
   texts: readonly TextPart[],
   callId: string,
   cap: OutputCap,
 ): readonly Part[] {
-  const whole = texts.map(({ text }) => text).join('')
-  const { head, note, tail } = pieces(whole, callId, cap)
-  const tailStart = whole.length - tail.length
-  let start = 0
-  let isTold = false
+  const joined = texts.map(({ text }) => text).join('')
+  const { head, note, tail } = cutWithNote(joined, callId, cap)
+  const tailStart = joined.length - tail.length
+  let next = 0
+  let hasNote = false
   return parts.flatMap((part): readonly Part[] => {
     if (!isTextWithoutNotice(part)) return [part]
-    const from = start
-    start += part.text.length
-    if (start <= head.length) return [part]
-    const told = isTold ? [] : [{ type: part.type, text: note }]
-    isTold = true
-    const left = (text: string) => {
+    const start = next
+    next += part.text.length
+    if (next <= head.length) return [part]
+    const notePart = hasNote ? [] : [{ type: part.type, text: note }]
+    hasNote = true
+    const withText = (text: string) => {
       if (text === '') return []
       return [text === part.text ? part : { ...part, text }]
     }
     return [
-      ...left(part.text.slice(0, Math.max(0, head.length - from))),
-      ...told,
-      ...left(part.text.slice(Math.max(0, tailStart - from))),
+      ...withText(part.text.slice(0, Math.max(0, head.length - start))),
+      ...notePart,
+      ...withText(part.text.slice(Math.max(0, tailStart - start))),
     ]
   })
 }
 
-interface Pieces {
+interface CutText {
   readonly head: string
   readonly note: string
   readonly tail: string
 }
 
-function pieces(text: string, callId: string, { maxChars, expand }: OutputCap): Pieces {
+function cutWithNote(text: string, callId: string, { maxChars, expand }: OutputCap): CutText {
   const { length } = text
-  const longest = noteFor({ callId, from: length, to: length }, length, expand)
-  // Some call ids are longer than what would be left of the output.
+  const longest = createNote({ callId, from: length, to: length }, length, expand)
+  // A very long call id would leave too little of the output, so the hint is omitted.
   const isHinted = expand && longest.length <= maxChars / 2
-  const noteChars = isHinted ? longest.length : noteFor(null, length, false).length
-  // Two line breaks go around it.
+  const noteChars = isHinted ? longest.length : createNote(null, length, false).length
+  // Two line breaks surround the note.
   const chars = Math.max(0, Math.floor((maxChars - noteChars - 2) / 2))
   const { head, tail, leftOut } = splitHeadAndTail(text, chars, chars)
   const missing = { callId, from: head.length, to: length - tail.length }
-  return { head, note: noteFor(missing, leftOut, isHinted), tail }
+  return { head, note: createNote(missing, leftOut, isHinted), tail }
 }
 
-/** Which characters of whose output. */
-interface Missing {
+/** A range of characters of an output, e.g. `{ callId: 'call_1', from: 1900, to: 8100 }`. */
+interface MissingRange {
   readonly callId: string
   readonly from: number
   readonly to: number
 }
 
-function noteFor(missing: Missing | null, leftOut: number, isHinted: boolean): string {
-  const hint = missing === null || !isHinted ? '' : `.${hintFor(missing)}`
+function createNote(missing: MissingRange | null, leftOut: number, isHinted: boolean): string {
+  const hint = missing === null || !isHinted ? '' : `.${createHint(missing)}`
   return `[${leftOut} characters of this tool output were left out here${hint}]`
 }
 
-function hintFor({ callId, from, to }: Missing): string {
+function createHint({ callId, from, to }: MissingRange): string {
   const range = JSON.stringify({ call_id: callId, from, to })
   return ` To read on, call ${EXPAND_OUTPUT_TOOL_NAME} with ${range}.`
 }

@@ -1,19 +1,19 @@
 /**
- * Shortens long outputs of tools in old rounds to their beginning and their end, with a note in
- * between that says how much is missing. What is JSON stays JSON (`shortenJson`).
+ * Shortens long tool outputs in old rounds to their beginning and end, with a note about the missing
+ * characters in between. JSON stays JSON (`shortenJson`).
  *
- * The border between old and new moves in steps of `step` rounds, counted from the first round. If
- * it moved with every round, each question would change the prompt's prefix: that costs more at a
- * provider with a cache than to send everything whole. Nothing in the text depends on the age.
+ * The cutoff between old and recent rounds moves in steps of `step` rounds, counted from the first round:
+ * `rounds: 5, step: 10` keeps 6 to 15 rounds, including the latest. A cutoff that moved with every round would change the prompt's
+ * prefix with each question, which costs more at a provider with a cache than sending full outputs.
  */
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { replaceItems } from '../map-items-with-notes.ts'
+import { replaceItems } from '../edit-items.ts'
 import { createOutputShortener, type OutputLengths } from './shorten-output.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface OutputShorteningOptions extends Partial<OutputLengths> {
-  /** So many rounds before the newest one stay whole; with 0 the newest one alone does. */
+  /** The number of rounds before the latest one that keep full outputs; 0 for the latest one only. */
   readonly rounds: number
   readonly step?: number
 }
@@ -32,13 +32,18 @@ export function shortenOldOutputs({
     prefixStability: 'lasting',
     run(items) {
       const starts = findRoundStarts(items)
-      const border = Math.floor((starts.length - 1 - rounds) / step) * step
-      const oldEnd = border > 0 ? (starts[border] ?? 0) : 0
+      const old = countOldRounds(starts.length, rounds, step)
+      const cutoff = old > 0 ? (starts[old] ?? 0) : 0
       return replaceItems(
         items,
-        (item, at) => (at < oldEnd ? shorten(item) : item),
+        (item, index) => (index < cutoff ? shorten(item) : item),
         'output-too-old',
       )
     },
   }
+}
+
+/** Returns how many of `rounds` rounds are old, e.g. 17 rounds with `keepRounds: 5, step: 10` → 10. */
+export function countOldRounds(rounds: number, keepRounds: number, step: number): number {
+  return Math.max(0, Math.floor((rounds - 1 - keepRounds) / step) * step)
 }

@@ -1,73 +1,94 @@
 /**
- * One output of a tool, shortened to its beginning and its end, with a note in between that says how
- * much is missing. What is JSON stays JSON (`shortenJson`), and what comes out depends on the output alone.
+ * Shortens one tool output to its beginning and end, with a note about the missing characters in between.
+ * JSON stays JSON (`shortenJson`). The result depends on the output alone, not on its age.
  */
-import { isToolOutput, type Item, type Part, type ToolOutput } from '../../core/item.ts'
-import { splitHeadAndTail } from './split-head-and-tail.ts'
+import {
+  isToolOutput,
+  type Item,
+  type Part,
+  type TextPart,
+  type ToolOutput,
+} from '../../core/item.ts'
+import type { OutputRules } from '../../core/context-policy.ts'
+import { cutMiddle } from './split-head-and-tail.ts'
 import { createItemMemo } from './memoize-per-item.ts'
 import { shortenJson } from './shorten-json.ts'
 
-/** Characters are counted as JavaScript does, in UTF-16. */
+/** Lengths in UTF-16 code units. Outputs shorter than `minChars` stay unchanged. */
 export interface OutputLengths {
   readonly minChars: number
   readonly headChars: number
   readonly tailChars: number
 }
 
-/** The same item, if it is no output, or not too long. */
+/** Reads the lengths from the policy. */
+export function readOutputLengths({ longerThan, head, tail }: OutputRules): OutputLengths {
+  return { minChars: longerThan, headChars: head, tailChars: tail }
+}
+
+/** Returns a function that shortens an output. Other items and short outputs stay the same objects. */
 export function createOutputShortener(lengths: OutputLengths): (item: Item) => Item {
   const { minChars, headChars, tailChars } = lengths
   const settings = `${minChars} ${headChars} ${tailChars}`
-  const shorten = (text: string) => shortened(text, lengths)
+  const shorten = (text: string) => shortenText(text, lengths)
   return (item) => {
     if (!isToolOutput(item)) return item
-    return once(item, settings, () => withShortOutput(item, shorten))
+    return memoize(item, settings, () => replaceOutputTexts(item, isTextPart, shorten))
   }
 }
 
-const once = createItemMemo()
+const memoize = createItemMemo()
 
-function withShortOutput(item: ToolOutput, shorten: (text: string) => string): ToolOutput {
-  if (typeof item.output === 'string') {
-    const output = shorten(item.output)
-    return output === item.output ? item : { ...item, output }
+function isTextPart(part: Part): part is TextPart {
+  return part.type === 'input_text' || part.type === 'output_text'
+}
+
+/** Replaces the text of an output, or of its parts that `isText` accepts. Images and files stay. */
+export function replaceOutputTexts(
+  item: ToolOutput,
+  isText: (part: Part) => part is TextPart,
+  change: (text: string) => string,
+): ToolOutput {
+  const { output } = item
+  if (typeof output === 'string') {
+    const text = change(output)
+    return text === output ? item : { ...item, output: text }
   }
-  const output = item.output.map((part) => withShortText(part, shorten))
-  return output.every((part, at) => part === item.output[at]) ? item : { ...item, output }
+  const parts = output.map((part) => {
+    if (!isText(part)) return part
+    const text = change(part.text)
+    return text === part.text ? part : { ...part, text }
+  })
+  return parts.every((part, index) => part === output[index]) ? item : { ...item, output: parts }
 }
 
-/** An image or a file stays as it is. */
-function withShortText(part: Part, shorten: (text: string) => string): Part {
-  if (part.type !== 'input_text' && part.type !== 'output_text') return part
-  const text = shorten(part.text)
-  return text === part.text ? part : { ...part, text }
-}
-
-function shortened(text: string, { minChars, headChars, tailChars }: OutputLengths): string {
+function shortenText(text: string, { minChars, headChars, tailChars }: OutputLengths): string {
   if (text.length < minChars || text.length <= headChars + tailChars) return text
-  return (
-    shortenJson(text, headChars + LONGEST_NOTE + tailChars) ?? cutText(text, headChars, tailChars)
-  )
-}
-
-function cutText(text: string, headChars: number, tailChars: number): string {
+  const json = shortenJson(text, headChars + MAX_NOTE_CHARS + tailChars)
+  if (json !== null) return json
   if (isShortened(text, headChars, tailChars)) return text
-  const { head, tail, leftOut } = splitHeadAndTail(text, headChars, tailChars)
-  const short = `${head}\n[${leftOut}${LEFT_OUT}\n${tail}`
+  const short = cutMiddle(text, headChars, tailChars, createNote)
   return short.length < text.length ? short : text
 }
 
-const LEFT_OUT = ' characters of this tool output were left out here]'
-const LONGEST_NOTE = `\n[${Number.MAX_SAFE_INTEGER}${LEFT_OUT}\n`.length
+function createNote(leftOut: number): string {
+  return `[${leftOut} characters of this tool output were left out here]`
+}
 
-/** Only a limit lower than what is left over comes here: by default, short texts are let alone. */
+/** With the line breaks around the note. */
+const MAX_NOTE_CHARS = createNote(Number.MAX_SAFE_INTEGER).length + 2
+
+/**
+ * True if the text has been shortened with these lengths before. Only a `minChars` below the length of the
+ * result makes this necessary, e.g. `minChars: 100, headChars: 256`.
+ */
 function isShortened(text: string, headChars: number, tailChars: number): boolean {
-  if (text.length > headChars + LONGEST_NOTE + tailChars) return false
+  if (text.length > headChars + MAX_NOTE_CHARS + tailChars) return false
   const note = /\n\[\d+ characters of this tool output were left out here\]\n/g
-  // A head that would have ended inside of a character is one shorter.
+  // Head and tail are one character shorter if the cut would have split a surrogate pair.
   note.lastIndex = Math.max(0, headChars - 1)
-  const found = note.exec(text)
-  if (found === null || found.index > headChars) return false
+  const match = note.exec(text)
+  if (match === null || match.index > headChars) return false
   const tail = text.length - note.lastIndex
   return tail === tailChars || tail === tailChars - 1
 }

@@ -1,14 +1,15 @@
 /**
- * Leaves out what was said before the conversation was reset. Instructions at the head stay, and what
- * is pinned; what sums up or compacts the time before does not.
+ * Drops the items from before the last reset of the conversation. Instructions at the head and pinned
+ * items stay; summaries and compactions of the dropped items do not.
  *
- * It comes before everything that counts, pairs or reads: to these the conversation begins here.
+ * Runs first: for all other transforms the conversation begins at the reset.
  */
 import { isCompaction, isCompactionMessage } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'
 import { readHistoryReset } from '../../core/items/author-time-and-reset-fields.ts'
+import { countLeadingInstructions } from '../../core/items/leading-instructions.ts'
 import { isHistorySummary } from '../../core/items/summary-message.ts'
-import { filterItems } from '../filter-items.ts'
+import { filterItems } from '../edit-items.ts'
 import { createPinnedItemPredicate } from '../find-undroppable-items.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
@@ -19,31 +20,25 @@ export function dropBeforeReset(): Transform {
     needs: ITEM_TRAITS.reset,
     prefixStability: 'lasting',
     run(items) {
-      const start = startOf(items)
+      const start = findResetEnd(items)
       if (start === 0) return { items, notes: [] }
-      const head = instructionsIn(items)
+      const head = countLeadingInstructions(items)
       const isPinned = createPinnedItemPredicate(items)
-      const stays = (at: number, item: Item): boolean =>
-        at >= start || at < head || (isPinned(at, item) && !tellsOfBefore(item))
+      const stays = (index: number, item: Item): boolean =>
+        index >= start || index < head || (isPinned(index, item) && !replacesHistory(item))
       return filterItems(items, stays, 'before-reset')
     },
   }
 }
 
-function startOf(items: readonly Item[]): number {
-  const newest = items.findLastIndex((item) => readHistoryReset(item) !== null)
-  const item = items[newest]
+/** Returns the index of the first item after the last reset, or 0 if there is no reset. */
+function findResetEnd(items: readonly Item[]): number {
+  const index = items.findLastIndex((item) => readHistoryReset(item) !== null)
+  const item = items[index]
   if (item === undefined) return 0
-  return readHistoryReset(item) === 'behind' ? newest + 1 : newest
+  return readHistoryReset(item) === 'behind' ? index + 1 : index
 }
 
-function instructionsIn(items: readonly Item[]): number {
-  const end = items.findIndex(
-    (item) => item.type !== 'message' || (item.role !== 'system' && item.role !== 'developer'),
-  )
-  return end === -1 ? items.length : end
-}
-
-function tellsOfBefore(item: Item): boolean {
+function replacesHistory(item: Item): boolean {
   return isCompaction(item) || isCompactionMessage(item) || isHistorySummary(item)
 }

@@ -1,79 +1,58 @@
 /**
- * Makes a conversation fit the room that its model has, as `plan-token-budget.ts` says. It stands where the
- * other windows do: before media are hidden, outputs shortened and reasoning dropped, for what these
- * leave over depends on how far the conversation has come.
+ * Makes a conversation fit the context window of its model, as planned by `plan-token-budget.ts`. Runs
+ * with the other windows: before media are hidden, outputs are shortened and reasoning is dropped, because
+ * the results of these change as the conversation grows.
  */
-import type { Item } from '../../core/item.ts'
-import type { Note } from '../../core/note.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
+import { editItems } from '../edit-items.ts'
+import { createAlwaysSentGroupPredicate } from '../find-undroppable-items.ts'
 import { createOutputCapper } from '../tool-outputs/cap-outputs.ts'
-import { createAlwaysSentGroupPredicate } from './item-weights.ts'
-import {
-  planTokenBudget,
-  type TokenBudgetOptions,
-  type TokenBudgetPlan,
-} from './plan-token-budget.ts'
-import { estimateMaxTokens } from './token-budget-weights.ts'
-import { createOutputShortener } from '../tool-outputs/shorten-output.ts'
+import { createOutputShortener, readOutputLengths } from '../tool-outputs/shorten-output.ts'
 import type { Transform } from '../transform-interface.ts'
+import { planTokenBudget, type TokenBudgetOptions } from './plan-token-budget.ts'
+import { estimateMaxTokens } from './token-budget-weights.ts'
 
 export interface TokenBudgetFitOptions {
-  /** In tokens, as items are weighed. At least 1. */
-  readonly most: number
+  /** The maximum total weight of the items, in tokens. At least 1. */
+  readonly maxTokens: number
   readonly policy: Pick<ContextPolicy, 'outputs' | 'reasoning' | 'media'>
   readonly seesImages?: boolean
 }
 
 export function fitTokenBudget(fit: TokenBudgetFitOptions): Transform {
-  const room = createTokenBudgetOptions(fit)
+  const options = createTokenBudgetOptions(fit)
   return {
     name: 'window-room',
     prefixStability: 'lasting',
     run(items) {
-      if (estimateMaxTokens(items) <= room.most) return { items, notes: [] }
+      if (estimateMaxTokens(items) <= options.maxTokens) return { items, notes: [] }
       const stays = createAlwaysSentGroupPredicate(items)
-      const plan = planTokenBudget(items, stays, room)
-      const notes: Note[] = []
-      const rebuilt: Item[] = []
-      for (const [at, item] of items.entries()) {
-        const isWhole = stays(at, item)
-        if (at < plan.cut && !isWhole) {
-          notes.push({ did: 'dropped', at, why: 'over-window' })
-          continue
-        }
-        const { item: fitting, why } = isWhole ? { item, why: '' } : fitted(item, at, plan, room)
-        rebuilt.push(fitting)
-        if (fitting !== item) notes.push({ did: 'changed', at, why })
-      }
-      return notes.length === 0 ? { items, notes } : { items: rebuilt, notes }
+      const plan = planTokenBudget(items, stays, options)
+      return editItems(items, (item, index) => {
+        if (stays(index, item)) return null
+        if (index < plan.dropBefore) return { item: null, why: 'over-window' }
+        if (plan.capped[index] === 1) return { item: options.capOutput(item), why: 'output-capped' }
+        if (index >= plan.shortenBefore) return null
+        return { item: options.shortenOutput(item), why: 'output-too-old' }
+      })
     },
   }
 }
 
+/** Returns the planner's options: capped outputs have at most 500 characters. */
 export function createTokenBudgetOptions({
-  most,
+  maxTokens,
   policy,
   seesImages = true,
 }: TokenBudgetFitOptions): TokenBudgetOptions {
-  const { keepTurns, step, longerThan, head, tail } = policy.outputs
+  const { keepTurns, step } = policy.outputs
   return {
-    most,
+    maxTokens,
     keepTurns,
     step,
-    shortened: createOutputShortener({ minChars: longerThan, headChars: head, tailChars: tail }),
-    capped: createOutputCapper({ maxChars: 500, expand: false }),
+    shortenOutput: createOutputShortener(readOutputLengths(policy.outputs)),
+    capOutput: createOutputCapper({ maxChars: 500, expand: false }),
     keepsReasoning: policy.reasoning.keep !== 'open_turn',
     images: seesImages ? (policy.media.images ?? Infinity) : 0,
   }
-}
-
-function fitted(
-  item: Item,
-  at: number,
-  { hard, shortened }: TokenBudgetPlan,
-  room: TokenBudgetOptions,
-) {
-  if (hard[at] === 1) return { item: room.capped(item), why: 'output-capped' }
-  const isOld = at < shortened
-  return { item: isOld ? room.shortened(item) : item, why: 'output-too-old' }
 }

@@ -1,9 +1,9 @@
 /**
- * Tells a model that works on and on, tool call by tool call, when the conversation has filled its
- * window to a certain share: once, in the running turn, behind the step by which it was so. It keeps
- * that place for as long as the turn runs, and is gone with it.
+ * Inserts a warning when a model that works with tools has filled a configured share of its context
+ * window, e.g. 80 %. The warning comes once, in the running turn, after the answer that reached the share.
+ * It keeps its position while the turn runs and is not part of later turns.
  *
- * What counts is what the provider has counted, not an estimate. Where nobody has, nothing is said.
+ * The check uses the provider's token counts, not estimates. Without a count there is no warning.
  */
 import { isCompaction } from '../../core/items/compaction-item.ts'
 import { createNoticePart } from '../../core/text/gateway-notice.ts'
@@ -15,60 +15,59 @@ import type { Transform } from '../transform-interface.ts'
 export interface BudgetWarningOptions {
   /** In tokens. */
   readonly window: number
-  /** A share of it. */
+  /** A share of the window, e.g. 0.8. */
   readonly warnAt: number
-  /** How many tokens a step came to, all that it was given included; `null` if nobody said. */
-  readonly counted: (origin: Origin) => number | null
+  /** Returns the tokens of an answer, prompt included; `null` if the provider reported none. */
+  readonly countTokens: (origin: Origin) => number | null
 }
 
-export function addBudgetWarning(exit: BudgetWarningOptions): Transform {
+export function addBudgetWarning(options: BudgetWarningOptions): Transform {
   return {
     name: 'warn-of-budget',
     run(items) {
       if (items.some(isWarning)) return { items, notes: [] }
-      const place = placeOf(items, exit)
-      if (place === null) return { items, notes: [] }
+      const position = findWarningPosition(items, options)
+      if (position === null) return { items, notes: [] }
       return {
-        items: items.toSpliced(place, 0, warning(exit.warnAt)),
+        items: items.toSpliced(position, 0, createWarning(options.warnAt)),
         notes: [{ did: 'added', why: 'budget-warned' }],
       }
     },
   }
 }
 
-/** How many steps the model has made since it was due to be warned; `null` if it is not. */
+/** Returns the number of answers since the warning was due, or `null` if it is not due. */
 export function countStepsSinceWarning(
   items: readonly Item[],
-  exit: BudgetWarningOptions,
+  options: BudgetWarningOptions,
 ): number | null {
-  const place = placeOf(items, exit)
-  return place === null ? null : new Set(originsOf(items.slice(place))).size
+  const position = findWarningPosition(items, options)
+  return position === null ? null : new Set(listOrigins(items.slice(position))).size
 }
 
-function placeOf(
+function findWarningPosition(
   items: readonly Item[],
-  { window, warnAt, counted }: BudgetWarningOptions,
+  { window, warnAt, countTokens }: BudgetWarningOptions,
 ): number | null {
   const question = findRoundStarts(items).at(-1)
   if (question === undefined || items.at(-1)?.type === 'message') return null
-  // What a compaction was made of is counted with its answer, and is not there any more.
+  // The count of an answer with a compaction includes the items that the compaction has replaced.
   const compacted = new Set(items.filter(isCompaction).map(({ origin }) => origin))
-  const full = originsOf(items.slice(question)).find(
-    (origin) => !compacted.has(origin) && (counted(origin) ?? 0) >= window * warnAt,
+  const full = listOrigins(items.slice(question)).find(
+    (origin) => !compacted.has(origin) && (countTokens(origin) ?? 0) >= window * warnAt,
   )
   if (full === undefined) return null
-  const borders = findInsertionPoints(items)
   const end = items.findLastIndex(({ origin }) => origin === full) + 1
-  // Behind the outputs of its calls.
-  const place = borders.indexOf(true, end)
-  return place < 0 ? items.length : place
+  // The next insertion point is after the outputs of the answer's calls.
+  const position = findInsertionPoints(items).indexOf(true, end)
+  return position < 0 ? items.length : position
 }
 
-function originsOf(items: readonly Item[]): readonly Origin[] {
+function listOrigins(items: readonly Item[]): readonly Origin[] {
   return [...new Set(items.flatMap(({ origin }) => (origin === undefined ? [] : [origin])))]
 }
 
-function warning(warnAt: number): Message {
+function createWarning(warnAt: number): Message {
   const text = `This conversation has filled ${Math.round(warnAt * 100)} % of what you can be given. Finish now: call no further tool unless you must, say what is done, what was found out and what is open.`
   return {
     type: 'message',

@@ -1,36 +1,13 @@
 /**
- * What a history is measured by. Each item has a weight; what stays in any case, such as the
- * instructions at the head and what is pinned, weighs nothing.
+ * Weighs the items of a history in items, turns or tokens. Items that are always sent, such as
+ * instructions at the head and pinned items, weigh nothing.
  */
 import type { Item } from '../../core/item.ts'
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
-import {
-  countHeadItems,
-  isUserMessage,
-  findRoundStarts,
-} from '../../core/items/rounds-and-pinned-items.ts'
-import {
-  createPinnedGroupPredicate,
-  createPinnedItemPredicate,
-  type KeepPredicate,
-} from '../find-undroppable-items.ts'
+import { isUserMessage, findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import type { KeepPredicate } from '../find-undroppable-items.ts'
 
-export const ITEM_WEIGHTS = { items: byItems, turns: byTurns, tokens: byTokens }
-
-/** Whether an item is sent in any case. */
-export function createAlwaysSentItemPredicate(items: readonly Item[]): KeepPredicate {
-  return orInHead(items, createPinnedItemPredicate(items))
-}
-
-/** The same for a list that is in order, in which nothing is parted from its group. */
-export function createAlwaysSentGroupPredicate(items: readonly Item[]): KeepPredicate {
-  return orInHead(items, createPinnedGroupPredicate(items))
-}
-
-function orInHead(items: readonly Item[], isPinned: KeepPredicate): KeepPredicate {
-  const head = countHeadItems(items)
-  return (at, item) => at < head || isPinned(at, item)
-}
+export const ITEM_WEIGHTS = { items: weighItems, turns: weighTurns, tokens: weighTokens }
 
 export function sumWeights(weights: readonly number[]): number {
   let total = 0
@@ -38,7 +15,7 @@ export function sumWeights(weights: readonly number[]): number {
   return total
 }
 
-/** At each place what all in front of it weighs, and, at the last one, everything. */
+/** At each index the weight of all items before it, e.g. weights `[2, 3]` → `[0, 2, 5]`. */
 export type PrefixSums = readonly number[]
 
 export function computePrefixSums(weights: readonly number[]): PrefixSums {
@@ -50,25 +27,25 @@ export function weightBetween(sums: PrefixSums, from: number, to: number): numbe
   return (sums[to] ?? 0) - (sums[from] ?? 0)
 }
 
-function byItems(items: readonly Item[], stays: KeepPredicate): readonly number[] {
-  return items.map((item, at) => (stays(at, item) ? 0 : 1))
+function weighItems(items: readonly Item[], stays: KeepPredicate): readonly number[] {
+  return items.map((item, index) => (stays(index, item) ? 0 : 1))
 }
 
-function byTokens(items: readonly Item[], stays: KeepPredicate): readonly number[] {
-  return items.map((item, at) => (stays(at, item) ? 0 : estimateItemTokens(item)))
+function weighTokens(items: readonly Item[], stays: KeepPredicate): readonly number[] {
+  return items.map((item, index) => (stays(index, item) ? 0 : estimateItemTokens(item)))
 }
 
 /**
- * The first item of a round that may go stands for the round. The newest round counts from its question
- * on, even a pinned one: else the cut would move when the model begins to work on it.
+ * The first droppable item of a round carries the round's weight of 1. The latest round counts from its
+ * question on, even from a pinned one: otherwise the cut would move when the model's first item arrives.
  */
-function byTurns(items: readonly Item[], stays: KeepPredicate): readonly number[] {
-  const newest = findRoundStarts(items).at(-1) ?? items.length
-  let isNew = false
-  return items.map((item, at) => {
-    if (isUserMessage(item) && !isUserMessage(items[at - 1])) isNew = true
-    if (!isNew || (stays(at, item) && at < newest)) return 0
-    isNew = false
+function weighTurns(items: readonly Item[], stays: KeepPredicate): readonly number[] {
+  const latest = findRoundStarts(items).at(-1) ?? items.length
+  let isUncounted = false
+  return items.map((item, index) => {
+    if (isUserMessage(item) && !isUserMessage(items[index - 1])) isUncounted = true
+    if (!isUncounted || (stays(index, item) && index < latest)) return 0
+    isUncounted = false
     return 1
   })
 }

@@ -1,77 +1,67 @@
 /**
- * Keeps the newest rounds of a conversation, as many as a window has room for, and drops the older
- * ones, whole. A window is so many items, turns or tokens.
+ * Keeps the latest complete rounds that fit a window of items, turns or tokens, and drops older ones.
  *
- * The cut moves in steps of half a window, counted from the beginning of the conversation. A cut that moved with every item would change the
- * prompt's prefix each time, and a provider's cache and its preserved reasoning with it. What
- * is said weighs what it weighed when it was said, so that a cut never goes back.
+ * The cut moves in steps of half a window, counted from the beginning of the conversation: a window of 20
+ * turns keeps 11 to 20. A cut that moved with every item would change the prompt's prefix each time, and
+ * with it invalidate the provider's cache and preserved reasoning. The weight of an item never changes, so
+ * a cut never moves back.
  *
- * What wins over what, here and in `trimLongRounds`:
- *  1. the head, pinned items and the newest question are sent, whole, under any cap;
- *  2. a call and its output, or reasoning and what follows it, are never parted;
- *  3. the newest message of the assistant is sent, if there is one (where items or tokens are
- *     counted: one turn is the running turn alone);
- *  4. at most four windows are sent (`trimLongRounds`, which thins within a round for that);
- *  5. a round is sent whole, so the running tool loop too;
+ * Order of precedence, here and in `trimLongRounds`:
+ *  1. the head, pinned items and the latest question are sent complete, under any window;
+ *  2. a call and its output, or reasoning and the item after it, are never separated;
+ *  3. the latest assistant message is sent, if there is one (for items and tokens only: a window of one
+ *     turn is the running turn alone);
+ *  4. at most four windows are sent (`trimLongRounds` drops parts of a round for that);
+ *  5. a round is sent complete, including the running tool loop;
  *  6. at most one window is sent.
  */
 import type { Item } from '../../core/item.ts'
 import { isAssistantMessage, findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { filterItems } from '../filter-items.ts'
-import { createAlwaysSentGroupPredicate, ITEM_WEIGHTS, sumWeights } from './item-weights.ts'
+import { filterItems } from '../edit-items.ts'
+import { createAlwaysSentGroupPredicate } from '../find-undroppable-items.ts'
+import { computePrefixSums, ITEM_WEIGHTS } from './item-weights.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface HistoryWindow {
   readonly by: keyof typeof ITEM_WEIGHTS
-  /** At least 1. */
-  readonly most: number
+  /** The maximum weight, e.g. 40 turns. At least 1. */
+  readonly maxWeight: number
 }
 
-export function keepRecentRounds({ by, most }: HistoryWindow): Transform {
+export function keepRecentRounds({ by, maxWeight }: HistoryWindow): Transform {
   const weigh = ITEM_WEIGHTS[by]
-  const stride = Math.ceil(most / 2)
+  const step = Math.ceil(maxWeight / 2)
   return {
     name: `window-${by}`,
     prefixStability: 'lasting',
     run(items) {
       const stays = createAlwaysSentGroupPredicate(items)
-      const weights = weigh(items, stays)
-      const excess = sumWeights(weights) - most
+      const weightBefore = computePrefixSums(weigh(items, stays))
+      const excess = (weightBefore.at(-1) ?? 0) - maxWeight
       if (excess <= 0) return { items, notes: [] }
       const starts = findRoundStarts(items)
-      const enough = cutAt(starts, weights, Math.ceil(excess / stride) * stride)
-      const cut = by === 'turns' ? enough : withAnswer(items, starts, enough)
-      return filterItems(items, (at, item) => at >= cut || stays(at, item), 'windowed')
+      const dropped = Math.ceil(excess / step) * step
+      // The latest round stays; without any question there is no place to cut.
+      const enough =
+        starts.find((start) => (weightBefore[start] ?? 0) >= dropped) ?? starts.at(-1) ?? 0
+      const cut = by === 'turns' ? enough : moveBeforeAnswer(items, starts, enough)
+      return filterItems(items, (index, item) => index >= cut || stays(index, item), 'windowed')
     },
   }
 }
 
-/** The first round that has enough in front of it to leave out, or else the newest. */
-function cutAt(starts: readonly number[], weights: readonly number[], target: number): number {
-  let before = 0
-  let at = 0
-  for (const start of starts) {
-    for (; at < start; at += 1) before += weights[at] ?? 0
-    if (before >= target) return start
-  }
-  // Without any question there is nothing to cut between.
-  return starts.at(-1) ?? 0
-}
-
-/** Back to the round of the newest answer, if that would be left out. */
-function withAnswer(items: readonly Item[], starts: readonly number[], cut: number): number {
-  const answer = newestAnswer(items, starts.at(-1) ?? 0)
-  if (answer === null || answer >= cut) return cut
+/** Moves the cut back to the round of the latest answer, if the cut would drop that answer. */
+function moveBeforeAnswer(items: readonly Item[], starts: readonly number[], cut: number): number {
+  const answer = findLatestAnswer(items, starts.at(-1) ?? 0)
+  if (answer < 0 || answer >= cut) return cut
   return starts.findLast((start) => start <= answer) ?? 0
 }
 
 /**
- * While the newest round is open, what the model remarks between its tool calls does not count: the
- * cut would move in the middle of the round as soon as it makes the first remark.
+ * Ignores text between tool calls while the latest round is open: otherwise the cut would move in the
+ * middle of the round, as soon as the model writes its first text.
  */
-function newestAnswer(items: readonly Item[], newestRound: number): number | null {
+function findLatestAnswer(items: readonly Item[], latestRound: number): number {
   const isOpen = !isAssistantMessage(items.at(-1))
-  const end = isOpen ? newestRound : items.length
-  for (let at = end - 1; at >= 0; at -= 1) if (isAssistantMessage(items[at])) return at
-  return null
+  return (isOpen ? items.slice(0, latestRound) : items).findLastIndex(isAssistantMessage)
 }

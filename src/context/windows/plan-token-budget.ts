@@ -1,20 +1,21 @@
 /**
- * What of a conversation is shortened and left out so that the rest fits its model: outputs of turns
- * that are over first, then the oldest turns; and outputs of a turn that would not even fit alone are
- * cut hard.
+ * Plans which items are shortened and dropped so that a conversation fits its model. Outputs of finished
+ * turns are shortened first, then the oldest turns are dropped. Outputs of a turn that would not fit even
+ * alone are capped.
  *
- * It is told from the list alone, by going through it as it has grown, place by place: what had to go
- * at some place is gone from there on. So a turn that was once left out stays so, also when the turn
- * is over that had no room for it, and whoever has the same list leaves out the same.
+ * The plan depends only on the list. It replays how the list grew, item by item: an item that did not fit
+ * at some point stays dropped, even when the turn that displaced it is over. So every replica with the
+ * same list drops the same items.
  *
- * It goes in steps: turns go up to where the weight in front of them, counted from the beginning,
- * passes a multiple of a power of two, and outputs are shortened up to such a place. What is counted
- * is what an item weighs by itself (`token-budget-weights.ts`), so that these places do not move.
+ * Cuts move in steps: to the turn at which the total weight before it passes a multiple of a power of
+ * two, e.g. of 8192. The weight of an item never changes (`token-budget-weights.ts`), so these positions
+ * stay the same.
  */
 import type { Item } from '../../core/item.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { IMAGE_TOKENS } from '../../core/text/estimate-tokens.ts'
 import type { KeepPredicate } from '../find-undroppable-items.ts'
+import { countOldRounds } from '../tool-outputs/shorten-old-outputs.ts'
 import {
   computeBudgetWeights,
   type ItemReductions,
@@ -22,143 +23,151 @@ import {
 } from './token-budget-weights.ts'
 
 export interface TokenBudgetOptions extends ItemReductions {
-  /** Tokens, at least 1. */
-  readonly most: number
-  /** What is shortened anyway: behind so many turns, in such steps. `null` if nothing is. */
+  /** The maximum total weight, in tokens. At least 1. */
+  readonly maxTokens: number
+  /** `outputs.keep_turns` of the policy; `null` if the policy shortens no outputs. */
   readonly keepTurns: number | null
   readonly step: number
-  /** At most so many images are shown that are older than the newest turn. */
+  /** The maximum number of images from before the latest turn. */
   readonly images: number
 }
 
-/** By places in the list. */
 export interface TokenBudgetPlan {
-  /** What is in front of it is left out, but for what stays. */
-  readonly cut: number
-  /** Outputs in front of it are shortened. */
-  readonly shortened: number
-  /** Of each place, whether outputs are cut hard there. */
-  readonly hard: Uint8Array
+  /** Items before this index are dropped, unless they are always sent. */
+  readonly dropBefore: number
+  /** Outputs before this index are shortened. */
+  readonly shortenBefore: number
+  /** For each index, 1 if an output at that index is capped. */
+  readonly capped: Uint8Array
 }
 
 export function planTokenBudget(
   items: readonly Item[],
   stays: KeepPredicate,
-  room: TokenBudgetOptions,
+  options: TokenBudgetOptions,
 ): TokenBudgetPlan {
   const starts = findRoundStarts(items)
-  const begins = starts[0] === 0 ? starts : [0, ...starts]
-  const weights = computeBudgetWeights(items, stays, room)
-  const fold = openFold(weights, room, starts[0] === 0 ? 0 : 1)
-  for (const [turn, start] of begins.entries()) {
-    const end = begins[turn + 1] ?? items.length
-    fold.begin()
-    for (let at = start + 1; at <= end; at += 1) fold.reach(at)
-    fold.end(end)
+  const turnStarts = starts[0] === 0 ? starts : [0, ...starts]
+  const weights = computeBudgetWeights(items, stays, options)
+  const replay = createReplay(weights, options, starts[0] === 0 ? 0 : 1)
+  for (const [turn, start] of turnStarts.entries()) {
+    const end = turnStarts[turn + 1] ?? items.length
+    replay.beginTurn()
+    for (let length = start + 1; length <= end; length += 1) replay.growTo(length)
+    replay.endTurn(end)
   }
-  return fold.plan()
+  return replay.plan()
 }
 
-/** What had to go so far. Turns are told by their number; what stands before the first one is one, too. */
-function openFold(weights: TokenBudgetWeights, room: TokenBudgetOptions, preamble: number) {
-  const { most, images } = room
-  /** Of each turn, where it begins, and what is in front of it. */
-  const turns: Turn[] = []
-  const hard = new Uint8Array(weights.open.length)
-  let now: Turn = { start: 0, open: 0, settled: 0, images: 0 }
+/**
+ * Tracks which turns were dropped and shortened while the list grew. Turns are numbered from 0; the items before
+ * the first question, if any, are turn 0 (`preamble` is then 1).
+ */
+function createReplay(weights: TokenBudgetWeights, options: TokenBudgetOptions, preamble: number) {
+  const { maxTokens, images, keepTurns, step } = options
+  const turns: TurnStart[] = []
+  const capped = new Uint8Array(weights.open.length)
+  let current: TurnStart = { start: 0, open: 0, settled: 0, images: 0 }
+  /** The first turn that is sent. */
   let cut = 0
-  let border = 0
-  let isHard = false
+  /** The first turn with full outputs, once shortening has begun. */
+  let shortenedTurns = 0
+  let isCapping = false
   let isShortening = false
 
-  const since = (sums: Float64Array, at: number) => (sums[at] ?? 0) - (sums[now.start] ?? 0)
-  const turnAt = (turn: number): Turn => turns[turn] ?? now
-  /** What the running turn and all that is sent in any case come to. */
-  const fixed = (at: number) =>
-    (weights.stays[at] ?? 0) +
-    since(isHard ? weights.hard : weights.open, at) +
-    (images === 0 ? 0 : since(weights.images, at) * IMAGE_TOKENS)
-  /** What the turns before it come to, if those in front of `from` are left out. */
-  const before = (from: number, shortenedTo: number): number => {
+  const turnAt = (turn: number): TurnStart => turns[turn] ?? current
+  const weightSinceStart = (sums: Float64Array, length: number) =>
+    (sums[length] ?? 0) - (sums[current.start] ?? 0)
+  /** The weight of the running turn and of all items that are always sent. */
+  const weighCurrentTurn = (length: number) =>
+    (weights.alwaysSent[length] ?? 0) +
+    weightSinceStart(isCapping ? weights.capped : weights.open, length) +
+    (images === 0 ? 0 : weightSinceStart(weights.images, length) * IMAGE_TOKENS)
+  /** The weight of the turns from `from` up to the running one. */
+  const weighEarlierTurns = (from: number, shortenedTo: number): number => {
     const first = turnAt(from)
-    const shown = Math.min(now.images - first.images, images) * IMAGE_TOKENS
+    const visibleImages = Math.min(current.images - first.images, images)
     const middle = turnAt(Math.max(from, shortenedTo))
-    return middle.settled - first.settled + now.open - middle.open + shown
+    const text = middle.settled - first.settled + current.open - middle.open
+    return text + visibleImages * IMAGE_TOKENS
   }
-  const fits = (from: number, at: number) => fixed(at) + before(from, border) <= most
+  const fits = (from: number, length: number) =>
+    weighCurrentTurn(length) + weighEarlierTurns(from, shortenedTurns) <= maxTokens
 
   return {
-    begin(): void {
-      turns.push(now)
-      isHard = false
-      if (isAStep(turnAt(border).open, now.open, stepBelow(most / 8))) border = turns.length - 1
+    beginTurn(): void {
+      turns.push(current)
+      isCapping = false
+      const stepTokens = roundDownToPowerOfTwo(maxTokens / 8)
+      if (passesStep(turnAt(shortenedTurns).open, current.open, stepTokens)) {
+        shortenedTurns = turns.length - 1
+      }
     },
-    reach(at: number): void {
-      if (!isHard && fixed(at) > most) isHard = true
-      const usual = usualBorder(turns.length - 1, preamble, room)
-      isShortening ||= fixed(at) + before(0, usual) > most
-      if (!isShortening || fits(cut, at)) return
-      cut = nextCut(turns, cut, (turn) => fits(turn, at), stepBelow(most / 4))
+    growTo(length: number): void {
+      if (!isCapping && weighCurrentTurn(length) > maxTokens) isCapping = true
+      // Until the limit is exceeded, only the policy shortens outputs.
+      const rounds = turns.length - preamble
+      const old = keepTurns === null ? 0 : countOldRounds(rounds, keepTurns, step)
+      const usual = old > 0 ? preamble + old : 0
+      isShortening ||= weighCurrentTurn(length) + weighEarlierTurns(0, usual) > maxTokens
+      if (!isShortening || fits(cut, length)) return
+      const widestStep = roundDownToPowerOfTwo(maxTokens / 4)
+      cut = findNextCut(turns, cut, (turn) => fits(turn, length), widestStep)
     },
-    end(end: number): void {
-      if (isHard) hard.fill(1, now.start, end)
-      now = {
+    endTurn(end: number): void {
+      if (isCapping) capped.fill(1, current.start, end)
+      current = {
         start: end,
-        open: now.open + since(isHard ? weights.hard : weights.open, end),
-        settled: now.settled + since(isHard ? weights.hard : weights.settled, end),
+        open: current.open + weightSinceStart(isCapping ? weights.capped : weights.open, end),
+        settled:
+          current.settled + weightSinceStart(isCapping ? weights.capped : weights.settled, end),
         images: weights.images[end] ?? 0,
       }
     },
     plan(): TokenBudgetPlan {
-      if (!isShortening) return { cut: 0, shortened: 0, hard }
-      return { cut: turnAt(cut).start, shortened: turnAt(border).start, hard }
+      if (!isShortening) return { dropBefore: 0, shortenBefore: 0, capped }
+      return {
+        dropBefore: turnAt(cut).start,
+        shortenBefore: turnAt(shortenedTurns).start,
+        capped,
+      }
     },
   }
 }
 
-/** Up to which turn outputs are shortened as long as everything fits. */
-function usualBorder(
-  newest: number,
-  preamble: number,
-  { keepTurns, step }: TokenBudgetOptions,
-): number {
-  if (keepTurns === null) return 0
-  const over = Math.floor((newest - preamble - keepTurns) / step) * step
-  return over > 0 ? preamble + over : 0
-}
-
-interface Turn {
+/** The index at which a turn starts, and the weights of all items before it. */
+interface TurnStart {
   readonly start: number
   readonly open: number
   readonly settled: number
   readonly images: number
 }
 
-/** In the widest steps that lead to a turn that is enough; the newest turn, if none is. */
-function nextCut(
-  turns: readonly Turn[],
+/** Returns the first turn that is enough on the widest possible steps, or else the latest turn. */
+function findNextCut(
+  turns: readonly TurnStart[],
   cut: number,
   isEnough: (turn: number) => boolean,
-  widest: number,
+  widestStep: number,
 ): number {
-  const newest = turns.length - 1
-  for (let stride = widest; stride >= 1; stride /= 2) {
+  const latest = turns.length - 1
+  for (let step = widestStep; step >= 1; step /= 2) {
     let from = turns[cut]?.settled ?? 0
-    for (let turn = cut + 1; turn < newest; turn += 1) {
-      const { settled } = turns[turn] as Turn
-      if (!isAStep(from, settled, stride)) continue
+    for (let turn = cut + 1; turn < latest; turn += 1) {
+      const { settled } = turns[turn] as TurnStart
+      if (!passesStep(from, settled, step)) continue
       if (isEnough(turn)) return turn
       from = settled
     }
   }
-  return newest
+  return latest
 }
 
-function isAStep(before: number, after: number, stride: number): boolean {
-  return Math.floor(after / stride) > Math.floor(before / stride)
+function passesStep(before: number, after: number, step: number): boolean {
+  return Math.floor(after / step) > Math.floor(before / step)
 }
 
-/** A power of two, so that a little more room or less seldom means other steps. */
-function stepBelow(tokens: number): number {
+/** E.g. 10000 → 8192. A slightly different limit then rarely changes the steps. */
+function roundDownToPowerOfTwo(tokens: number): number {
   return 2 ** Math.max(0, Math.floor(Math.log2(tokens)))
 }

@@ -1,7 +1,7 @@
 /**
- * What the items of a conversation take up of a model's room: as they were said, when their turn is
- * over, and where there is no other way. Each is told from the item alone, so that it never changes;
- * images are told apart, because how many of them are shown does.
+ * Weighs items in tokens for the token budget: unchanged, shortened (when their turn is over) and capped.
+ * Each weight depends on the item alone, so it never changes. Images are counted separately, because how
+ * many of them are sent does change.
  */
 import { readNoticeMediaIdentities } from '../../core/text/gateway-notice.ts'
 import type { Item, Part } from '../../core/item.ts'
@@ -13,104 +13,116 @@ import { isPinnedByClient } from '../../core/items/rounds-and-pinned-items.ts'
 import { estimateTokens, IMAGE_TOKENS } from '../../core/text/estimate-tokens.ts'
 import type { KeepPredicate } from '../find-undroppable-items.ts'
 
-/** All in front of each place of a list, and, at the last one, everything. */
+/** Prefix sums: at each index the total of all items before it. */
 export interface TokenBudgetWeights {
-  /** What is sent in any case. */
-  readonly stays: Sums
-  /** As it was said. */
+  /** The items that are always sent. The other sums are without them. */
+  readonly alwaysSent: Sums
+  /** Unchanged, as in the running turn. */
   readonly open: Sums
-  /** With what is left of outputs and of reasoning when their turn is over. */
+  /** With shortened outputs, and without reasoning that the policy drops. */
   readonly settled: Sums
-  /** With outputs cut hard. */
-  readonly hard: Sums
+  /** With capped outputs. */
+  readonly capped: Sums
+  /** The number of images. */
   readonly images: Sums
 }
 
 type Sums = Float64Array
 
-/** What becomes of an item. */
+/** Functions that make items smaller. They return the same item if there is nothing to cut. */
 export interface ItemReductions {
-  readonly shortened: (item: Item) => Item
-  readonly capped: (item: Item) => Item
+  readonly shortenOutput: (item: Item) => Item
+  readonly capOutput: (item: Item) => Item
   readonly keepsReasoning: boolean
 }
 
 export function computeBudgetWeights(
   items: readonly Item[],
   stays: KeepPredicate,
-  fates: ItemReductions,
+  reductions: ItemReductions,
 ): TokenBudgetWeights {
   const sums = () => new Float64Array(items.length + 1)
-  const weights = { stays: sums(), open: sums(), settled: sums(), hard: sums(), images: sums() }
-  const add = (to: Sums, at: number, weight: number) => void (to[at + 1] = (to[at] ?? 0) + weight)
-  for (const [at, item] of items.entries()) {
-    const isAlways = stays(at, item)
-    const { open, settled, hard, images } = isAlways ? NOTHING : weightOf(item, fates)
-    add(weights.stays, at, isAlways ? estimateItemTokens(item) : 0)
-    add(weights.open, at, open)
-    add(weights.settled, at, settled)
-    add(weights.hard, at, hard)
-    add(weights.images, at, images)
+  const weights = {
+    alwaysSent: sums(),
+    open: sums(),
+    settled: sums(),
+    capped: sums(),
+    images: sums(),
+  }
+  for (const [index, item] of items.entries()) {
+    const weight: ItemWeight = stays(index, item)
+      ? { ...NO_WEIGHT, alwaysSent: estimateItemTokens(item) }
+      : weighItem(item, reductions)
+    for (const kind of WEIGHT_KINDS) {
+      weights[kind][index + 1] = (weights[kind][index] ?? 0) + weight[kind]
+    }
   }
   return weights
 }
 
-/** No beginning of a list comes to more. Nothing has to be shortened to know it. */
+/** Returns an upper bound for the list and all of its prefixes, without shortening any output. */
 export function estimateMaxTokens(items: readonly Item[]): number {
   let tokens = 0
   for (const item of items) {
-    const pictures = picturesIn(item)
-    tokens += bareTokens(item, pictures) + pictures.count * IMAGE_TOKENS
+    const images = measureImages(item)
+    tokens += estimateWithoutImages(item, images) + images.count * IMAGE_TOKENS
   }
   return tokens
 }
 
-const NOTHING = { open: 0, settled: 0, hard: 0, images: 0 }
+type ItemWeight = Readonly<Record<keyof TokenBudgetWeights, number>>
 
-function weightOf(
+const NO_WEIGHT: ItemWeight = { alwaysSent: 0, open: 0, settled: 0, capped: 0, images: 0 }
+const WEIGHT_KINDS = ['alwaysSent', 'open', 'settled', 'capped', 'images'] as const
+
+function weighItem(
   item: Item,
-  { shortened, capped, keepsReasoning }: ItemReductions,
-): typeof NOTHING {
-  const pictures = picturesIn(item)
-  const open = bareTokens(item, pictures)
-  const isDisconnected = item.type === 'reasoning' && !keepsReasoning && !isPinnedByClient(item)
-  const settled = isDisconnected ? 0 : bareTokens(shortened(item), pictures)
-  return { open, settled, hard: bareTokens(capped(item), pictures), images: pictures.count }
+  { shortenOutput, capOutput, keepsReasoning }: ItemReductions,
+): ItemWeight {
+  const images = measureImages(item)
+  const isExpiring = item.type === 'reasoning' && !keepsReasoning && !isPinnedByClient(item)
+  return {
+    alwaysSent: 0,
+    open: estimateWithoutImages(item, images),
+    settled: isExpiring ? 0 : estimateWithoutImages(shortenOutput(item), images),
+    capped: estimateWithoutImages(capOutput(item), images),
+    images: images.count,
+  }
 }
 
-function bareTokens(item: Item, pictures: Pictures): number {
-  return Math.max(0, estimateItemTokens(item) - pictures.tokens)
+function estimateWithoutImages(item: Item, images: ImageMeasure): number {
+  return Math.max(0, estimateItemTokens(item) - images.tokens)
 }
 
-interface Pictures {
+interface ImageMeasure {
   readonly count: number
-  /** What they add to the tokens of their item. */
+  /** The tokens that the images add to the estimate of their item. */
   readonly tokens: number
 }
 
-function picturesIn(item: Item): Pictures {
+function measureImages(item: Item): ImageMeasure {
   let count = 0
   let tokens = 0
   for (const part of listContentParts(item)) {
-    const { shown, worth } = picturesOf(part)
-    count += shown
-    tokens += worth
+    const images = measurePartImages(part)
+    count += images.count
+    tokens += images.tokens
   }
   return { count, tokens }
 }
 
-function picturesOf(part: Part): { readonly shown: number; readonly worth: number } {
-  if (readNoticeMediaIdentities(part) !== null)
-    return { shown: 0, worth: estimateTokens(part) - NOTICE }
-  if (readPartMedia(part)?.kind === 'image')
-    return { shown: 1, worth: estimateTokens(part) - NOTICE }
-  if (part.type !== 'output_text' || !part.text.includes('](data:image/')) return NONE_OF_THEM
-  const written = findMarkdownImages(part.text).filter((url) => url.startsWith('data:'))
-  const chars = written.reduce((all, url) => all + url.length, 0)
-  return { shown: written.length, worth: Math.floor(chars / 4) - NOTICE * written.length }
+function measurePartImages(part: Part): ImageMeasure {
+  const isNotice = readNoticeMediaIdentities(part) !== null
+  if (isNotice || readPartMedia(part)?.kind === 'image') {
+    return { count: isNotice ? 0 : 1, tokens: estimateTokens(part) - NOTICE_TOKENS }
+  }
+  if (part.type !== 'output_text' || !part.text.includes('](data:image/')) return NO_IMAGES
+  const urls = findMarkdownImages(part.text).filter((url) => url.startsWith('data:'))
+  const chars = urls.reduce((sum, url) => sum + url.length, 0)
+  return { count: urls.length, tokens: Math.floor(chars / 4) - NOTICE_TOKENS * urls.length }
 }
 
-const NONE_OF_THEM = { shown: 0, worth: 0 }
+const NO_IMAGES: ImageMeasure = { count: 0, tokens: 0 }
 
-/** About what is said in the place of one that is not shown. */
-const NOTICE = 40
+/** The approximate length of the notice that replaces a hidden image. */
+const NOTICE_TOKENS = 40

@@ -1,10 +1,10 @@
 /**
- * Thins what is still too long with whole rounds in it: a round of hundreds of tool steps. The
- * oldest groups behind its question are dropped, each group whole: reasoning with what it led to,
- * calls with their outputs. `keepRecentRounds` says what wins over what.
+ * Drops old parts of a round that exceeds four windows by itself, for example with hundreds of tool calls.
+ * The oldest groups after the question go first, each group complete: reasoning with the items that it
+ * led to, calls with their outputs. `keepRecentRounds` documents the order of precedence.
  *
- * This cut, too, moves in steps of half of `most`. In a history that `keepRecentRounds` has cut they
- * are counted from that cut, where a provider's cache begins anew anyway.
+ * The cut moves in steps of half of `maxWeight`, counted from the first remaining item. If `keepRecentRounds`
+ * has moved its own cut, the provider's cache starts again there anyway.
  */
 import type { Item } from '../../core/item.ts'
 import {
@@ -14,104 +14,104 @@ import {
   findRoundStarts,
 } from '../../core/items/rounds-and-pinned-items.ts'
 import { findCutPoints } from '../cut-points.ts'
-import { filterItems } from '../filter-items.ts'
-import {
-  createAlwaysSentGroupPredicate,
-  ITEM_WEIGHTS,
-  computePrefixSums,
-  weightBetween,
-  type PrefixSums,
-} from './item-weights.ts'
+import { filterItems } from '../edit-items.ts'
+import { createAlwaysSentGroupPredicate } from '../find-undroppable-items.ts'
+import { ITEM_WEIGHTS, computePrefixSums, weightBetween, type PrefixSums } from './item-weights.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface RoundTrimLimit {
   readonly by: 'items' | 'tokens'
-  /** At least 1. */
-  readonly most: number
+  /** The maximum weight, e.g. 160 items for a window of 40. At least 1. */
+  readonly maxWeight: number
 }
 
-export function trimLongRounds({ by, most }: RoundTrimLimit): Transform {
+export function trimLongRounds({ by, maxWeight }: RoundTrimLimit): Transform {
   const weigh = ITEM_WEIGHTS[by]
   return {
     name: `bound-${by}`,
     prefixStability: 'lasting',
     run(items) {
       const stays = createAlwaysSentGroupPredicate(items)
-      const before = computePrefixSums(weigh(items, stays))
-      if (weightBetween(before, 0, items.length) <= most) return { items, notes: [] }
-      const isKept = thinned(items, before, most)
-      return filterItems(items, (at, item) => isKept(at) || stays(at, item), 'windowed')
+      const weightBefore = computePrefixSums(weigh(items, stays))
+      if (weightBetween(weightBefore, 0, items.length) <= maxWeight) return { items, notes: [] }
+      const anchors = findAnchors(items, weightBefore, maxWeight)
+      const isKept = (index: number, item: Item) =>
+        isInAnchors(index, anchors) || stays(index, item)
+      return filterItems(items, isKept, 'windowed')
     },
   }
 }
 
-function thinned(
+/** Returns the first cut on a step that leaves at most `maxWeight`, or the cut before the last group. */
+function findAnchors(
   items: readonly Item[],
-  before: PrefixSums,
-  most: number,
-): (at: number) => boolean {
+  weightBefore: PrefixSums,
+  maxWeight: number,
+): TrimAnchors {
   const head = countHeadItems(items)
-  const stride = Math.ceil(most / 2)
-  // Room for what is kept from before the cut.
-  const room = Math.floor(most / 4)
-  const excess = weightBetween(before, 0, items.length) - (most - room)
-  const borders = findCutPoints(items, head)
-  const anchorsAt = openAnchors(items, head)
-  let step = Math.ceil(excess / stride) - 1
-  for (const border of borders) {
-    const reached = Math.floor((before[border] ?? 0) / stride)
-    // No step leads to this border, but to one in front of it.
-    if (reached <= step) continue
-    step = reached
-    const anchors = anchorsAt(border)
-    // Where the room was too small, another step.
-    if (keptWeight(before, anchors, items.length) <= most) return keepsFrom(anchors)
+  const step = Math.ceil(maxWeight / 2)
+  // A quarter is reserved for the question and the answer that are kept from before the cut.
+  const reserved = Math.floor(maxWeight / 4)
+  const excess = weightBetween(weightBefore, 0, items.length) - (maxWeight - reserved)
+  const cutPoints = findCutPoints(items, head)
+  const anchorsAt = createAnchorReader(items, head)
+  let stepsDone = Math.ceil(excess / step) - 1
+  for (const cut of cutPoints) {
+    const steps = Math.floor((weightBefore[cut] ?? 0) / step)
+    // Cuts are made only where a new step is reached.
+    if (steps <= stepsDone) continue
+    stepsDone = steps
+    const anchors = anchorsAt(cut)
+    // If the reserved quarter was too small, the next step is tried.
+    if (weighAnchors(weightBefore, anchors, items.length) <= maxWeight) return anchors
   }
-  // The newest group stays in any case.
-  return keepsFrom(anchorsAt(borders.at(-1) ?? head))
+  return anchorsAt(cutPoints.at(-1) ?? head)
 }
 
 /**
- * A cut, and what stays before it: the question that is being worked on and the last message of the
- * assistant. That message stays even if there are others behind the cut: if it went when the first
- * of those arrives, the prefix would change between two steps.
+ * A cut, and the ranges before it that stay: the question in progress, and the last assistant message before
+ * the cut with its reasoning. That message stays even if later ones follow the cut: if the first of
+ * these made it go, the prefix would change between two steps.
  */
-interface Anchors {
+interface TrimAnchors {
   readonly cut: number
   readonly question: number
-  readonly behindQuestion: number
-  /** Behind the message, and where the reasoning begins that led to it. */
-  readonly behindAnswer: number
+  readonly questionEnd: number
+  /** The index of the reasoning that led to the assistant message, or of the message itself. */
   readonly answer: number
+  readonly answerEnd: number
 }
 
-/** Asked for one cut after the other, it reads on from where it was. */
-function openAnchors(items: readonly Item[], head: number): (cut: number) => Anchors {
+/** Returns a function for increasing cuts; it continues to read where the previous call stopped. */
+function createAnchorReader(items: readonly Item[], head: number): (cut: number) => TrimAnchors {
   const starts = findRoundStarts(items)
   let round = -1
-  let read = head
-  let behindAnswer = head
+  let next = head
+  let answerEnd = head
   return (cut) => {
     while ((starts[round + 1] ?? Infinity) <= cut) round += 1
-    for (; read < cut; read += 1) if (isAssistantMessage(items[read])) behindAnswer = read + 1
+    for (; next < cut; next += 1) if (isAssistantMessage(items[next])) answerEnd = next + 1
     const question = starts[round] ?? cut
-    let answer = Math.max(head, behindAnswer - 1)
+    let answer = Math.max(head, answerEnd - 1)
     while (answer > head && items[answer - 1]?.type === 'reasoning') answer -= 1
-    return { cut, question, behindQuestion: findQuestionEnd(items, question), behindAnswer, answer }
+    return { cut, question, questionEnd: findQuestionEnd(items, question), answer, answerEnd }
   }
 }
 
-function keptWeight(before: PrefixSums, anchors: Anchors, length: number): number {
-  const { cut, question, behindQuestion, behindAnswer, answer } = anchors
+function weighAnchors(weightBefore: PrefixSums, anchors: TrimAnchors, length: number): number {
+  const { cut, question, questionEnd, answer, answerEnd } = anchors
   return (
-    weightBetween(before, cut, length) +
-    weightBetween(before, question, Math.min(cut, behindQuestion)) +
-    weightBetween(before, answer, behindAnswer)
+    weightBetween(weightBefore, cut, length) +
+    weightBetween(weightBefore, question, Math.min(cut, questionEnd)) +
+    weightBetween(weightBefore, answer, answerEnd)
   )
 }
 
-function keepsFrom(anchors: Anchors): (at: number) => boolean {
-  const { cut, question, behindQuestion, behindAnswer, answer } = anchors
-  return (at) =>
-    at >= cut || (at >= question && at < behindQuestion) || (at >= answer && at < behindAnswer)
+function isInAnchors(index: number, anchors: TrimAnchors): boolean {
+  const { cut, question, questionEnd, answer, answerEnd } = anchors
+  return (
+    index >= cut ||
+    (index >= question && index < questionEnd) ||
+    (index >= answer && index < answerEnd)
+  )
 }

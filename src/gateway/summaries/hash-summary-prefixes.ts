@@ -8,7 +8,7 @@
  * their messages is not found when they are hidden.
  */
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { createAlwaysSentItemPredicate } from '../../context/windows/item-weights.ts'
+import { createAlwaysSentItemPredicate } from '../../context/find-undroppable-items.ts'
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import { extendContentHash } from '../record/hash-conversation-content.ts'
 

@@ -1,4 +1,4 @@
-/** Blocks of reasoning and tool calls that Open WebUI once wrote into the text of an answer. */
+/** Checks that the `<details>` blocks of Open WebUI before 0.10 are removed from answers. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Part } from '../../../src/core/item.ts'
@@ -7,15 +7,15 @@ import { expectHonest, expectIdempotent, expectPure } from '../../support/laws.t
 import { show, talk } from '../../support/talk.ts'
 
 const { run } = stripDetailsBlocks()
-const THOUGHT =
+const REASONING =
   '<details type="reasoning" done="true" duration="3">⏎<summary>Thought for 3 seconds</summary>⏎> Let me see.⏎</details>'
 const CALL =
   '<details type="tool_calls" done="true" id="call_1" name="look" arguments="&quot;{}&quot;" result="&quot;4 degrees&quot;" files="" embeds="">⏎<summary>Tool Executed</summary>⏎</details>'
 const CODE =
   '<details type="code_interpreter" done="true" duration="1" output="{}">⏎<summary>Analyzed</summary>⏎```python⏎print(1)⏎```⏎</details>'
 
-/** What is left of the words of one answer in the middle of a chat. */
-function left(text: string): string {
+/** Returns the remaining text of an answer in the middle of a chat. */
+function stripFrom(text: string): string {
   const { items } = run(talk`
     user: well?
     assistant: ${text.replaceAll('⏎', '\n')}
@@ -24,14 +24,14 @@ function left(text: string): string {
 }
 
 test.each([
-  ['a thought before the answer', `${THOUGHT}⏎It is cold.`, 'It is cold.'],
-  ['what stands around one, a blank line between', `Hm.⏎${CALL}⏎⏎⏎So.`, 'Hm.⏎⏎So.'],
-  ['several, each after the other', `${THOUGHT}⏎${CALL}⏎${CODE}⏎So.`, 'So.'],
-  ['several, with words in between', `a⏎${THOUGHT}⏎b⏎⏎${CALL}⏎c`, 'a⏎⏎b⏎⏎c'],
-  ['one in the middle of a line', `a ${THOUGHT} b`, 'a⏎⏎b'],
-  ['the indent of the line behind it', `a⏎${THOUGHT}⏎⏎    code`, 'a⏎⏎    code'],
+  ['only the answer after a reasoning block', `${REASONING}⏎It is cold.`, 'It is cold.'],
+  ['the texts around a block, separated by a blank line', `Hm.⏎${CALL}⏎⏎⏎So.`, 'Hm.⏎⏎So.'],
+  ['the text after several blocks', `${REASONING}⏎${CALL}⏎${CODE}⏎So.`, 'So.'],
+  ['the texts between several blocks', `a⏎${REASONING}⏎b⏎⏎${CALL}⏎c`, 'a⏎⏎b⏎⏎c'],
+  ['the texts around a block in the middle of a line', `a ${REASONING} b`, 'a⏎⏎b'],
+  ['the indent of the line after a block', `a⏎${REASONING}⏎⏎    code`, 'a⏎⏎    code'],
 ])('leaves %s', (_, text, expected) => {
-  expect(left(text)).toBe(expected)
+  expect(stripFrom(text)).toBe(expected)
 })
 
 test.each([
@@ -48,17 +48,17 @@ test.each([
     'So.⏎⏎Done.',
   ],
 ])('takes out a block that %s, and not the answer', (_, text, expected) => {
-  expect(left(text)).toBe(expected)
+  expect(stripFrom(text)).toBe(expected)
 })
 
-describe('leaves alone', () => {
+describe('keeps', () => {
   test.each([
-    ['a block in a code fence', `See:⏎\`\`\`html⏎${THOUGHT}⏎\`\`\`⏎ok`],
-    ['a block in a longer fence of tildes', `~~~~⏎~~~⏎${THOUGHT}⏎~~~~`],
-    ['a block in a fence that is open to the end', `\`\`\`⏎${THOUGHT}`],
-    ['a block in a fence of a list', `1. see:⏎   - so:⏎     \`\`\`⏎     ${THOUGHT}⏎     \`\`\``],
+    ['a block in a code fence', `See:⏎\`\`\`html⏎${REASONING}⏎\`\`\`⏎ok`],
+    ['a block in a longer fence of tildes', `~~~~⏎~~~⏎${REASONING}⏎~~~~`],
+    ['a block in a fence that is open to the end', `\`\`\`⏎${REASONING}`],
+    ['a block in a fence of a list', `1. see:⏎   - so:⏎     \`\`\`⏎     ${REASONING}⏎     \`\`\``],
     ['details of other types', '<details>⏎<summary>More</summary>⏎x⏎</details>'],
-    ['details of its own making', '<details type="note">x</details>'],
+    ['details of an unknown type', '<details type="note">x</details>'],
     ['a tag that is only mentioned', 'It begins with `<details type="reasoning">` there.'],
   ])('%s', (_, text) => {
     const items = talk`
@@ -69,37 +69,37 @@ describe('leaves alone', () => {
     expect(run(items).notes).toEqual([])
   })
 
-  test('whatever somebody else says, and what tools give back', () => {
+  test('messages of users and tool outputs', () => {
     const items = talk`
-      system: ${THOUGHT}
-      user: ${THOUGHT}
+      system: ${REASONING}
+      user: ${REASONING}
       call a
-      output a ${THOUGHT}
+      output a ${REASONING}
     `
     expect(run(items).items).toBe(items)
   })
 })
 
-test('finds a block behind a fence, and none that a line of code only seems to open', () => {
-  expect(left(`\`\`\`⏎x⏎\`\`\`⏎${THOUGHT}⏎So.`)).toBe('```⏎x⏎```⏎⏎So.')
-  expect(left(`\`\`\`not a fence\`\`\`⏎${THOUGHT}⏎So.`)).toBe('```not a fence```⏎⏎So.')
-  expect(left(`- a⏎  \`\`\`⏎  x⏎  \`\`\`⏎${THOUGHT}⏎So.`)).toBe('- a⏎  ```⏎  x⏎  ```⏎⏎So.')
+test('finds a block after a fence, and none in a line of code', () => {
+  expect(stripFrom(`\`\`\`⏎x⏎\`\`\`⏎${REASONING}⏎So.`)).toBe('```⏎x⏎```⏎⏎So.')
+  expect(stripFrom(`\`\`\`not a fence\`\`\`⏎${REASONING}⏎So.`)).toBe('```not a fence```⏎⏎So.')
+  expect(stripFrom(`- a⏎  \`\`\`⏎  x⏎  \`\`\`⏎${REASONING}⏎So.`)).toBe('- a⏎  ```⏎  x⏎  ```⏎⏎So.')
 })
 
-test('a message of which nothing is left is dropped, unless there is nothing else', () => {
+test('drops a message that becomes empty, unless it is the only item', () => {
   const step = run(talk`
     user: well?
-    assistant: ${THOUGHT.replaceAll('⏎', '\n')}
+    assistant: ${REASONING.replaceAll('⏎', '\n')}
     user: and?
   `)
   expect(show(step.items)).toBe('user: well?\nuser: and?')
   expect(step.notes).toEqual([{ did: 'dropped', at: 1, why: 'details-removed' }])
-  const alone = run(talk`assistant: ${THOUGHT.replaceAll('⏎', '\n')}`)
+  const alone = run(talk`assistant: ${REASONING.replaceAll('⏎', '\n')}`)
   expect(show(alone.items)).toBe('assistant:')
   expect(alone.notes).toEqual([{ did: 'changed', at: 0, why: 'details-removed' }])
 })
 
-test('what is not text stays, and what pointed into the text goes', () => {
+test('keeps parts without text, and drops annotations of a changed text', () => {
   const annotated: Part = {
     type: 'output_text',
     text: '<details type="reasoning">a</details>b',
@@ -118,8 +118,8 @@ test('what is not text stays, and what pointed into the text goes', () => {
   expect(step.items[1]).toBe(items[1])
 })
 
-/** Everything that such a text can be made of, in any order. */
-const soup = fc
+/** Pieces of generated texts. */
+const anyText = fc
   .array(
     fc.constantFrom(
       '<details type="reasoning">',
@@ -144,7 +144,7 @@ const soup = fc
 const chats = fc.array(
   fc.tuple(
     fc.constantFrom('assistant' as const, 'user' as const),
-    fc.array(soup, { maxLength: 2 }),
+    fc.array(anyText, { maxLength: 2 }),
   ),
   { maxLength: 3 },
 )
@@ -155,7 +155,7 @@ const itemsOf = (chat: typeof chats extends fc.Arbitrary<infer One> ? One : neve
     content: texts.map((text) => ({ type: 'output_text', text })),
   }))
 
-test('keeps the laws of a transform, whatever the text', () => {
+test('satisfies the laws of transforms for any text', () => {
   fc.assert(
     fc.property(chats.map(itemsOf), (items) => {
       expectPure(run, items)
@@ -166,7 +166,7 @@ test('keeps the laws of a transform, whatever the text', () => {
   )
 })
 
-test('a long text full of tags is read to its end', () => {
+test('takes linear time for a long text full of tags', () => {
   const told = (text: string): readonly Item[] => {
     const items = talk`
       user: well?
@@ -186,7 +186,7 @@ test('a long text full of tags is read to its end', () => {
     ' '.repeat(50),
   ]
   for (const piece of hostile) {
-    // Who reads it over and over is not done when the time of a test is over.
+    // A quadratic search would exceed the time limit of the test.
     const text = piece.repeat(1_000_000 / piece.length)
     expect(told(`<details type="reasoning">${text}`)[0]).toMatchObject({ role: 'user' })
     expect(told(`x <details type="reasoning">${text}`)).toHaveLength(2)

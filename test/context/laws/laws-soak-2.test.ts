@@ -1,3 +1,3 @@
-import { soak } from './soak.ts'
+import { testLaws } from './soak.ts'
 
-soak(1)
+testLaws(1)

@@ -1,3 +1,3 @@
-import { soak } from './soak.ts'
+import { testLaws } from './soak.ts'
 
-soak(2)
+testLaws(2)

@@ -1,6 +1,6 @@
 /**
- * Every transform, and the whole plan, over made-up conversations: one law at a time, on a few that
- * can be made small when they show a fault. `soak.ts` takes as many as there is time for.
+ * Checks each transform, and complete pipelines, with generated conversations, one law at a time. Failing
+ * cases are shrunk. `soak.ts` checks many more conversations.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -23,13 +23,19 @@ import {
   expectSteady,
   expectWaiting,
 } from '../../support/laws.ts'
-import { epochOf, givenTo, pruned, TRANSFORMS, WHOLE_PLANS } from './subjects.ts'
+import {
+  computeEpoch,
+  preparePipelineInput,
+  pruneCached,
+  TRANSFORMS,
+  WHOLE_PLANS,
+} from './subjects.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
 
 const COUNTS = numberOfRuns(60)
 
 describe.each(TRANSFORMS)('$name', (subject) => {
-  const { hearsBothSides = true } = subject
+  const { keepsBothSides = true } = subject
   const { run } = subject.transform
 
   test('is pure (C1)', () => {
@@ -46,35 +52,37 @@ describe.each(TRANSFORMS)('$name', (subject) => {
     )
   })
 
-  test('writes a note on all that it does, and no other', () => {
+  test('writes a note for each change, and no other', () => {
     fc.assert(
       fc.property(conversation, (items) => expectHonest(items, run(items))),
       COUNTS,
     )
   })
 
-  test('sends the newest question whole, and the instructions', () => {
+  test('sends the latest question completely, and the instructions', () => {
     fc.assert(
       fc.property(conversation, (items) => expectComplete(items, run(items).items)),
       COUNTS,
     )
   })
 
-  test.runIf(hearsBothSides)('sends something of both sides', () => {
+  test.runIf(keepsBothSides)('sends a message of the user and one of the assistant', () => {
     fc.assert(
       fc.property(conversation, (items) => expectBothSides(items, run(items).items)),
       COUNTS,
     )
   })
 
-  test('keeps what is pinned (C30)', () => {
+  test('keeps pinned items (C30)', () => {
     fc.assert(
-      fc.property(conversation, (items) => expectPinned(pruned(items), run(pruned(items)))),
+      fc.property(conversation, (items) =>
+        expectPinned(pruneCached(items), run(pruneCached(items))),
+      ),
       COUNTS,
     )
   })
 
-  test('leaves a lawful list lawful', () => {
+  test('keeps a valid list valid', () => {
     fc.assert(
       fc.property(tidyConversation, (items) => expectLawful(run(items).items)),
       COUNTS,
@@ -84,25 +92,28 @@ describe.each(TRANSFORMS)('$name', (subject) => {
   test('changes the prefix only at a step', () => {
     fc.assert(
       fc.property(fc.oneof(grown, grownWithinRound), ([before, after]) => {
-        fc.pre(epochOf(subject, before) === epochOf(subject, after))
-        expectSteady(run(givenTo(subject, before)).items, run(givenTo(subject, after)).items)
+        fc.pre(computeEpoch(subject, before) === computeEpoch(subject, after))
+        expectSteady(
+          run(preparePipelineInput(subject, before)).items,
+          run(preparePipelineInput(subject, after)).items,
+        )
       }),
       COUNTS,
     )
   })
 })
 
-test.each(WHOLE_PLANS)('the plan with $names keeps all laws', (plan) => {
-  const { run, epoch, hearsBothSides = true } = plan
+test.each(WHOLE_PLANS)('the pipeline of $names satisfies all laws', (plan) => {
+  const { run, epoch, keepsBothSides = true } = plan
   fc.assert(
     fc.property(conversation, (items) => {
       expectPure(run, items)
       expectIdempotent(run, items)
       expectHonest(items, run(items), true)
       expectComplete(items, run(items).items)
-      if (hearsBothSides) expectBothSides(items, run(items).items)
+      if (keepsBothSides) expectBothSides(items, run(items).items)
       expectLawful(run(items).items)
-      expectPinned(pruned(items), run(pruned(items)))
+      expectPinned(pruneCached(items), run(pruneCached(items)))
     }),
     COUNTS,
   )
@@ -115,7 +126,7 @@ test.each(WHOLE_PLANS)('the plan with $names keeps all laws', (plan) => {
   )
 })
 
-test('a tidy conversation passes the pruning as the very same list', () => {
+test('pruning returns a valid conversation as the same list', () => {
   fc.assert(
     fc.property(tidyConversation, (items) => {
       expect(pruneOrphans().run(items).items).toBe(items)
@@ -124,27 +135,30 @@ test('a tidy conversation passes the pruning as the very same list', () => {
   )
 })
 
-describe.each(TRANSFORMS.filter(({ mends }) => mends))('$name', ({ stubs, transform }) => {
-  const { run } = transform
+describe.each(TRANSFORMS.filter(({ makesValid }) => makesValid))(
+  '$name',
+  ({ addsStubs, transform }) => {
+    const { run } = transform
 
-  test('makes any list lawful (C12, C13)', () => {
-    fc.assert(
-      fc.property(conversation, (items) => expectLawful(run(items).items)),
-      { numRuns: 500 },
-    )
-  })
+    test('makes any list valid (C12, C13)', () => {
+      fc.assert(
+        fc.property(conversation, (items) => expectLawful(run(items).items)),
+        { numRuns: 500 },
+      )
+    })
 
-  test('leaves alone what waits at the end', () => {
-    fc.assert(
-      fc.property(conversation, (items) => expectWaiting(items, run(items).items)),
-      { numRuns: 500 },
-    )
-  })
+    test('keeps calls at the end that wait for their outputs', () => {
+      fc.assert(
+        fc.property(conversation, (items) => expectWaiting(items, run(items).items)),
+        { numRuns: 500 },
+      )
+    })
 
-  test.runIf(stubs)('loses no call that can be answered in words', () => {
-    fc.assert(
-      fc.property(conversation, (items) => expectAnswered(items, run(items))),
-      { numRuns: 500 },
-    )
-  })
-})
+    test.runIf(addsStubs)('drops no call that can get a stub output', () => {
+      fc.assert(
+        fc.property(conversation, (items) => expectAnswered(items, run(items))),
+        { numRuns: 500 },
+      )
+    })
+  },
+)

@@ -1,6 +1,6 @@
 /**
- * What the laws of `subjects.ts` leave out, because it says the newest question in other words: what a
- * blind model is told, images that are reused, and words that look like a notice.
+ * Checks what the laws in `subjects.ts` leave out because it changes the latest question: notices for models
+ * that do not accept some media, reused images, and texts that imitate a notice.
  */
 import fc, { type Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -38,18 +38,18 @@ const COUNTS = numberOfRuns(150)
 
 const KINDS: readonly (readonly MediaKind[])[] = [[], ['file'], ['image'], ['image', 'file']]
 
-/** Some answers have images in them, and some users would like to be the gateway. */
+/** Some answers contain images, and some user texts imitate notices of the gateway. */
 function told(items: Arbitrary<readonly Item[]>): Arbitrary<readonly Item[]> {
   return fc
     .tuple(items, fc.array(fc.nat(20), { minLength: 1, maxLength: 8 }))
     .map(([list, picks]) =>
       list.map((item, at) =>
-        item.type === 'message' ? withMore(item, picks[at % picks.length] ?? 0) : item,
+        item.type === 'message' ? addMedia(item, picks[at % picks.length] ?? 0) : item,
       ),
     )
 }
 
-function withMore(item: Item, pick: number): Item {
+function addMedia(item: Item, pick: number): Item {
   if (item.type !== 'message') return item
   const { role, content } = item
   if (role === 'assistant' && pick < 8) {
@@ -71,10 +71,10 @@ const plan = (kinds: readonly MediaKind[], media: MediaRules = { ...MEDIA, repea
   return (items: readonly Item[]): TransformResult => runTransforms(items, transforms)
 }
 
-describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that sees $kinds', ({ kinds }) => {
+describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that accepts $kinds', ({ kinds }) => {
   const run = plan(kinds)
 
-  test('it is pure, honest and done when it is done', () => {
+  test('the transform is pure and idempotent, and writes a note for each change', () => {
     fc.assert(
       fc.property(told(conversation), (items) => {
         expectPure(run, items)
@@ -85,7 +85,7 @@ describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that sees $kinds',
     )
   })
 
-  test('the whole plan is, too, and keeps what is lawful', () => {
+  test('the same holds for the complete pipeline, and a valid list stays valid', () => {
     const policy = { ...PRESETS.lean, window: { items: 8, turns: null, tokens: null } }
     const transforms = listTransforms({ policy, reader: null, sees: new Set(kinds) })
     const whole = (items: readonly Item[]) => runTransforms(items, transforms)
@@ -98,7 +98,7 @@ describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that sees $kinds',
     )
   })
 
-  test('no part of another kind goes up, and no message is left with nothing (C78)', () => {
+  test('sends no media of another kind, and no empty message (C78)', () => {
     fc.assert(
       fc.property(told(tidyConversation), (items) => {
         const shown = run(items).items
@@ -116,17 +116,19 @@ describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that sees $kinds',
     )
   })
 
-  test('the newest question is whole, but for what the model cannot see', () => {
+  test('keeps all media of the latest question that the model accepts', () => {
     fc.assert(
       fc.property(told(tidyConversation), (items) => {
         const shown = run(items).items
         const end = items.findLastIndex(isUserMessage)
         for (let at = end; isUserMessage(items[at]); at -= 1) {
-          expect(ownWords(shown[at])).toEqual(
-            ownWords(items[at]).map((text) => text.replace('[Gateway', '(Gateway')),
+          expect(listTexts(shown[at])).toEqual(
+            listTexts(items[at]).map((text) => text.replace('[Gateway', '(Gateway')),
           )
           expect(
-            seenIn(items[at], kinds).every((part) => seenIn(shown[at], kinds).includes(part)),
+            listMediaParts(items[at], kinds).every((part) =>
+              listMediaParts(shown[at], kinds).includes(part),
+            ),
           ).toBe(true)
         }
       }),
@@ -135,12 +137,12 @@ describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that sees $kinds',
   })
 })
 
-test('what is reused is told from what stands before it, and stays (C75)', () => {
+test('reused images depend on earlier items only, and stay (C75)', () => {
   const { run } = reshowGeneratedImages({ images: 2 })
   fc.assert(
     fc.property(fc.oneof(grown, grownWithinRound), fc.nat(20), ([before, after], pick) => {
       const [said, more] = [before, after].map((list) =>
-        list.map((item, at) => withMore(item, (pick + at) % 20)),
+        list.map((item, at) => addMedia(item, (pick + at) % 20)),
       )
       if (said !== undefined && more !== undefined) expectSteady(run(said).items, run(more).items)
     }),
@@ -148,7 +150,7 @@ test('what is reused is told from what stands before it, and stays (C75)', () =>
   )
 })
 
-test('every handle in a notice leads to what was hidden there (C80)', () => {
+test('every handle in a notice refers to the media hidden there (C80)', () => {
   fc.assert(
     fc.property(told(tidyConversation), (items) => {
       const handles = assignMediaHandles(items)
@@ -165,14 +167,14 @@ test('every handle in a notice leads to what was hidden there (C80)', () => {
   )
 })
 
-function ownWords(item: Item | undefined): readonly string[] {
+function listTexts(item: Item | undefined): readonly string[] {
   const parts = item === undefined ? [] : listContentParts(item)
   return parts.flatMap((part) =>
     'text' in part && readNoticeMediaIdentities(part) === null ? [part.text] : [],
   )
 }
 
-function seenIn(item: Item | undefined, kinds: readonly MediaKind[]): readonly Part[] {
+function listMediaParts(item: Item | undefined, kinds: readonly MediaKind[]): readonly Part[] {
   const parts = item === undefined ? [] : listContentParts(item)
   return parts.filter((part) => {
     const medium = readPartMedia(part)

@@ -1,4 +1,4 @@
-/** What decides which media are shown, with what makes its steps told in another way than it does itself. */
+/** The media transform with each kind of limit, and an independent computation of its steps. */
 import type { Item } from '../../../src/core/item.ts'
 import { listContentParts } from '../../../src/core/media/media-handles.ts'
 import {
@@ -18,20 +18,21 @@ import {
 import { replaceHiddenMedia } from '../../../src/context/media/replace-hidden-media.ts'
 import type { Subject } from './subjects.ts'
 
-export function media(wishes: Partial<MediaRules>): Subject {
-  const rules = { ...PRESETS.replay.media, ...wishes }
+export function media(overrides: Partial<MediaRules>): Subject {
+  const rules = { ...PRESETS.replay.media, ...overrides }
   return {
-    name: `media ${JSON.stringify(wishes)}`,
+    name: `media ${JSON.stringify(overrides)}`,
     transform: replaceHiddenMedia({ rules, sees: new Set(MEDIA_KINDS), canView: true }),
     epoch: (items) => mediaEpoch(items, rules),
   }
 }
 
 export function mediaEpoch(items: readonly Item[], rules: MediaRules): string {
-  const shots = shotsIn(items)
+  const shots = locateMedia(items)
   const images = shots.filter(({ kind }) => kind === 'image')
   const repeats = rules.repeated === 'last' ? images.filter((shot) => isRepeated(shot, images)) : []
-  const counted = (shot: Shot) => !shot.isPinned && (shot.zone === 1 || !repeats.includes(shot))
+  const counted = (shot: LocatedMedia) =>
+    !shot.isPinned && (shot.zone === 1 || !repeats.includes(shot))
   const places = [...new Set(images.map(({ at }) => at))]
   const byItem = places.map((at) => images.filter((image) => image.at === at))
   return [
@@ -46,21 +47,21 @@ export function mediaEpoch(items: readonly Item[], rules: MediaRules): string {
     rules.keepTurns === null
       ? 0
       : Math.floor(Math.max(0, findRoundStarts(items).length - 1 - rules.keepTurns) / rules.step),
-    // Bytes are as many steps as there are media.
+    // With a limit of bytes, each medium may be a step.
     rules.bytes === null ? 0 : shots.length,
     rules.bytes === null ? 0 : findRoundStarts(items).length,
   ].join()
 }
 
-interface Shot extends PartMedia {
+interface LocatedMedia extends PartMedia {
   readonly at: number
   readonly unit: number
-  /** Before the newest question, in it, since. */
+  /** Before the latest question, in it, or after it. */
   readonly zone: 0 | 1 | 2
   readonly isPinned: boolean
 }
 
-function shotsIn(items: readonly Item[]): readonly Shot[] {
+function locateMedia(items: readonly Item[]): readonly LocatedMedia[] {
   const start = findRoundStarts(items).at(-1) ?? items.length
   const end = findQuestionEnd(items, start)
   const head = countHeadItems(items)
@@ -76,23 +77,23 @@ function shotsIn(items: readonly Item[]): readonly Shot[] {
   )
 }
 
-function isRepeated(shot: Shot, all: readonly Shot[]): boolean {
+function isRepeated(shot: LocatedMedia, all: readonly LocatedMedia[]): boolean {
   return all.some(({ identity, unit }) => identity === shot.identity && unit > shot.unit)
 }
 
 interface Entry {
   readonly weight: 0 | 1
-  readonly zone: Shot['zone']
+  readonly zone: LocatedMedia['zone']
 }
 
-function toOne(counted: (shot: Shot) => boolean) {
-  return (shots: readonly Shot[]): Entry => ({
+function toOne(counted: (shot: LocatedMedia) => boolean) {
+  return (shots: readonly LocatedMedia[]): Entry => ({
     weight: shots.some(counted) ? 1 : 0,
     zone: shots[0]?.zone ?? 0,
   })
 }
 
-/** The first border that leaves few enough; each new image is one, where the newest round has too many. */
+/** The first cutoff that leaves at most the limit. If the latest round alone exceeds it, each new image is a step. */
 function step(entries: readonly Entry[], limit: number | null, items: readonly Item[]): string {
   if (limit === null) return ''
   const stride = Math.max(1, Math.ceil(limit / 2))

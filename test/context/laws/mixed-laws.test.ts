@@ -1,7 +1,7 @@
 /**
- * All of it at once, under each policy: windows, caps, limits of media, voices, notes, pins, resets, a
- * summary and what layers tell, over conversations with media, many voices and tools. The laws hold for
- * the mixture as they do for each part, and none of the wires is told what its provider refuses.
+ * Checks combinations of all features under each policy: windows, caps, media limits, speakers, notes, pins,
+ * resets, a summary and memory layers, with conversations that have media, several authors and tools. The laws
+ * hold for combinations as for single transforms, and no wire gets a request that its provider would reject.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -34,31 +34,31 @@ import {
 import { encodeForWire, WIRES } from '../../support/sent-laws.ts'
 import { talk } from '../../support/talk.ts'
 import { anyAuthors } from '../../support/authors.ts'
-import { MIXED_WISHES, type MixedWishes } from './mixed-wishes.ts'
-import { pruned, waitingCalls } from './subjects.ts'
+import { MIXED_OVERRIDES, type MixedOverrides } from './mixed-wishes.ts'
+import { pruneCached, countWaitingCalls } from './subjects.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
 
 const COUNTS = numberOfRuns(60)
 
-const ALL_OF_IT = MIXED_WISHES.at(-1) ?? {}
+const NEARLY_EVERYTHING = MIXED_OVERRIDES.at(-1) ?? {}
 
-/** Each by itself, and the last, which is nearly everything, under each policy. */
-const MIXTURES: readonly MixedWishes[] = [
-  ...MIXED_WISHES,
-  ...POLICY_NAMES.map((policy) => ({ ...ALL_OF_IT, policy })),
+/** Each one alone; the last one, which combines nearly everything, under each policy. */
+const MIXTURES: readonly MixedOverrides[] = [
+  ...MIXED_OVERRIDES,
+  ...POLICY_NAMES.map((policy) => ({ ...NEARLY_EVERYTHING, policy })),
   { policy: 'lean', window: { items: 12 }, media: { images: 1, bytes: 2000 } },
 ]
 
-/** What may stand beside a conversation. */
-interface Beside {
+/** A reset, a summary and memory layers of a conversation. */
+interface ConversationExtras {
   readonly speak: (items: readonly Item[]) => readonly Item[]
-  /** Before which round it was reset, and before which of those since a summary ends. */
+  /** The round before which the reset comes, and the round since then before which the summary ends. */
   readonly reset: number | null
   readonly summed: number | null
   readonly hasLayers: boolean
 }
 
-const beside = fc.record({
+const extras = fc.record({
   speak: fc.option(anyAuthors).map((speak) => speak ?? ((items: readonly Item[]) => items)),
   reset: fc.option(fc.nat(3), { freq: 2 }),
   summed: fc.option(fc.nat(3)),
@@ -70,22 +70,25 @@ const BLOCKS: readonly RenderedBlock[] = [
   { name: 'facts', band: 'volatile', text: 'Oslo is cold.', changes: [] },
 ]
 
-function mixed(items: readonly Item[], { speak, reset }: Beside): readonly Item[] {
+function buildConversation(
+  items: readonly Item[],
+  { speak, reset }: ConversationExtras,
+): readonly Item[] {
   const place = reset === null ? undefined : findRoundStarts(items)[reset]
-  return speak(items).map((item, at) => (at === place ? withReset(item) : item))
+  return speak(items).map((item, at) => (at === place ? addReset(item) : item))
 }
 
-function withReset(item: Item): Item {
+function addReset(item: Item): Item {
   const before = item.native?.['backstory'] ?? {}
   return setGatewayField(item, { ...before, reset: true })
 }
 
 const READER: CompactionSupport = { wire: 'chat', account: 'a', compacts: false }
 
-function planOf(
-  { room = null, ...wishes }: MixedWishes,
+function listPolicyTransforms(
+  { room = null, ...overrides }: MixedOverrides,
   items: readonly Item[],
-  { summed }: Beside,
+  { summed }: ConversationExtras,
   reader = READER,
 ) {
   const since = dropBeforeReset().run(items).items
@@ -93,80 +96,83 @@ function planOf(
   const covered = listCoveredItems(since, border)
   const summary = { id: 'sum_1', text: 'In short.', facts: [], covered }
   const hasNames = reader.wire === 'chat'
-  const rules = { policy: resolvePolicy([wishes]), room, reader, conversation: items, hasNames }
+  const rules = { policy: resolvePolicy([overrides]), room, reader, conversation: items, hasNames }
   return listTransforms(covered.length === 0 ? rules : { ...rules, summary })
 }
 
-function addedTo(
-  wishes: MixedWishes,
+function listAdditions(
+  overrides: MixedOverrides,
   items: readonly Item[],
-  { hasLayers }: Beside,
+  { hasLayers }: ConversationExtras,
   reader = READER,
 ) {
   return [
-    ...listAdditionTransforms(resolvePolicy([wishes])),
+    ...listAdditionTransforms(resolvePolicy([overrides])),
     ...(hasLayers ? [insertLayerBlocks(BLOCKS, items)] : []),
     ...(reader.wire === 'anthropic' ? [moveItemsAfterCompaction()] : []),
   ]
 }
 
-function sentOf(
-  wishes: MixedWishes,
+function buildPrompt(
+  overrides: MixedOverrides,
   items: readonly Item[],
-  what: Beside,
+  what: ConversationExtras,
   reader = READER,
 ): PipelineResult {
-  const plan = planOf(wishes, items, what, reader)
-  return runTransforms(items, [...plan, ...addedTo(wishes, items, what, reader)])
+  const plan = listPolicyTransforms(overrides, items, what, reader)
+  return runTransforms(items, [...plan, ...listAdditions(overrides, items, what, reader)])
 }
 
-describe.each(MIXTURES)('%j', (wishes) => {
-  test('is pure, honest and complete, and leaves what is lawful', () => {
+describe.each(MIXTURES)('%j', (overrides) => {
+  test('is pure, writes notes, keeps the latest question, and keeps a valid list valid', () => {
     fc.assert(
-      fc.property(conversation, beside, (silent, what) => {
-        const items = mixed(silent, what)
-        const sent = sentOf(wishes, items, what)
-        expectPure((given) => sentOf(wishes, given, what), items)
+      fc.property(conversation, extras, (silent, what) => {
+        const items = buildConversation(silent, what)
+        const sent = buildPrompt(overrides, items, what)
+        expectPure((given) => buildPrompt(overrides, given, what), items)
         expectHonest(items, sent, true)
         expectLawful(sent.items)
-        // With a name in front, a question is whole in other words.
+        // A speaker label changes the text of a question.
         if (items.every((item) => authorOf(item) === null)) expectComplete(items, sent.items)
       }),
       COUNTS,
     )
   })
 
-  test('does nothing more to what it has cut', () => {
+  test('changes nothing more in a second run', () => {
     fc.assert(
-      fc.property(conversation, beside, (silent, before) => {
-        // What is pinned outlasts a reset, but not once it is a placeholder.
+      fc.property(conversation, extras, (silent, before) => {
+        // A pinned item survives a reset, but a placeholder that replaces it does not.
         const what = { ...before, reset: null }
-        const items = mixed(silent, what)
-        const plan = planOf(wishes, items, what)
+        const items = buildConversation(silent, what)
+        const plan = listPolicyTransforms(overrides, items, what)
         expectIdempotent((given) => runTransforms(given, plan), items)
       }),
       COUNTS,
     )
   })
 
-  test('keeps what is pinned', () => {
+  test('keeps pinned items', () => {
     fc.assert(
-      fc.property(conversation, beside, (silent, what) => {
-        // Who is hidden is hidden, and what was before a reset is gone, pinned or not.
-        const items = pruned(mixed(silent, { ...what, speak: (all) => all }))
-        expectPinned(items, sentOf(wishes, items, what))
+      fc.property(conversation, extras, (silent, what) => {
+        // Hidden authors stay hidden, and items before a reset are dropped, even if they are pinned.
+        const items = pruneCached(buildConversation(silent, { ...what, speak: (all) => all }))
+        expectPinned(items, buildPrompt(overrides, items, what))
       }),
       COUNTS,
     )
   })
 
-  test('tells no wire what its provider refuses', () => {
+  test('sends no request that a provider would reject', () => {
     fc.assert(
-      fc.property(conversation, beside, (silent, what) => {
-        const items = [...mixed(silent, what), ...talk`user: so?`]
+      fc.property(conversation, extras, (silent, what) => {
+        const items = [...buildConversation(silent, what), ...talk`user: so?`]
         for (const wire of WIRES) {
           const reader = { wire: wire.wire, account: wire.wire, compacts: false }
-          const { path, body } = encodeForWire(wire, sentOf(wishes, items, what, reader).items)
+          const { path, body } = encodeForWire(
+            wire,
+            buildPrompt(overrides, items, what, reader).items,
+          )
           expect(wire.faults(path, body)).toEqual([])
         }
       }),
@@ -175,26 +181,28 @@ describe.each(MIXTURES)('%j', (wishes) => {
   })
 })
 
-/** Whose borders move with what is said, and not with what tools have to say, which takes room. */
+/** Policies whose cutoffs move with messages only, not with tool outputs. */
 const BY_TURNS = MIXTURES.filter(
   ({ window = {}, media, room }) =>
     !('items' in window) && !('tokens' in window) && media === undefined && room === undefined,
 )
 
-test.each(BY_TURNS)('%j sends what it has sent again while tools are at work', (wishes) => {
+test.each(BY_TURNS)('%j sends the same prefix again while tools run', (overrides) => {
   fc.assert(
-    fc.property(grownWithinRound, beside, ([before, after], what) => {
-      // What is said by somebody is a message: nobody takes the calls of a turn from its model.
+    fc.property(grownWithinRound, extras, ([before, after], what) => {
+      // Only messages have authors here, so that no call of the running turn is hidden.
       const speak = (items: readonly Item[]) =>
         what.speak(items).map((item, at) => (item.type === 'message' ? item : (items[at] ?? item)))
-      const [asked, done] = [before, after].map((items) => mixed(items, { ...what, speak }))
+      const [asked, done] = [before, after].map((items) =>
+        buildConversation(items, { ...what, speak }),
+      )
       if (asked === undefined || done === undefined) return
       const more = done.slice(asked.length)
       const last = asked.at(-1)
-      fc.pre(more.every(isWork) && waitingCalls(asked) === waitingCalls(done))
+      fc.pre(more.every(isWork) && countWaitingCalls(asked) === countWaitingCalls(done))
       fc.pre(last !== undefined && !isModelItem(last))
-      const told = { ...wishes, media: resolvePolicy([{ policy: 'replay' }]).media }
-      expectSteady(sentOf(told, asked, what).items, sentOf(told, done, what).items)
+      const told = { ...overrides, media: resolvePolicy([{ policy: 'replay' }]).media }
+      expectSteady(buildPrompt(told, asked, what).items, buildPrompt(told, done, what).items)
     }),
     COUNTS,
   )

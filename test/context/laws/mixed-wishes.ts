@@ -1,12 +1,12 @@
-/** Policies of which each does something else to a conversation, and one that does nearly all of it. */
+/** Policies that each use one kind of transform, and one policy that uses nearly all. */
 import type { PolicyOverrides } from '../../../src/core/context-policy.ts'
 
-/** With what there is room for, where a conversation is to fit that. */
-export interface MixedWishes extends PolicyOverrides {
+/** `room`: the token limit, if the conversation must fit one. */
+export interface MixedOverrides extends PolicyOverrides {
   readonly room?: number | null
 }
 
-export const MIXED_WISHES: readonly MixedWishes[] = [
+export const MIXED_OVERRIDES: readonly MixedOverrides[] = [
   { policy: 'retain', room: 700 },
   { policy: 'replay', room: 1500 },
   { policy: 'lean', room: 700 },

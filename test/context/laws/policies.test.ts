@@ -1,4 +1,4 @@
-/** What the presets come to, over a conversation as it grows by one item after the other. */
+/** Checks the presets with a conversation that grows item by item. */
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { isUserMessage, findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
@@ -7,8 +7,8 @@ import { listTransforms, runTransforms } from '../../../src/context/list-and-run
 import { expectSteady } from '../../support/laws.ts'
 import { talk } from '../../support/talk.ts'
 
-const planned = (wishes: PolicyOverrides) => {
-  const plan = listTransforms({ policy: resolvePolicy([wishes]), reader: null })
+const applyPolicy = (overrides: PolicyOverrides) => {
+  const plan = listTransforms({ policy: resolvePolicy([overrides]), reader: null })
   return (items: readonly Item[]) => runTransforms(items, plan)
 }
 
@@ -27,17 +27,17 @@ const conversation = Array.from({ length: TURNS }).flatMap(
   `,
 )
 
-/** Where a model is asked: behind each question, and behind each output. */
-const requests = conversation.flatMap((item, at) =>
+/** The lengths at which a request is sent: after each question and each output. */
+const listRequests = conversation.flatMap((item, at) =>
   isUserMessage(item) || item.type === 'function_call_output'
     ? [conversation.slice(0, at + 1)]
     : [],
 )
 
-/** How many requests do not begin with all of the one before. */
-function breaks(run: ReturnType<typeof planned>): readonly number[] {
-  return requests.flatMap((items, at) => {
-    const before = run(requests[at - 1] ?? []).items
+/** Counts the requests that do not begin with the complete previous one. */
+function countPrefixBreaks(run: ReturnType<typeof applyPolicy>): readonly number[] {
+  return listRequests.flatMap((items, at) => {
+    const before = run(listRequests[at - 1] ?? []).items
     try {
       expectSteady(before, run(items).items)
       return []
@@ -47,7 +47,7 @@ function breaks(run: ReturnType<typeof planned>): readonly number[] {
   })
 }
 
-const outputsIn = (items: readonly Item[]) =>
+const listOutputLengths = (items: readonly Item[]) =>
   items.flatMap((item) =>
     item.type === 'function_call_output' && typeof item.output === 'string'
       ? [item.output.length]
@@ -55,32 +55,32 @@ const outputsIn = (items: readonly Item[]) =>
   )
 
 describe('replay', () => {
-  test('sends everything, always, as the very same list', () => {
-    expect(planned({ policy: 'replay' })(conversation).items).toBe(conversation)
+  test('always returns the same list', () => {
+    expect(applyPolicy({ policy: 'replay' })(conversation).items).toBe(conversation)
   })
 })
 
 describe('retain (C14, C15)', () => {
-  const run = planned({ policy: 'retain' })
+  const run = applyPolicy({ policy: 'retain' })
 
-  test('outputs that are more than five turns old are short, in steps of ten turns (C34)', () => {
-    expect(breaks(run)).toEqual([15])
-    const lengths = outputsIn(run(conversation).items)
+  test('shortens outputs older than five turns, in steps of ten turns (C34)', () => {
+    expect(countPrefixBreaks(run)).toEqual([15])
+    const lengths = listOutputLengths(run(conversation).items)
     expect(lengths.map((length) => length > 1000)).toEqual(
       Array.from({ length: 2 * TURNS }, (_, at) => at >= 20),
     )
   })
 
-  test('reasoning stays', () => {
+  test('keeps reasoning', () => {
     const { items } = run(conversation)
     expect(items.filter(({ type }) => type === 'reasoning')).toHaveLength(3 * TURNS)
   })
 })
 
 describe('lean', () => {
-  const run = planned({ policy: 'lean' })
+  const run = applyPolicy({ policy: 'lean' })
 
-  test('the running turn is whole, and closed turns have short outputs and no reasoning', () => {
+  test('keeps the running turn complete, and shortens outputs and drops reasoning of finished turns', () => {
     const items = conversation.slice(0, -1)
     const start = findRoundStarts(items).at(-1) ?? 0
     const { items: left } = run(items)
@@ -88,14 +88,14 @@ describe('lean', () => {
     expect(open).toEqual(items.slice(start, -1))
     const closed = left.slice(0, left.findLastIndex(isUserMessage))
     expect(closed.some(({ type }) => type === 'reasoning')).toBe(false)
-    expect(Math.max(...outputsIn(closed))).toBeLessThan(500)
+    expect(Math.max(...listOutputLengths(closed))).toBeLessThan(500)
   })
 
-  test('a turn is trimmed once and for ever, when it closes', () => {
-    // Only where a turn begins, and then no further back than the turn that has closed.
-    expect(breaks(run)).toEqual(Array.from({ length: TURNS - 1 }, (_, at) => at + 1))
-    for (const [at, items] of requests.entries()) {
-      const before = requests[at - 1] ?? []
+  test('trims a turn only once, when it is finished', () => {
+    // Changes come only at the start of a turn, and only in the turn that has just finished.
+    expect(countPrefixBreaks(run)).toEqual(Array.from({ length: TURNS - 1 }, (_, at) => at + 1))
+    for (const [at, items] of listRequests.entries()) {
+      const before = listRequests[at - 1] ?? []
       const closed = run(before).items
       expectSteady(closed.slice(0, closed.findLastIndex(isUserMessage) + 1), run(items).items)
     }
@@ -103,16 +103,16 @@ describe('lean', () => {
 })
 
 describe('capped', () => {
-  const run = planned({ policy: 'capped' })
+  const run = applyPolicy({ policy: 'capped' })
 
-  test('outputs are cut when they are first seen, and no request ever breaks the prefix', () => {
-    expect(breaks(run)).toEqual([])
-    const lengths = outputsIn(run(conversation).items)
+  test('caps outputs when they are first sent, and never changes the prefix', () => {
+    expect(countPrefixBreaks(run)).toEqual([])
+    const lengths = listOutputLengths(run(conversation).items)
     expect(Math.min(...lengths)).toBeGreaterThan(3900)
     expect(Math.max(...lengths)).toBeLessThanOrEqual(4000)
   })
 
-  test('reasoning stays', () => {
+  test('keeps reasoning', () => {
     const { items } = run(conversation)
     expect(items.filter(({ type }) => type === 'reasoning')).toHaveLength(3 * TURNS)
   })
@@ -125,8 +125,8 @@ describe('a window on any of them (C34)', () => {
     [{ tokens: 40_000 }, 9],
   ])('%j moves in steps', (window, most) => {
     for (const policy of ['replay', 'capped'] as const) {
-      const run = planned({ policy, window })
-      const moved = breaks(run)
+      const run = applyPolicy({ policy, window })
+      const moved = countPrefixBreaks(run)
       expect(new Set(moved).size).toBe(moved.length)
       expect(moved.length).toBeLessThanOrEqual(TURNS / 3)
       const left = findRoundStarts(run(conversation).items).length

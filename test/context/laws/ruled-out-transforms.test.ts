@@ -1,4 +1,4 @@
-/** A transform that the scan of the items rules out would have changed nothing. */
+/** Checks that a transform which is skipped because of `needs` would have changed nothing. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { resolvePolicy } from '../../../src/core/context-policy.ts'
@@ -12,10 +12,10 @@ import { plainAccount } from '../../support/account.ts'
 import { conversation } from '../../support/conversations.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
 import { anyAuthors } from '../../support/authors.ts'
-import { MIXED_WISHES } from './mixed-wishes.ts'
+import { MIXED_OVERRIDES } from './mixed-wishes.ts'
 import { resolveMediaSupport } from '../../../src/media/resolve-upstream-media-support.ts'
 
-/** Texts that some transform looks for; most of them only nearly. */
+/** Texts that a transform searches for, and similar texts. */
 const SUSPICIOUS_TEXTS = [
   '\n\n[01K9ZZZZZZ0123456789]: #\n\nYes',
   'see [01K9ZZZZZZ0123456789]: # here',
@@ -26,9 +26,9 @@ const SUSPICIOUS_TEXTS = [
   '![a](https://example.com/a.png)',
 ]
 
-const suspicious = fc.constantFrom(...SUSPICIOUS_TEXTS)
+const anySuspicious = fc.constantFrom(...SUSPICIOUS_TEXTS)
 
-/** Puts a text in front of one text of an item; other items stay as they are. */
+/** Prepends a text to one text of an item; items without text stay unchanged. */
 function prependText(item: Item, text: string): Item {
   switch (item.type) {
     case 'message': {
@@ -55,7 +55,7 @@ const conversations = fc
   .tuple(
     conversation,
     fc.option(anyAuthors),
-    fc.array(fc.tuple(fc.nat(8), suspicious), { maxLength: 6 }),
+    fc.array(fc.tuple(fc.nat(8), anySuspicious), { maxLength: 6 }),
     fc.option(fc.nat(30), { freq: 3 }),
   )
   .map(([items, speak, texts, reset]) => {
@@ -74,7 +74,7 @@ const conversations = fc
 const WIRES = ['chat', 'responses', 'anthropic', 'gemini'] as const
 
 function listAllTransforms(
-  { room = null, ...overrides }: (typeof MIXED_WISHES)[number],
+  { room = null, ...overrides }: (typeof MIXED_OVERRIDES)[number],
   wire: (typeof WIRES)[number],
   unansweredCalls: 'drop' | 'stub',
 ): readonly Transform[] {
@@ -91,9 +91,9 @@ function listAllTransforms(
   ]
 }
 
-test('a transform that is ruled out would have changed nothing', () => {
-  const wishes = fc.constantFrom(
-    ...MIXED_WISHES,
+test('a skipped transform would have changed nothing', () => {
+  const overrides = fc.constantFrom(
+    ...MIXED_OVERRIDES,
     { speakers: { actAs: 'u2' } },
     { media: { images: 0 } },
     { media: { reuse: 'user_then_assistant' as const } },
@@ -102,7 +102,7 @@ test('a transform that is ruled out would have changed nothing', () => {
   fc.assert(
     fc.property(
       conversations,
-      wishes,
+      overrides,
       fc.constantFrom(...WIRES),
       unanswered,
       (items, overrides, wire, unansweredCalls) => {
@@ -121,7 +121,7 @@ test('a transform that is ruled out would have changed nothing', () => {
   )
 })
 
-test('a plain chat runs no transform that looks for something', () => {
+test('a plain chat skips all transforms that need a trait', () => {
   const items = [
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello!' }] },

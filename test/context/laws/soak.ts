@@ -1,12 +1,12 @@
 /**
- * A great many made-up conversations, each through every transform and every plan, held to all laws
- * at once. What is sent of some of them is shown to the checkers of the four wires. It is done in parts
- * (`laws-soak-….test.ts`), so that every core can have one.
+ * Checks all laws for many generated conversations, with each transform and each pipeline. The result of some
+ * is checked against the rules of the four wires. The test is split into four files (`laws-soak-1.test.ts` …), so
+ * that they run in parallel.
  *
- *     LAWS_RUNS=10000000 npx vitest run --config test/vitest.config.ts test/rebuild/laws-soak
+ *     LAWS_RUNS=10000000 npx vitest run --config test/vitest.config.ts test/context/laws/laws-soak
  *
- * `npm test` tries one tenth of the conversations, which `SAMPLE_SEED` chooses (`sample.ts`); `LAWS_SEED`
- * makes other conversations. A failure is made small and printed, with the seed that shows it again.
+ * `npm test` tries a tenth of the conversations, chosen by `SAMPLE_SEED` (`sample.ts`); `LAWS_SEED` generates
+ * different ones. A failing case is shrunk and printed with its seed.
  */
 import fc from 'fast-check'
 import { setImmediate } from 'node:timers/promises'
@@ -28,25 +28,32 @@ import {
 } from '../../support/laws.ts'
 import { expectAccepted } from '../../support/sent-laws.ts'
 import { isSampled } from '../../support/sample.ts'
-import { epochOf, givenTo, TRANSFORMS, WHOLE_PLANS, type Plan, type Subject } from './subjects.ts'
+import {
+  computeEpoch,
+  preparePipelineInput,
+  TRANSFORMS,
+  WHOLE_PLANS,
+  type Plan,
+  type Subject,
+} from './subjects.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
 
 const PARTS = 4
 const RUNS = Math.ceil(numberOfRuns(100_000).numRuns / PARTS)
 const SEED = Number(process.env['LAWS_SEED'] ?? 1)
 const BATCH = 500
-/** A run tries one of so many shares, unless it was asked for a number. */
+/** Without `LAWS_RUNS`, a run tries one of this many shares. */
 const SHARES = process.env['LAWS_RUNS'] === undefined ? 10 : 1
 
-/** Each conversation has its turn with some of the settings, and with some of what is dear to ask. */
+/** Each conversation is tried with some of the settings and some of the expensive checks, in rotation. */
 const SETTINGS = 24
 const TURNS = 12
 
-/** The same transform with other settings begins with the same word. */
+/** Groups the subjects by the first word of their names, which is the same for each setting of a transform. */
 const KINDS = [...Map.groupBy(TRANSFORMS, ({ name }) => name.split(' ', 1)[0]).values()]
 
 /** `part` counts from 0. */
-export function soak(part: number): void {
+export function testLaws(part: number): void {
   const all = Array.from({ length: Math.ceil(RUNS / BATCH) }, (_, batch) => batch)
   const batches = all
     .filter((batch) => isSampled(batch, SHARES))
@@ -60,7 +67,7 @@ export function soak(part: number): void {
         fc.assert(keepsLaws, { numRuns, seed: SEED + batch * PARTS + part })
         seen += numRuns
         if (seen % 100_000 === 0) process.stdout.write(`${seen} conversations keep all laws\n`)
-        // Lets the runner breathe, and what was made be forgotten.
+        // Yields to the event loop, so that vitest can report and memory is freed.
         await setImmediate()
       }
       expect(seen).toBe(count)
@@ -80,9 +87,9 @@ const keepsLaws = fc.property(history, pick, ([before, items], picked) => {
   const turn = Math.floor(picked / SETTINGS)
   expectAll(items, subjects, plans)
   if (turn === 0) expectAccepted(items, items.length % 2 === 0 ? 'drop' : 'stub')
-  else if (turn === 1) expectTwiceTheSame(items, subjects, plans)
+  else if (turn === 1) expectAllIdempotent(items, subjects, plans)
   else if (turn < 4) expectAllSteady(before, items, subjects, plans)
-  else if (turn < 6) expectAllDone(items, subjects, plans)
+  else if (turn < 6) expectAllComplete(items, subjects, plans)
 })
 
 type Subjects = readonly Subject[]
@@ -90,37 +97,37 @@ type Plans = readonly Plan[]
 
 function expectAll(items: readonly Item[], subjects: Subjects, plans: Plans): void {
   for (const subject of subjects) {
-    const given = givenTo(subject, items)
+    const given = preparePipelineInput(subject, items)
     const step = subject.transform.run(given)
     expectHonest(given, step)
-    expectKept(given, step, subject)
-    if (subject.mends === true) expectWaiting(items, step.items)
-    if (subject.stubs === true) expectAnswered(items, step)
+    expectItemsKept(given, step, subject)
+    if (subject.makesValid === true) expectWaiting(items, step.items)
+    if (subject.addsStubs === true) expectAnswered(items, step)
   }
   for (const plan of plans) {
     const step = plan.run(items)
     expectHonest(items, step, true)
-    expectKept(items, step, plan)
+    expectItemsKept(items, step, plan)
   }
 }
 
-function expectKept(
+function expectItemsKept(
   items: readonly Item[],
   step: TransformResult,
-  { hearsBothSides = true }: Pick<Subject, 'hearsBothSides'>,
+  { keepsBothSides = true }: Pick<Subject, 'keepsBothSides'>,
 ): void {
   expectComplete(items, step.items)
-  if (hearsBothSides) expectBothSides(items, step.items)
+  if (keepsBothSides) expectBothSides(items, step.items)
   expectLawful(step.items)
 }
 
-/** Even of what is not in order, as a transform is not given it. */
-function expectAllDone(items: readonly Item[], subjects: Subjects, plans: Plans): void {
+/** Checks lists that are not pruned, too, which a transform in a pipeline does not get. */
+function expectAllComplete(items: readonly Item[], subjects: Subjects, plans: Plans): void {
   for (const { transform } of subjects) expectIdempotent(transform.run, items)
   for (const { run } of plans) expectIdempotent(run, items)
 }
 
-function expectTwiceTheSame(items: readonly Item[], subjects: Subjects, plans: Plans): void {
+function expectAllIdempotent(items: readonly Item[], subjects: Subjects, plans: Plans): void {
   for (const { transform } of subjects) expectPure(transform.run, items)
   for (const { run } of plans) expectPure(run, items)
 }
@@ -132,9 +139,12 @@ function expectAllSteady(
   plans: Plans,
 ): void {
   for (const subject of subjects) {
-    if (epochOf(subject, before) !== epochOf(subject, items)) continue
+    if (computeEpoch(subject, before) !== computeEpoch(subject, items)) continue
     const { run } = subject.transform
-    expectSteady(run(givenTo(subject, before)).items, run(givenTo(subject, items)).items)
+    expectSteady(
+      run(preparePipelineInput(subject, before)).items,
+      run(preparePipelineInput(subject, items)).items,
+    )
   }
   for (const { run, epoch } of plans) {
     if (epoch(before) === epoch(items)) expectSteady(run(before).items, run(items).items)

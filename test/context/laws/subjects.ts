@@ -1,6 +1,6 @@
 /**
- * All transforms, with what makes their steps, and the plans that they are put together to, for the
- * laws to be held against. A new transform gets a line in `TRANSFORMS`.
+ * Lists all transforms and pipelines for the laws, each with a function that computes its steps. A new transform
+ * gets a line in `TRANSFORMS`.
  */
 import { isCompaction } from '../../../src/core/items/compaction-item.ts'
 import type { Item } from '../../../src/core/item.ts'
@@ -28,11 +28,8 @@ import {
 } from '../../../src/context/windows/fit-token-budget.ts'
 import { hideAuthors } from '../../../src/context/speakers/hide-authors.ts'
 import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
-import {
-  createAlwaysSentGroupPredicate,
-  ITEM_WEIGHTS,
-  sumWeights,
-} from '../../../src/context/windows/item-weights.ts'
+import { createAlwaysSentGroupPredicate } from '../../../src/context/find-undroppable-items.ts'
+import { ITEM_WEIGHTS, sumWeights } from '../../../src/context/windows/item-weights.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { planTokenBudget } from '../../../src/context/windows/plan-token-budget.ts'
 import { findSummaryCut } from '../../../src/context/summaries/plan-and-parse-summary.ts'
@@ -55,13 +52,13 @@ import { media, mediaEpoch } from './media-subject.ts'
 export interface Subject {
   readonly name: string
   readonly transform: Transform
-  /** Told from counts alone: while it stays the same, what was sent is sent again unchanged. */
+  /** Computed from counts alone: while the value stays the same, the earlier prompt is sent again unchanged. */
   readonly epoch: (items: readonly Item[]) => number | string
-  readonly hearsBothSides?: boolean
-  /** It mends what it is given. In every plan one of these comes before what counts anything. */
-  readonly mends?: boolean
-  /** It gives an output to each call that has none. */
-  readonly stubs?: boolean
+  readonly keepsBothSides?: boolean
+  /** True if the transform makes lists valid. In each pipeline one of these runs before anything is counted. */
+  readonly makesValid?: boolean
+  /** True if the transform adds missing outputs. */
+  readonly addsStubs?: boolean
 }
 
 export const TRANSFORMS: readonly Subject[] = [
@@ -71,12 +68,17 @@ export const TRANSFORMS: readonly Subject[] = [
   { name: 'merge runs', transform: mergeConsecutiveMessages(), epoch: () => 0 },
   {
     name: 'tell speakers',
-    transform: labelSpeakers({ names: 'prefix', ofAssistants: true, persona: 'Ada', actAs: null }),
+    transform: labelSpeakers({
+      names: 'prefix',
+      labelsAssistants: true,
+      persona: 'Ada',
+      actAs: null,
+    }),
     epoch: () => 0,
   },
   {
     name: 'place notes',
-    // One that moves with every message has nothing but steps; what of it stays has tests of its own.
+    // A text that moves with every message changes the prefix each time; other tests check what stays.
     transform: insertPolicyTexts([{ text: 'note', depth: 1000, role: 'developer' }]),
     epoch: () => 0,
   },
@@ -87,14 +89,14 @@ export const TRANSFORMS: readonly Subject[] = [
     ]),
     epoch: () => 0,
   },
-  { name: 'prune', transform: pruneOrphans(), epoch: waitingCalls, mends: true },
-  // A call that has waited in vain keeps its place, if a stub can be told in words.
+  { name: 'prune', transform: pruneOrphans(), epoch: countWaitingCalls, makesValid: true },
+  // A call that never got its output stays in place if it can have a stub output.
   {
     name: 'prune and answer',
-    transform: withStubs(),
-    epoch: waitingOpaquely,
-    mends: true,
-    stubs: true,
+    transform: createPruneWithStubs(),
+    epoch: countWaitingOpaqueCalls,
+    makesValid: true,
+    addsStubs: true,
   },
   { name: 'strip details', transform: stripDetailsBlocks(), epoch: () => 0 },
   { name: 'strip markers', transform: stripMarkers(), epoch: () => 0 },
@@ -110,9 +112,9 @@ export const TRANSFORMS: readonly Subject[] = [
   window('turns', 5),
   window('tokens', 400),
   window('tokens', 2000),
-  fitting({ most: 400 }),
-  fitting({ most: 2000 }),
-  fitting({ most: 900, policy: 'replay' }),
+  tokenBudget({ maxTokens: 400 }),
+  tokenBudget({ maxTokens: 2000 }),
+  tokenBudget({ maxTokens: 900, policy: 'replay' }),
   bound('items', 5),
   bound('items', 64),
   bound('tokens', 800),
@@ -122,9 +124,9 @@ export const TRANSFORMS: readonly Subject[] = [
   compaction('responses'),
   summary(1),
   summary(3),
-  retain('next_reply'),
-  retain('open_turn'),
-  valid(),
+  expiredReasoning('next_reply'),
+  expiredReasoning('open_turn'),
+  validReasoning(),
   { name: 'defuse', transform: escapeNoticesInItems(), epoch: () => 0 },
   media({ repeated: 'last' }),
   media({ window: 0 }),
@@ -142,10 +144,10 @@ export const TRANSFORMS: readonly Subject[] = [
 
 const PLANS: readonly (readonly [mending: Transform, ...(readonly Subject[])])[] = [
   [pruneOrphans(), shorten(1, 1)],
-  [withStubs(), shorten(1, 1)],
+  [createPruneWithStubs(), shorten(1, 1)],
   [pruneOrphans(), window('items', 1), bound('items', 4)],
   [pruneOrphans(), window('items', 6), bound('items', 64), shorten(2, 2)],
-  [withStubs(), window('items', 16), bound('items', 64), shorten(0, 1)],
+  [createPruneWithStubs(), window('items', 16), bound('items', 64), shorten(0, 1)],
   [pruneOrphans(), summary(2), shorten(1, 1)],
   [pruneOrphans(), compaction('chat'), window('items', 6), bound('items', 64), shorten(2, 2)],
 ]
@@ -154,17 +156,17 @@ export interface Plan {
   readonly names: string
   readonly run: Run
   readonly epoch: (items: readonly Item[]) => string
-  readonly hearsBothSides?: boolean
+  readonly keepsBothSides?: boolean
 }
 
-const MADE_PLANS = PLANS.map(([mending, ...subjects]): Plan => ({
+const BASIC_PLANS = PLANS.map(([mending, ...subjects]): Plan => ({
   names: [mending, ...subjects].map(({ name }) => name).join(),
   run: (items) =>
     runTransforms(items, [mending, ...subjects.map(({ transform }) => transform), pruneOrphans()]),
-  // A transform counts what those before it have left.
+  // A transform counts the items that the earlier ones have left.
   epoch(items) {
     let left = mending.run(items).items
-    const waiting = waitingCalls(items)
+    const waiting = countWaitingCalls(items)
     const epochs = subjects.map(({ transform, epoch }) => {
       const number = epoch(left)
       left = transform.run(left).items
@@ -182,22 +184,22 @@ const WINDOWS: readonly (PolicyOverrides['window'] & object)[] = [
   { turns: 4, items: 16, tokens: 2000 },
 ]
 
-/** Each policy as a request may have it, with each window. */
+/** Each policy, with each window. */
 const POLICY_PLANS = POLICY_NAMES.flatMap((policy) => [
   ...WINDOWS.map((window) => policyPlan({ policy, window })),
   policyPlan({ policy }, 600),
   policyPlan({ policy, window: { turns: 4, tokens: 2000 } }, 1500),
 ])
 
-export const WHOLE_PLANS: readonly Plan[] = [...MADE_PLANS, ...POLICY_PLANS]
+export const WHOLE_PLANS: readonly Plan[] = [...BASIC_PLANS, ...POLICY_PLANS]
 
-function policyPlan(wishes: PolicyOverrides, room: number | null = null): Plan {
-  const policy = resolvePolicy([wishes])
+function policyPlan(overrides: PolicyOverrides, room: number | null = null): Plan {
+  const policy = resolvePolicy([overrides])
   const plan = listTransforms({ policy, room, reader: null })
   const { keepTurns, step } = policy.outputs
   const epochs: Readonly<Record<string, Subject['epoch']>> = {
     ...Object.fromEntries(
-      Object.entries(wishes.window ?? {}).flatMap(([by, limit]) => {
+      Object.entries(overrides.window ?? {}).flatMap(([by, limit]) => {
         const most = limit ?? Infinity
         const kind = by as 'items' | 'turns' | 'tokens'
         const ofWindow = [`window-${by}`, window(kind, most).epoch] as const
@@ -207,13 +209,14 @@ function policyPlan(wishes: PolicyOverrides, room: number | null = null): Plan {
       }),
     ),
     'shorten-tool-outputs': shorten(keepTurns ?? 0, step).epoch,
-    'retain-reasoning': retain('open_turn').epoch,
+    'retain-reasoning': expiredReasoning('open_turn').epoch,
     'show-media': (items) => mediaEpoch(items, policy.media),
-    'window-room': (items) => (room === null ? 0 : roomEpoch(items, { most: room, policy })),
+    'window-room': (items) =>
+      room === null ? 0 : computeTokenBudgetEpoch(items, { maxTokens: room, policy }),
   }
   return {
-    names: JSON.stringify(wishes) + (room === null ? '' : ` in a room of ${room}`),
-    hearsBothSides: wishes.window?.turns === undefined && room === null,
+    names: JSON.stringify(overrides) + (room === null ? '' : ` in a room of ${room}`),
+    keepsBothSides: overrides.window?.turns === undefined && room === null,
     run: (items) => runTransforms(items, plan),
     epoch(items) {
       let left = items
@@ -222,46 +225,49 @@ function policyPlan(wishes: PolicyOverrides, room: number | null = null): Plan {
         left = run(left).items
         return number
       })
-      return [waitingCalls(items), ...told].join()
+      return [countWaitingCalls(items), ...told].join()
     },
   }
 }
 
-/** What a transform is given in every plan: the orphans are gone before anything is counted. */
-export function givenTo({ mends = false }: Subject, items: readonly Item[]): readonly Item[] {
-  return mends ? items : pruned(items)
+/** The input of a transform in a pipeline: orphans are dropped before anything is counted. */
+export function preparePipelineInput(
+  { makesValid = false }: Subject,
+  items: readonly Item[],
+): readonly Item[] {
+  return makesValid ? items : pruneCached(items)
 }
 
-export function epochOf(subject: Subject, items: readonly Item[]): string {
-  const waiting = subject.mends === true ? 0 : waitingCalls(items)
-  return `${waiting} ${subject.epoch(givenTo(subject, items))}`
+export function computeEpoch(subject: Subject, items: readonly Item[]): string {
+  const waiting = subject.makesValid === true ? 0 : countWaitingCalls(items)
+  return `${waiting} ${subject.epoch(preparePipelineInput(subject, items))}`
 }
 
-/** A call that waits at the end is dropped when its output does not come: a step. */
-export function waitingCalls(items: readonly Item[]): number {
-  return waiting(items).length
+/** A step occurs when a call at the end is dropped because its output does not come. */
+export function countWaitingCalls(items: readonly Item[]): number {
+  return listWaitingCalls(items).length
 }
 
-function waitingOpaquely(items: readonly Item[]): number {
-  return waiting(items).filter(({ type }) => type === 'opaque').length
+function countWaitingOpaqueCalls(items: readonly Item[]): number {
+  return listWaitingCalls(items).filter(({ type }) => type === 'opaque').length
 }
 
-function waiting(items: readonly Item[]): readonly Item[] {
-  const left = pruned(items)
+function listWaitingCalls(items: readonly Item[]): readonly Item[] {
+  const left = pruneCached(items)
   const partners = findToolCallPairs(left)
   return left.filter((item, at) => partners[at] === UNPAIRED && callEndOf(item) !== null)
 }
 
-/** Asked for over and over, by each transform. */
-export function pruned(items: readonly Item[]): readonly Item[] {
-  const known = PRUNED.get(items) ?? pruneOrphans().run(items).items
-  PRUNED.set(items, known)
+/** Cached, because each transform needs it repeatedly. */
+export function pruneCached(items: readonly Item[]): readonly Item[] {
+  const known = PRUNED_LISTS.get(items) ?? pruneOrphans().run(items).items
+  PRUNED_LISTS.set(items, known)
   return known
 }
 
-const PRUNED = new WeakMap<readonly Item[], readonly Item[]>()
+const PRUNED_LISTS = new WeakMap<readonly Item[], readonly Item[]>()
 
-function withStubs(): Transform {
+function createPruneWithStubs(): Transform {
   const transforms = [pruneOrphans({ unanswered: 'stub' }), stubMissingOutputs()]
   return { name: 'prune and answer', run: (items) => runTransforms(items, transforms) }
 }
@@ -278,20 +284,19 @@ function window(by: HistoryWindow['by'], most: number): Subject {
   const keepsAnswer = by === 'items' || by === 'tokens'
   return {
     name: `window ${by} ${most}`,
-    transform: keepRecentRounds({ by, most }),
-    // One turn is the running one alone.
-    hearsBothSides: keepsAnswer,
+    transform: keepRecentRounds({ by, maxWeight: most }),
+    // A window of one turn is the running turn alone.
+    keepsBothSides: keepsAnswer,
     epoch(items) {
       const stride = Math.ceil(most / 2)
-      const weights = weighed(by, items)
+      const weights = weighHistory(by, items)
       const step = Math.max(0, Math.ceil((sumWeights(weights) - most) / stride))
       if (step === 0) return step
       const starts = findRoundStarts(items)
       const cut = starts.find((start) => sumWeights(weights.slice(0, start)) >= step * stride)
       if (cut !== undefined && !keepsAnswer) return step
       if (cut !== undefined && items.slice(cut, starts.at(-1)).some(isAnswer)) return step
-      // The newest round stands alone, or with the one before it: each new round is a step, and so
-      // is its end.
+      // Only the latest round stays, or the latest two: each new round is a step, and so is its end.
       return `${cut === undefined ? '' : step} ${starts.length} ${items.slice(-1).some(isAnswer)}`
     },
   }
@@ -300,11 +305,11 @@ function window(by: HistoryWindow['by'], most: number): Subject {
 function bound(by: 'items' | 'tokens', most: number): Subject {
   return {
     name: `bound ${by} ${most}`,
-    transform: trimLongRounds({ by, most }),
+    transform: trimLongRounds({ by, maxWeight: most }),
     epoch(items) {
-      const total = sumWeights(weighed(by, items))
+      const total = sumWeights(weighHistory(by, items))
       if (total <= most) return 0
-      // Where a group and a question may not fit in between, there is nothing but steps.
+      // If a group and a question may not fit between two steps, each item may be a step.
       if (by === 'tokens' || most < 64) return items.length
       const room = Math.floor(most / 4)
       return Math.ceil((total - most + room) / Math.ceil(most / 2))
@@ -312,34 +317,38 @@ function bound(by: 'items' | 'tokens', most: number): Subject {
   }
 }
 
-function weighed(by: HistoryWindow['by'], items: readonly Item[]): readonly number[] {
+function weighHistory(by: HistoryWindow['by'], items: readonly Item[]): readonly number[] {
   return ITEM_WEIGHTS[by](items, createAlwaysSentGroupPredicate(items))
 }
 
-/** That its own steps are few is a law of its own (`context/windows/fit-token-budget.test.ts`). */
-function fitting({ most, policy = 'retain' }: { most: number; policy?: PolicyName }): Subject {
-  const fit = { most, policy: resolvePolicy([{ policy }]) }
+/** `context/windows/fit-token-budget.test.ts` checks that the steps are few. */
+type TokenBudgetCase = Pick<TokenBudgetFitOptions, 'maxTokens'> & { readonly policy?: PolicyName }
+
+function tokenBudget({ maxTokens, policy = 'retain' }: TokenBudgetCase): Subject {
+  const fit = { maxTokens, policy: resolvePolicy([{ policy }]) }
   return {
-    name: `fit ${most} ${policy}`,
+    name: `fit ${maxTokens} ${policy}`,
     transform: fitTokenBudget(fit),
-    // What the model cannot take, it cannot be sent.
-    hearsBothSides: false,
-    epoch: (items) => roomEpoch(items, fit),
+    // A latest round that exceeds the limit cannot be sent completely.
+    keepsBothSides: false,
+    epoch: (items) => computeTokenBudgetEpoch(items, fit),
   }
 }
 
-function roomEpoch(items: readonly Item[], fit: TokenBudgetFitOptions): string {
-  const { cut, shortened, hard } = planTokenBudget(
+function computeTokenBudgetEpoch(items: readonly Item[], fit: TokenBudgetFitOptions): string {
+  const { dropBefore, shortenBefore, capped } = planTokenBudget(
     items,
     createAlwaysSentGroupPredicate(items),
     createTokenBudgetOptions(fit),
   )
-  return [cut, shortened, ...[0, ...findRoundStarts(items)].filter((at) => hard[at] === 1)].join(
-    ' ',
-  )
+  return [
+    dropBefore,
+    shortenBefore,
+    ...[0, ...findRoundStarts(items)].filter((at) => capped[at] === 1),
+  ].join(' ')
 }
 
-/** Of all that a summary could stand for; where it does so only from time to time, it is no law's. */
+/** The summary covers everything that it could replace. Summaries that come later are not checked here. */
 function summary(keepTurns: number): Subject {
   const cutOf = (items: readonly Item[]) => findSummaryCut(items, { keepTurns, keepTokens: 0 }, 0)
   return {
@@ -355,7 +364,7 @@ function summary(keepTurns: number): Subject {
   }
 }
 
-/** Reasoning that led to a compaction has lost its follower when that is left out. */
+/** Dropping a compaction leaves the reasoning before it without its next item. */
 function compaction(wire: string): Subject {
   const apply = applyCompaction({ wire, account: 'a', compacts: false })
   return {
@@ -365,7 +374,7 @@ function compaction(wire: string): Subject {
   }
 }
 
-function retain(keep: 'next_reply' | 'open_turn'): Subject {
+function expiredReasoning(keep: 'next_reply' | 'open_turn'): Subject {
   return {
     name: `retain ${keep}`,
     transform: dropExpiredReasoning(keep),
@@ -373,8 +382,8 @@ function retain(keep: 'next_reply' | 'open_turn'): Subject {
   }
 }
 
-/** Only what is loaded says who made it; what follows from that is told in a test of its own. */
-function valid(): Subject {
+/** Only loaded items have an origin; other tests check its effects. */
+function validReasoning(): Subject {
   const reader = { wire: 'anthropic', account: 'a', seed: () => '', refusedBefore: [] }
   return {
     name: 'valid',

@@ -1,4 +1,4 @@
-/** What an upstream has compacted itself, in the way of Anthropic: it stands for everything before it. */
+/** Checks compactions that Anthropic makes itself: they replace everything before them. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isCompaction } from '../../../src/core/items/compaction-item.ts'
@@ -36,15 +36,16 @@ const made = (origin: Origin = ORIGIN): OpaqueItem => ({
 })
 const COMPACTION = made()
 
-const stepsFor = (reader: CompactionSupport) => [
+const listTransformsFor = (reader: CompactionSupport) => [
   applyCompaction(reader),
   moveItemsAfterCompaction(),
 ]
-const applied = (items: readonly Item[], reader = CLAUDE) => runTransforms(items, stepsFor(reader))
+const applyFor = (items: readonly Item[], reader = CLAUDE) =>
+  runTransforms(items, listTransformsFor(reader))
 const shown = (items: readonly Item[], reader = CLAUDE) =>
-  show(applied(items, reader).items.filter((item) => item !== COMPACTION))
+  show(applyFor(items, reader).items.filter((item) => item !== COMPACTION))
 
-const pinned = (items: readonly Item[]): readonly Item[] =>
+const pinAll = (items: readonly Item[]): readonly Item[] =>
   items.map((item) => ({ ...item, native: { backstory: { pin: true } } }))
 
 const BEFORE = talk`
@@ -59,9 +60,9 @@ const AFTER = talk`
   user: thanks
 `
 
-describe('for who can read it', () => {
-  test('it stands for what both sides said, and not for the instructions at the head', () => {
-    const { items, notes } = applied([...BEFORE, COMPACTION, ...AFTER])
+describe('for an upstream that can read the compaction', () => {
+  test('it replaces messages of both sides, but not the instructions at the head', () => {
+    const { items, notes } = applyFor([...BEFORE, COMPACTION, ...AFTER])
     expect(items).toEqual([BEFORE[0], COMPACTION, ...AFTER])
     expect(notes.map(({ did, at, why }) => `${did} ${at} ${why}`)).toEqual([
       'dropped 1 compacted',
@@ -70,9 +71,9 @@ describe('for who can read it', () => {
     ])
   })
 
-  test('what goes on to hold is told behind the answer that it is part of', () => {
+  test('items with a lasting effect follow the answer that contains the compaction', () => {
     const rule = talk`developer: never in June`
-    const pin = pinned(talk`user: My name is Ada.`)
+    const pin = pinAll(talk`user: My name is Ada.`)
     const list = [...BEFORE.slice(0, 3), ...rule, ...pin, ...BEFORE.slice(3), COMPACTION, ...AFTER]
     expect(shown(list)).toBe(
       show(talk`
@@ -84,10 +85,10 @@ describe('for who can read it', () => {
         user: thanks
       `),
     )
-    expect(applied(list).items[1]).toBe(COMPACTION)
+    expect(applyFor(list).items[1]).toBe(COMPACTION)
   })
 
-  test('in the middle of a turn that is behind the outputs, and stays there', () => {
+  test('in the middle of a turn they follow the outputs, and stay there', () => {
     const rule = talk`developer: never in June`
     const loop = talk`
       thinks: hm
@@ -95,24 +96,27 @@ describe('for who can read it', () => {
       output a fog
     `
     const list = [...BEFORE, ...rule, COMPACTION, ...loop]
-    const before = applied(list).items
+    const before = applyFor(list).items
     expect(show(before.slice(-1))).toBe(show(rule))
-    const after = applied([...list, ...talk`assistant: Fog.`, ...talk`user: And now?`]).items
+    const after = applyFor([...list, ...talk`assistant: Fog.`, ...talk`user: And now?`]).items
     expectSteady(before, after)
   })
 
-  test('of several the newest counts', () => {
+  test('the latest of several is applied', () => {
     const older = made()
-    expect(applied([...BEFORE, older, ...AFTER, COMPACTION]).items).toEqual([BEFORE[0], COMPACTION])
+    expect(applyFor([...BEFORE, older, ...AFTER, COMPACTION]).items).toEqual([
+      BEFORE[0],
+      COMPACTION,
+    ])
   })
 })
 
 test.each([
   ['another account', { ...CLAUDE, account: 'claude-2' }],
   ['another wire', { ...CLAUDE, wire: 'responses' }],
-  ['one that compacts nothing', { ...CLAUDE, compacts: false }],
-])('%s is sent everything but the compaction', (_, reader) => {
-  const { items, notes } = applied([...BEFORE, COMPACTION, ...AFTER], reader)
+  ['a model that does not compact', { ...CLAUDE, compacts: false }],
+])('for %s, all items but the compaction are sent', (_, reader) => {
+  const { items, notes } = applyFor([...BEFORE, COMPACTION, ...AFTER], reader)
   expect(items).toEqual([...BEFORE, ...AFTER])
   expect(notes.map(({ why }) => why)).toEqual(['compaction-made-elsewhere'])
 })
@@ -122,18 +126,18 @@ test.each([
   { encrypted_content: 'gAAAA', status: 'in_progress' },
   { encrypted_content: '' },
   {},
-])('one that broke off stands for nothing (%j)', (left) => {
+])('an incomplete compaction replaces nothing (%j)', (left) => {
   const reader = { wire: 'responses', account: 'openai', compacts: true }
   const origin = { ...ORIGIN, ...reader }
   const raw = { id: 'cmp_1', type: 'compaction', ...left } as JsonObject
   const broken: OpaqueItem = { type: 'opaque', raw, origin }
-  const { items, notes } = applied([...BEFORE, broken, ...AFTER], reader)
+  const { items, notes } = applyFor([...BEFORE, broken, ...AFTER], reader)
   expect(items).toEqual([...BEFORE, ...AFTER])
   expect(notes.map(({ why }) => why)).toEqual(['compaction-unreadable'])
 })
 
-/** Where an answer begins, or would. */
-function beginnings(items: readonly Item[]): readonly number[] {
+/** The indexes at which an answer begins or could begin. */
+function listAnswerStarts(items: readonly Item[]): readonly number[] {
   return [...items.keys(), items.length].filter((at) => {
     const [before, after] = [items[at - 1], items[at]]
     return (
@@ -144,25 +148,25 @@ function beginnings(items: readonly Item[]): readonly number[] {
 
 const withCompaction = (items: readonly Item[], at: number) => items.toSpliced(at, 0, COMPACTION)
 
-/** Without any that the generator has thought of. */
+/** Generated conversations without compactions. */
 const plain = (items: readonly Item[]) => items.filter((item) => !isCompaction(item))
 
-/** A conversation with a compaction at the beginning of one of its answers, and pins here and there. */
+/** Conversations with a compaction at the beginning of an answer, and some pinned items. */
 const compacted = fc
   .tuple(tidyConversation, fc.nat(), fc.nat({ max: 12 }))
   .map(([said, pick, pin]) => {
-    const items = plain(said).map((item, at) => (at === pin ? (pinned([item])[0] ?? item) : item))
-    const places = beginnings(items)
+    const items = plain(said).map((item, at) => (at === pin ? (pinAll([item])[0] ?? item) : item))
+    const places = listAnswerStarts(items)
     const at = places[pick % Math.max(1, places.length)] ?? items.length
     return { items: withCompaction(items, at), at }
   })
 
 const RUNS = { numRuns: 150 }
 
-describe('the laws', () => {
-  const run = (items: readonly Item[]) => applied(items)
+describe('the laws of transforms', () => {
+  const run = (items: readonly Item[]) => applyFor(items)
 
-  test('it is pure, idempotent, honest and lawful, and loses nothing that is pinned', () => {
+  test('is pure and idempotent, writes notes, keeps valid lists valid, and keeps pinned items', () => {
     fc.assert(
       fc.property(compacted, ({ items }) => {
         expectPure(run, items)
@@ -179,28 +183,28 @@ describe('the laws', () => {
     )
   })
 
-  test('it is steady: with more behind it, what was sent is sent again', () => {
+  test('sends the same prefix again when the conversation grows', () => {
     fc.assert(
       fc.property(
         history.map(([then, now]) => [plain(then), plain(now)] as const),
         fc.nat(),
         ([before, after], pick) => {
-          const places = beginnings(before).filter((at) => at < before.length)
+          const places = listAnswerStarts(before).filter((at) => at < before.length)
           const at = places[pick % Math.max(1, places.length)]
-          // An answer that is gone on with is another answer.
+          // If the answer itself grows, it is a different answer.
           const next = after[before.length]
           const isGoneOnWith =
             next !== undefined && isModelItem(next) && isModelItem(before.at(-1) ?? next)
           if (at === undefined || isGoneOnWith) return
           const [then, now] = [withCompaction(before, at), withCompaction(after, at)]
-          expectSteady(applied(then).items, applied(now).items)
+          expectSteady(applyFor(then).items, applyFor(now).items)
         },
       ),
       RUNS,
     )
   })
 
-  test('C57: never are it and a summary of the gateway both told', () => {
+  test('C57: never sends the compaction and a gateway summary together', () => {
     fc.assert(
       fc.property(compacted, fc.nat(), ({ items, at }, pick) => {
         const starts = findRoundStarts(items)
@@ -210,10 +214,10 @@ describe('the laws', () => {
         const plan = listTransforms({ policy: PRESETS.replay, reader: CLAUDE, summary })
         const sent = runTransforms(items, plan).items
         const isTold = sent.some(isHistorySummary)
-        // Whichever stands for more.
+        // The one that replaces more items is applied.
         expect(isTold).toBe(covered.some((item) => items.indexOf(item) > at))
         expect(sent.includes(COMPACTION)).toBe(!isTold)
-        // What neither stands for is there.
+        // Items that neither replaces are sent.
         const kept = items.slice(Math.max(border, at)).filter(isQuestion)
         expect(sent.filter((item) => kept.includes(item))).toEqual(kept)
       }),

@@ -1,4 +1,4 @@
-/** The transforms of speakers, notes and resets, over conversations that are said by many. */
+/** Checks the transforms for speakers, notes and resets with conversations of several authors. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { textOfPart, type Item } from '../../../src/core/item.ts'
@@ -35,23 +35,23 @@ import { withGatewayFields, anyAuthors } from '../../support/authors.ts'
 const COUNTS = { numRuns: 60 }
 
 const NAMES = ['prefix', 'name', 'none'] as const
-const WHO = [
+const SPEAKERS = [
   { persona: null, actAs: null },
   { persona: 'Ada', actAs: null },
   { persona: 'Cyd', actAs: 'u1' },
 ]
-const TELLINGS: readonly SpeakerLabelOptions[] = NAMES.flatMap((names) =>
-  WHO.map((who) => ({ names, ofAssistants: names === 'prefix', ...who })),
+const LABEL_OPTIONS: readonly SpeakerLabelOptions[] = NAMES.flatMap((names) =>
+  SPEAKERS.map((who) => ({ names, labelsAssistants: names === 'prefix', ...who })),
 )
 
 const TRANSFORMS: readonly (readonly [string, Transform])[] = [
   ['hide', hideAuthors(['u1', 'Ada'])],
   ['merge', mergeConsecutiveMessages()],
-  ...TELLINGS.map((telling) => [JSON.stringify(telling), labelSpeakers(telling)] as const),
+  ...LABEL_OPTIONS.map((telling) => [JSON.stringify(telling), labelSpeakers(telling)] as const),
 ]
 
 describe.each(TRANSFORMS)('%s', (name, { run }) => {
-  test('is pure, does its work once, and says all that it does', () => {
+  test('is pure and idempotent, and writes a note for each change', () => {
     fc.assert(
       fc.property(conversation, anyAuthors, (silent, speak) => {
         const items = speak(silent)
@@ -63,7 +63,7 @@ describe.each(TRANSFORMS)('%s', (name, { run }) => {
     )
   })
 
-  test('leaves a lawful list lawful', () => {
+  test('keeps a valid list valid', () => {
     fc.assert(
       fc.property(tidyConversation, anyAuthors, (items, speak) => {
         expectLawful(run(speak(items)).items)
@@ -72,7 +72,7 @@ describe.each(TRANSFORMS)('%s', (name, { run }) => {
     )
   })
 
-  test('changes nothing that was sent, but that the last run may grow', () => {
+  test('keeps what was sent, except that the last merged message may grow', () => {
     fc.assert(
       fc.property(fc.oneof(grown, grownWithinRound), anyAuthors, ([before, after], speak) => {
         const sent = run(speak(before)).items
@@ -84,22 +84,22 @@ describe.each(TRANSFORMS)('%s', (name, { run }) => {
   })
 })
 
-test('a merged question is whole', () => {
+test('a merged question keeps all its text', () => {
   fc.assert(
     fc.property(conversation, anyAuthors, (silent, speak) => {
       const items = speak(silent)
-      const sent = mergeConsecutiveMessages().run(items).items.map(wordsOf).join('\n')
-      for (const words of items.map(wordsOf)) expect(sent).toContain(words)
+      const sent = mergeConsecutiveMessages().run(items).items.map(textOfItem).join('\n')
+      for (const words of items.map(textOfItem)) expect(sent).toContain(words)
     }),
     COUNTS,
   )
 })
 
-function wordsOf(item: Item): string {
+function textOfItem(item: Item): string {
   return item.type === 'message' ? item.content.map((part) => textOfPart(part)).join('\n') : ''
 }
 
-test('behind a reset nothing of before is left, whatever it parts, and the plan mends it', () => {
+test('a reset drops all earlier items, and the pipeline drops the orphans', () => {
   const plan = listTransforms({ policy: resolvePolicy([null]), reader: null })
   fc.assert(
     fc.property(tidyConversation, fc.nat(), (items, place) => {
@@ -124,9 +124,9 @@ const PLANS: readonly PolicyOverrides[] = [
   { window: { items: 8 }, speakers: { merge: 'same_author' } },
 ]
 
-test.each(PLANS)('the plan with %j keeps the laws', (wishes) => {
+test.each(PLANS)('the pipeline with %j satisfies the laws', (overrides) => {
   const entries = [{ text: 'note', depth: 2, role: 'developer' as const }]
-  const policy = resolvePolicy([wishes, { notes: { entries } }])
+  const policy = resolvePolicy([overrides, { notes: { entries } }])
   const plan = [
     ...listTransforms({ policy, reader: null, hasNames: false }),
     ...listAdditionTransforms(policy),

@@ -1,4 +1,4 @@
-/** What becomes, on each wire, of calls that wait at the end for their outputs. */
+/** Checks, for each wire, calls at the end that wait for their outputs. */
 import { resolvePolicy } from '../../../src/core/context-policy.ts'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
@@ -18,24 +18,30 @@ const { items } = runTransforms(
   plan,
 )
 
-function lastOf(wire: Wire['wire'], field: string, model: string): unknown {
+function sendAndReadLastEntry(wire: Wire['wire'], field: string, model: string): unknown {
   const list = encodeForWire({ wire, model }, items).body[field] as readonly JsonObject[]
   return list.at(-1)
 }
 
-test('Responses and Chat Completions are sent no output: the service says what is missing', () => {
-  expect(lastOf('responses', 'input', 'gpt-5')).toMatchObject({ call_id: 'a', output: 'here' })
-  expect(lastOf('chat', 'messages', 'm')).toMatchObject({ tool_call_id: 'a', content: 'here' })
+test('Responses and Chat Completions get no output: the provider reports the missing one', () => {
+  expect(sendAndReadLastEntry('responses', 'input', 'gpt-5')).toMatchObject({
+    call_id: 'a',
+    output: 'here',
+  })
+  expect(sendAndReadLastEntry('chat', 'messages', 'm')).toMatchObject({
+    tool_call_id: 'a',
+    content: 'here',
+  })
 })
 
-test('Anthropic and Gemini are told that there is none, for they take no batch in part', () => {
-  expect(lastOf('anthropic', 'messages', 'claude-sonnet-4-5')).toMatchObject({
+test('Anthropic and Gemini get a stub output, because they accept no incomplete batch', () => {
+  expect(sendAndReadLastEntry('anthropic', 'messages', 'claude-sonnet-4-5')).toMatchObject({
     content: [
       { tool_use_id: 'a', content: 'here' },
       { tool_use_id: 'b', is_error: true },
     ],
   })
-  expect(lastOf('gemini', 'contents', 'gemini-3.8-flash')).toMatchObject({
+  expect(sendAndReadLastEntry('gemini', 'contents', 'gemini-3.8-flash')).toMatchObject({
     parts: [
       { functionResponse: { name: 'look', response: { output: 'here' } } },
       { functionResponse: { name: 'look', response: { error: expect.any(String) as string } } },

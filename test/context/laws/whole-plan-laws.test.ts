@@ -1,7 +1,7 @@
 /**
- * Everything at once: a conversation of several voices with pictures, pins, notes and long outputs, a
- * model at work in it, asked step by step under one policy after the other. What it sealed goes back to
- * it only behind exactly what it was made behind, whoever has recorded that, or nobody.
+ * Checks complete pipelines request by request, with a conversation of several authors that has images, pins,
+ * notes, long outputs and a running tool loop. Encrypted reasoning is sent only after exactly the prefix that it
+ * was written after, whether the gateway or only the client has stored it.
  */
 import fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -24,10 +24,10 @@ import type { Transform } from '../../../src/context/transform-interface.ts'
 import { expectComplete, expectHonest, expectLawful, expectPinned } from '../../support/laws.ts'
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { talk } from '../../support/talk.ts'
-import { MIXED_WISHES, type MixedWishes } from './mixed-wishes.ts'
+import { MIXED_OVERRIDES, type MixedOverrides } from './mixed-wishes.ts'
 
-const HERE = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
-const PARAMS = { ...NO_PARAMS, model: HERE.model }
+const ACCOUNT = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
+const PARAMS = { ...NO_PARAMS, model: ACCOUNT.model }
 
 interface Turn {
   readonly question: Item
@@ -47,7 +47,7 @@ const turn: Arbitrary<Turn> = fc
     const content = picture === null ? [text] : [text, image]
     const said: Item = { type: 'message', role: 'user', content }
     const of = author === null ? {} : { author: { id: author, name: author } }
-    // Who is hidden is hidden, pinned or not.
+    // Hidden authors stay hidden even if their messages are pinned.
     const field = pin === 0 && author !== 'u2' && author !== 'u3' ? { ...of, pin: true } : of
     return {
       question: Object.keys(field).length === 0 ? said : setGatewayField(said, field),
@@ -55,15 +55,15 @@ const turn: Arbitrary<Turn> = fc
     }
   })
 
-const talks = fc.array(turn, { minLength: 3, maxLength: 9 })
+const conversations = fc.array(turn, { minLength: 3, maxLength: 9 })
 
-describe.each(MIXED_WISHES)('%j', (wishes) => {
+describe.each(MIXED_OVERRIDES)('%j', (overrides) => {
   test.each([true, false])(
-    'gives back what is valid and keeps the laws, recorded: %s',
+    'sends exactly the valid reasoning and satisfies the laws, recorded: %s',
     (isRecorded) => {
       fc.assert(
-        fc.property(talks, (turns) => {
-          const model = openModel(wishes, isRecorded)
+        fc.property(conversations, (turns) => {
+          const model = createFakeModel(overrides, isRecorded)
           for (const { question, steps } of turns) {
             model.hear(question)
             for (const chars of steps) model.work(chars)
@@ -76,18 +76,18 @@ describe.each(MIXED_WISHES)('%j', (wishes) => {
   )
 })
 
-function openModel({ room = null, ...wishes }: MixedWishes, isRecorded: boolean) {
-  const policy = resolvePolicy([wishes])
+function createFakeModel({ room = null, ...overrides }: MixedOverrides, isRecorded: boolean) {
+  const policy = resolvePolicy([overrides])
   let items: readonly Item[] = []
-  /** By seal, what it was made behind. */
+  /** The prefix of each reasoning item, by its encrypted text. */
   const made = new Map<string, readonly Item[]>()
 
   const asked = (): readonly Item[] => {
-    const { items: sent, notes } = sentOf(items, policy, room)
+    const { items: sent, notes } = buildPrompt(items, policy, room)
     expectHonest(items, { items: sent, notes }, true)
     expectLawful(sent)
     expectPinned(items, { items: sent, notes })
-    // With a name in front, a question is whole in other words.
+    // A speaker label changes the text of a question.
     if (items.every((item) => authorOf(item) === null)) expectComplete(items, sent)
     for (const [at, item] of sent.entries()) {
       if (item.type !== 'reasoning') continue
@@ -101,8 +101,8 @@ function openModel({ room = null, ...wishes }: MixedWishes, isRecorded: boolean)
     const sent = asked()
     const seal = `seal ${made.size}`
     made.set(seal, sent)
-    const prefixHash = hashPromptPrefix({ items: sent, params: PARAMS }, HERE.wire)
-    const origin: Origin = { ...HERE, prefixHash }
+    const prefixHash = hashPromptPrefix({ items: sent, params: PARAMS }, ACCOUNT.wire)
+    const origin: Origin = { ...ACCOUNT, prefixHash }
     const whole: readonly Item[] = [...talk`sealed: ${seal}`, ...said]
     items = [...items, ...whole.map((item) => (isRecorded ? { ...item, origin } : item))]
   }
@@ -117,14 +117,14 @@ function openModel({ room = null, ...wishes }: MixedWishes, isRecorded: boolean)
   }
 }
 
-function sentOf(items: readonly Item[], policy: ContextPolicy, room: number | null) {
+function buildPrompt(items: readonly Item[], policy: ContextPolicy, room: number | null) {
   const transforms: readonly Transform[] = [
     ...listTransforms({ policy, room, reader: null, hasNames: false, conversation: items }),
     ...listAdditionTransforms(policy),
   ]
   const validity = {
-    ...HERE,
-    seed: () => computePrefixSeed(PARAMS, HERE.wire),
+    ...ACCOUNT,
+    seed: () => computePrefixSeed(PARAMS, ACCOUNT.wire),
     checksPrefix: true,
     refusedBefore: [],
     hadSameTools: () => true,

@@ -1,4 +1,4 @@
-/** Images of older turns go where that pays, in steps, and are never shown again afterwards. */
+/** Checks that images of older turns are hidden if that saves costs, in steps, and never shown again. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Part } from '../../../src/core/item.ts'
@@ -11,32 +11,32 @@ import { listTransforms, runTransforms } from '../../../src/context/list-and-run
 import { replaceHiddenMedia } from '../../../src/context/media/replace-hidden-media.ts'
 import { expectIdempotent } from '../../support/laws.ts'
 
-const said = (role: 'user' | 'assistant', text: string, ...images: readonly Part[]): Item => ({
+const message = (role: 'user' | 'assistant', text: string, ...images: readonly Part[]): Item => ({
   type: 'message',
   role,
   content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }, ...images],
 })
 
-/** So many tokens to each question and each answer, and an image to each question. */
+/** Turns with `tokens` tokens in each question and answer, and an image in each question. */
 function chat(turns: number, tokens: number): readonly Item[] {
   const text = 'word'.repeat(tokens)
   return Array.from({ length: turns }).flatMap((_, at) => [
-    said('user', text, { type: 'input_image', image_url: `https://a.example/${at}.png` }),
-    said('assistant', text),
+    message('user', text, { type: 'input_image', image_url: `https://a.example/${at}.png` }),
+    message('assistant', text),
   ])
 }
 
-const shownOf = (items: readonly Item[], policy = PRESETS.retain): number =>
+const countVisibleImages = (items: readonly Item[], policy = PRESETS.retain): number =>
   listMedia(runTransforms(items, listTransforms({ policy, reader: null })).items).length
 
 describe('between short texts', () => {
-  test('the images of the last five turns are shown, in steps of twenty', () => {
-    const shown = Array.from({ length: 70 }, (_, at) => shownOf(chat(at + 1, 20)))
+  test('shows the images of the last five turns, in steps of twenty', () => {
+    const shown = Array.from({ length: 70 }, (_, at) => countVisibleImages(chat(at + 1, 20)))
     expect(shown.slice(0, 25)).toEqual(Array.from({ length: 25 }, (_, at) => at + 1))
     expect([shown[25], shown[44], shown[45], shown[65]]).toEqual([6, 25, 6, 6])
   })
 
-  test('what goes is told in a note and a notice', () => {
+  test('writes a note and a notice for hidden images', () => {
     const { items, notes } = runTransforms(
       chat(26, 20),
       listTransforms({ policy: PRESETS.retain, reader: null }),
@@ -47,11 +47,11 @@ describe('between short texts', () => {
   })
 })
 
-test('between long texts all are shown: to read these anew would cost more than it spares', () => {
-  expect(shownOf(chat(60, 2000))).toBe(60)
+test('between long texts, shows all images because rereading the texts costs more', () => {
+  expect(countVisibleImages(chat(60, 2000))).toBe(60)
 })
 
-test('outputs count where they stay as they are', () => {
+test('counts tool outputs if they are not shortened', () => {
   const items = chat(30, 20).flatMap((item, at): readonly Item[] =>
     at % 2 === 1
       ? [item]
@@ -61,11 +61,11 @@ test('outputs count where they stay as they are', () => {
           { type: 'function_call_output', call_id: `c${at}`, output: 'word'.repeat(900) },
         ],
   )
-  expect(shownOf(items, PRESETS.capped)).toBe(30)
-  expect(shownOf(items, PRESETS.retain)).toBe(10)
+  expect(countVisibleImages(items, PRESETS.capped)).toBe(30)
+  expect(countVisibleImages(items, PRESETS.retain)).toBe(10)
 })
 
-describe('what another limit has taken away counts as it did when it was there', () => {
+describe('an image hidden by another limit counts like a visible one', () => {
   const run = (rules: Partial<MediaRules>) =>
     replaceHiddenMedia({
       rules: { ...PRESETS.replay.media, ...rules },
@@ -77,19 +77,19 @@ describe('what another limit has taken away counts as it did when it was there',
     image_url: `https://a.example/${name}.png`,
   })
 
-  test('so the text behind it goes on to be read anew', () => {
+  test('so the text after it still counts as reread', () => {
     const once = run({ keepTurns: 0, step: 2, images: 1 })([
-      said('user', 'one', image('a')),
-      said('assistant', 'word'.repeat(2000)),
-      said('user', 'two', image('b')),
-      said('assistant', 'ok'),
-      said('user', 'three'),
+      message('user', 'one', image('a')),
+      message('assistant', 'word'.repeat(2000)),
+      message('user', 'two', image('b')),
+      message('assistant', 'ok'),
+      message('user', 'three'),
     ])
     expect(once.notes).toEqual([{ did: 'changed', at: 0, why: 'media-over-limit' }])
     expect(run({ keepTurns: 0, step: 2, images: 1 })(once.items).notes).toEqual([])
   })
 
-  test('whatever the limit', () => {
+  test('for each limit', () => {
     const medium = fc.oneof(
       fc.constantFrom('a', 'b', 'c', 'd', 'e').map(image),
       fc.constant<Part>({ type: 'input_file', file_url: 'https://a.example/a.pdf' }),
@@ -108,19 +108,19 @@ describe('what another limit has taken away counts as it did when it was there',
       repeated: fc.constantFrom('last', 'all'),
     })
     fc.assert(
-      fc.property(fc.array(turn, { maxLength: 20 }), rules, (turns, wishes) => {
+      fc.property(fc.array(turn, { maxLength: 20 }), rules, (turns, overrides) => {
         const items = turns.flatMap(({ media, words }) => [
-          said('user', 'look', ...media),
-          said('assistant', 'x'.repeat(words)),
+          message('user', 'look', ...media),
+          message('assistant', 'x'.repeat(words)),
         ])
-        expectIdempotent(run(wishes), items)
+        expectIdempotent(run(overrides), items)
       }),
       { numRuns: 300 },
     )
   })
 })
 
-test('the border never moves back, and moves at steps alone', () => {
+test('the cutoff never moves back, and moves only at steps', () => {
   const turn = fc.record({ images: fc.nat(3), question: fc.nat(2000), answer: fc.nat(2000) })
   const rules = fc.record({
     keepTurns: fc.nat(3),
@@ -131,8 +131,8 @@ test('the border never moves back, and moves at steps alone', () => {
     fc.property(fc.array(turn, { maxLength: 40 }), rules, (turns, { keepTurns, step, ...rest }) => {
       const image: Part = { type: 'input_image', image_url: 'https://a.example/a.png' }
       const items = turns.flatMap(({ images, question, answer }) => [
-        said('user', 'x'.repeat(question), ...Array.from({ length: images }, () => image)),
-        said('assistant', 'x'.repeat(answer)),
+        message('user', 'x'.repeat(question), ...Array.from({ length: images }, () => image)),
+        message('assistant', 'x'.repeat(answer)),
       ])
       let before = 0
       for (let end = 1; end <= items.length; end += 1) {
@@ -142,7 +142,7 @@ test('the border never moves back, and moves at steps alone', () => {
         if (border !== before) {
           expect(border).toBeGreaterThan(before)
           expect((newest - keepTurns) % step).toBe(0)
-          // Two items a turn.
+          // Each turn has two items.
           expect(border).toBe(2 * (newest - keepTurns))
         }
         before = border

@@ -6,7 +6,7 @@ import { talk } from '../../support/talk.ts'
 
 const { run } = reshowGeneratedImages({ images: 2 })
 
-function sent(items: readonly Item[]): readonly string[] {
+function renderItems(items: readonly Item[]): readonly string[] {
   return items.map((item) =>
     listContentParts(item)
       .map((part) =>
@@ -16,7 +16,7 @@ function sent(items: readonly Item[]): readonly string[] {
   )
 }
 
-const DRAWN = talk`
+const ANSWER_WITH_IMAGES = talk`
   user: draw a cat
   assistant: Here it is: ![a cat](https://a/1)
 `
@@ -24,26 +24,26 @@ const NOTICE = (what: string) =>
   `[Gateway notice: ${what} from the assistant’s last answer, not from the user.]`
 const ONE = NOTICE('The image that follows (media_1) is')
 
-describe('images of the last answer (C75)', () => {
-  test('are shown with a question that has none, and whose they are is said (C81)', () => {
-    const items = [...DRAWN, ...talk`user: make it blue`]
+describe('images of the previous answer (C75)', () => {
+  test('are added to a question without images, with a notice about their origin (C81)', () => {
+    const items = [...ANSWER_WITH_IMAGES, ...talk`user: make it blue`]
     const step = run(items)
-    expect(sent(step.items).at(-1)).toBe(`${ONE} | https://a/1 | make it blue`)
+    expect(renderItems(step.items).at(-1)).toBe(`${ONE} | https://a/1 | make it blue`)
     expect(step.notes).toEqual([{ did: 'changed', at: 2, why: 'images-reused' }])
   })
 
-  test('are so many as the policy shows, the last ones', () => {
+  test('are limited to the last ones that the policy allows', () => {
     const items = talk`
       assistant: ![](https://a/1) ![](https://a/2) ![](https://a/3)
       user: which?
     `
-    expect(sent(run(items).items).at(-1)).toBe(
+    expect(renderItems(run(items).items).at(-1)).toBe(
       `${NOTICE('The 2 images that follow (media_2, media_3) are')} | https://a/2 | https://a/3 | which?`,
     )
     expect(reshowGeneratedImages({ images: 0 }).run(items).items).toBe(items)
   })
 
-  test('stay with that question in every later turn, and come once', () => {
+  test('stay at that question in every later turn, and come once', () => {
     const turns = talk`
       user: make it blue
       assistant: ![blue](https://a/2) It was ![before](https://a/1).
@@ -53,7 +53,7 @@ describe('images of the last answer (C75)', () => {
     `
     let before: readonly string[] = []
     for (let count = 1; count <= turns.length; count += 1) {
-      const now = sent(run([...DRAWN, ...turns.slice(0, count)]).items)
+      const now = renderItems(run([...ANSWER_WITH_IMAGES, ...turns.slice(0, count)]).items)
       expect(now.slice(0, before.length)).toEqual(before)
       before = now
     }
@@ -62,15 +62,18 @@ describe('images of the last answer (C75)', () => {
     expect(before[6]).toBe('why?')
   })
 
-  test('are not shown where the user shows one', () => {
+  test('are not added if the question has an image', () => {
     const image = { type: 'input_image', image_url: 'https://a/9' } as const
-    const items: Item[] = [...DRAWN, { type: 'message', role: 'user', content: [image] }]
+    const items: Item[] = [
+      ...ANSWER_WITH_IMAGES,
+      { type: 'message', role: 'user', content: [image] },
+    ]
     expect(run(items).items).toBe(items)
   })
 
-  test('are those of the last answer alone', () => {
+  test('come from the last answer only', () => {
     const items = [
-      ...DRAWN,
+      ...ANSWER_WITH_IMAGES,
       ...talk`
       assistant: Do you like it?
       user: no
@@ -79,9 +82,9 @@ describe('images of the last answer (C75)', () => {
     expect(run(items).items).toBe(items)
   })
 
-  test('are found behind what the system says, and what a tool says', () => {
+  test('are found if system messages or tool outputs come in between', () => {
     const items = [
-      ...DRAWN,
+      ...ANSWER_WITH_IMAGES,
       ...talk`
       call a
       output a done
@@ -90,6 +93,6 @@ describe('images of the last answer (C75)', () => {
       user: well?
     `,
     ]
-    expect(sent(run(items).items).slice(-2)).toEqual([`${ONE} | https://a/1 | so?`, 'well?'])
+    expect(renderItems(run(items).items).slice(-2)).toEqual([`${ONE} | https://a/1 | so?`, 'well?'])
   })
 })

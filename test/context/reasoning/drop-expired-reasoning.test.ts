@@ -15,11 +15,11 @@ const TWO_ROUNDS = talk`
   user: Thanks.
 `
 
-test('is given back with the reply behind it, all of it', () => {
+test('keeps all reasoning of the answered round', () => {
   expect(run(TWO_ROUNDS).items).toBe(TWO_ROUNDS)
 })
 
-test('is given back for as long as the next reply takes', () => {
+test('keeps it until the next reply is complete', () => {
   const working = [
     ...TWO_ROUNDS,
     ...talk`
@@ -31,7 +31,7 @@ test('is given back for as long as the next reply takes', () => {
   expect(run(working).items).toBe(working)
 })
 
-test('is gone when the next reply is complete, whoever brought it (C15)', () => {
+test('drops it when the next reply is complete, whatever its origin (C15)', () => {
   const { items, notes } = run([
     ...TWO_ROUNDS,
     ...talk`
@@ -59,10 +59,10 @@ test('is gone when the next reply is complete, whoever brought it (C15)', () => 
 })
 
 test.each([
-  ['nothing', ''],
+  ['no answer', ''],
   ['an empty answer', 'assistant: '],
-  ['a thought that led to nothing', 'thinks: Hm.'],
-])('outlives a round that came to %s', (_, came) => {
+  ['reasoning alone', 'thinks: Hm.'],
+])('keeps it after a round with %s', (_, came) => {
   const items = [
     ...TWO_ROUNDS,
     ...talk`${came}`,
@@ -72,7 +72,7 @@ test.each([
   expect(run(items).items).toBe(items)
 })
 
-test('a round of calls alone is an answer', () => {
+test('counts a round with calls alone as answered', () => {
   const items = [
     ...TWO_ROUNDS,
     ...talk`
@@ -83,7 +83,7 @@ test('a round of calls alone is an answer', () => {
   expect(run(items).notes.map(({ at }) => at)).toEqual([1, 4])
 })
 
-test('the same question asked again finds the same (C15)', () => {
+test('gives the same result for the same question again (C15)', () => {
   const asked = [
     ...TWO_ROUNDS,
     ...talk`
@@ -94,7 +94,7 @@ test('the same question asked again finds the same (C15)', () => {
   expect(run(asked)).toEqual(run([...asked]))
 })
 
-test('with open_turn all reasoning of the turns before goes, and none of the running one', () => {
+test('with open_turn drops all reasoning before the running turn, and none of that turn', () => {
   const items = [...TWO_ROUNDS, ...TWO_ROUNDS]
   const start = findRoundStarts(items).at(-1) ?? 0
   const kept = items.filter(({ type }, at) => type !== 'reasoning' || at >= start)

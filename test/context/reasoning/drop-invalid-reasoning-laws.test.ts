@@ -1,4 +1,4 @@
-/** Of reasoning that is sent: the laws of every transform, and that it is exactly the valid one. */
+/** Checks the laws of transforms, and that exactly the valid reasoning is sent. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Item, Origin, Reasoning } from '../../../src/core/item.ts'
@@ -22,12 +22,12 @@ import {
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { talk } from '../../support/talk.ts'
 
-const HERE = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
-const PARAMS: PromptParameters = { ...NO_PARAMS, model: HERE.model }
+const ACCOUNT = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
+const PARAMS: PromptParameters = { ...NO_PARAMS, model: ACCOUNT.model }
 
 function reader(more: Partial<ReasoningValidity> = {}, params = PARAMS) {
-  const seed = () => computePrefixSeed(params, HERE.wire)
-  return dropInvalidReasoning({ ...HERE, seed, checksPrefix: true, refusedBefore: [], ...more })
+  const seed = () => computePrefixSeed(params, ACCOUNT.wire)
+  return dropInvalidReasoning({ ...ACCOUNT, seed, checksPrefix: true, refusedBefore: [], ...more })
 }
 
 const ORIGINS: readonly Partial<Origin>[] = [
@@ -37,7 +37,7 @@ const ORIGINS: readonly Partial<Origin>[] = [
   { wire: 'responses' },
 ]
 
-/** Every run of what a model makes is an answer of somebody. */
+/** Gives each segment of model items an origin. */
 const recorded = fc
   .tuple(fc.oneof(conversation, tidyConversation), fc.array(fc.nat({ max: 4 }), { minLength: 1 }))
   .map(([items, picks]) => {
@@ -50,7 +50,7 @@ const recorded = fc
       if (isMade && origin === null) {
         const pick = picks[answers % picks.length] ?? 0
         answers += 1
-        origin = { ...HERE, prefixHash: null, ...ORIGINS[pick] }
+        origin = { ...ACCOUNT, prefixHash: null, ...ORIGINS[pick] }
       }
       return isMade && origin !== null ? { ...item, origin } : item
     })
@@ -58,7 +58,7 @@ const recorded = fc
 
 const RUNS = { numRuns: 100 }
 
-test('keeps the laws of every transform, whoever made what', () => {
+test('satisfies the laws of transforms for answers of any origin', () => {
   fc.assert(
     fc.property(recorded, fc.nat(), (items, pick) => {
       const origins = items.flatMap(({ origin }) => origin ?? [])
@@ -73,17 +73,17 @@ test('keeps the laws of every transform, whoever made what', () => {
   )
 })
 
-test('leaves a lawful list lawful', () => {
+test('keeps a valid list valid', () => {
   fc.assert(
     fc.property(tidyConversation, fc.nat({ max: 4 }), (items, pick) => {
-      const origin: Origin = { ...HERE, prefixHash: null, ...ORIGINS[pick] }
+      const origin: Origin = { ...ACCOUNT, prefixHash: null, ...ORIGINS[pick] }
       expectLawful(reader().run(items.map((item) => ({ ...item, origin }))).items)
     }),
     RUNS,
   )
 })
 
-/** One turn: who answers it, and what in front of the conversation or within it has changed. */
+/** One turn: the account that answers it, and what has changed in the conversation or before it. */
 const turn = fc.record({
   account: fc.constantFrom('claude', 'claude', 'another'),
   instructions: fc.constantFrom('as before', 'as before', 'Be brief.'),
@@ -91,24 +91,24 @@ const turn = fc.record({
   isCall: fc.boolean(),
 })
 
-test('in any conversation exactly that is sent which stands where it was made', () => {
+test('sends exactly the reasoning whose prefix is unchanged', () => {
   fc.assert(
     fc.property(fc.array(turn, { maxLength: 9 }), (turns) => {
       let instructions: string | null = null
       let items: readonly Item[] = []
       for (const [number, { account, edits, isCall, ...said }] of turns.entries()) {
         if (said.instructions !== 'as before') instructions = said.instructions
-        if (edits !== null) items = edited(items, edits)
+        if (edits !== null) items = editItemAt(items, edits)
         const params = { ...PARAMS, instructions }
         const asked = [...items, ...talk`user: Question ${String(number)}.`]
         const sent = reader({ account }, params).run(asked).items
         expectExact(asked, sent, account, instructions)
-        const prefixHash = hashPromptPrefix({ items: sent, params }, HERE.wire)
-        const origin: Origin = { ...HERE, account, prefixHash }
+        const prefixHash = hashPromptPrefix({ items: sent, params }, ACCOUNT.wire)
+        const origin: Origin = { ...ACCOUNT, account, prefixHash }
         const thought: Reasoning = {
           type: 'reasoning',
           summary: [],
-          encrypted_content: seen(sent, instructions),
+          encrypted_content: describePrompt(sent, instructions),
           origin,
         }
         const id = `c${number}`
@@ -121,7 +121,7 @@ test('in any conversation exactly that is sent which stands where it was made', 
   )
 })
 
-function edited(items: readonly Item[], place: number): readonly Item[] {
+function editItemAt(items: readonly Item[], place: number): readonly Item[] {
   const at = place % Math.max(1, items.length)
   return items.map((item, index) =>
     index === at && item.type === 'message' && item.role === 'user'
@@ -130,7 +130,7 @@ function edited(items: readonly Item[], place: number): readonly Item[] {
   )
 }
 
-/** A seal here is what its maker saw. */
+/** The encrypted text in this test is the prefix that the model was sent. */
 function expectExact(
   given: readonly Item[],
   sent: readonly Item[],
@@ -144,13 +144,13 @@ function expectExact(
     if (item.type === 'reasoning') {
       const isValid =
         item.origin?.account === account &&
-        item.encrypted_content === seen(sent.slice(0, behind), instructions)
+        item.encrypted_content === describePrompt(sent.slice(0, behind), instructions)
       expect(place !== undefined).toBe(isValid)
     }
     if (place !== undefined) behind = place + 1
   }
 }
 
-function seen(items: readonly Item[], instructions: string | null): string {
+function describePrompt(items: readonly Item[], instructions: string | null): string {
   return JSON.stringify([instructions, items.map(({ origin: _origin, ...item }) => item)])
 }

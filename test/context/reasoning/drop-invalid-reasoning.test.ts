@@ -12,18 +12,18 @@ import {
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { show, talk } from '../../support/talk.ts'
 
-const HERE = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
-const PARAMS: PromptParameters = { ...NO_PARAMS, model: HERE.model }
+const ACCOUNT = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
+const PARAMS: PromptParameters = { ...NO_PARAMS, model: ACCOUNT.model }
 
 function reader(more: Partial<ReasoningValidity> = {}, params = PARAMS) {
-  const seed = () => computePrefixSeed(params, HERE.wire)
-  return dropInvalidReasoning({ ...HERE, seed, checksPrefix: true, refusedBefore: [], ...more })
+  const seed = () => computePrefixSeed(params, ACCOUNT.wire)
+  return dropInvalidReasoning({ ...ACCOUNT, seed, checksPrefix: true, refusedBefore: [], ...more })
 }
 
-/** The items of one answer, made behind `before`. */
+/** The items of one answer that was written after `before`. */
 function answer(before: readonly Item[], said: readonly Item[], origin: Partial<Origin> = {}) {
-  const prefixHash = hashPromptPrefix({ items: before, params: PARAMS }, HERE.wire)
-  const made: Origin = { ...HERE, prefixHash, ...origin }
+  const prefixHash = hashPromptPrefix({ items: before, params: PARAMS }, ACCOUNT.wire)
+  const made: Origin = { ...ACCOUNT, prefixHash, ...origin }
   return [...before, ...said.map((item) => ({ ...item, origin: made }))]
 }
 
@@ -49,7 +49,7 @@ const THIRD = answer(
 `,
 )
 
-test('what stands behind its own prefix is passed on as the very same list', () => {
+test('returns the same list if all prefixes are unchanged', () => {
   expect(reader().run(THIRD)).toEqual({ items: THIRD, notes: [] })
   expect(reader().run(THIRD).items).toBe(THIRD)
 })
@@ -69,12 +69,12 @@ test.each<[string, Partial<PromptParameters>]>([
   ])
 })
 
-test('what is not told in front of a conversation changes nothing', () => {
+test('ignores parameters that are no part of the prefix', () => {
   const params = { ...PARAMS, temperature: 1, maxOutputTokens: 5, effort: 'low' }
   expect(reader({}, params).run(THIRD).items).toBe(THIRD)
 })
 
-test('a shortened output invalidates what stands behind it, and nothing before it', () => {
+test('drops the reasoning after a shortened output, and none before it', () => {
   const [shortened] = talk`output a f…`
   const edited = THIRD.map((item) =>
     item.type === 'function_call_output' ? (shortened ?? item) : item,
@@ -86,11 +86,11 @@ test('a shortened output invalidates what stands behind it, and nothing before i
   ).toEqual([4, 7])
 })
 
-test('what was made after a change is valid again', () => {
+test('keeps reasoning that was written after the change', () => {
   const params = { ...PARAMS, instructions: 'Be brief.' }
   const asked = [...THIRD, ...talk`user: And now?`]
   const sent = reader({}, params).run(asked).items
-  const prefixHash = hashPromptPrefix({ items: sent, params }, HERE.wire)
+  const prefixHash = hashPromptPrefix({ items: sent, params }, ACCOUNT.wire)
   const fourth = answer(
     asked,
     talk`
@@ -106,7 +106,7 @@ test('what was made after a change is valid again', () => {
   ).toEqual([1, 4, 7])
 })
 
-test('all reasoning of one answer goes, or none (C13, C98)', () => {
+test('drops all reasoning of an answer or none (C13, C98)', () => {
   const twice = answer(
     talk`user: Look.`,
     talk`
@@ -128,7 +128,7 @@ test('all reasoning of one answer goes, or none (C13, C98)', () => {
   ).toEqual([1, 4])
 })
 
-test('where nobody checks, and where nobody knows, it stays', () => {
+test('keeps reasoning if the model checks no prefix or none is recorded', () => {
   const other = { ...PARAMS, instructions: 'Be brief.' }
   expect(reader({ checksPrefix: false }, other).run(THIRD).items).toBe(THIRD)
   const unknown = answer(
@@ -148,7 +148,7 @@ test('where nobody checks, and where nobody knows, it stays', () => {
   expect(reader({}, other).run(brought).items).toBe(brought)
 })
 
-test('reasoning in plain words is bound to nothing', () => {
+test('keeps unencrypted reasoning', () => {
   const plain = answer(
     talk`user: Hi.`,
     talk`
@@ -161,7 +161,7 @@ test('reasoning in plain words is bound to nothing', () => {
 })
 
 test.each([{ wire: 'responses' }, { account: 'another' }])(
-  'what was sealed for %o is left out with all of its answer',
+  'drops all reasoning of an answer that was encrypted for %o',
   (elsewhere) => {
     const mixed = answer(
       talk`user: Hi.`,
@@ -181,11 +181,11 @@ test.each([{ wire: 'responses' }, { account: 'another' }])(
   },
 )
 
-describe('what was refused before', () => {
+describe('reasoning that the upstream has rejected', () => {
   const third = THIRD.at(-1)?.origin
   const refusedBefore = third === undefined ? [] : [third]
 
-  test('is left out up to the answer that was given without it', () => {
+  test('is dropped up to the answer that was written without it', () => {
     const { notes } = reader({ refusedBefore, checksPrefix: false }).run(THIRD)
     expect(notes).toEqual([
       { did: 'dropped', at: 1, why: 'reasoning-refused' },
@@ -193,10 +193,10 @@ describe('what was refused before', () => {
     ])
   })
 
-  test('makes the prefix of that answer, which stays valid', () => {
+  test('is no part of the prefix of that answer, which stays valid', () => {
     const asked = [...SECOND, ...talk`user: Thanks.`]
     const sent = asked.filter(({ type }) => type !== 'reasoning')
-    const prefixHash = hashPromptPrefix({ items: sent, params: PARAMS }, HERE.wire)
+    const prefixHash = hashPromptPrefix({ items: sent, params: PARAMS }, ACCOUNT.wire)
     const items = answer(
       asked,
       talk`
@@ -213,7 +213,7 @@ describe('what was refused before', () => {
     ).toEqual([1, 4])
   })
 
-  test('goes with the signatures on calls, of this wire only', () => {
+  test('is dropped together with signatures on calls, of this wire only', () => {
     const origin: Origin = { wire: 'gemini', account: 'g', model: 'm', prefixHash: null }
     const native = { gemini: { thoughtSignature: 'Ck', id: 'w1' }, chat: { $legacy: true } }
     const call: FunctionCall = {
@@ -236,7 +236,7 @@ describe('what was refused before', () => {
     expect(step.items[1]).toBe(items[1])
   })
 
-  test('means nothing when that answer is not there any more', () => {
+  test('stays if that answer is no longer in the list', () => {
     expect(reader({ refusedBefore }).run(SECOND).items).toBe(SECOND)
   })
 })

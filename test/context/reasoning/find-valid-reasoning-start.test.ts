@@ -18,7 +18,7 @@ const turn = (number: number) => talk`
 const shorten = [shortenOldOutputs({ rounds: 1, step: 2 })]
 const places = (items: readonly Item[]) => items.map((_, at) => at)
 
-test('what was made since the newest step goes back, and nothing from before it', () => {
+test('keeps reasoning since the latest step, and none from before it', () => {
   const items = [0, 1, 2, 3, 4].flatMap(turn)
   const kept = dropInvalidReasoning({
     wire: 'anthropic',
@@ -30,12 +30,12 @@ test('what was made since the newest step goes back, and nothing from before it'
   })
   const { items: sent, notes } = runTransforms(items, [...shorten, kept])
   const seals = sent.flatMap((item) => (item.type === 'reasoning' ? item.encrypted_content : []))
-  // With the question of the fourth turn the outputs of the first two became short.
+  // The outputs of the first two turns were shortened with the question of the fourth turn.
   expect(seals).toEqual(['first 3', 'second 3', 'first 4', 'second 4'])
   expect(notes.filter(({ why }) => why === 'reasoning-of-another-prefix')).toHaveLength(6)
 })
 
-test('all of it, where nothing has ever changed; none, where the tools have', () => {
+test('keeps all reasoning if nothing has changed, and none if the tools have', () => {
   const items = [0, 1].flatMap(turn)
   const past = recomputePrefixes(runTransforms(items, []))
   expect(findValidReasoningStart(items, places(items), past)).toBe(0)
@@ -43,7 +43,7 @@ test('all of it, where nothing has ever changed; none, where the tools have', ()
   expect(findValidReasoningStart(items, places(items), other)).toBe(items.length)
 })
 
-test('nobody is asked about a conversation without any', () => {
+test('checks no answer in a conversation without such reasoning', () => {
   const items = talk`
     user: Hi.
     assistant: Hello.

@@ -13,7 +13,7 @@ function hash(items: readonly Item[]): string {
   return hashPromptPrefix({ items, params: NO_PARAMS }, 'anthropic')
 }
 
-test('is the same for what is loaded again, whatever it is called and whoever made it', () => {
+test('ignores ids and origins of loaded items', () => {
   const origin = { wire: 'chat', account: 'a', model: 'm', prefixHash: null }
   fc.assert(
     fc.property(conversation, (items) => {
@@ -25,7 +25,7 @@ test('is the same for what is loaded again, whatever it is called and whoever ma
   )
 })
 
-test('differs for any two conversations that differ', () => {
+test('differs for different conversations', () => {
   const lines = fc.array(
     fc.constantFrom(
       'user: a',
@@ -54,7 +54,7 @@ test('differs for any two conversations that differ', () => {
   )
 })
 
-test('knows where one text ends and the next begins', () => {
+test('distinguishes where one text ends and the next begins', () => {
   const parts = (...texts: readonly string[]): Item => ({
     type: 'message',
     role: 'user',
@@ -65,13 +65,13 @@ test('knows where one text ends and the next begins', () => {
   expect(hash([parts('ab')])).not.toBe(hash([parts('a'), parts('b')]))
 })
 
-test('OpenAI compares messages, the others all that stands in front of them', () => {
+test('hashes only items for OpenAI, and also instructions and tools for other APIs', () => {
   const other = { ...NO_PARAMS, instructions: 'Be brief.' }
   expect(computePrefixSeed(other, 'responses')).toBe(computePrefixSeed(NO_PARAMS, 'responses'))
   expect(computePrefixSeed(other, 'anthropic')).not.toBe(computePrefixSeed(NO_PARAMS, 'anthropic'))
 })
 
-test('of tools, those count that the model is offered', () => {
+test('hashes only the tools that the model may call', () => {
   const tools = [{ type: 'opaque', raw: { type: 'web_search' } }] as const
   const base = { ...NO_PARAMS, tools }
   const forced = { ...base, toolChoice: { type: 'required' } } as const

@@ -1,6 +1,6 @@
 /**
- * What was sent of the beginnings of a conversation: where a plan steps, it says so, and the newest step
- * is where it would be found by making the whole plan again for one answer after the other.
+ * Checks the recomputed prompts of earlier requests: each transform declares its steps correctly, and the latest
+ * step is the one that running the complete pipeline again for each answer finds.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -23,29 +23,31 @@ import type { Transform } from '../../../src/context/transform-interface.ts'
 import { messyConversation, tidyConversation } from '../../support/conversations.ts'
 import { expectSteady } from '../../support/laws.ts'
 import { anyAuthors } from '../../support/authors.ts'
-import { MIXED_WISHES, type MixedWishes } from '../laws/mixed-wishes.ts'
-import { givenTo, TRANSFORMS } from '../laws/subjects.ts'
+import { MIXED_OVERRIDES, type MixedOverrides } from '../laws/mixed-wishes.ts'
+import { preparePipelineInput, TRANSFORMS } from '../laws/subjects.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
 
 const COUNTS = numberOfRuns(100)
 
-/** Of many voices, or in no order. Of what is both, calls are parted from the outputs that belong to their author. */
-const spoken = fc.oneof(
+/** Conversations of several authors, or unordered ones. Both together would separate calls from outputs. */
+const conversations = fc.oneof(
   fc.tuple(tidyConversation, anyAuthors).map(([items, speak]) => speak(items)),
   messyConversation,
 )
 
-const STEPPING = TRANSFORMS.filter(({ transform }) => transform.prefixStability !== undefined)
+const STABLE_TRANSFORMS = TRANSFORMS.filter(
+  ({ transform }) => transform.prefixStability !== undefined,
+)
 
-describe.each(STEPPING)('$name', (subject) => {
+describe.each(STABLE_TRANSFORMS)('$name', (subject) => {
   const { run, prefixStability } = subject.transform
   test(`has ${prefixStability === 'none' ? 'no steps' : 'steps that last'}, as it says`, () => {
     fc.assert(
-      fc.property(spoken, (all) => {
-        const items = givenTo(subject, all)
+      fc.property(conversations, (all) => {
+        const items = preparePipelineInput(subject, all)
         const now = run(items)
         if (prefixStability === 'lasting' && now.notes.length > 0) return
-        for (const place of answersIn(items)) {
+        for (const place of listAnswerStarts(items)) {
           const then = run(items.slice(0, place))
           if (prefixStability === 'lasting') expect(then.notes).toEqual([])
           else expectSteady(then.items, now.items)
@@ -56,40 +58,40 @@ describe.each(STEPPING)('$name', (subject) => {
   })
 })
 
-/** Where what a model made follows what it was told. */
-function answersIn(items: readonly Item[]): readonly number[] {
+/** The indexes at which a model item follows another item. */
+function listAnswerStarts(items: readonly Item[]): readonly number[] {
   return items.flatMap((item, at) => {
     const before = items[at - 1]
     return isModelItem(item) && before !== undefined && !isModelItem(before) ? [at] : []
   })
 }
 
-test.each(MIXED_WISHES)('the newest step under %j is found where it is', (wishes) => {
+test.each(MIXED_OVERRIDES)('the newest step under %j is found where it is', (overrides) => {
   fc.assert(
-    fc.property(spoken, (items) => {
-      const plan = planOf(wishes, items)
+    fc.property(conversations, (items) => {
+      const plan = listPolicyTransforms(overrides, items)
       const rebuilt = runTransforms(items, plan)
       const { items: sent, places } = rebuilt
       const found = findValidReasoningStart(sent, places, recomputePrefixes(rebuilt))
       expect(found).toBe(
-        foundOneByOne(rebuilt, (length) => runTransforms(items.slice(0, length), plan).items),
+        findStartOneByOne(rebuilt, (length) => runTransforms(items.slice(0, length), plan).items),
       )
     }),
     COUNTS,
   )
 })
 
-function planOf(
-  { room = null, ...wishes }: MixedWishes,
+function listPolicyTransforms(
+  { room = null, ...overrides }: MixedOverrides,
   conversation: readonly Item[],
 ): readonly Transform[] {
-  const policy = resolvePolicy([wishes])
+  const policy = resolvePolicy([overrides])
   const reader = { wire: 'chat', account: 'a', compacts: false }
   const plan = listTransforms({ policy, room, reader, hasNames: false, conversation })
   return [...plan, ...listAdditionTransforms(policy)]
 }
 
-function foundOneByOne(
+function findStartOneByOne(
   { items, places }: PipelineResult,
   sentOf: (length: number) => readonly Item[],
 ): number {

@@ -6,7 +6,7 @@ import { ANN, authorField, withGatewayFields } from '../../support/authors.ts'
 
 const HIDDEN = 'user: [Gateway notice: What a hidden author said here is not shown.]'
 
-test('one placeholder stands for each run of what they said (C70)', () => {
+test('one placeholder replaces each segment of a hidden author (C70)', () => {
   const items = withGatewayFields(
     talk`
       user: one
@@ -26,7 +26,7 @@ test('one placeholder stands for each run of what they said (C70)', () => {
   ])
 })
 
-test('their media are gone with them', () => {
+test('hides the media of a hidden author', () => {
   const image: Item = {
     type: 'message',
     role: 'user',
@@ -36,7 +36,7 @@ test('their media are gone with them', () => {
   expect(JSON.stringify(items)).not.toContain('secret')
 })
 
-test('what was called in their name goes with its output, and the reasoning with both', () => {
+test('hides a call together with its output and reasoning', () => {
   const items = withGatewayFields(
     talk`
       user: look
@@ -50,12 +50,12 @@ test('what was called in their name goes with its output, and the reasoning with
   expect(show(hideAuthors(['u1']).run(items).items)).toBe(`user: look\n${HIDDEN}\nuser: well?`)
 })
 
-test('a name that chat has given is as good', () => {
+test('recognizes the author by the `name` of a chat message', () => {
   const items: readonly Item[] = [{ ...talk`user: hi`[0]!, native: { chat: { name: 'Ann' } } }]
   expect(show(hideAuthors(['Ann']).run(items).items)).toBe(HIDDEN)
 })
 
-test('where nobody hidden has spoken the list is the very same', () => {
+test('returns the same list if there is no message of a hidden author', () => {
   const items = withGatewayFields(talk`user: hi`, { 0: ANN })
   expect(hideAuthors(['u2']).run(items).items).toBe(items)
 })

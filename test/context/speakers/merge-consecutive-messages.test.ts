@@ -10,10 +10,10 @@ const BURST = talk`
   user: two
   user: three
 `
-const merged = (items: readonly Item[]): string => show(mergeConsecutiveMessages().run(items).items)
+const merge = (items: readonly Item[]): string => show(mergeConsecutiveMessages().run(items).items)
 
-describe('messages of one author in a row (C67)', () => {
-  test('become one, with the ids that they had', () => {
+describe('consecutive messages of one author (C67)', () => {
+  test('become one message that records their ids', () => {
     const named = BURST.map((item, at) => ({ ...item, id: `msg_${at}` }))
     const step = mergeConsecutiveMessages().run(
       withGatewayFields(named, { 0: ANN, 1: ANN, 2: authorField('Bob') }),
@@ -23,21 +23,21 @@ describe('messages of one author in a row (C67)', () => {
     expect(step.notes.map(({ did, at }) => `${did} ${at}`)).toEqual(['changed 0', 'dropped 1'])
   })
 
-  test('stay apart where nobody says who it is', () => {
+  test('stay separate without an author', () => {
     expect(mergeConsecutiveMessages().run(BURST).items).toBe(BURST)
   })
 
   test.each([
     ['another name under one id', { 0: ANN, 1: { author: { id: 'u1', name: 'Anna' } } }],
     ['another day', { 0: { ...ANN, sent_at: 86_399 }, 1: { ...ANN, sent_at: 86_400 } }],
-    ['something pinned', { 0: ANN, 1: { ...ANN, pin: true } }],
-    ['a new beginning', { 0: ANN, 1: { ...ANN, reset: true } }],
-  ])('are parted by %s', (_, fields) => {
+    ['a pin', { 0: ANN, 1: { ...ANN, pin: true } }],
+    ['a reset', { 0: ANN, 1: { ...ANN, reset: true } }],
+  ])('are separated by %s', (_, fields) => {
     const items = withGatewayFields(BURST.slice(0, 2), fields)
     expect(mergeConsecutiveMessages().run(items).items).toBe(items)
   })
 
-  test('are parted by media, tools, and what only one wire understands', () => {
+  test('are separated by media, tool items, and fields of one wire', () => {
     const [one] = withGatewayFields(BURST, { 0: ANN })
     const image: Item = {
       type: 'message',
@@ -54,8 +54,8 @@ describe('messages of one author in a row (C67)', () => {
     expect(mergeConsecutiveMessages().run(items).items).toBe(items)
   })
 
-  test('are merged within a day', () => {
+  test('are merged within a day only', () => {
     const fields = { 0: { ...ANN, sent_at: 86_400 }, 1: { ...ANN, sent_at: 172_799 } }
-    expect(merged(withGatewayFields(BURST.slice(0, 2), fields))).toBe('user: one⏎two')
+    expect(merge(withGatewayFields(BURST.slice(0, 2), fields))).toBe('user: one⏎two')
   })
 })

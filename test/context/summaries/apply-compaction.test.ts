@@ -9,8 +9,8 @@ import { show, talk } from '../../support/talk.ts'
 
 const CHAT: CompactionSupport = { wire: 'chat', account: 'local', compacts: false }
 const OPENAI: CompactionSupport = { wire: 'responses', account: 'openai', compacts: true }
-const OURS = createCompactionItem('cmp_1', 'Rome was chosen.')
-const THEIRS: Item = {
+const GATEWAY_COMPACTION = createCompactionItem('cmp_1', 'Rome was chosen.')
+const UPSTREAM_COMPACTION: Item = {
   type: 'opaque',
   raw: { type: 'compaction', id: 'cmp_2', encrypted_content: 'gAAAAABp' },
 }
@@ -28,12 +28,12 @@ const AFTER = talk`
   user: thanks
 `
 
-function shown(items: readonly Item[], reader = CHAT): string {
+function apply(items: readonly Item[], reader = CHAT): string {
   return show(applyCompaction(reader).run(items).items).replace(/\[Summary.*?\]⏎⏎/, '[Summary] ')
 }
 
-test('ours stands for what the model did before it; what others said stays', () => {
-  expect(shown([...BEFORE, OURS, ...AFTER])).toBe(
+test('a gateway compaction replaces the model’s items before it; other messages stay', () => {
+  expect(apply([...BEFORE, GATEWAY_COMPACTION, ...AFTER])).toBe(
     show(talk`
       developer: be brief
       user: Rome or Oslo?
@@ -45,8 +45,8 @@ test('ours stands for what the model did before it; what others said stays', () 
   )
 })
 
-test('whatever is left out or changed has a note', () => {
-  const { notes } = applyCompaction(CHAT).run([...BEFORE, OURS, ...AFTER])
+test('writes a note for each dropped or changed item', () => {
+  const { notes } = applyCompaction(CHAT).run([...BEFORE, GATEWAY_COMPACTION, ...AFTER])
   expect(notes.map(({ did, at, why }) => `${did} ${at} ${why}`)).toEqual([
     'dropped 2 compacted',
     'dropped 3 compacted',
@@ -56,9 +56,9 @@ test('whatever is left out or changed has a note', () => {
   ])
 })
 
-test('of several the newest counts', () => {
+test('applies the latest of several compactions', () => {
   const older = createCompactionItem('cmp_0', 'Oslo was dropped.')
-  expect(shown([...BEFORE, older, ...AFTER, OURS])).toBe(
+  expect(apply([...BEFORE, older, ...AFTER, GATEWAY_COMPACTION])).toBe(
     show(talk`
       developer: be brief
       user: Rome or Oslo?
@@ -69,15 +69,15 @@ test('of several the newest counts', () => {
   )
 })
 
-test('one that is for others to read is left out, and all that was before it is sent', () => {
-  const step = applyCompaction(CHAT).run([...BEFORE, THEIRS, ...AFTER])
+test('drops a compaction that the upstream cannot read, and sends the items before it', () => {
+  const step = applyCompaction(CHAT).run([...BEFORE, UPSTREAM_COMPACTION, ...AFTER])
   expect(step.items).toEqual([...BEFORE, ...AFTER])
   expect(step.notes).toEqual([{ did: 'dropped', at: 7, why: 'compaction-made-elsewhere' }])
 })
 
-test('who made it gets it back as it was', () => {
-  const made = { ...THEIRS, origin: { ...OPENAI, model: 'gpt-5', prefixHash: null } }
-  for (const item of [THEIRS, made]) {
+test('sends a compaction unchanged to the upstream that made it', () => {
+  const made = { ...UPSTREAM_COMPACTION, origin: { ...OPENAI, model: 'gpt-5', prefixHash: null } }
+  for (const item of [UPSTREAM_COMPACTION, made]) {
     const { items } = applyCompaction(OPENAI).run([...BEFORE, item, ...AFTER])
     expect(items[3]).toBe(item)
     expect(items).toHaveLength(6)
@@ -86,25 +86,28 @@ test('who made it gets it back as it was', () => {
   expect(applyCompaction(OPENAI).run([...BEFORE, elsewhere]).items).toEqual(BEFORE)
 })
 
-test('one of ours that was tampered with stands for nothing', () => {
-  const broken: Item = { type: 'opaque', raw: { ...OURS.raw, encrypted_content: 'backstory:??' } }
+test('ignores a gateway compaction that the client has changed', () => {
+  const broken: Item = {
+    type: 'opaque',
+    raw: { ...GATEWAY_COMPACTION.raw, encrypted_content: 'backstory:??' },
+  }
   const step = applyCompaction(OPENAI).run([...BEFORE, broken])
   expect(step.items).toEqual(BEFORE)
   expect(step.notes[0]?.why).toBe('compaction-unreadable')
 })
 
-test('a trigger reaches only who compacts by itself, and only as the last word', () => {
+test('sends a trigger only to an upstream that compacts, and only as the last item', () => {
   const trigger: Item = { type: 'opaque', raw: { type: 'compaction_trigger' } }
   expect(applyCompaction(OPENAI).run([...BEFORE, trigger]).notes).toEqual([])
   expect(applyCompaction(CHAT).run([...BEFORE, trigger]).items).toEqual(BEFORE)
   expect(applyCompaction(OPENAI).run([trigger, ...BEFORE]).items).toEqual(BEFORE)
 })
 
-test('a conversation without one is the very same list', () => {
+test('returns the same list without a compaction', () => {
   expect(applyCompaction(CHAT).run(BEFORE).items).toBe(BEFORE)
 })
 
-test('no window cuts the summary away', () => {
+test('no window drops the summary', () => {
   const chatter = Array.from({ length: 20 }).flatMap((_, at) => [
     ...talk`
       user: ${String(at)}
@@ -115,7 +118,7 @@ test('no window cuts the summary away', () => {
     policy: resolvePolicy([{ policy: 'replay', window: { items: 4 } }]),
     reader: CHAT,
   })
-  const { items } = runTransforms([...BEFORE, OURS, ...chatter], plan)
+  const { items } = runTransforms([...BEFORE, GATEWAY_COMPACTION, ...chatter], plan)
   expect(items.length).toBeLessThan(10)
   expect(show(items)).toContain('Rome was chosen.')
 })

@@ -9,7 +9,7 @@ import { show, talk } from '../../support/talk.ts'
 const summary = (covered: readonly Item[]) =>
   applySummary({ id: 'sum_1', text: 'They met.', facts: ['port 8080'], covered })
 
-const shown = (items: readonly Item[]) =>
+const renderItems = (items: readonly Item[]) =>
   items.map((item) => (isHistorySummary(item) ? 'SUMMARY' : show([item]))).join(' | ')
 
 const CHAT = talk`
@@ -25,9 +25,9 @@ const CHAT = talk`
   user: 3
 `
 
-test('C21, C54: is told before the turns that are kept, and the instructions before it', () => {
+test('C21, C54: comes after the instructions and before the remaining turns', () => {
   const step = summary(listCoveredItems(CHAT, 7)).run(CHAT)
-  expect(shown(step.items)).toBe(
+  expect(renderItems(step.items)).toBe(
     'system: be brief | SUMMARY | hosted compaction | user: 2 | assistant: two | user: 3',
   )
   expect(step.notes.map(({ did, at, why }) => `${did} ${at ?? ''} ${why}`)).toEqual([
@@ -36,14 +36,14 @@ test('C21, C54: is told before the turns that are kept, and the instructions bef
   ])
 })
 
-test('says the facts word for word, and the words before the messages below', () => {
+test('contains the facts word for word, and the text', () => {
   const told = summary(CHAT.slice(1, 6)).run(CHAT).items.find(isHistorySummary)
   expect(show([told as Item])).toMatch(
     /^developer: \[Summary of the earlier part .*\]⏎⏎## Facts⏎- port 8080⏎⏎They met\.$/,
   )
 })
 
-test('leaves alone a list that does not begin with what it stands for, or stands for no more', () => {
+test('returns the same list if it does not begin with the summarized items', () => {
   const covered = CHAT.slice(1, 6)
   for (const other of [
     CHAT.map((item) => ({ ...item })),
@@ -57,18 +57,18 @@ test('leaves alone a list that does not begin with what it stands for, or stands
   expect(summary([]).run(CHAT).items).toBe(CHAT)
 })
 
-test('knows its own though an item comes twice', () => {
+test('recognizes the summarized items even if one comes twice', () => {
   const [first, second] = talk`
     user: again
     assistant: yes
   ` as [Item, Item]
   const items = [first, second, first, second]
   const once = summary([first, second]).run(items)
-  expect(shown(once.items)).toBe('SUMMARY | user: again | assistant: yes')
+  expect(renderItems(once.items)).toBe('SUMMARY | user: again | assistant: yes')
   expect(summary([first, second]).run(once.items).items).toBe(once.items)
 })
 
-test('is left out by no window, and counts as nothing of it', () => {
+test('is dropped by no window, and weighs nothing in it', () => {
   const policy = resolvePolicy([{ policy: 'replay', window: { turns: 1 } }])
   const covered = CHAT.slice(1, 6)
   const plan = listTransforms({
@@ -76,7 +76,7 @@ test('is left out by no window, and counts as nothing of it', () => {
     reader: null,
     summary: { id: 's', text: 'x', facts: [], covered },
   })
-  expect(shown(runTransforms(CHAT, plan).items)).toBe(
+  expect(renderItems(runTransforms(CHAT, plan).items)).toBe(
     'system: be brief | SUMMARY | hosted compaction | user: 3',
   )
 })

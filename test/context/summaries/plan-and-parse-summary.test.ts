@@ -24,8 +24,8 @@ const rounds = (count: number, words = ''): readonly Item[] =>
     `,
   )
 
-describe('the cut', () => {
-  test('C48: leaves so many turns with all that was done in them', () => {
+describe('the cut of a summary', () => {
+  test('C48: leaves `keepTurns` complete turns', () => {
     expect(findSummaryCut(rounds(6), { keepTurns: 2, keepTokens: 0 }, 0)).toEqual({
       at: 16,
       turns: 4,
@@ -35,7 +35,7 @@ describe('the cut', () => {
     expect(findSummaryCut([], { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
   })
 
-  test('C49: leaves so many tokens as well', () => {
+  test('C49: leaves `keepTokens` tokens as well', () => {
     const items = rounds(6, 'word '.repeat(100))
     const { at = 0 } = findSummaryCut(items, { keepTurns: 1, keepTokens: 300 }, 0) ?? {}
     const weigh = (from: number) =>
@@ -45,7 +45,7 @@ describe('the cut', () => {
     expect(findSummaryCut(items, { keepTurns: 1, keepTokens: 1_000_000 }, 0)).toBeNull()
   })
 
-  test('is never before the summary that there is, nor at it', () => {
+  test('comes after the end of the previous summary', () => {
     expect(findSummaryCut(rounds(6), { keepTurns: 2, keepTokens: 0 }, 16)).toBeNull()
     expect(findSummaryCut(rounds(7), { keepTurns: 2, keepTokens: 0 }, 16)).toEqual({
       at: 20,
@@ -53,7 +53,7 @@ describe('the cut', () => {
     })
   })
 
-  test('is none where nothing could be left out', () => {
+  test('does not exist if nothing can be replaced', () => {
     const items = talk`
       system: be brief
       user: 1
@@ -61,7 +61,7 @@ describe('the cut', () => {
     expect(findSummaryCut([...items, ...rounds(1)], { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
   })
 
-  test('C49: is between turns, parts no call from its output, and leaves the newest turn', () => {
+  test('C49: is between turns, separates no call from its output, and leaves the latest turn', () => {
     const kept = { keepTurns: fc.integer({ min: 1, max: 4 }), keepTokens: fc.nat(200) }
     fc.assert(
       fc.property(conversation, fc.record(kept), fc.nat(12), (items, rules, after) => {
@@ -80,11 +80,11 @@ describe('the cut', () => {
   })
 })
 
-describe('what is asked', () => {
+describe('the prompt for a summary', () => {
   const chapters = (items: readonly Item[], after = 0, most = 60_000, hidden: string[] = []) =>
     buildSummarySections({ items, hidden }, after, { at: items.length, turns: 9 }, most)
 
-  test('tells what was said and done since the summary before, and no instructions', () => {
+  test('contains the items since the previous summary, without instructions', () => {
     const items = [...talk`system: be brief`, ...rounds(3)]
     const [chapter, ...others] = chapters(items, 5)
     expect(others).toEqual([])
@@ -95,7 +95,7 @@ describe('what is asked', () => {
     expect(chapter).toContain('[tool answers]\n  fog')
   })
 
-  test('C50: shortens what is long to its beginning and its end, between characters', () => {
+  test('C50: shortens long items to their beginning and end, without splitting characters', () => {
     const items = talk`user: ${'🦊'.repeat(30_000)}end`
     for (const most of [60_000, 1_001, 1_000, 777]) {
       const [chapter = ''] = chapters(items, 0, most)
@@ -106,7 +106,7 @@ describe('what is asked', () => {
     }
   })
 
-  test('comes in pieces that fit its writer', () => {
+  test('is split into parts that fit the model', () => {
     const pieces = chapters(rounds(40, 'word '.repeat(50)), 0, 1_000)
     expect(pieces.length).toBeGreaterThan(2)
     expect(
@@ -114,7 +114,7 @@ describe('what is asked', () => {
     ).toBe(true)
   })
 
-  test('does not say what is between a client and the gateway', () => {
+  test('contains no markers and no details blocks', () => {
     const items = talk`
       user: hi
       assistant: hello⏎⏎[01HZX3M8Q0ABCDEFGHJK]: #⏎⏎you
@@ -122,7 +122,7 @@ describe('what is asked', () => {
     expect(chapters(items).join()).not.toContain('01HZX3M8Q0')
   })
 
-  test('does not say what hidden authors said', () => {
+  test('contains no messages of hidden authors', () => {
     const items = talk`
       user: a secret
       assistant: well
@@ -133,7 +133,7 @@ describe('what is asked', () => {
     expect(chapters(said, 0, 60_000, ['Ann']).join()).not.toContain('a secret')
   })
 
-  test('C51: names the focus, and goes on from the summary before', () => {
+  test('C51: contains the focus and the previous summary', () => {
     const question = createSummaryPrompt('prices')('So far.', 'What was said.')
     const [{ content } = { content: [] }] = question.input
     expect(content[0]?.text).toMatch(/^<summary_so_far>\nSo far\.\n<\/summary_so_far>/)
@@ -144,8 +144,8 @@ describe('what is asked', () => {
   })
 })
 
-describe('what is read of the answer', () => {
-  test('is the list of facts beside the words', () => {
+describe('the parsed summary', () => {
+  test('has a list of facts and a text', () => {
     const written = '## Facts\n- port 8080\n* /etc/x\nname: Ada\n- port 8080\n\n## Open\nNothing.\n'
     expect(parseSummary(written)).toEqual({
       facts: ['port 8080', '/etc/x', 'name: Ada'],
@@ -153,12 +153,12 @@ describe('what is read of the answer', () => {
     })
   })
 
-  test('is all of it where there is no such list', () => {
+  test('has only a text if there is no list of facts', () => {
     expect(parseSummary(' They met. \n')).toEqual({ facts: [], text: 'They met.' })
     expect(parseSummary('## Open\nx\n## Facts')).toEqual({ facts: [], text: '## Open\nx' })
   })
 
-  test('says the same when it is told and read again', () => {
+  test('stays the same when it is rendered and parsed again', () => {
     for (const facts of [[], ['port: 1'], ['a', '№ 7']]) {
       const words = { text: '## Open\n- x\n\n## Done\ny', facts }
       expect(parseSummary(formatHistorySummary(words))).toEqual(words)

@@ -8,12 +8,12 @@ import { expectLinear } from '../../support/count-reads.ts'
 
 const origin = { wire: 'responses', account: 'a', model: 'm', prefixHash: null }
 
-function copies(...items: readonly Item[]): readonly number[] {
+function findCopies(...items: readonly Item[]): readonly number[] {
   return [...findDuplicateCalls(items, findToolCallPairs(items))].toSorted((a, b) => a - b)
 }
 
-/** As they come from the store, where only what the model made has an origin. */
-function recorded(items: readonly Item[]): readonly Item[] {
+/** Items as the store returns them: only model items have an origin. */
+function asStored(items: readonly Item[]): readonly Item[] {
   return items.map((item) => ('output' in item ? item : { ...item, origin }))
 }
 
@@ -22,26 +22,26 @@ const PAIR = talk`
   output a sunny
 `
 
-test('of a recorded pair and the client’s copy the first one stands', () => {
-  expect(copies(...recorded(PAIR), ...PAIR)).toEqual([2, 3])
-  expect(copies(...PAIR, ...recorded(PAIR))).toEqual([2, 3])
-  expect(copies(...talk`user: hi`, ...PAIR, ...talk`assistant: hm`, ...recorded(PAIR))).toEqual([
-    4, 5,
-  ])
+test('keeps the first of a stored pair and the client’s copy', () => {
+  expect(findCopies(...asStored(PAIR), ...PAIR)).toEqual([2, 3])
+  expect(findCopies(...PAIR, ...asStored(PAIR))).toEqual([2, 3])
+  expect(findCopies(...talk`user: hi`, ...PAIR, ...talk`assistant: hm`, ...asStored(PAIR))).toEqual(
+    [4, 5],
+  )
 })
 
-test('arguments are compared by what they mean', () => {
+test('compares arguments as JSON values', () => {
   const same = talk`
     call a weather { "days": 2, "city": "Rome" }
     output a sunny
   `
-  expect(copies(...recorded(PAIR), ...same)).toEqual([2, 3])
+  expect(findCopies(...asStored(PAIR), ...same)).toEqual([2, 3])
   const [call, output] = talk`
     call a now {}
     output a noon
   `
   if (call?.type !== 'function_call' || output === undefined) throw new Error('no pair')
-  expect(copies({ ...call, arguments: '', origin }, output, call, output)).toEqual([2, 3])
+  expect(findCopies({ ...call, arguments: '', origin }, output, call, output)).toEqual([2, 3])
 })
 
 test.each([
@@ -50,59 +50,59 @@ test.each([
   ['another output', talk`call a weather {"city":"Rome","days":2}`, talk`output a rain`],
   ['another id', talk`call b weather {"city":"Rome","days":2}`, talk`output b sunny`],
   ['another kind', talk`custom a weather {"city":"Rome","days":2}`, talk`custom-output a sunny`],
-])('with %s it is another pair', (_, call, output) => {
-  expect(copies(...recorded(PAIR), ...call, ...output)).toEqual([])
+])('finds no copy with %s', (_, call, output) => {
+  expect(findCopies(...asStored(PAIR), ...call, ...output)).toEqual([])
 })
 
-test('an image that only one of them has is not lost', () => {
+test('finds no copy if only one output has an image', () => {
   const [call] = PAIR
   const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' } as const
   const output = [{ type: 'input_text', text: 'sunny' } as const, image]
   const seen: Item = { type: 'function_call_output', call_id: 'a', output }
   if (call === undefined) throw new Error('no call')
-  expect(copies(...recorded(PAIR), call, seen)).toEqual([])
-  expect(copies({ ...call, origin }, seen, call, seen)).toEqual([2, 3])
+  expect(findCopies(...asStored(PAIR), call, seen)).toEqual([])
+  expect(findCopies({ ...call, origin }, seen, call, seen)).toEqual([2, 3])
 })
 
-test('a model that asks twice is given both answers, even if they are the same', () => {
-  expect(copies(...PAIR, ...PAIR)).toEqual([])
-  expect(copies(...recorded(PAIR), ...recorded(PAIR))).toEqual([])
+test('keeps two equal calls of the same source', () => {
+  expect(findCopies(...PAIR, ...PAIR)).toEqual([])
+  expect(findCopies(...asStored(PAIR), ...asStored(PAIR))).toEqual([])
 })
 
-test('one item that is there twice is a copy of itself', () => {
+test('finds a copy by the item id', () => {
   const named = PAIR.map((item, at) => ({ ...item, id: `fc_${at}` }))
-  expect(copies(...named, ...named)).toEqual([2, 3])
+  expect(findCopies(...named, ...named)).toEqual([2, 3])
 })
 
-test('in another round it is another pair', () => {
-  expect(copies(...recorded(PAIR), ...talk`user: and now?`, ...PAIR)).toEqual([])
+test('finds no copy in another round', () => {
+  expect(findCopies(...asStored(PAIR), ...talk`user: and now?`, ...PAIR)).toEqual([])
 })
 
-test('of a call that is there twice with one output between them, one goes', () => {
+test('drops one of two copies that share one output', () => {
   const [call, output] = PAIR
   if (call === undefined || output === undefined) throw new Error('no pair')
-  expect(copies({ ...call, origin }, call, output)).toEqual([1])
-  expect(copies(call, call, output)).toEqual([1])
-  expect(copies(call, output, { ...call, origin })).toEqual([2])
-  expect(copies({ ...call, origin }, call)).toEqual([1])
-  expect(copies(call, call)).toEqual([])
+  expect(findCopies({ ...call, origin }, call, output)).toEqual([1])
+  expect(findCopies(call, call, output)).toEqual([1])
+  expect(findCopies(call, output, { ...call, origin })).toEqual([2])
+  expect(findCopies({ ...call, origin }, call)).toEqual([1])
+  expect(findCopies(call, call)).toEqual([])
 })
 
-test.each(OPAQUE_PAIRS.map((pair) => pair('id_1')))('finds them of $0.type', (call, output) => {
+test.each(OPAQUE_PAIRS.map((pair) => pair('id_1')))('finds copies of $0.type', (call, output) => {
   const pair: readonly Item[] = [call, output].map((raw) => ({ type: 'opaque', raw }))
-  expect(copies(...recorded(pair).slice(0, 1), ...pair.slice(1), ...pair)).toEqual([2, 3])
+  expect(findCopies(...asStored(pair).slice(0, 1), ...pair.slice(1), ...pair)).toEqual([2, 3])
 })
 
-test('what is nested too deeply to be compared is compared as it is written', () => {
+test('compares arguments as text if they are nested too deeply', () => {
   const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
   const pair = talk`
     call a weather ${deep}
     output a sunny
   `
-  expect(copies(...recorded(pair), ...pair)).toEqual([2, 3])
+  expect(findCopies(...asStored(pair), ...pair)).toEqual([2, 3])
 })
 
-test('of many calls of one id none is looked at again for each of the others', () => {
+test('takes linear time for many calls with the same id', () => {
   const [call] = PAIR
   if (call === undefined) throw new Error('no call')
   const calls = (count: number) =>

@@ -5,7 +5,7 @@ import { messyConversation, tidyConversation } from '../../support/conversations
 import { expectLawful } from '../../support/laws.ts'
 import { talk } from '../../support/talk.ts'
 
-test('what is seen to be in order is lawful', () => {
+test('accepts valid lists only', () => {
   fc.assert(
     fc.property(fc.oneof(tidyConversation, messyConversation), (items) => {
       if (hasValidItemOrder(items)) expectLawful(items)
@@ -24,7 +24,7 @@ test.each([
   { items: [...CALLED, ...talk`call b`, ...talk`output b`, ...talk`output a`] },
   { items: [...DONE, ...talk`sealed: x`, ...talk`assistant: So.`] },
   { items: [...DONE, ...DONE] },
-])('sees whole batches with what led to them: $items', ({ items }) => {
+])('accepts complete batches with their reasoning: $items', ({ items }) => {
   expect(hasValidItemOrder(items)).toBe(true)
 })
 
@@ -35,6 +35,6 @@ test.each([
   { items: [...CALLED, ...talk`user: On.`, ...talk`output a`] },
   { items: [...DONE, ...talk`call a`, ...talk`output a`] },
   { items: [...CALLED, ...talk`call b`, ...talk`output a`, ...talk`call c`] },
-])('leaves to a closer look what is not: $items', ({ items }) => {
+])('rejects lists that need a closer look: $items', ({ items }) => {
   expect(hasValidItemOrder(items)).toBe(false)
 })

@@ -3,7 +3,7 @@ import type { Item } from '../../../src/core/item.ts'
 import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
 import { show, talk } from '../../support/talk.ts'
 
-function pruned(items: readonly Item[]) {
+function prune(items: readonly Item[]) {
   const step = pruneOrphans().run(items)
   return { kept: show(step.items), notes: step.notes }
 }
@@ -18,7 +18,7 @@ test('drops an output whose call was windowed away (C12)', () => {
 })
 
 test('drops a call that was never answered (C12)', () => {
-  const { kept, notes } = pruned(talk`
+  const { kept, notes } = prune(talk`
     user: how warm is it?
     call a weather
     user: hello?
@@ -33,14 +33,14 @@ test('drops a call without a name, and its output', () => {
     output a
   `
   if (call?.type !== 'function_call' || output === undefined) throw new Error('no pair')
-  expect(pruned([{ ...call, name: '' }, output]).notes).toEqual([
+  expect(prune([{ ...call, name: '' }, output]).notes).toEqual([
     { did: 'dropped', at: 0, why: 'call-malformed' },
     { did: 'dropped', at: 1, why: 'output-without-call' },
   ])
 })
 
 test('drops only the unanswered call of a parallel batch', () => {
-  const { kept, notes } = pruned(talk`
+  const { kept, notes } = prune(talk`
     thinks: two places
     call a
     call b
@@ -51,8 +51,8 @@ test('drops only the unanswered call of a parallel batch', () => {
   expect(notes).toEqual([{ did: 'dropped', at: 1, why: 'call-without-output' }])
 })
 
-describe('at the running end', () => {
-  test('leaves alone what waits for its output: the provider says so, if it must be there', () => {
+describe('calls at the end of the list', () => {
+  test('stay and wait for their outputs', () => {
     const items = talk`
       user: how warm is it?
       sealed: two places
@@ -66,9 +66,9 @@ describe('at the running end', () => {
     expect(pruneOrphans({ unanswered: 'stub' }).run(items).items).toBe(items)
   })
 
-  test('a word of anybody behind it ends the waiting', () => {
+  test('are dropped if any message follows', () => {
     for (const word of ['user: hello?', 'assistant: well', 'developer: hurry']) {
-      const { kept } = pruned(talk`
+      const { kept } = prune(talk`
         call a
         ${word}
       `)
@@ -76,8 +76,8 @@ describe('at the running end', () => {
     }
   })
 
-  test('so does another answer', () => {
-    const { kept } = pruned(talk`
+  test('are dropped if another answer follows', () => {
+    const { kept } = prune(talk`
       call a
       call b
       output b
@@ -86,8 +86,8 @@ describe('at the running end', () => {
     expect(kept).toBe('call b\noutput b\ncall c')
   })
 
-  test('reasoning behind it that led to nothing does not', () => {
-    const { kept } = pruned(talk`
+  test('stay if only reasoning follows', () => {
+    const { kept } = prune(talk`
       call a
       call b
       output b
@@ -96,8 +96,8 @@ describe('at the running end', () => {
     expect(kept).toBe('call a\ncall b\noutput b')
   })
 
-  test('nor does the late output of an older call, which is moved there', () => {
-    const { kept } = pruned(talk`
+  test('stay if the output of an older call follows, which is moved', () => {
+    const { kept } = prune(talk`
       call a
       user: and there?
       call b
@@ -106,17 +106,17 @@ describe('at the running end', () => {
     expect(kept).toBe('call a\noutput a\nuser: and there?\ncall b')
   })
 
-  test('what no provider takes is dropped here as well', () => {
+  test('are dropped if they have no name or no id', () => {
     const [call] = talk`call a`
     if (call?.type !== 'function_call') throw new Error('no call')
-    expect(pruned([{ ...call, name: '' }]).notes).toEqual([
+    expect(prune([{ ...call, name: '' }]).notes).toEqual([
       { did: 'dropped', at: 0, why: 'call-malformed' },
     ])
-    expect(pruned([{ ...call, call_id: '' }]).kept).toBe('')
+    expect(prune([{ ...call, call_id: '' }]).kept).toBe('')
   })
 })
 
-test('keeps a call in the middle where it is to be answered, if words can do that', () => {
+test('keeps a call in the middle for a stub output, if it can have one', () => {
   const { items, notes } = pruneOrphans({ unanswered: 'stub' }).run(talk`
     call a
     custom b
@@ -127,7 +127,7 @@ test('keeps a call in the middle where it is to be answered, if words can do tha
   expect(notes).toEqual([{ did: 'dropped', at: 2, why: 'call-without-output' }])
 })
 
-test('a call whose id was taken over beside it is dropped, for it would be taken for the other', () => {
+test('drops a call without output if a later call reuses its id', () => {
   const { items } = pruneOrphans({ unanswered: 'stub' }).run(talk`
     call x
     assistant: so
@@ -139,8 +139,8 @@ test('a call whose id was taken over beside it is dropped, for it would be taken
   expect(show(items)).toBe('call x\noutput x\nassistant: so\ncall 0 second\noutput 0')
 })
 
-test('does not hide an unanswered call behind a later use of its id', () => {
-  const { kept } = pruned(talk`
+test('drops an unanswered call even if its id is used again later', () => {
+  const { kept } = prune(talk`
     user: one
     call 0
     user: two
@@ -151,7 +151,7 @@ test('does not hide an unanswered call behind a later use of its id', () => {
 })
 
 test('sends an output once, even if it came twice', () => {
-  const { kept, notes } = pruned(talk`
+  const { kept, notes } = prune(talk`
     call a
     output a first
     output a second
@@ -161,7 +161,7 @@ test('sends an output once, even if it came twice', () => {
 })
 
 test('drops reasoning together with the call that it led to (C13)', () => {
-  const { kept, notes } = pruned(talk`
+  const { kept, notes } = prune(talk`
     user: how warm is it?
     sealed: a
     thinks: b
@@ -176,8 +176,8 @@ test('drops reasoning together with the call that it led to (C13)', () => {
   ])
 })
 
-test('does not give the reasoning of a dropped call to the next group', () => {
-  const { kept } = pruned(talk`
+test('drops the reasoning of a dropped call before the next group', () => {
+  const { kept } = prune(talk`
     sealed: for the call
     call a
     sealed: for the words
@@ -186,7 +186,7 @@ test('does not give the reasoning of a dropped call to the next group', () => {
   expect(kept).toBe('sealed: for the words\nassistant: never mind')
 })
 
-test('keeps reasoning in front of hosted items, and several in a row', () => {
+test('keeps reasoning before hosted items, and several reasoning items in a row', () => {
   const items = talk`
     sealed: a
     sealed: b
@@ -197,8 +197,8 @@ test('keeps reasoning in front of hosted items, and several in a row', () => {
   expect(pruneOrphans().run(items).items).toBe(items)
 })
 
-test('moves an output to its call when somebody spoke in between', () => {
-  const { kept, notes } = pruned(talk`
+test('moves an output to its call if a message separates them', () => {
+  const { kept, notes } = prune(talk`
     call a
     user: are you there?
     assistant: wait
@@ -211,8 +211,8 @@ test('moves an output to its call when somebody spoke in between', () => {
   expect(notes).toEqual([{ did: 'moved', at: 3, why: 'output-misplaced' }])
 })
 
-test('moves an output behind those of its batch that are in place', () => {
-  const { kept } = pruned(talk`
+test('moves an output after the outputs of its batch that are in place', () => {
+  const { kept } = prune(talk`
     call a
     call b
     output b
@@ -236,8 +236,8 @@ test('leaves a batch as the model made it, with reasoning and hosted items in it
   expect(pruneOrphans().run(items).items).toBe(items)
 })
 
-test('moves an output in front of reasoning that led to something else', () => {
-  const { kept } = pruned(talk`
+test('moves an output before reasoning that led to another item', () => {
+  const { kept } = prune(talk`
     call a
     sealed: and now the words
     output a
@@ -246,8 +246,8 @@ test('moves an output in front of reasoning that led to something else', () => {
   expect(kept).toBe('call a\noutput a\nsealed: and now the words\nassistant: done')
 })
 
-test('does not draw a later call into a batch whose output was moved', () => {
-  const { kept, notes } = pruned(talk`
+test('keeps a later call out of a batch whose output was moved', () => {
+  const { kept, notes } = prune(talk`
     call a
     sealed: and now b
     output a
@@ -258,8 +258,8 @@ test('does not draw a later call into a batch whose output was moved', () => {
   expect(notes).toEqual([{ did: 'moved', at: 2, why: 'output-misplaced' }])
 })
 
-test('does not claim to have moved what only lost its neighbour', () => {
-  const { kept, notes } = pruned(talk`
+test('writes no `moved` note for an item whose neighbor was dropped', () => {
+  const { kept, notes } = prune(talk`
     call a
     call b
     output a
@@ -272,7 +272,7 @@ test('does not claim to have moved what only lost its neighbour', () => {
 })
 
 test('pairs calls of every kind', () => {
-  const { kept } = pruned(talk`
+  const { kept } = prune(talk`
     custom a
     shell b ls
     shell c pwd
@@ -285,7 +285,7 @@ test('pairs calls of every kind', () => {
   )
 })
 
-test('sends a pair once that is there as recorded and as the client kept it, the first of them', () => {
+test('sends the first of a stored pair and the client’s copy', () => {
   const [question, thought, call, output, ...rest] = talk`
     user: how warm is it?
     sealed: let me see
@@ -300,7 +300,7 @@ test('sends a pair once that is there as recorded and as the client kept it, the
   if (question === undefined || thought === undefined) throw new Error('no talk')
   if (call === undefined || output === undefined) throw new Error('no pair')
   const origin = { wire: 'responses', account: 'a', model: 'm', prefixHash: null }
-  const { kept, notes } = pruned([question, thought, { ...call, origin }, output, ...rest])
+  const { kept, notes } = prune([question, thought, { ...call, origin }, output, ...rest])
   expect(kept).toBe(show([question, thought, call, output, ...rest.slice(3)]))
   expect(notes).toEqual([
     { did: 'dropped', at: 4, why: 'reasoning-without-follower' },

@@ -10,13 +10,13 @@ import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
 import { expectLawful } from '../../support/laws.ts'
 import { show, talk } from '../../support/talk.ts'
 
-function answered(items: readonly Item[]): string {
+function addStubs(items: readonly Item[]): string {
   const step = runTransforms(items, [pruneOrphans({ unanswered: 'stub' }), stubMissingOutputs()])
   expectLawful(step.items)
   return show(step.items).replaceAll(STUB_OUTPUT_TEXT, 'STUB')
 }
 
-test('says, in the place of an output, that none was recorded', () => {
+test('adds an output with the text that none was recorded', () => {
   const items = talk`
     user: book it
     call a book
@@ -29,9 +29,9 @@ test('says, in the place of an output, that none was recorded', () => {
   expect(step.notes).toEqual([{ did: 'added', why: 'output-stubbed' }])
 })
 
-test('stands behind the whole batch, and leaves it as the model made it', () => {
+test('adds the output after the complete batch, and leaves the batch unchanged', () => {
   expect(
-    answered(talk`
+    addStubs(talk`
       sealed: first
       call a
       sealed: second
@@ -59,9 +59,9 @@ test('stands behind the whole batch, and leaves it as the model made it', () => 
   )
 })
 
-test('answers each call of a repeated id with its own', () => {
+test('adds an output for each call with a repeated id', () => {
   expect(
-    answered(talk`
+    addStubs(talk`
       call 0 one
       user: wait
       call 0 two
@@ -74,7 +74,7 @@ test('answers each call of a repeated id with its own', () => {
   )
 })
 
-test('leaves alone what waits, what is answered, and what words cannot answer', () => {
+test('adds nothing for waiting calls, answered calls, and calls that need no text output', () => {
   const items = talk`
     shell a ls
     user: and now?
@@ -88,7 +88,7 @@ test('leaves alone what waits, what is answered, and what words cannot answer', 
   expect(stubMissingOutputs().run(items).items).toBe(items)
 })
 
-test('what was sent stays as it was when a call has waited in vain', () => {
+test('keeps the earlier prompt as a prefix when a waiting call stays without output', () => {
   const plan = listTransforms({
     policy: resolvePolicy([{ policy: 'replay', outputs: { keepTurns: 0, step: 1 } }]),
     unansweredCalls: 'stub',

@@ -6,7 +6,7 @@ import { readOutputRange } from '../../../src/context/tool-outputs/read-output-r
 import { talk } from '../../support/talk.ts'
 
 const cut = capOutputs({ maxChars: 400, expand: false })
-const offering = capOutputs({ maxChars: 400, expand: true })
+const expandable = capOutputs({ maxChars: 400, expand: true })
 
 const outputOf = (output: string | readonly Part[], call_id = 'call_a'): Item => ({
   type: 'function_call_output',
@@ -14,11 +14,11 @@ const outputOf = (output: string | readonly Part[], call_id = 'call_a'): Item =>
   output,
 })
 const run = (item: Item, transform = cut) => transform.run([item]).items[0] as typeof item
-const textIn = (item: Item | undefined) =>
+const readText = (item: Item | undefined) =>
   item !== undefined && 'output' in item ? textOf(item.output) : ''
 const NUMBERED = Array.from({ length: 300 }, (_, at) => `line ${at}`).join('\n')
 
-test('a long output keeps its beginning and its end, the newest one, too', () => {
+test('cuts a long output to its beginning and end, even the latest one', () => {
   const items = [
     ...talk`
       user: go
@@ -27,7 +27,7 @@ test('a long output keeps its beginning and its end, the newest one, too', () =>
     outputOf(NUMBERED, 'a'),
   ]
   const { items: capped, notes } = cut.run(items)
-  const text = textIn(capped[2])
+  const text = readText(capped[2])
   expect(text).toMatch(/^line 0\nline 1\n/)
   expect(text).toMatch(/line 298\nline 299$/)
   expect(text.length).toBeLessThanOrEqual(400)
@@ -35,14 +35,14 @@ test('a long output keeps its beginning and its end, the newest one, too', () =>
   expect(notes).toEqual([{ did: 'changed', at: 2, why: 'output-capped' }])
 })
 
-test('the note says how much is missing', () => {
-  const text = textIn(run(outputOf(NUMBERED)))
+test('the note contains the number of missing characters', () => {
+  const text = readText(run(outputOf(NUMBERED)))
   const [head, leftOut, tail] = text.split(/\n\[(\d+) characters of this .* left out here\]\n/)
   expect(Number(leftOut)).toBe(NUMBERED.length - `${head}${tail}`.length)
   expect(NUMBERED.startsWith(head ?? '-') && NUMBERED.endsWith(tail ?? '-')).toBe(true)
 })
 
-test('what is not too long is the very same list, and no other items are touched', () => {
+test('returns the same list without long outputs, and changes no other items', () => {
   const items = [
     outputOf('x'.repeat(400)),
     ...talk`
@@ -55,11 +55,11 @@ test('what is not too long is the very same list, and no other items are touched
   expect(cut.run(items).items).toBe(items)
 })
 
-describe('what was left out can be read', () => {
-  test('as the note says it', () => {
+describe('the hint for reading the rest', () => {
+  test('contains the range of missing characters', () => {
     const items = [outputOf('other', 'call_b'), outputOf(NUMBERED), outputOf('', 'call_c')]
-    const [, capped] = offering.run(items).items
-    const text = textIn(capped)
+    const [, capped] = expandable.run(items).items
+    const text = readText(capped)
     expect(text.length).toBeLessThanOrEqual(400)
     const asked = /call expand_output with (\{[^}]*\})/.exec(text)?.[1] ?? '{}'
     const { call_id, from, to } = JSON.parse(asked) as { call_id: string; from: number; to: number }
@@ -69,34 +69,34 @@ describe('what was left out can be read', () => {
     expect(`${head}${piece?.text}${tail}`).toBe(NUMBERED)
   })
 
-  test('unless the id of the call is longer than what would be told', () => {
-    const text = textIn(run(outputOf(NUMBERED, 'i'.repeat(300)), offering))
+  test('is omitted if the call id is too long', () => {
+    const text = readText(run(outputOf(NUMBERED, 'i'.repeat(300)), expandable))
     expect(text).not.toContain('expand_output')
     expect(text.length).toBeLessThanOrEqual(400)
     expect(text).toContain('left out here]')
   })
 })
 
-describe('what is JSON stays JSON', () => {
+describe('an output that is JSON', () => {
   const rows = JSON.stringify(Array.from({ length: 90 }, (_, id) => ({ id, name: `n${id}` })))
   const object = JSON.stringify({ exit: 0, stdout: 'y'.repeat(900), stderr: '' })
 
-  test('with a count of what is missing', () => {
-    const list = JSON.parse(textIn(run(outputOf(rows)))) as unknown[]
+  test('stays JSON, with the number of missing elements', () => {
+    const list = JSON.parse(readText(run(outputOf(rows)))) as unknown[]
     expect(list[0]).toEqual({ id: 0, name: 'n0' })
-    expect(JSON.parse(textIn(run(outputOf(object))))).toMatchObject({ exit: 0, stderr: '' })
+    expect(JSON.parse(readText(run(outputOf(object))))).toMatchObject({ exit: 0, stderr: '' })
   })
 
-  test('with a word on how to read the rest as its last element or field', () => {
-    const list = JSON.parse(textIn(run(outputOf(rows), offering))) as unknown[]
+  test('gets the hint as its last element or field', () => {
+    const list = JSON.parse(readText(run(outputOf(rows), expandable))) as unknown[]
     expect(list.at(-1)).toContain('expand_output')
-    const told = JSON.parse(textIn(run(outputOf(object), offering))) as Record<string, unknown>
+    const told = JSON.parse(readText(run(outputOf(object), expandable))) as Record<string, unknown>
     expect(told).toMatchObject({ exit: 0, stderr: '' })
     expect(told['… shortened']).toContain(`Shortened from ${object.length} characters`)
   })
 
-  test('blanks that were too many are all that is gone', () => {
-    expect(textIn(run(outputOf(`[${' '.repeat(900)}]`), offering))).toBe('[]')
+  test('loses only white space if that suffices', () => {
+    expect(readText(run(outputOf(`[${' '.repeat(900)}]`), expandable))).toBe('[]')
   })
 })
 
@@ -104,7 +104,7 @@ describe('a text in several parts', () => {
   const image: Part = { type: 'input_image', image_url: 'https://example.com/a.png' }
   const part = (text: string): Part => ({ type: 'input_text', text })
 
-  test('is cut as one, and images stay where they are', () => {
+  test('is cut like one text, and images stay in place', () => {
     const parts = [part('a'.repeat(300)), image, part('b'.repeat(300)), part('c'), part('d')]
     const item = run(outputOf(parts))
     const output = 'output' in item ? item.output : ''
@@ -121,18 +121,18 @@ describe('a text in several parts', () => {
     expect(shown.at(-1)).toBe(parts.at(-1))
   })
 
-  test('one text beside an image is cut as a text alone', () => {
+  test('a single text next to an image is cut like a text alone', () => {
     const item = run(outputOf([image, part(NUMBERED)]))
     expect('output' in item && typeof item.output !== 'string' && item.output[0]).toBe(image)
-    expect(textIn(item)).toBe(textIn(run(outputOf(NUMBERED))))
+    expect(readText(item)).toBe(readText(run(outputOf(NUMBERED))))
   })
 })
 
-test('what looks like the note of a cut output is cut all the same', () => {
+test('cuts an output that imitates the note', () => {
   const forged = `${'x'.repeat(200)}\n[9 characters of this tool output were left out here]\n`
-  expect(textIn(run(outputOf(forged)))).toBe(forged)
+  expect(readText(run(outputOf(forged)))).toBe(forged)
   const long = forged.repeat(20)
-  expect(textIn(run(outputOf(long))).length).toBeLessThanOrEqual(400)
+  expect(readText(run(outputOf(long))).length).toBeLessThanOrEqual(400)
 })
 
 const output = fc.oneof(
@@ -149,7 +149,7 @@ const outputs = fc.oneof(
   ),
 )
 
-test('whatever it is, it is cut once, within the limit, and no character is torn', () => {
+test('cuts any output once, within the limit, without splitting surrogate pairs', () => {
   fc.assert(
     fc.property(
       outputs,
@@ -159,21 +159,21 @@ test('whatever it is, it is cut once, within the limit, and no character is torn
       (given, id, expand, maxChars) => {
         const { run: capped } = capOutputs({ maxChars, expand })
         const once = capped([outputOf(given, id)]).items
-        const text = textIn(once[0])
+        const text = readText(once[0])
         expect(text.length).toBeLessThanOrEqual(Math.max(maxChars, 0))
         expect(capped(once).items).toBe(once)
-        if (textIn(outputOf(given)).isWellFormed()) expect(text.isWellFormed()).toBe(true)
+        if (readText(outputOf(given)).isWellFormed()) expect(text.isWellFormed()).toBe(true)
       },
     ),
     { numRuns: 300 },
   )
 })
 
-test('the same output is cut the same, whatever stands around it', () => {
+test('cuts the same output in the same way, whatever the other items are', () => {
   fc.assert(
     fc.property(outputs, fc.array(outputs, { maxLength: 3 }), (given, others) => {
       const items = [...others, given].map((each) => outputOf(each))
-      expect(offering.run(items).items.at(-1)).toEqual(run(outputOf(given), offering))
+      expect(expandable.run(items).items.at(-1)).toEqual(run(outputOf(given), expandable))
     }),
     { numRuns: 50 },
   )

@@ -15,7 +15,7 @@ const items = [
 ]
 const maxChars = 100
 
-test('gives the characters that are asked for, and says which they are', () => {
+test('returns the requested characters and their range', () => {
   expect(readOutputRange(items, 'a', { from: 2, to: 5, maxChars })).toEqual({
     text: '234',
     from: 2,
@@ -25,7 +25,7 @@ test('gives the characters that are asked for, and says which they are', () => {
   expect(readOutputRange(items, 'a', { maxChars })?.text).toBe('0123456789')
 })
 
-test('gives no more than is allowed, and as much as there is', () => {
+test('limits the range to the allowed length and to the output', () => {
   expect(readOutputRange(items, 'a', { from: 3, maxChars: 4 })).toMatchObject({ from: 3, to: 7 })
   expect(readOutputRange(items, 'a', { from: 8, to: 99, maxChars })?.text).toBe('89')
   expect(readOutputRange(items, 'a', { from: -5, to: 2, maxChars })?.text).toBe('01')
@@ -33,7 +33,7 @@ test('gives no more than is allowed, and as much as there is', () => {
   expect(readOutputRange(items, 'a', { from: 5, to: 2, maxChars })).toMatchObject({ text: '' })
 })
 
-test('counts without markers, as the note in the cut output does', () => {
+test('counts characters without markers, like the note in the cut output', () => {
   const output = `So said ${formatMarkerLine('01KQZ3V8M6T2X9R4B7C9')} Ada`
   expect(readOutputRange([outputOf('m', output)], 'm', { from: 3, maxChars })).toEqual({
     text: 'said Ada',
@@ -43,14 +43,14 @@ test('counts without markers, as the note in the cut output does', () => {
   })
 })
 
-test('tears no character, and the next piece goes on where this one ends', () => {
+test('splits no surrogate pair, and the next range continues at the end of this one', () => {
   const first = readOutputRange(items, 'b', { to: 2, maxChars })
   expect(first?.text).toBe('x')
   expect(readOutputRange(items, 'b', { from: first?.to ?? 0, maxChars })?.text).toBe('🦊y')
   expect(readOutputRange(items, 'b', { from: 2, maxChars })?.text).toBe('🦊y')
 })
 
-test('knows only outputs of functions and custom tools, the newest one of an id', () => {
+test('reads only outputs of functions and custom tools, the latest one with the id', () => {
   expect(readOutputRange(items, 'c', { maxChars })).toBeNull()
   expect(readOutputRange(items, 'z', { maxChars })).toBeNull()
   expect(readOutputRange([...items, outputOf('a', 'new')], 'a', { maxChars })?.text).toBe('new')

@@ -4,14 +4,14 @@ import { shortenJson } from '../../../src/context/tool-outputs/shorten-json.ts'
 
 const LIMIT = 440
 
-function shortened(value: unknown, limit = LIMIT): unknown {
+function shorten(value: unknown, limit = LIMIT): unknown {
   const short = shortenJson(JSON.stringify(value), limit)
   return short === null ? null : JSON.parse(short)
 }
 
-test('fields and short values stay, a long text keeps its beginning and its end', () => {
+test('keeps fields and short values, and the beginning and end of a long string', () => {
   const stdout = `${'a'.repeat(2000)}${'b'.repeat(2000)}`
-  expect(shortened({ exit: 0, stdout, stderr: '', ok: true, more: null }, 200)).toEqual({
+  expect(shorten({ exit: 0, stdout, stderr: '', ok: true, more: null }, 200)).toEqual({
     exit: 0,
     stdout: `${'a'.repeat(68)} … 3899 characters left out … ${'b'.repeat(33)}`,
     stderr: '',
@@ -20,25 +20,25 @@ test('fields and short values stay, a long text keeps its beginning and its end'
   })
 })
 
-test('a long list keeps its first and its last elements, and says how many others there were', () => {
+test('keeps the first and last elements of a long list, and counts the others', () => {
   const rows = Array.from({ length: 300 }, (_, id) => ({ id }))
-  expect(shortened({ rows }, 110)).toEqual({
+  expect(shorten({ rows }, 110)).toEqual({
     rows: [{ id: 0 }, { id: 1 }, { id: 2 }, '… 295 elements left out …', { id: 298 }, { id: 299 }],
   })
 })
 
-test('long elements share the room between the first and the last', () => {
+test('shortens the first and last elements if all elements are long', () => {
   const results = Array.from({ length: 9 }, (_, at) => ({ title: `T${at}`, text: 'x'.repeat(500) }))
-  expect(shortened(results, 240)).toEqual([
+  expect(shorten(results, 240)).toEqual([
     { title: 'T0', text: expect.stringMatching(/^x+ … \d+ characters left out … x+$/) as string },
     '… 7 elements left out …',
     { title: 'T8', text: expect.stringMatching(/^x+ … \d+ characters left out … x+$/) as string },
   ])
 })
 
-test('a wide object keeps its first fields, and says how many others there were', () => {
+test('keeps the first fields of a large object, and counts the others', () => {
   const wide = Object.fromEntries(Array.from({ length: 99 }, (_, at) => [`field${at}`, at]))
-  expect(shortened(wide, 100)).toEqual({
+  expect(shorten(wide, 100)).toEqual({
     field0: 0,
     field1: 1,
     field2: 2,
@@ -47,8 +47,8 @@ test('a wide object keeps its first fields, and says how many others there were'
   })
 })
 
-test('what lies deep is told whole, or counted', () => {
-  expect(shortened({ a: { b: { c: { d: { e: 1 } } } }, text: 'x'.repeat(900) })).toMatchObject({
+test('keeps deeply nested values complete, or counts them', () => {
+  expect(shorten({ a: { b: { c: { d: { e: 1 } } } }, text: 'x'.repeat(900) })).toMatchObject({
     a: { b: { c: { d: { e: 1 } } } },
   })
   const depths = `${'['.repeat(9000)}${']'.repeat(9000)}`
@@ -57,35 +57,35 @@ test('what lies deep is told whole, or counted', () => {
   )
 })
 
-test('white space goes first', () => {
+test('removes white space first', () => {
   const value = { list: Array.from({ length: 50 }, (_, at) => at) }
   const text = JSON.stringify(value, null, 8)
   expect(text.length).toBeGreaterThan(LIMIT)
   expect(shortenJson(text, LIMIT)).toBe(JSON.stringify(value))
 })
 
-test('numbers stay those that were written', () => {
+test('keeps all digits of numbers', () => {
   const text = `{"id":12345678901234567890,"ids":[-98765432109876543210],"text":"${'x'.repeat(900)}"}`
   expect(shortenJson(text, LIMIT)).toContain(
     '{"id":12345678901234567890,"ids":[-98765432109876543210],',
   )
 })
 
-test('short JSON is given back as it came', () => {
+test('returns short JSON unchanged', () => {
   const text = '{ "a": 1.0 }'
   expect(shortenJson(text, LIMIT)).toBe(text)
 })
 
-describe('leaves to others', () => {
+describe('returns null for', () => {
   test.each([
     ['text', 'so it goes. '.repeat(99)],
     ['a string', JSON.stringify('x'.repeat(900))],
-    ['what only looks like JSON', `{${'x'.repeat(900)}}`],
-    ['what broke off', `{"a":"${'x'.repeat(900)}`],
+    ['a text that only looks like JSON', `{${'x'.repeat(900)}}`],
+    ['incomplete JSON', `{"a":"${'x'.repeat(900)}`],
     ['several values', '{"a":1}\n'.repeat(200)],
-    ['a name that has no place', JSON.stringify({ ['x'.repeat(900)]: 1 })],
+    ['an object with a too long field name', JSON.stringify({ ['x'.repeat(900)]: 1 })],
     [
-      'what takes too long to read',
+      'a text that takes too long to parse',
       JSON.stringify('x'.repeat(300).split('').concat('y'.repeat(300_000))),
     ],
   ])('%s', (_, text) => {
@@ -93,7 +93,7 @@ describe('leaves to others', () => {
   })
 })
 
-test('never cuts a character in two, and repeats what was broken before', () => {
+test('splits no surrogate pair, and keeps lone surrogates', () => {
   const short = shortenJson(JSON.stringify(['🦊'.repeat(400), `x${'🦊'.repeat(400)}`]), LIMIT)
   const texts = JSON.parse(short ?? '') as readonly string[]
   expect(texts.every((text) => text.isWellFormed())).toBe(true)
@@ -123,7 +123,7 @@ const anyJson = fc
   }))
   .value.map((value) => JSON.stringify([value, 'x'.repeat(200)]))
 
-test('whatever it is, it becomes short enough, stays JSON, and is not shortened again', () => {
+test('makes any JSON short enough once, and it stays JSON', () => {
   fc.assert(
     fc.property(anyJson, fc.integer({ min: 150, max: 900 }), (text, limit) => {
       const short = shortenJson(text, limit)
@@ -138,7 +138,7 @@ test('whatever it is, it becomes short enough, stays JSON, and is not shortened 
   )
 })
 
-test('an object of very many fields is made as short', () => {
+test('shortens an object with very many fields', () => {
   const wide = Object.fromEntries(Array.from({ length: 12_000 }, (_, at) => [`key${at}`, at]))
   expect(shortenJson(JSON.stringify(wide), LIMIT)?.length).toBeLessThanOrEqual(LIMIT)
 })

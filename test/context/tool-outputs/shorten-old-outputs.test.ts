@@ -8,7 +8,7 @@ import { talk } from '../../support/talk.ts'
 
 const LONG = 'a'.repeat(400) + 'b'.repeat(600)
 
-/** `count` rounds, each with one call and its output. */
+/** Returns `count` rounds, each with one call and its output. */
 function rounds(count: number, output: FunctionCallOutput['output'] = LONG): readonly Item[] {
   return Array.from({ length: count }).flatMap((_, round): readonly Item[] => [
     ...talk`
@@ -19,12 +19,12 @@ function rounds(count: number, output: FunctionCallOutput['output'] = LONG): rea
   ])
 }
 
-function shortenedRounds(count: number, shortening: OutputShorteningOptions = { rounds: 10 }) {
+function listShortenedRounds(count: number, shortening: OutputShorteningOptions = { rounds: 10 }) {
   const { notes } = shortenOldOutputs(shortening).run(rounds(count))
   return notes.map(({ at }) => Math.floor((at ?? 0) / 3))
 }
 
-function shortened(
+function shorten(
   output: FunctionCallOutput['output'],
   more: Partial<OutputShorteningOptions> = {},
 ) {
@@ -33,26 +33,26 @@ function shortened(
   return first?.type === 'function_call_output' ? first.output : null
 }
 
-test('keeps the beginning and the end, and says how much is missing (C14)', () => {
-  expect(shortened(LONG)).toBe(
+test('keeps the beginning and end, and counts the missing characters (C14)', () => {
+  expect(shorten(LONG)).toBe(
     `${'a'.repeat(256)}\n[616 characters of this tool output were left out here]\n${'b'.repeat(128)}`,
   )
 })
 
-test('leaves shorter outputs alone (C14)', () => {
-  expect(shortened('x'.repeat(799))).toBe('x'.repeat(799))
-  expect(shortened('x'.repeat(800))).not.toBe('x'.repeat(800))
-  expect(shortened('')).toBe('')
+test('keeps shorter outputs unchanged (C14)', () => {
+  expect(shorten('x'.repeat(799))).toBe('x'.repeat(799))
+  expect(shorten('x'.repeat(800))).not.toBe('x'.repeat(800))
+  expect(shorten('')).toBe('')
 })
 
-test('leaves an output alone that would not become shorter', () => {
+test('keeps an output unchanged that would not become shorter', () => {
   const output = 'x'.repeat(60)
-  expect(shortened(output, { minChars: 0, headChars: 20, tailChars: 20 })).toBe(output)
+  expect(shorten(output, { minChars: 0, headChars: 20, tailChars: 20 })).toBe(output)
 })
 
-test('never cuts a character in two', () => {
+test('splits no surrogate pair', () => {
   const foxes = `x${'🦊'.repeat(1000)}x`
-  const short = shortened(foxes)
+  const short = shorten(foxes)
   expect(String(short).isWellFormed()).toBe(true)
   expect(short).toBe(
     `x${'🦊'.repeat(127)}\n[1620 characters of this tool output were left out here]\n${'🦊'.repeat(63)}x`,
@@ -61,13 +61,13 @@ test('never cuts a character in two', () => {
 
 test('shortens the texts of a list and keeps its images', () => {
   const image: Part = { type: 'input_image', image_url: `data:image/png;base64,${LONG}` }
-  const short = shortened([
+  const short = shorten([
     { type: 'input_text', text: LONG },
     image,
     { type: 'input_text', text: 'b' },
   ])
   expect(short).toEqual([
-    { type: 'input_text', text: shortened(LONG) },
+    { type: 'input_text', text: shorten(LONG) },
     image,
     { type: 'input_text', text: 'b' },
   ])
@@ -77,8 +77,8 @@ test('shortens the texts of a list and keeps its images', () => {
 describe('an output that is JSON', () => {
   const json = JSON.stringify({ exit: 0, stdout: LONG })
 
-  test('stays JSON, in about the same room (C14)', () => {
-    const short = String(shortened(json))
+  test('stays JSON of about the same length (C14)', () => {
+    const short = String(shorten(json))
     expect(JSON.parse(short)).toEqual({
       exit: 0,
       stdout: expect.stringMatching(/^a+ … \d+ characters left out … b+$/) as string,
@@ -87,18 +87,18 @@ describe('an output that is JSON', () => {
     expect(short.length).toBeLessThanOrEqual(454)
   })
 
-  test('is shortened the same in a list of parts', () => {
-    expect(shortened([{ type: 'input_text', text: json }])).toEqual([
-      { type: 'input_text', text: shortened(json) },
+  test('is shortened in the same way in a list of parts', () => {
+    expect(shorten([{ type: 'input_text', text: json }])).toEqual([
+      { type: 'input_text', text: shorten(json) },
     ])
   })
 
-  test('is cut like any other text where that is not enough', () => {
+  test('is cut like any other text if it cannot be shortened as JSON', () => {
     const name = JSON.stringify({ [LONG]: 1 })
-    expect(shortened(name)).toContain('characters of this tool output were left out here')
+    expect(shorten(name)).toContain('characters of this tool output were left out here')
   })
 
-  test('says nothing of its age, and is not shortened again (C14)', () => {
+  test('does not depend on its age, and is not shortened again (C14)', () => {
     const { run } = shortenOldOutputs({ rounds: 0, minChars: 1, headChars: 60, tailChars: 60 })
     const [few, many] = [run(rounds(2, json)), run(rounds(9, json))]
     expect(many.items.slice(0, 3)).toEqual(few.items.slice(0, 3))
@@ -106,14 +106,14 @@ describe('an output that is JSON', () => {
   })
 })
 
-test('half a character that stands alone is carried along', () => {
+test('keeps a lone surrogate', () => {
   const torn = `${'x'.repeat(255)}\ud83e${'x'.repeat(800)}`
-  expect(String(shortened(torn)).slice(0, 257)).toBe(`${'x'.repeat(255)}\ud83e\n`)
-  const bytes = new TextEncoder().encode(JSON.stringify(shortened(torn)))
-  expect(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))).toBe(shortened(torn))
+  expect(String(shorten(torn)).slice(0, 257)).toBe(`${'x'.repeat(255)}\ud83e\n`)
+  const bytes = new TextEncoder().encode(JSON.stringify(shorten(torn)))
+  expect(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))).toBe(shorten(torn))
 })
 
-test('shortens outputs of custom tools, and leaves every other item alone', () => {
+test('shortens outputs of custom tools, and no other items', () => {
   const items = talk`
     user: ${LONG}
     custom a grep ${LONG}
@@ -128,7 +128,7 @@ test('shortens outputs of custom tools, and leaves every other item alone', () =
   expect(step.items.filter((item, at) => item !== items[at])).toHaveLength(1)
 })
 
-test('changes nothing more even where the limit is lower than what is left over', () => {
+test('changes nothing in a second run even if `minChars` is below the shortened length', () => {
   const { run } = shortenOldOutputs({ rounds: 0, minChars: 1, headChars: 101, tailChars: 101 })
   for (const output of ['x'.repeat(1234), '🦊'.repeat(500), `x${'🦊'.repeat(600)}`]) {
     const once = run(rounds(3, output))
@@ -137,21 +137,21 @@ test('changes nothing more even where the limit is lower than what is left over'
   }
 })
 
-describe('the border', () => {
-  test('leaves the newest rounds whole, and moves in steps of five', () => {
-    expect(shortenedRounds(11)).toEqual([])
-    expect(shortenedRounds(15)).toEqual([])
-    expect(shortenedRounds(16)).toEqual([0, 1, 2, 3, 4])
-    expect(shortenedRounds(20)).toEqual([0, 1, 2, 3, 4])
-    expect(shortenedRounds(21)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+describe('the cutoff', () => {
+  test('keeps the latest rounds unchanged, and moves in steps of five', () => {
+    expect(listShortenedRounds(11)).toEqual([])
+    expect(listShortenedRounds(15)).toEqual([])
+    expect(listShortenedRounds(16)).toEqual([0, 1, 2, 3, 4])
+    expect(listShortenedRounds(20)).toEqual([0, 1, 2, 3, 4])
+    expect(listShortenedRounds(21)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test('leaves only the newest round whole with 0 rounds', () => {
-    expect(shortenedRounds(1, { rounds: 0 })).toEqual([])
-    expect(shortenedRounds(4, { rounds: 0 })).toEqual([0, 1, 2])
+  test('keeps only the latest round unchanged with 0 rounds', () => {
+    expect(listShortenedRounds(1, { rounds: 0 })).toEqual([])
+    expect(listShortenedRounds(4, { rounds: 0 })).toEqual([0, 1, 2])
   })
 
-  test('moves once in five rounds, and in between each prompt begins with the one before (C14)', () => {
+  test('moves once in five rounds; in between each prompt begins with the previous one (C14)', () => {
     const { run } = shortenOldOutputs({ rounds: 10 })
     const moves: number[] = []
     for (let count = 1; count < 60; count += 1) {

@@ -14,7 +14,7 @@ const CHAT = talk`
   assistant: 2
 `
 
-test('nothing before a reset is told, but the instructions (C71)', () => {
+test('drops everything before a reset but the instructions (C71)', () => {
   const step = dropBeforeReset().run(withGatewayFields(CHAT, { 5: { reset: true } }))
   expect(show(step.items)).toBe('system: be brief\nuser: two\nassistant: 2')
   expect(step.notes.map(({ did, at, why }) => `${did} ${at} ${why}`)).toEqual(
@@ -22,30 +22,30 @@ test('nothing before a reset is told, but the instructions (C71)', () => {
   )
 })
 
-test('a conversation that was reset behind its last item begins with the next one', () => {
+test('begins with the next item if the reset comes after the last one', () => {
   const items = [...withGatewayFields(CHAT, { 6: { reset: 'behind' } }), ...talk`user: three`]
   expect(show(dropBeforeReset().run(items).items)).toBe('system: be brief\nuser: three')
 })
 
-test('the newest reset counts', () => {
+test('applies the latest reset', () => {
   const items = withGatewayFields(CHAT, { 1: { reset: true }, 6: { reset: true } })
   expect(show(dropBeforeReset().run(items).items)).toBe('system: be brief\nassistant: 2')
 })
 
-test('what is pinned outlasts it, a call with its output', () => {
+test('keeps pinned items, a call together with its output', () => {
   const items = withGatewayFields(CHAT, { 3: { pin: true }, 5: { reset: true } })
   expect(show(dropBeforeReset().run(items).items)).toBe(
     'system: be brief\ncall a\noutput a\nuser: two\nassistant: 2',
   )
 })
 
-test('a summary of what was before does not', () => {
+test('drops a summary of the items before the reset', () => {
   const items = [...talk`user: one`, createCompactionItem('cmp_1', 'So far.'), ...talk`user: two`]
   expect(show(dropBeforeReset().run(withGatewayFields(items, { 2: { reset: true } })).items)).toBe(
     'user: two',
   )
 })
 
-test('without a reset the list is the very same', () => {
+test('returns the same list without a reset', () => {
   expect(dropBeforeReset().run(CHAT).items).toBe(CHAT)
 })

@@ -8,12 +8,12 @@ import {
   fitTokenBudget,
   createTokenBudgetOptions,
 } from '../../../src/context/windows/fit-token-budget.ts'
-import { createAlwaysSentGroupPredicate } from '../../../src/context/windows/item-weights.ts'
+import { createAlwaysSentGroupPredicate } from '../../../src/context/find-undroppable-items.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { planTokenBudget } from '../../../src/context/windows/plan-token-budget.ts'
 import { show, talk } from '../../support/talk.ts'
 
-describe('the room that a model has', () => {
+describe('the token limit of a model', () => {
   const long = 'x'.repeat(400)
   const items = talk`
     system: be brief
@@ -26,25 +26,26 @@ describe('the room that a model has', () => {
     user: three
   `
   const all = items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
-  const run = (most: number) => fitTokenBudget({ most, policy: resolvePolicy([]) }).run(items)
+  const run = (most: number) =>
+    fitTokenBudget({ maxTokens: most, policy: resolvePolicy([]) }).run(items)
 
-  test('what fits, instructions and all, is the very same list', () => {
+  test('returns the same list if it fits with its instructions', () => {
     expect(run(all).items).toBe(items)
   })
 
-  test('the oldest rounds go, whole, until the rest fits', () => {
+  test('drops the oldest complete rounds until the rest fits', () => {
     const { items: left, notes } = run(all - 1)
     expect(show(left)).not.toContain('user: one')
     expect(show(left)).toContain('user: two')
     expect(notes.map(({ at, why }) => `${at} ${why}`)).toEqual(['1 over-window', '2 over-window'])
   })
 
-  test('instructions and the newest question stay, whether they fit or not', () => {
+  test('keeps instructions and the latest question even if they do not fit', () => {
     expect(show(run(1).items)).toBe('system: be brief\nuser: three')
   })
 })
 
-/** A turn: how long its question and its answer are, and the outputs in between. */
+/** The lengths of a turn's question, outputs and answer. */
 interface Turn {
   readonly words: number
   readonly outputs: readonly number[]
@@ -78,41 +79,50 @@ function itemsOf(turns: readonly Turn[]): readonly Item[] {
   })
 }
 
-const WISHES: readonly PolicyOverrides[] = [
+const POLICIES: readonly PolicyOverrides[] = [
   { policy: 'replay' },
   { policy: 'retain' },
   { policy: 'lean' },
   { policy: 'retain', outputs: { keepTurns: 1, step: 2 }, media: { images: 2 } },
 ]
 
-/** After each item that is said: what a request would leave out and shorten. */
-function plansOf(items: readonly Item[], wishes: PolicyOverrides, most: number) {
-  const room = createTokenBudgetOptions({ most, policy: resolvePolicy([wishes]) })
+/** The plans for requests after each item. */
+function computePlans(items: readonly Item[], overrides: PolicyOverrides, most: number) {
+  const room = createTokenBudgetOptions({ maxTokens: most, policy: resolvePolicy([overrides]) })
   return items.map((_, at) => {
     const said = items.slice(0, at + 1)
     return planTokenBudget(said, createAlwaysSentGroupPredicate(said), room)
   })
 }
 
-const grown = fc.record({
-  wishes: fc.constantFrom(...WISHES),
+const anyConversation = fc.record({
+  overrides: fc.constantFrom(...POLICIES),
   most: fc.integer({ min: 2200, max: 9000 }),
   items: fc.array(turn, { minLength: 10, maxLength: 40 }).map(itemsOf),
 })
 
 const RUNS = { numRuns: 25 }
 
-describe('while a conversation grows', () => {
-  test('what is left out or shortened stays so, and begins with a turn', () => {
+describe('a growing conversation', () => {
+  test('keeps items dropped or shortened, up to the start of a turn', () => {
     fc.assert(
-      fc.property(grown, ({ wishes, most, items }) => {
+      fc.property(anyConversation, ({ overrides, most, items }) => {
         const starts = new Set([0, ...findRoundStarts(items)])
-        const plans = plansOf(items, wishes, most)
-        for (const [at, { cut, shortened, hard }] of plans.entries()) {
-          const before = plans[at - 1] ?? { cut: 0, shortened: 0, hard: new Uint8Array() }
-          expect([cut >= before.cut, shortened >= before.shortened]).toEqual([true, true])
-          expect([starts.has(cut), starts.has(shortened)]).toEqual([true, true])
-          const isUndone = before.hard.some((was, place) => place < at && was > (hard[place] ?? 0))
+        const plans = computePlans(items, overrides, most)
+        for (const [at, { dropBefore, shortenBefore, capped }] of plans.entries()) {
+          const before = plans[at - 1] ?? {
+            dropBefore: 0,
+            shortenBefore: 0,
+            capped: new Uint8Array(),
+          }
+          expect([dropBefore >= before.dropBefore, shortenBefore >= before.shortenBefore]).toEqual([
+            true,
+            true,
+          ])
+          expect([starts.has(dropBefore), starts.has(shortenBefore)]).toEqual([true, true])
+          const isUndone = before.capped.some(
+            (was, place) => place < at && was > (capped[place] ?? 0),
+          )
           expect(isUndone).toBe(false)
         }
       }),
@@ -120,34 +130,40 @@ describe('while a conversation grows', () => {
     )
   })
 
-  test('the steps are few: at most one for every sixteenth of the room that is said', () => {
+  test('has few steps: at most one for each new sixteenth of the limit', () => {
     fc.assert(
-      fc.property(grown, ({ wishes, most, items }) => {
-        const plans = plansOf(items, wishes, most)
-        const steps = (of: 'cut' | 'shortened') => new Set(plans.map((plan) => plan[of])).size - 1
-        // The newest turns may need all the room by themselves, and leave none of those before.
-        const needed = plans.filter(({ cut }, at) => {
+      fc.property(anyConversation, ({ overrides, most, items }) => {
+        const plans = computePlans(items, overrides, most)
+        const steps = (field: 'dropBefore' | 'shortenBefore') =>
+          new Set(plans.map((plan) => plan[field])).size - 1
+        // The latest turns may fill the limit alone, so that all earlier ones are dropped.
+        const needed = plans.filter(({ dropBefore }, at) => {
           return (
-            cut !== plans[at - 1]?.cut && cut === findRoundStarts(items.slice(0, at + 1)).at(-1)
+            dropBefore !== plans[at - 1]?.dropBefore &&
+            dropBefore === findRoundStarts(items.slice(0, at + 1)).at(-1)
           )
         })
         const said = items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
-        // They are the power of two below an eighth, which is more than half of that.
+        // A step is the power of two below an eighth, so it is more than a sixteenth.
         const sixteenths = said / (most / 16)
-        expect(steps('shortened')).toBeLessThanOrEqual(1 + sixteenths)
-        expect(steps('cut') - needed.length).toBeLessThanOrEqual(1 + sixteenths)
+        expect(steps('shortenBefore')).toBeLessThanOrEqual(1 + sixteenths)
+        expect(steps('dropBefore') - needed.length).toBeLessThanOrEqual(1 + sixteenths)
       }),
       RUNS,
     )
   })
 
-  test('what is left fits, as far as the newest turn does', () => {
+  test('fits the limit if its latest turn does', () => {
     const weigh = (items: readonly Item[]) =>
       items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
     fc.assert(
-      fc.property(grown, ({ wishes, most, items }) => {
+      fc.property(anyConversation, ({ overrides, most, items }) => {
         fc.pre(weigh(items.slice(findRoundStarts(items).at(-1))) < most)
-        const plan = listTransforms({ policy: resolvePolicy([wishes]), room: most, reader: null })
+        const plan = listTransforms({
+          policy: resolvePolicy([overrides]),
+          room: most,
+          reader: null,
+        })
         expect(weigh(runTransforms(items, plan).items)).toBeLessThanOrEqual(most)
       }),
       RUNS,

@@ -14,8 +14,8 @@ const origins: readonly Origin[] = Array.from({ length: 6 }, (_, at) => ({
   prefixHash: null,
 }))
 
-/** A question, and steps of a tool loop that each fill the window by another tenth. */
-function loop(steps: number): readonly Item[] {
+/** A question, and tool rounds that each fill another tenth of the window. */
+function toolLoop(steps: number): readonly Item[] {
   const made = Array.from({ length: steps }, (_, at) =>
     talk`
     call ${`c${at}`} look
@@ -33,66 +33,64 @@ const COMPACTION: Item = {
   raw: { type: 'compaction', encrypted_content: 'gAAAA' },
 }
 
-const exit = (warnAt: number) => ({
+const options = (warnAt: number) => ({
   window: 1000,
   warnAt,
-  counted: (origin: Origin) => (origins.indexOf(origin) + 1) * 100,
+  countTokens: (origin: Origin) => (origins.indexOf(origin) + 1) * 100,
 })
-const warned = (items: readonly Item[], warnAt = 0.3) => addBudgetWarning(exit(warnAt)).run(items)
+const addWarning = (items: readonly Item[], warnAt = 0.3) =>
+  addBudgetWarning(options(warnAt)).run(items)
 const isWarning = (item: Item) => item.native?.['backstory']?.['warning'] === true
 
-describe('C61', () => {
-  test('a model at work is told once, behind the step that filled the window so far', () => {
-    const { items, notes } = warned(loop(5))
+describe('the warning near the token limit (C61)', () => {
+  test('comes once, after the answer that reached the share', () => {
+    const { items, notes } = addWarning(toolLoop(5))
     expect(items.filter(isWarning)).toHaveLength(1)
-    expect(items.findIndex(isWarning)).toBe(loop(3).length)
+    expect(items.findIndex(isWarning)).toBe(toolLoop(3).length)
     expect(show(items)).toContain('filled 30 %')
     expect(notes).toEqual([{ did: 'added', why: 'budget-warned' }])
   })
 
-  test('before that, and where nobody has counted, nothing is said', () => {
-    const items = loop(2)
-    expect(warned(items).items).toBe(items)
-    const uncounted = { ...exit(0.3), counted: () => null }
-    const many = loop(5)
+  test('does not come before that, nor without a token count of the provider', () => {
+    const items = toolLoop(2)
+    expect(addWarning(items).items).toBe(items)
+    const uncounted = { ...options(0.3), countTokens: () => null }
+    const many = toolLoop(5)
     expect(addBudgetWarning(uncounted).run(many).items).toBe(many)
   })
 
-  test('a step in which the upstream has compacted has emptied it, whatever it was counted at', () => {
+  test('ignores the count of an answer in which the upstream compacted the conversation', () => {
     const [third] = origins.slice(2)
-    const items = loop(5).flatMap((item): readonly Item[] =>
+    const items = toolLoop(5).flatMap((item): readonly Item[] =>
       third !== undefined && item.origin === third
         ? [{ ...COMPACTION, origin: third }, item]
         : [item],
     )
-    // That is the step behind it.
-    expect(warned(items).items.findIndex(isWarning)).toBe(loop(4).length + 1)
+    // The round after the compaction reaches the share.
+    expect(addWarning(items).items.findIndex(isWarning)).toBe(toolLoop(4).length + 1)
   })
 
-  test('it is gone when the turn is over', () => {
-    const items = [...loop(5), ...talk`assistant: Done.`, ...talk`user: Thanks.`]
-    expect(warned(items).items).toBe(items)
+  test('is dropped when the turn is over', () => {
+    const items = [...toolLoop(5), ...talk`assistant: Done.`, ...talk`user: Thanks.`]
+    expect(addWarning(items).items).toBe(items)
   })
 
-  test('steps are counted from there', () => {
-    expect([2, 3, 4, 6].map((steps) => countStepsSinceWarning(loop(steps), exit(0.3)))).toEqual([
-      null,
-      0,
-      1,
-      3,
-    ])
+  test('the tool rounds after it are counted', () => {
+    expect(
+      [2, 3, 4, 6].map((steps) => countStepsSinceWarning(toolLoop(steps), options(0.3))),
+    ).toEqual([null, 0, 1, 3])
   })
 
-  test('with one more step what was sent before is sent again', () => {
+  test('keeps its position when another tool round follows', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 5 }),
         fc.double({ min: 0.05, max: 0.9, noNaN: true }),
         (steps, warnAt) => {
-          const before = warned(loop(steps), warnAt).items
-          const after = warned(loop(steps + 1), warnAt).items
+          const before = addWarning(toolLoop(steps), warnAt).items
+          const after = addWarning(toolLoop(steps + 1), warnAt).items
           expect(after.slice(0, before.length)).toEqual(before)
-          expect(warned(after, warnAt).items).toBe(after)
+          expect(addWarning(after, warnAt).items).toBe(after)
         },
       ),
     )

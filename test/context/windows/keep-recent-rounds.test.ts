@@ -11,22 +11,22 @@ const chat = (items: number) =>
     at % 2 === 0 ? talk`user: ${String(at)}` : talk`assistant: ${String(at)}`,
   )
 
-/** What is kept, as the places in the list. */
-function kept(items: readonly Item[], maxItems: number): readonly number[] {
-  const result = keepRecentRounds({ by: 'items', most: maxItems }).run(items).items
+/** Returns the indexes of the remaining items. */
+function listKept(items: readonly Item[], maxItems: number): readonly number[] {
+  const result = keepRecentRounds({ by: 'items', maxWeight: maxItems }).run(items).items
   return items.flatMap((item, at) => (result.includes(item) ? [at] : []))
 }
 
-test('drops nothing at or under the cap (C26)', () => {
+test('drops nothing up to the limit (C26)', () => {
   const items = chat(4)
   for (const maxItems of [4, 10]) {
-    expect(keepRecentRounds({ by: 'items', most: maxItems }).run(items).items).toBe(items)
+    expect(keepRecentRounds({ by: 'items', maxWeight: maxItems }).run(items).items).toBe(items)
   }
 })
 
-test('keeps the newest rounds, and notes each item that it drops (C24)', () => {
+test('keeps the latest rounds, and writes a note for each dropped item (C24)', () => {
   const items = chat(6)
-  const step = keepRecentRounds({ by: 'items', most: 4 }).run(items)
+  const step = keepRecentRounds({ by: 'items', maxWeight: 4 }).run(items)
   expect(step.items).toEqual(items.slice(2))
   expect(step.notes).toEqual([
     { did: 'dropped', at: 0, why: 'windowed' },
@@ -43,11 +43,11 @@ test('keeps the instructions at the head, which do not count (C30)', () => {
     user: 3
     assistant: 4
   `
-  expect(kept(items, 2)).toEqual([0, 1, 4, 5])
-  expect(kept(items, 4)).toEqual([0, 1, 2, 3, 4, 5])
+  expect(listKept(items, 2)).toEqual([0, 1, 4, 5])
+  expect(listKept(items, 4)).toEqual([0, 1, 2, 3, 4, 5])
 })
 
-test('keeps what stands for the items before it', () => {
+test('keeps an item that replaces those before it', () => {
   const items = talk`
     user: 0
     assistant: 1
@@ -57,10 +57,10 @@ test('keeps what stands for the items before it', () => {
     user: 5
     assistant: 6
   `
-  expect(kept(items, 2)).toEqual([2, 5, 6])
+  expect(listKept(items, 2)).toEqual([2, 5, 6])
 })
 
-test('never cuts inside of a round, however long the newest one is (C32)', () => {
+test('never cuts within a round, however long the latest one is (C32)', () => {
   const items = talk`
     user: 0
     assistant: 1
@@ -71,13 +71,13 @@ test('never cuts inside of a round, however long the newest one is (C32)', () =>
     output b
     assistant: 7
   `
-  expect(kept(items, 3)).toEqual([2, 3, 4, 5, 6, 7])
-  expect(kept(items, 1)).toEqual([2, 3, 4, 5, 6, 7])
+  expect(listKept(items, 3)).toEqual([2, 3, 4, 5, 6, 7])
+  expect(listKept(items, 1)).toEqual([2, 3, 4, 5, 6, 7])
 })
 
-test('keeps all messages of the newest question (C28)', () => {
+test('keeps all messages of the latest question (C28)', () => {
   expect(
-    kept(
+    listKept(
       talk`
     user: 0
     assistant: 1
@@ -91,10 +91,10 @@ test('keeps all messages of the newest question (C28)', () => {
   ).toEqual([2, 3, 4, 5])
 })
 
-describe('one message of the assistant is kept (C27)', () => {
-  test('with its round, when the newest round has none', () => {
+describe('the latest assistant message is kept (C27)', () => {
+  test('with its round, if the latest round has none', () => {
     expect(
-      kept(
+      listKept(
         talk`
       user: 0
       assistant: 1
@@ -110,9 +110,9 @@ describe('one message of the assistant is kept (C27)', () => {
     ).toEqual([2, 3, 4, 5, 6, 7])
   })
 
-  test('where it stands before the first question too', () => {
+  test('even if it comes before the first question', () => {
     expect(
-      kept(
+      listKept(
         talk`
       assistant: 0
       user: 1
@@ -124,7 +124,7 @@ describe('one message of the assistant is kept (C27)', () => {
     ).toEqual([0, 1, 2, 3])
   })
 
-  test('and the one before does not go when the model makes a remark among its tool calls', () => {
+  test('and the one before stays when the model writes text between its tool calls', () => {
     const open = talk`
       user: 0
       assistant: 1
@@ -139,15 +139,15 @@ describe('one message of the assistant is kept (C27)', () => {
       call b
       output b
     `
-    expect(kept(open, 2)).toEqual([2, 3, 4, 5, 6])
-    expect(kept([...open, ...remark], 2)).toEqual([2, 3, 4, 5, 6, 7, 8, 9])
+    expect(listKept(open, 2)).toEqual([2, 3, 4, 5, 6])
+    expect(listKept([...open, ...remark], 2)).toEqual([2, 3, 4, 5, 6, 7, 8, 9])
   })
 })
 
-test('does not fail where a side never spoke (C31)', () => {
-  expect(kept([], 1)).toEqual([])
+test('works without user messages and without assistant messages (C31)', () => {
+  expect(listKept([], 1)).toEqual([])
   expect(
-    kept(
+    listKept(
       talk`
     assistant: 0
     assistant: 1
@@ -157,7 +157,7 @@ test('does not fail where a side never spoke (C31)', () => {
     ),
   ).toEqual([0, 1, 2])
   expect(
-    kept(
+    listKept(
       talk`
     user: 0
     user: 1
@@ -167,7 +167,7 @@ test('does not fail where a side never spoke (C31)', () => {
     ),
   ).toEqual([0, 1, 2])
   expect(
-    kept(
+    listKept(
       talk`
     user: 0
     call a
@@ -179,17 +179,17 @@ test('does not fail where a side never spoke (C31)', () => {
   ).toEqual([3])
 })
 
-test('keeps the cut for half a window, and the cap always (C34)', () => {
+test('moves the cut by half a window, and never exceeds the limit (C34)', () => {
   const cuts: number[] = []
   for (let items = 41; items <= 201; items += 2) {
-    const [first = 0, ...rest] = kept(chat(items), 40)
+    const [first = 0, ...rest] = listKept(chat(items), 40)
     expect(rest.length + 1).toBeLessThanOrEqual(40)
     if (cuts.at(-1) !== first) cuts.push(first)
   }
   expect(cuts).toEqual([20, 40, 60, 80, 100, 120, 140, 160, 180])
 })
 
-const working = (rounds: number) =>
+const anyToolLoop = (rounds: number) =>
   Array.from({ length: rounds }).flatMap(
     (_, at) => talk`
       user: ${String(at)}
@@ -200,7 +200,7 @@ const working = (rounds: number) =>
     `,
   )
 
-/** The numbers of the questions that are left. */
+/** Returns the numbers of the remaining questions. */
 function rounds(items: readonly Item[]): readonly number[] {
   return items.flatMap((item) =>
     item.type === 'message' && item.role === 'user' ? [Number(show([item]).slice(6))] : [],
@@ -208,20 +208,22 @@ function rounds(items: readonly Item[]): readonly number[] {
 }
 
 describe('by turns (C33)', () => {
-  test('a turn is whole, whatever is in it, and one turn is the running one alone', () => {
-    const items = [...talk`system: be brief`, ...working(4), ...talk`user: 4`]
-    const one = keepRecentRounds({ by: 'turns', most: 1 }).run(items)
+  test('counts a turn as one, whatever it contains; one turn is the running one alone', () => {
+    const items = [...talk`system: be brief`, ...anyToolLoop(4), ...talk`user: 4`]
+    const one = keepRecentRounds({ by: 'turns', maxWeight: 1 }).run(items)
     expect(show(one.items)).toBe('system: be brief\nuser: 4')
     expect(one.notes).toHaveLength(20)
-    const two = keepRecentRounds({ by: 'turns', most: 2 }).run(items)
+    const two = keepRecentRounds({ by: 'turns', maxWeight: 2 }).run(items)
     expect(two.items).toEqual([items[0], ...items.slice(16)])
-    const all = keepRecentRounds({ by: 'turns', most: 5 }).run(items)
+    const all = keepRecentRounds({ by: 'turns', maxWeight: 5 }).run(items)
     expect(all.items).toBe(items)
   })
 
-  test('keeps its cut for half a window, and never has more turns than that', () => {
+  test('moves the cut by half a window, and never keeps more turns than the limit', () => {
     const firsts = Array.from({ length: 60 }, (_, count) => {
-      const left = rounds(keepRecentRounds({ by: 'turns', most: 20 }).run(working(count + 1)).items)
+      const left = rounds(
+        keepRecentRounds({ by: 'turns', maxWeight: 20 }).run(anyToolLoop(count + 1)).items,
+      )
       expect(left.length).toBeLessThanOrEqual(20)
       expect(left.length).toBeGreaterThan(count < 10 ? 0 : 10)
       return left[0]
@@ -230,15 +232,15 @@ describe('by turns (C33)', () => {
     expect(firsts).toEqual(firsts.toSorted((a = 0, b = 0) => a - b))
   })
 
-  test('what was said before the first question goes with the first turn that goes', () => {
+  test('drops items before the first question together with the first dropped turn', () => {
     const items = talk`
       assistant: hello
       user: 1
       assistant: 1
       user: 2
     `
-    expect(show(keepRecentRounds({ by: 'turns', most: 1 }).run(items).items)).toBe('user: 2')
-    expect(keepRecentRounds({ by: 'turns', most: 2 }).run(items).items).toBe(items)
+    expect(show(keepRecentRounds({ by: 'turns', maxWeight: 1 }).run(items).items)).toBe('user: 2')
+    expect(keepRecentRounds({ by: 'turns', maxWeight: 2 }).run(items).items).toBe(items)
   })
 })
 
@@ -246,20 +248,20 @@ describe('by tokens (C33)', () => {
   const tokens = (items: readonly Item[]) =>
     items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
 
-  test('keeps its cut while half a window is said, and never has more than that', () => {
+  test('moves the cut by half a window, and never exceeds the limit', () => {
     const firsts: number[] = []
     for (let count = 1; count <= 60; count += 1) {
-      const { items } = keepRecentRounds({ by: 'tokens', most: 1000 }).run(working(count))
+      const { items } = keepRecentRounds({ by: 'tokens', maxWeight: 1000 }).run(anyToolLoop(count))
       expect(tokens(items)).toBeLessThanOrEqual(1000)
       const [first = 0] = rounds(items)
       if (firsts.at(-1) !== first) firsts.push(first)
     }
     expect(firsts).toEqual(firsts.toSorted((a, b) => a - b))
-    // A step for every 500 tokens, and none at all for the first 1000.
-    expect(firsts.length - 1).toBe(Math.ceil((tokens(working(60)) - 1000) / 500))
+    // There is a step for every 500 tokens after the first 1000.
+    expect(firsts.length - 1).toBe(Math.ceil((tokens(anyToolLoop(60)) - 1000) / 500))
   })
 
-  test('keeps the newest question and the newest answer, even if they are more (C27, C28)', () => {
+  test('keeps the latest question and answer, even if they exceed the limit (C27, C28)', () => {
     const items = talk`
       user: one
       assistant: 1
@@ -267,10 +269,12 @@ describe('by tokens (C33)', () => {
       assistant: 2
       user: ${'y'.repeat(4000)}
     `
-    expect(keepRecentRounds({ by: 'tokens', most: 100 }).run(items).items).toEqual(items.slice(2))
+    expect(keepRecentRounds({ by: 'tokens', maxWeight: 100 }).run(items).items).toEqual(
+      items.slice(2),
+    )
   })
 
-  test('who made an item, and its id, weigh nothing', () => {
+  test('counts no tokens for origins and ids', () => {
     const [item] = talk`assistant: hello`
     const origin = { wire: 'chat', account: 'a', model: 'm', prefixHash: 'f'.repeat(64) }
     expect(estimateItemTokens({ ...item, id: 'msg_1', origin } as Item)).toBe(
@@ -279,7 +283,7 @@ describe('by tokens (C33)', () => {
   })
 })
 
-describe('what is pinned stays (C30)', () => {
+describe('pinned items stay (C30)', () => {
   const pinned = (item: Item): Item => ({ ...item, native: { backstory: { pin: true } } })
   const items = talk`
     user: 0
@@ -299,9 +303,9 @@ describe('what is pinned stays (C30)', () => {
   const keptWith = (...pins: readonly number[]) => {
     const list = items.map((item, at) => (pins.includes(at) ? pinned(item) : item))
     const windows = (['items', 'turns', 'tokens'] as const).map((by) =>
-      keepRecentRounds({ by, most: by === 'items' ? 2 : 1 }),
+      keepRecentRounds({ by, maxWeight: by === 'items' ? 2 : 1 }),
     )
-    const room = fitTokenBudget({ most: 1, policy: resolvePolicy([]) })
+    const room = fitTokenBudget({ maxTokens: 1, policy: resolvePolicy([]) })
     return [...windows, room].map(({ run }) => {
       const { items: left } = run(list)
       expect(run(left).items).toBe(left)
@@ -310,26 +314,26 @@ describe('what is pinned stays (C30)', () => {
   }
   const everywhere = (places: string) => [places, places, places, places]
 
-  test('a message by itself', () => {
+  test('a message stays alone', () => {
     expect(keptWith(0)).toEqual(everywhere('0 11 12'))
     expect(keptWith(1, 9)).toEqual(everywhere('1 9 11 12'))
   })
 
-  test.each([3, 4, 5, 6, 7])('item %i of a group with the whole group', (pin) => {
+  test.each([3, 4, 5, 6, 7])('item %i of a group stays with the complete group', (pin) => {
     expect(keptWith(pin)).toEqual(everywhere('3 4 5 6 7 11 12'))
   })
 
-  test('and a pinned question counts before anything was done about it: no cut within its turn', () => {
+  test('a pinned question counts before the model works on it: no cut within its turn', () => {
     const asked = [...items, pinned({ ...talk`user: 13`[0] } as Item)]
     const worked = [...asked, ...talk`call c`, ...talk`output c`]
-    const { run } = keepRecentRounds({ by: 'turns', most: 4 })
+    const { run } = keepRecentRounds({ by: 'turns', maxWeight: 4 })
     const sent = run(asked).items
     expect(run(worked).items.slice(0, sent.length)).toEqual(sent)
   })
 
-  test('and weighs nothing, so that the same is kept behind it', () => {
+  test('pinned items weigh nothing, so that the same items stay after them', () => {
     expect(
-      kept(
+      listKept(
         chat(20).map((item, at) => (at < 10 ? pinned(item) : item)),
         4,
       ),

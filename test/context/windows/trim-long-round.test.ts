@@ -5,8 +5,8 @@ import { trimLongRounds } from '../../../src/context/windows/trim-long-round.ts'
 import { show, talk } from '../../support/talk.ts'
 import { expectLinear } from '../../support/count-reads.ts'
 
-/** Each a call with its output, numbered. */
-function work(count: number, from = 0): readonly Item[] {
+/** Numbered calls, each with its output. */
+function toolCalls(count: number, from = 0): readonly Item[] {
   return Array.from({ length: count }).flatMap(
     (_, at) => talk`
       call ${String(from + at)}
@@ -16,8 +16,8 @@ function work(count: number, from = 0): readonly Item[] {
 }
 
 test('drops the oldest tool steps of a round that is too long, and keeps its question (C29)', () => {
-  const items = [...talk`system: be brief`, ...talk`user: go`, ...work(100)]
-  const step = trimLongRounds({ by: 'items', most: 16 }).run(items)
+  const items = [...talk`system: be brief`, ...talk`user: go`, ...toolCalls(100)]
+  const step = trimLongRounds({ by: 'items', maxWeight: 16 }).run(items)
   expect(show(step.items.slice(0, 3))).toBe('system: be brief\nuser: go\ncall 96')
   expect(step.items.at(-1)).toBe(items.at(-1))
   expect(step.items.length).toBeLessThanOrEqual(17)
@@ -25,12 +25,12 @@ test('drops the oldest tool steps of a round that is too long, and keeps its que
   expect(step.notes[0]).toEqual({ did: 'dropped', at: 2, why: 'windowed' })
 })
 
-test('drops nothing up to the bound', () => {
-  const items = work(8)
-  expect(trimLongRounds({ by: 'items', most: 16 }).run(items).items).toBe(items)
+test('drops nothing up to the limit', () => {
+  const items = toolCalls(8)
+  expect(trimLongRounds({ by: 'items', maxWeight: 16 }).run(items).items).toBe(items)
 })
 
-test('keeps the last words of the assistant, with the reasoning before them', () => {
+test('keeps the last assistant message, with the reasoning before it', () => {
   const items = [
     ...talk`
       user: go
@@ -38,27 +38,27 @@ test('keeps the last words of the assistant, with the reasoning before them', ()
       sealed: a
       assistant: second
     `,
-    ...work(20),
+    ...toolCalls(20),
   ]
-  const step = trimLongRounds({ by: 'items', most: 16 }).run(items)
+  const step = trimLongRounds({ by: 'items', maxWeight: 16 }).run(items)
   expect(show(step.items.slice(0, 4))).toBe('user: go\nsealed: a\nassistant: second\ncall 14')
 })
 
-test('thins an older round where that one is too long, and keeps the newest question', () => {
+test('trims an older round if that one is too long, and keeps the latest question', () => {
   const items = [
     ...talk`user: go`,
-    ...work(100),
+    ...toolCalls(100),
     ...talk`
       assistant: done
       user: thanks
     `,
   ]
-  const { items: kept } = trimLongRounds({ by: 'items', most: 16 }).run(items)
+  const { items: kept } = trimLongRounds({ by: 'items', maxWeight: 16 }).run(items)
   expect(show(kept.slice(0, 2))).toBe('user: go\ncall 96')
   expect(show(kept.slice(-2))).toBe('assistant: done\nuser: thanks')
 })
 
-test('parts no group, even if that is more than the bound', () => {
+test('separates no group, even if it exceeds the limit', () => {
   const batch = [
     ...talk`
       user: go
@@ -67,10 +67,10 @@ test('parts no group, even if that is more than the bound', () => {
     ...Array.from({ length: 30 }).flatMap((_, at) => talk`call ${String(at)}`),
     ...Array.from({ length: 30 }).flatMap((_, at) => talk`output ${String(at)} done`),
   ]
-  expect(trimLongRounds({ by: 'items', most: 16 }).run(batch).items).toBe(batch)
+  expect(trimLongRounds({ by: 'items', maxWeight: 16 }).run(batch).items).toBe(batch)
 })
 
-test('does not part a call from what was said and thought before it', () => {
+test('keeps a call together with the text and reasoning before it', () => {
   const step = talk`
     sealed: a
     assistant: I am looking
@@ -82,24 +82,24 @@ test('does not part a call from what was said and thought before it', () => {
     ...Array.from({ length: 30 }).flatMap(() => step.map((item) => ({ ...item }))),
   ]
   for (let maxItems = 16; maxItems < 24; maxItems += 1) {
-    const kept = trimLongRounds({ by: 'items', most: maxItems }).run(items).items
-    // The question, the last words before the cut, and whole steps.
+    const kept = trimLongRounds({ by: 'items', maxWeight: maxItems }).run(items).items
+    // The question, the last assistant message before the cut, and complete tool rounds stay.
     expect(show(kept.slice(0, 4))).toBe('user: go\nsealed: a\nassistant: I am looking\nsealed: a')
   }
 })
 
-test('keeps its cut while half a bound of tool steps is added', () => {
+test('moves its cut by half the limit', () => {
   const firsts: string[] = []
   for (let count = 33; count <= 100; count += 1) {
-    const items = [...talk`user: go`, ...work(count)]
-    const kept = trimLongRounds({ by: 'items', most: 64 }).run(items).items
+    const items = [...talk`user: go`, ...toolCalls(count)]
+    const kept = trimLongRounds({ by: 'items', maxWeight: 64 }).run(items).items
     const first = show(kept.slice(1, 2))
     if (firsts.at(-1) !== first) firsts.push(first)
   }
   expect(firsts).toEqual(['call 16', 'call 32', 'call 48', 'call 64', 'call 80'])
 })
 
-test('tokens are bounded like items, and the question is kept', () => {
+test('limits tokens like items, and keeps the question', () => {
   const long = Array.from({ length: 50 }).flatMap(
     (_, at) => talk`
       call ${String(at)}
@@ -107,7 +107,7 @@ test('tokens are bounded like items, and the question is kept', () => {
     `,
   )
   const items = [...talk`user: go`, ...long]
-  const { items: kept } = trimLongRounds({ by: 'tokens', most: 2000 }).run(items)
+  const { items: kept } = trimLongRounds({ by: 'tokens', maxWeight: 2000 }).run(items)
   expect(show(kept.slice(0, 1))).toBe('user: go')
   expect(kept.at(-1)).toBe(items.at(-1))
   const tokens = kept.reduce((sum, item) => sum + estimateItemTokens(item), 0)
@@ -115,10 +115,10 @@ test('tokens are bounded like items, and the question is kept', () => {
   expect(tokens).toBeGreaterThan(500)
 })
 
-test('what is too long even at the last cut is not gone through again for each cut', () => {
+test('takes linear time if even the last cut leaves too much', () => {
   const questions = Array.from({ length: 40 }).flatMap(() => talk`user: and`)
-  const { run } = trimLongRounds({ by: 'items', most: 4 })
-  const items = [...questions, ...work(25_000)]
+  const { run } = trimLongRounds({ by: 'items', maxWeight: 4 })
+  const items = [...questions, ...toolCalls(25_000)]
   expect(run(items).items).toEqual([...questions, ...items.slice(-2)])
-  expectLinear(1000, (count) => [...questions, ...work(count)], run)
+  expectLinear(1000, (count) => [...questions, ...toolCalls(count)], run)
 })

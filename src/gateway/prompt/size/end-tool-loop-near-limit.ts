@@ -31,7 +31,7 @@ export function planToolLoopEnd(
   const { wrapUp } = policy.budget
   const threshold = resolveWarningThreshold(account, model, policy)
   if (threshold === null || countReportedTokens === null) return NO_LOOP_END
-  const warning: BudgetWarningOptions = { ...threshold, counted: countReportedTokens }
+  const warning: BudgetWarningOptions = { ...threshold, countTokens: countReportedTokens }
   const steps = countStepsSinceWarning(items, warning)
   return {
     transforms: [addBudgetWarning(warning)],
