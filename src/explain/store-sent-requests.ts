@@ -17,7 +17,7 @@ import type { AnswerHooks } from '../gateway/answer-hooks-interface.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export const storeSentRequests: AnswerHooks['storeSentRequests'] = (
-  { sent, caller, turnId, recorder },
+  { listSentRequests, caller, turnId, recorder },
   world,
 ) => {
   const { loadStoredParent } = recorder
@@ -27,7 +27,7 @@ export const storeSentRequests: AnswerHooks['storeSentRequests'] = (
     const turn = await loadStoredParent()
     if (turn === null) return null
     return {
-      rounds: sent().map((prepared) => encodeSentRequest(prepared, world)),
+      rounds: listSentRequests().map((prepared) => encodeSentRequest(prepared, world)),
       base: turn.parent,
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Defines what the explanations add to an answer. The entry points pass it in, because `explain/`
- * imports the request path and must not be imported by it.
+ * Defines the functions of `explain/` that the gateway calls for each answer. The entry points pass them in,
+ * because `explain/` imports the gateway and an import back would be a cycle.
  */
 import type { Caller } from '../core/client/caller.ts'
 import type { Log } from '../core/ports/log-interface.ts'

@@ -87,14 +87,14 @@ export async function answerRequest(
     const ready = { ...request, ...loaded, history, targets, lock, identity }
     return await sendAndRespond(ready, ports).finally(releaseMedia)
   } catch (error) {
-    // The conversation is free again, however the request ended.
+    // The next request of this conversation must not wait for a failed one.
     if (lock !== null) waitUntil(lock.release())
     throw error
   }
 }
 
 interface LoadedRequest extends AnswerRequest {
-  /** The request as the client meant it, before forgotten items were restored. */
+  /** The request without the items that recall added from the store. */
   readonly originalRequest: ClientRequest
   readonly history: LoadedHistory
   readonly targets: RoutedTargets
@@ -155,7 +155,7 @@ async function sendAndRespond(
     const outcome = { ...fold.currentOutcome(), finish: null, failure }
     // An upstream that did not start to answer is logged where it was called.
     if (prepared !== null && ending === 'finished') logUpstreamFailure(outcome, prepared, ports)
-    // A turn that was opened does not stay open.
+    // Closes the turn, which may have been opened already.
     waitUntil(recorder.settle(outcome, ending, describeAnswerProvenance(first, outcome)))
     throw error
   }

@@ -1,6 +1,6 @@
 /**
- * Defines what the gateway reaches outside of its values: database, upstreams, clock, log. The entry
- * points build it once; a function names only the ports that it uses: `Ports<'log' | 'nowMs'>`.
+ * Defines the gateway's connections to the outside: database, upstreams, clock, log. The entry points
+ * build them once. Each function names only the ports that it uses, e.g. `Ports<'log' | 'nowMs'>`.
  */
 import type { Log } from '../core/ports/log-interface.ts'
 import type { MemoryLayer } from '../memory/memory-layer-interface.ts'
@@ -18,11 +18,11 @@ export interface GatewayDependencies extends Stores {
   readonly transport: Transport
   /** Loads media for upstreams that do not load URLs themselves; undefined if loading is off. */
   readonly mediaLoader?: MediaLoader
-  /** The memory layers; undefined: all of `memory/layer-registry.ts`. */
+  /** The available memory layers; undefined: all of `memory/layer-registry.ts`. */
   readonly memoryLayers?: readonly MemoryLayer[]
   /** Identifies this process to the other replicas on the same database. */
   readonly replica: ReplicaIdentity
-  /** What the explanations add to an answer. */
+  /** The functions of `explain/` that run for each answer. */
   readonly hooks: AnswerHooks
   readonly newTurnId: () => string
   readonly nowMs: () => number

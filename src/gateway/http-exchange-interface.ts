@@ -1,40 +1,40 @@
 /**
- * The client's side of one request, whichever runtime it lives in. `server/runtime/node-http-exchange.ts` puts it onto
- * Node's raw request and response, `server/runtime/web-http-exchange.ts` onto Web Streams; nothing else may know which.
+ * Defines the client's side of one HTTP request, independent of the runtime. `server/runtime/` implements it
+ * twice: `node-http-exchange.ts` on Node's request and response, `web-http-exchange.ts` on Web Streams.
  */
 import type { AcceptUpgrade } from './websocket-interface.ts'
 
 export interface HttpExchange {
-  /** Rejects with a GatewayError above `limitBytes`, before having read it all. */
+  /** Rejects with a GatewayError as soon as the body is larger than `limitBytes`. */
   readonly readBody: (limitBytes: number) => Promise<Uint8Array>
   /**
-   * Calls back, once, when the client goes away before it has its whole answer; at once, if it has
-   * gone already.
+   * Calls back once if the client disconnects before it has the complete answer; immediately if the
+   * client is already disconnected.
    */
   readonly onDisconnect: (callback: () => void) => void
-  /** Begins a streamed answer. */
+  /** Sends the status and the headers, then calls `run` to write the streamed answer. */
   readonly startStream: (
     status: number,
     headers: Readonly<Record<string, string>>,
     run: (client: ClientStream) => void,
   ) => Response
-  /** Where the request came from, for a gateway without keys: is it this very machine? */
+  /** True if the client is on this machine. A gateway without API keys accepts only such clients. */
   readonly isLocal: () => boolean
-  /** Keeps the runtime alive until the work is done, though the answer has been sent. */
+  /** Keeps the runtime alive until the work is done, even after the answer was sent. */
   readonly waitUntil: (work: Promise<unknown>) => void
-  /** Turns the connection into a WebSocket. Only where the client asks for one. */
+  /** Turns the connection into a WebSocket; undefined unless the client requested an upgrade. */
   readonly upgradeToWebSocket?: AcceptUpgrade
 }
 
-/** Where a streamed answer is written. Writing to a client that has gone is harmless. */
+/** The writable side of a streamed answer. Writing to a disconnected client has no effect. */
 export interface ClientStream {
-  /** `false` when the client is full; `onDrain` tells when it can take more. */
+  /** Returns false if the client's buffer is full; `onDrain` reports when it has room again. */
   readonly write: (text: string | Uint8Array) => boolean
   readonly end: (text: string) => void
-  /** Ends so that the client cannot take what it has for the whole. */
+  /** Breaks the connection off, so that the client cannot take a partial answer for a complete one. */
   readonly abort: () => void
   readonly onDrain: (callback: () => void) => void
-  /** As that of its exchange. */
+  /** Behaves like `onDisconnect` of the exchange. */
   readonly onDisconnect: (callback: () => void) => void
   readonly isDisconnected: () => boolean
 }

@@ -1,13 +1,13 @@
 /**
- * This process as the others that share its database know it. What it opens is marked as its own,
- * so that they can tell when nobody is left to end it.
+ * Identifies this gateway process to the other replicas on the same database. Each open turn stores its
+ * replica's id, so that another replica can end the turns of a replica that stopped.
  */
 export interface ReplicaIdentity {
-  /** `null` where no process lasts. */
+  /** Null on a runtime without a lasting process, such as Workers. */
   readonly id: string | null
-  /** A turn of its own that it could not end itself is ended as soon as that is possible. */
+  /** Adds a turn that this replica could not close, so that the next lease renewal closes it. */
   readonly releaseTurn: (turn: UnclosedTurn) => void
-  /** What was let go of since it was last asked. */
+  /** Returns the turns that were released since the last call. */
   readonly takeReleasedTurns: () => readonly UnclosedTurn[]
 }
 
@@ -18,13 +18,13 @@ export interface UnclosedTurn {
 }
 
 export function createReplicaIdentity(id: string | null): ReplicaIdentity {
-  let letGo: UnclosedTurn[] = []
+  let released: UnclosedTurn[] = []
   return {
     id,
-    releaseTurn: (turn) => void (id !== null && letGo.push(turn)),
+    releaseTurn: (turn) => void (id !== null && released.push(turn)),
     takeReleasedTurns() {
-      const turns = letGo
-      letGo = []
+      const turns = released
+      released = []
       return turns
     },
   }

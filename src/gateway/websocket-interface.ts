@@ -1,26 +1,29 @@
 /**
- * A WebSocket, whichever runtime it lives in. `server/runtime/node-websocket.ts` puts it onto the package `ws`,
- * `server/runtime/workers-websocket.ts` onto a WebSocketPair; nothing else may know which.
+ * Defines a client's WebSocket, independent of the runtime. `server/runtime/` implements it twice:
+ * `node-websocket.ts` with the package `ws`, `workers-websocket.ts` with a WebSocketPair.
  */
 export interface ClientWebSocket {
-  /** `false` when the client is full. Sending to a client that has gone is harmless. */
+  /** Returns false if the client's buffer is full. Sending to a disconnected client has no effect. */
   readonly send: (text: string) => boolean
-  /** Calls back when a client that was full can take more. There is one callback, the last. */
+  /** Sets the only callback, which is called when a full client has room again. */
   readonly onDrain: (callback: () => void) => void
   readonly close: (code: number, reason: string) => void
 }
 
-/** What is said on the other side, and at last that it is closed. */
+/** The gateway's handlers for the events of a connection. */
 export interface WebSocketListener {
-  /** `text` is `null` for a message that is no text. */
-  readonly message: (text: string | null, bytes: number) => void
-  readonly closed: () => void
-  /** The gateway is about to end: what has begun is finished, and nothing else begins. */
-  readonly leave: () => void
+  /** `text` is null for a binary message. */
+  readonly onMessage: (text: string | null, bytes: number) => void
+  readonly onClosed: () => void
+  /** The gateway is shutting down: a running answer is finished, no new one is started. */
+  readonly onShutdown: () => void
 }
 
-/** Answers a request to upgrade; what it returns goes back as the response. */
+/** Accepts an upgrade request; the result is the HTTP response. */
 export type AcceptUpgrade = (listen: (socket: ClientWebSocket) => WebSocketListener) => Response
 
-/** A frame may be this many times as large as a body, so that it can be refused in words. */
+/**
+ * A frame may be twice as large as the body limit. The gateway then reads a body that is too large and
+ * rejects it with an error message, instead of the runtime closing the connection.
+ */
 export const FRAME_SIZE_FACTOR = 2

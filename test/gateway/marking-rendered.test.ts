@@ -1,6 +1,6 @@
 /**
- * Nobody sees a marker, and it changes nothing of what is seen: held against the Markdown readers
- * that clients use, for the whole answer and for all that is shown of it while it comes.
+ * A marker is invisible and does not change the rendered answer. Checked with the Markdown parsers of clients, for the
+ * complete answer and for each of its prefixes that is visible during the stream.
  */
 import { HtmlRenderer, Parser } from 'commonmark'
 import fc from 'fast-check'
@@ -28,8 +28,8 @@ const withoutHtml = markdownIt({ html: false, breaks: true })
 const [parser, htmlRenderer] = [new Parser(), new HtmlRenderer()]
 const gfm = remark().use(remarkGfm).use(remarkHtml, { sanitize: false })
 
-const READERS: Readonly<Record<string, (text: string) => string>> = {
-  // The one of Open WebUI.
+const PARSERS: Readonly<Record<string, (text: string) => string>> = {
+  // Open WebUI uses this version.
   'marked 9': (text) => marked9.parse(text, { async: false }),
   'marked 18': (text) => marked18.parse(text, { async: false }),
   'markdown-it with HTML': (text) => withHtml.render(text),
@@ -44,8 +44,8 @@ const answers = fc.tuple(
   fc.boolean(),
 )
 
-/** Messages over which one reader or another has its own opinion. */
-const ODD: readonly (readonly [string, ...string[]])[] = [
+/** Messages that the parsers render differently. */
+const AMBIGUOUS_TEXTS: readonly (readonly [string, ...string[]])[] = [
   ['    code\n\n    more', '    ```\n    x'],
   ['    code', '2) Servus'],
   ['    code', '- \r`'],
@@ -57,40 +57,44 @@ const ODD: readonly (readonly [string, ...string[]])[] = [
   ['Servus\n\u00a0\nServus'],
 ]
 
-describe.each(Object.entries(READERS))('%s', (_, render) => {
-  test('shows the answer as if it had no marker, and never the marker', () => {
+describe.each(Object.entries(PARSERS))('%s', (_, render) => {
+  test('renders the answer as without the marker, and never shows the marker', () => {
     fc.assert(
-      fc.property(answers, ([said, readyAt, breaks]) => {
-        const events = answerOf(...said)
-        const told = insertMarker(events, readyAt, { beginsWithBreak: breaks })
-        const text = joinVisibleText(told.outcome.items)
+      fc.property(answers, ([texts, readyAt, breaks]) => {
+        const events = answerOf(...texts)
+        const result = insertMarker(events, readyAt, { beginsWithBreak: breaks })
+        const text = joinVisibleText(result.outcome.items)
         if (!text.includes(TURN)) return
-        expect(seen(render, text)).toBe(seen(render, joinVisibleText(outcomeOf(events).items)))
-        for (const shown of prefixes(told)) expect(render(shown)).not.toContain(TURN)
+        expect(renderWithoutSpace(render, text)).toBe(
+          renderWithoutSpace(render, joinVisibleText(outcomeOf(events).items)),
+        )
+        for (const shown of listMarkedPrefixes(result)) expect(render(shown)).not.toContain(TURN)
       }),
       numberOfRuns(35),
     )
   })
 
-  test.each(ODD)('is not misled by %j', (...texts) => {
+  test.each(AMBIGUOUS_TEXTS)('renders the ambiguous text %j as without the marker', (...texts) => {
     const events = answerOf(...texts.map((text) => text.split(/(?<=\n)/)))
     for (let readyAt = 0; readyAt <= events.length; readyAt += 1) {
       const text = joinVisibleText(insertMarker(events, readyAt).outcome.items)
-      expect(seen(render, text)).toBe(seen(render, joinVisibleText(outcomeOf(events).items)))
+      expect(renderWithoutSpace(render, text)).toBe(
+        renderWithoutSpace(render, joinVisibleText(outcomeOf(events).items)),
+      )
       expect(render(text)).not.toContain(TURN)
     }
   })
 
-  test('shows a message of several as if it had no marker, by itself', () => {
+  test('renders each of several messages as without the marker', () => {
     fc.assert(
-      fc.property(answers, ([said, readyAt]) => {
-        const events = answerOf(...said)
+      fc.property(answers, ([texts, readyAt]) => {
+        const events = answerOf(...texts)
         const items = insertMarker(events, readyAt).outcome.items
         for (const [at, item] of items.entries()) {
           const text = joinVisibleText([item])
           if (!text.includes(TURN)) continue
-          expect(seen(render, text)).toBe(
-            seen(render, joinVisibleText(outcomeOf(events).items.slice(at, at + 1))),
+          expect(renderWithoutSpace(render, text)).toBe(
+            renderWithoutSpace(render, joinVisibleText(outcomeOf(events).items.slice(at, at + 1))),
           )
         }
       }),
@@ -99,11 +103,11 @@ describe.each(Object.entries(READERS))('%s', (_, render) => {
   })
 })
 
-test('most answers have a marker, if it can be written from the beginning or in the middle', () => {
+test('most answers get a marker if the turn is ready at the start or in the middle', () => {
   const sample = fc.sample(markdown.chain(cutUp), { numRuns: 500, seed: 1 })
   const share = (readyAt: number) =>
-    sample.filter((said) =>
-      pieces(insertMarker(answerOf(said), readyAt))
+    sample.filter((texts) =>
+      pieces(insertMarker(answerOf(texts), readyAt))
         .join('')
         .includes(TURN),
     ).length
@@ -111,29 +115,29 @@ test('most answers have a marker, if it can be written from the beginning or in 
   expect(share(4)).toBeGreaterThan(150)
 })
 
-/** Without blanks, which nobody sees. */
-function seen(render: (text: string) => string, text: string): string {
+/** Ignores white space, which is not visible. */
+function renderWithoutSpace(render: (text: string) => string, text: string): string {
   return render(text).replaceAll(/\s+/g, '')
 }
 
-/** What is shown while the answer comes, from the marker on. */
-function prefixes(told: MarkedAnswer): readonly string[] {
+/** Lists the prefixes of the streamed text that contain the marker. */
+function listMarkedPrefixes(result: MarkedAnswer): readonly string[] {
   const shown: string[] = []
   let text = ''
-  for (const piece of piecesWithBreaks(told)) {
+  for (const piece of joinLikeChat(result)) {
     text += piece
     if (text.includes(TURN)) shown.push(text)
   }
   return shown
 }
 
-/** As Chat joins them. */
-function piecesWithBreaks({ events }: MarkedAnswer): readonly string[] {
-  const spoken = new Set<number>()
+/** Joins messages with a blank line, as Chat Completions does. */
+function joinLikeChat({ events }: MarkedAnswer): readonly string[] {
+  const indexes = new Set<number>()
   return events.flatMap((event) => {
     if (event.type !== 'text-delta' || event.text === '') return []
-    const isNext = spoken.size > 0 && !spoken.has(event.index)
-    spoken.add(event.index)
+    const isNext = indexes.size > 0 && !indexes.has(event.index)
+    indexes.add(event.index)
     return [isNext ? `\n\n${event.text}` : event.text]
   })
 }

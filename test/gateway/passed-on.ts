@@ -1,4 +1,4 @@
-/** Streams that are passed on to a client of the upstream's own language, and what it is sent of them. */
+/** Creates pass-through writers, for upstreams and clients with the same dialect. */
 import { foldAnswerOutcome } from '../../src/core/fold-answer-outcome.ts'
 import { chatDialect } from '../../src/dialects/chat/chat-dialect.ts'
 import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
@@ -13,8 +13,8 @@ import { plainAccount } from '../support/account.ts'
 
 export const TURN_ID = '01JZZZZZZZZZZZZZZZZZ'
 
-/** Both sides of a language, and the least that can be asked in it. */
-const LANGUAGES = {
+/** Both sides of a dialect, and a minimal request. */
+const DIALECTS = {
   chat: {
     dialect: chatDialect,
     provider: openaiChat,
@@ -27,16 +27,16 @@ const LANGUAGES = {
   },
 }
 
-/** `other` takes the place of what is usual. */
-export function passedOn(
-  language: keyof typeof LANGUAGES,
+/** `override` replaces some of the usual options. */
+export function createWriter(
+  name: keyof typeof DIALECTS,
   isStored: boolean,
-  other: (usual: PassThroughOptions) => Partial<PassThroughOptions> = () => ({}),
+  override: (usual: PassThroughOptions) => Partial<PassThroughOptions> = () => ({}),
 ): ResponseWriter {
-  const { dialect, provider, body } = LANGUAGES[language]
+  const { dialect, provider, body } = DIALECTS[name]
   const clientRequest = dialect.parse(body)
   const usual = {
-    decoder: provider.createDecoder(plainAccount(language)),
+    decoder: provider.createDecoder(plainAccount(name)),
     patcher: dialect.createPassThroughPatcher({
       clientRequest,
       turnId: TURN_ID,
@@ -46,11 +46,11 @@ export function passedOn(
     fold: foldAnswerOutcome(),
     isStored,
   }
-  return createPassThroughWriter({ ...usual, ...other(usual) })
+  return createPassThroughWriter({ ...usual, ...override(usual) })
 }
 
-const plain = new TextDecoder()
+const utf8 = new TextDecoder()
 
-export function textSent(part: string | Uint8Array): string {
-  return typeof part === 'string' ? part : plain.decode(part)
+export function decodeText(output: string | Uint8Array): string {
+  return typeof output === 'string' ? output : utf8.decode(output)
 }

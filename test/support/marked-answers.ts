@@ -2,10 +2,8 @@
 import type { StreamEvent } from '../../src/core/stream-event.ts'
 import type { Item } from '../../src/core/item.ts'
 import { foldAnswerOutcome, type Outcome } from '../../src/core/fold-answer-outcome.ts'
-import {
-  wrapRendererWithMarker,
-  type MarkerOptions,
-} from '../../src/gateway/respond/markers/wrap-renderer-with-marker.ts'
+import type { MarkerOptions } from '../../src/gateway/respond/markers/insert-marker-into-events.ts'
+import { wrapRendererWithMarker } from '../../src/gateway/respond/markers/wrap-renderer-with-marker.ts'
 import { NO_OUTPUT } from '../../src/core/stream/stage.ts'
 
 export const TURN = '01KQZ3V8M6T2X9R4B7C9'

@@ -1,4 +1,4 @@
-/** Defines what is known about an answered request, for tasks that run after the answer. */
+/** Defines the data about an answered request that the tasks after the answer use. */
 import type { Caller } from '../../core/client/caller.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import type { Recorder } from '../record/recorder-interface.ts'
@@ -7,8 +7,8 @@ import type { Outcome } from '../../core/fold-answer-outcome.ts'
 export interface AnsweredRequest {
   /** The request that was answered first. */
   readonly prepared: PreparedRequest
-  /** All upstream requests of the answer so far: several if the model called gateway tools. */
-  readonly sent: () => readonly PreparedRequest[]
+  /** Returns all upstream requests of the answer so far: several if the model called gateway tools. */
+  readonly listSentRequests: () => readonly PreparedRequest[]
   readonly caller: Caller
   readonly turnId: string
   readonly recorder: Recorder

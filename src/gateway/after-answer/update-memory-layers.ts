@@ -1,4 +1,4 @@
-/** What layers keep of an answer, once it is given, which is nobody's business but their own. */
+/** Updates the memory layers after an answer, for example the observations about the conversation. */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import { budgetRequestedLayers } from '../../memory/load-layer-blocks.ts'
@@ -15,56 +15,48 @@ import { requestSummary } from '../summaries/request-summary.ts'
 import type { AnsweredRequest, AfterAnswerWork } from './answered-request.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** Layers are told of an answer behind its end, where anything of it may be kept. */
+type MemoryUpdatePorts = Ports<
+  | 'accounts'
+  | 'facts'
+  | 'layers'
+  | 'log'
+  | 'memoryLayers'
+  | 'newTurnId'
+  | 'nowMs'
+  | 'settings'
+  | 'transport'
+>
+
+/** Returns null if no layer is requested, or if nothing of the conversation may be stored. */
 export function updateMemoryLayers(
   answered: AnsweredRequest,
-  ports: Ports<
-    | 'accounts'
-    | 'facts'
-    | 'layers'
-    | 'log'
-    | 'memoryLayers'
-    | 'newTurnId'
-    | 'nowMs'
-    | 'settings'
-    | 'transport'
-  >,
+  ports: MemoryUpdatePorts,
 ): AfterAnswerWork | null {
   const { policy, clientRequest, history } = answered.prepared
   if (clientRequest.client.isTask || !isAnyLayerRequested(policy.layers, ports)) return null
   if (!mayStoreMemory(clientRequest, history, ports.settings)) return null
-  return async (told) => {
-    const outcome = await told
-    // What is not finished is not gone on from.
-    if (outcome.finish !== null) await tellAll(answered, outcome, ports)
+  return async (settled) => {
+    const outcome = await settled
+    // No later turn continues a failed or cancelled answer.
+    if (outcome.finish !== null) await updateLayers(answered, outcome, ports)
   }
 }
 
-/** Never rejects. */
-async function tellAll(
+/** Never rejects: a layer that fails is logged. */
+async function updateLayers(
   { prepared, caller, turnId }: AnsweredRequest,
   outcome: Outcome,
-  ports: Ports<
-    | 'accounts'
-    | 'facts'
-    | 'layers'
-    | 'log'
-    | 'memoryLayers'
-    | 'newTurnId'
-    | 'nowMs'
-    | 'settings'
-    | 'transport'
-  >,
+  ports: MemoryUpdatePorts,
 ): Promise<void> {
   const { policy, clientRequest, history, items } = prepared
-  const asked = { clientRequest, history, items, rules: policy.layers, turnId }
-  const context = buildLayerContext(asked, caller, ports)
+  const request = { clientRequest, history, items, rules: policy.layers, turnId }
+  const context = buildLayerContext(request, caller, ports)
   if (context.round === 0) return
-  const ask = (question: LayerQuestion) => answerTo(question, prepared, ports)
+  const askModel = (question: LayerQuestion) => answerLayerQuestion(question, prepared, ports)
   await Promise.all(
     budgetRequestedLayers(listMemoryLayers(ports), policy.layers).map(async ({ layer, tokens }) => {
       try {
-        await layer.update?.({ ...context, tokens }, { outcome, askModel: ask })
+        await layer.update?.({ ...context, tokens }, { outcome, askModel })
       } catch (error) {
         ports.log('warn', 'layer-not-kept', { layer: layer.name, why: errorMessage(error) })
       }
@@ -72,8 +64,8 @@ async function tellAll(
   )
 }
 
-/** By whoever writes the summaries, too. */
-async function answerTo(
+/** Asks the model that also writes the summaries. */
+async function answerLayerQuestion(
   { instructions, input }: LayerQuestion,
   { policy, clientRequest }: PreparedRequest,
   ports: Ports<'accounts' | 'log' | 'memoryLayers' | 'settings' | 'transport'>,
@@ -81,11 +73,11 @@ async function answerTo(
   const model = policy.summaries.model ?? clientRequest.params.model
   const content = [{ type: 'input_text', text: input }]
   const question = () => ({ instructions, input: [{ type: 'message', role: 'user', content }] })
-  const asked = {
+  const sending = {
     targets: routeModel(ports, model, clientRequest.dialect),
     model,
     onCall: () => undefined,
     isDisconnected: () => false,
   }
-  return (await requestSummary({ before: null, chapters: [''], question }, asked, ports)).text
+  return (await requestSummary({ before: null, chapters: [''], question }, sending, ports)).text
 }

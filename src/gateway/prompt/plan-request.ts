@@ -105,8 +105,9 @@ function createToolOffer(
   { settings }: Ports<'settings'>,
 ): (items: readonly Item[]) => ToolOffer {
   const { isTask } = clientRequest.client
-  const mayKeep = mayStoreMemory(clientRequest, history, settings)
-  return (items) => offerTools({ policy, params, sees: mediaKinds, items, isTask, mayKeep })
+  const mayStore = mayStoreMemory(clientRequest, history, settings)
+  return (items) =>
+    offerTools({ policy, params, visibleKinds: mediaKinds, items, isTask, mayStore })
 }
 
 function buildPrompt(

@@ -1,6 +1,6 @@
 /**
- * What a user of Open WebUI is told above an answer, in small print. Nobody else is sent it, and what an
- * upstream says under its name is never passed on.
+ * Chooses the status line that Open WebUI shows above an answer, for example that old messages were left
+ * out of the prompt. Only Open WebUI is sent status lines; those of an upstream are never passed on.
  */
 import type { ClientTraits } from '../../core/client/client-traits.ts'
 import type { Note } from '../../core/note.ts'
@@ -9,18 +9,18 @@ import {
   type OpenWebUiStatusMessage,
 } from '../../core/stream/open-webui-status-message.ts'
 
-/** One line about what a user may miss in the answer; `null` where there is nothing to say, or nobody. */
+/** Returns null if no note concerns the user, or if the client does not show status lines. */
 export function chooseStatusLine(
   client: ClientTraits,
   notes: readonly Note[],
 ): OpenWebUiStatusMessage | null {
   if (!client.isOpenWebUi || client.isTask) return null
-  const text = WORDS.find(({ codes }) => notes.some(({ why }) => codes.includes(why)))?.text
+  const text = STATUS_LINES.find(({ codes }) => notes.some(({ why }) => codes.includes(why)))?.text
   return text === undefined ? null : createOpenWebUiStatusMessage(text, true)
 }
 
-/** By the codes of notes, what matters most first: one line is read, several are not. */
-const WORDS: readonly { readonly codes: readonly string[]; readonly text: string }[] = [
+/** By codes of notes, the most important first: only one line is sent, because users do not read several. */
+const STATUS_LINES: readonly { readonly codes: readonly string[]; readonly text: string }[] = [
   {
     codes: ['memory-not-reached'],
     text: 'The memory could not be reached: earlier reasoning and tool results are missing',

@@ -1,6 +1,6 @@
 /**
- * Creates the writer of a response: passed through if the upstream speaks the client's dialect and nothing
- * has to be changed, else rendered from events, with what this client needs (markers, status line).
+ * Creates the writer of a response. An answer in the client's dialect passes through if nothing has to be added;
+ * others are rendered from events, with the marker and the status line if the client uses them.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Outcome, OutcomeFold } from '../../core/fold-answer-outcome.ts'
@@ -8,7 +8,7 @@ import { textOf } from '../../core/item.ts'
 import { isAssistantMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import type { AnswerContext, Dialect, AnswerRenderer } from '../../core/ports/dialect-interface.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
-import type { Stage } from '../../core/stream/stage.ts'
+import type { SseMessage, Stage } from '../../core/stream/stage.ts'
 import { REJECTED_BY_UPSTREAM } from '../../providers/request/drop-rejected-parameters.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { readBudgetStatus } from '../prompt/size/end-tool-loop-near-limit.ts'
@@ -19,13 +19,9 @@ import { chooseStatusLine } from './choose-open-webui-status.ts'
 import { applyEventFilters, type EventFilter } from './event-filters/apply-event-filters.ts'
 import { hideGatewayTools, removeGatewayToolsFromOutcome } from './hide-gateway-tools.ts'
 import { delayFirstText } from './markers/delay-first-text.ts'
-import {
-  addMarkerToOutcome,
-  wrapRendererWithMarker,
-  type MarkerOptions,
-} from './markers/wrap-renderer-with-marker.ts'
+import type { MarkerOptions } from './markers/insert-marker-into-events.ts'
+import { addMarkerToOutcome, wrapRendererWithMarker } from './markers/wrap-renderer-with-marker.ts'
 import { createPassThroughWriter } from './pass-through/pass-through-stream.ts'
-import { prependMessage } from './prepend-message.ts'
 import type { ResponseWriter } from './response-writer-interface.ts'
 import { selectWriterByFirstByte } from './select-writer-by-first-byte.ts'
 import { createTranslatingWriter } from './translate-stream.ts'
@@ -33,7 +29,7 @@ import { formatTrimmedHeader } from './trimmed-items-header.ts'
 import { decodeAnswerBody } from '../send/decode-answer-body.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** What a response is rendered from. */
+/** The parts that a response is rendered from. */
 export interface ResponseParts {
   readonly dialect: Dialect
   readonly prepared: PreparedRequest
@@ -41,7 +37,7 @@ export interface ResponseParts {
   readonly answerContext: AnswerContext
   readonly fold: OutcomeFold
   readonly recorder: Recorder
-  /** The value of the header `x-backstory-context`, if the client asked for it. */
+  /** The value of the header `x-backstory-context`; null if the client did not request it. */
   readonly contextHeader: string | null
 }
 
@@ -63,7 +59,7 @@ export function createResponseWriter(parts: ResponseParts, ports: Clock): Respon
 
 type Clock = Ports<'nowMs'>
 
-/** For an answer that comes as events, so that nothing has to be decoded. */
+/** Creates the writer of an answer that comes as events, so that nothing has to be decoded. */
 export function createEventResponseWriter(
   { end }: AnswerEventSource,
   parts: ResponseParts,
@@ -83,8 +79,8 @@ function createTranslator<Chunk>(
     decoder: applyEventFilters(decoder, eventFilters),
     fold,
     renderer: wrapRenderer(dialect.createRenderer(answerContext), parts),
-    now: ports.nowMs,
-    held: receivesMarkers ? delayFirstText(recorder.whenReferenceable) : null,
+    nowMs: ports.nowMs,
+    firstTextDelay: receivesMarkers ? delayFirstText(recorder.whenReferenceable) : null,
   })
 }
 
@@ -129,7 +125,22 @@ function addStatusAndMarker(
   return wrapRendererWithMarker(renderer, { turnId, isReady }, options)
 }
 
-/** Open WebUI appends the answer directly to the text that it asks to have continued. */
+/** Writes `first` before everything else; returns the same renderer if it is null. */
+function prependMessage(renderer: AnswerRenderer, first: SseMessage | null): AnswerRenderer {
+  if (first === null) return renderer
+  let isSent = false
+  const prepend = (messages: readonly SseMessage[]): readonly SseMessage[] => {
+    if (isSent) return messages
+    isSent = true
+    return [first, ...messages]
+  }
+  return {
+    push: (event) => prepend(renderer.push(event)),
+    end: (outcome, endedAtMs) => prepend(renderer.end(outcome, endedAtMs)),
+  }
+}
+
+/** With "continue", Open WebUI appends the answer to the end of its last message, without a line break. */
 function resolveMarkerOptions({
   client,
   items,
@@ -137,7 +148,7 @@ function resolveMarkerOptions({
 }: ClientRequest): MarkerOptions {
   const last = originalItems.at(-1)
   if (!client.isOpenWebUi || last?.type !== 'message' || !isAssistantMessage(last)) return {}
-  return { beginsWithBreak: true, continued: textOf(last.content) }
+  return { beginsWithBreak: true, continuedText: textOf(last.content) }
 }
 
 /**

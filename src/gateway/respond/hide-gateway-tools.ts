@@ -1,6 +1,6 @@
 /**
- * Tells an answer without what is of the house: no client hears of a tool that it does not know. What
- * is recorded of the answer is all of it, for this stands around the renderer alone.
+ * Hides the calls and outputs of gateway tools from a client, which does not know these tools. Only the
+ * renderer is wrapped: the stored turn contains all items.
  */
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { isGatewayToolItem, removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
@@ -9,28 +9,28 @@ import type { AnswerRenderer } from '../../core/ports/dialect-interface.ts'
 import { NO_OUTPUT } from '../../core/stream/stage.ts'
 
 export function hideGatewayTools(renderer: AnswerRenderer): AnswerRenderer {
-  /** The place that each item has for the client; `null` for one that it does not see. */
-  const places: (number | null)[] = []
-  let shown = 0
-  const seen = (event: StreamEvent): StreamEvent | null => {
+  /** The index of each item in the client's output, e.g. `[0, null, null, 1]`; null for a hidden item. */
+  const clientIndexes: (number | null)[] = []
+  let visibleCount = 0
+  const toVisibleEvent = (event: StreamEvent): StreamEvent | null => {
     if (!('index' in event)) return event
     if (event.type === 'item-started') {
-      places[event.index] = isGatewayToolItem(event.item) ? null : shown++
+      clientIndexes[event.index] = isGatewayToolItem(event.item) ? null : visibleCount++
     }
-    const index = places[event.index] ?? null
+    const index = clientIndexes[event.index] ?? null
     if (index === event.index) return event
     return index === null ? null : { ...event, index }
   }
   return {
     push(event) {
-      const told = seen(event)
-      return told === null ? NO_OUTPUT : renderer.push(told)
+      const visible = toVisibleEvent(event)
+      return visible === null ? NO_OUTPUT : renderer.push(visible)
     },
     end: (outcome, endedAtMs) => renderer.end(removeGatewayToolsFromOutcome(outcome), endedAtMs),
   }
 }
 
-/** The very same, if there is nothing to hide. */
+/** Returns the same object if the outcome has no items of gateway tools. */
 export function removeGatewayToolsFromOutcome(outcome: Outcome): Outcome {
   const items = removeGatewayToolItems(outcome.items)
   return items === outcome.items ? outcome : { ...outcome, items }

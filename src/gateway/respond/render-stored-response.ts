@@ -1,4 +1,7 @@
-/** A response as it is now, from its turn: what was asked is told again, and how far it has come. */
+/**
+ * Renders the response object of a stored turn: the parameters of the stored request, the output so far, and
+ * the status, for example `queued`, `in_progress` or `completed`.
+ */
 import type { Failure } from '../../core/stream-event.ts'
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
@@ -20,22 +23,22 @@ export function renderStoredResponse(
   include: readonly string[] = [],
 ): JsonObject {
   const response = renderResponseProgress(
-    progressIn(turn),
+    readProgress(turn),
     removeGatewayToolItems(turn.output),
-    answeringOf(turn, include),
+    createAnswerContext(turn, include),
   )
-  const words = new Set(include)
+  const included = new Set(include)
   const output = (response['output'] as readonly JsonObject[]).map((item) =>
-    applyInclude(item, words),
+    applyInclude(item, included),
   )
   return { ...response, output }
 }
 
 /**
- * The request is understood again as it was then, except for what is to be shown of the answer. Of one
- * that cannot be read any more it is known which model was asked.
+ * Parses the stored request again, with the `include` of the current request. If the stored request is
+ * unreadable, the context has only the model.
  */
-function answeringOf(turn: StoredTurn, include: readonly string[]): AnswerContext {
+function createAnswerContext(turn: StoredTurn, include: readonly string[]): AnswerContext {
   const { model } = turn.origin
   const body = { model, ...turn.request, input: [] as readonly Json[], include }
   return {
@@ -46,7 +49,7 @@ function answeringOf(turn: StoredTurn, include: readonly string[]): AnswerContex
   }
 }
 
-function progressIn(turn: StoredTurn): ResponseProgress {
+function readProgress(turn: StoredTurn): ResponseProgress {
   const progress = progressFromOutcome(outcomeFromTurn(turn), turn.endedAtMs)
   const { state } = turn
   if (state === 'queued' || state === 'cancelled') return { ...progress, status: state }
@@ -56,20 +59,20 @@ function progressIn(turn: StoredTurn): ResponseProgress {
 export function outcomeFromTurn(turn: StoredTurn): Outcome {
   return {
     items: removeGatewayToolItems(turn.output),
-    finish: finishIn(turn),
-    failure: turn.state === 'failed' ? (turn.failure ?? BROKEN) : null,
+    finish: readFinish(turn),
+    failure: turn.state === 'failed' ? (turn.failure ?? BROKEN_ANSWER_FAILURE) : null,
     usage: turn.usage,
     upstreamId: null,
     model: turn.servedModel,
   }
 }
 
-function finishIn({ state, finish }: StoredTurn): Outcome['finish'] {
+function readFinish({ state, finish }: StoredTurn): Outcome['finish'] {
   if (state === 'complete') return 'stop'
   return state === 'incomplete' ? (finish ?? 'length') : null
 }
 
-const BROKEN: Failure = createFailure(
+const BROKEN_ANSWER_FAILURE: Failure = createFailure(
   'upstream_broken',
   'The answer broke off before it was complete.',
 )

@@ -82,18 +82,18 @@ async function sendCompleteAnswer(
   return new Response(renderResponseBody(writing, outcome, body, ports), { headers })
 }
 
-/** Closes the turn and starts the tasks after the answer; resolves to what the client may be sent. */
+/** Closes the turn and starts the tasks after the answer. Resolves to the outcome that the client is sent. */
 function settleAnswer(
   outcome: Outcome,
   ending: 'finished' | 'cancelled',
   { answer, answerContext, recorder, caller, exchange, afterAnswer }: AnswerToWrite,
   ports: Ports<'log'>,
 ): Promise<Outcome> {
-  const { prepared, sent = () => [prepared] } = answer
+  const { prepared, listSentRequests = () => [prepared] } = answer
   if (ending === 'finished') logUpstreamFailure(outcome, prepared, ports)
-  const provenance = describeAnswerProvenance(prepared, outcome, answer.sent?.())
+  const provenance = describeAnswerProvenance(prepared, outcome, answer.listSentRequests?.())
   const settled = recorder.settle(outcome, ending, provenance)
-  const answered = { prepared, sent, caller, turnId: answerContext.turnId, recorder }
+  const answered = { prepared, listSentRequests, caller, turnId: answerContext.turnId, recorder }
   runAfterAnswer(afterAnswer, answered, settled, exchange.waitUntil)
   return settled
 }
@@ -116,7 +116,7 @@ const GATEWAY_FAILURES: ReadonlySet<string | null> = new Set<ErrorCode>([
 ])
 
 /** The rejection of a later round has headers such as `retry-after`, like that of the first. */
-function toError(failure: Failure, { refusal }: UpstreamAnswer): GatewayError {
-  const rejection = refusal?.() ?? null
+function toError(failure: Failure, { getRejection }: UpstreamAnswer): GatewayError {
+  const rejection = getRejection?.() ?? null
   return rejection?.failure === failure ? rejection : new GatewayError(failure)
 }

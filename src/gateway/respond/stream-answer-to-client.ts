@@ -1,11 +1,10 @@
 /**
- * Joins what an upstream says to a client, and owns the three endings of a stream: it finished, it
- * broke off upstream, the client hung up. Whatever happens, exactly one of them runs, once: of what
- * cannot even be told the client learns by a connection that breaks off.
+ * Streams an upstream's answer to the client. Exactly one of three endings runs, once: the answer finishes, the
+ * upstream breaks off, or the client disconnects. If not even the failure can be rendered, the connection is
+ * aborted.
  *
- * Nothing here waits on the path of a token. The two things worth waiting for are a client that is
- * full, which holds the upstream back, and the outcome being safe, which holds back the last words. What
- * a rendition holds back itself (`markers/delay-first-text.ts`), it sends when it is time.
+ * Text is passed on without waiting, except for two cases: a full client pauses the upstream, and the last events
+ * wait until the turn is stored. A writer that delays text itself (`markers/delay-first-text.ts`) sends it later.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
@@ -16,45 +15,41 @@ import { convertUnexpectedError } from '../../core/errors/convert-unexpected-err
 import type { PushSource } from '../../core/stream/push-source.ts'
 import type { ResponseWriter } from './response-writer-interface.ts'
 
-export interface AnswerStreamParts<Chunk> extends AnswerStreamTarget {
+export interface AnswerStreamParts<Chunk> {
   readonly source: PushSource<Chunk>
   readonly writer: ResponseWriter<Chunk>
-}
-
-/** The end of it that is the same, whatever comes. */
-export interface AnswerStreamTarget {
   readonly client: ClientStream
-  /** Makes the outcome safe. What it resolves to is what the client is told. */
+  /** Stores the turn. Resolves to the outcome to render, which may be a failure to store. */
   readonly settle: (outcome: Outcome, ending: 'finished' | 'cancelled') => Promise<Outcome>
   readonly heartbeatMs: number
   readonly log: Log
 }
 
-const GONE = createFailure('upstream_broken', 'The client went away.')
+const DISCONNECTED = createFailure('upstream_broken', 'The client went away.')
 
 export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): void {
   const { source, writer, client, settle, heartbeatMs, log } = parts
-  let over = false
-  const { send, stopBeating } = heartbeat(client, heartbeatMs)
+  let isOver = false
+  const { send, stop: stopHeartbeat } = createHeartbeat(client, heartbeatMs)
 
   const finish = (failure: Failure | null): void => {
-    if (over) return
-    over = true
-    void told(failure).catch(breakOff).finally(stopBeating)
+    if (isOver) return
+    isOver = true
+    void writeEnding(failure).catch(breakOff).finally(stopHeartbeat)
   }
-  const told = async (failure: Failure | null): Promise<void> => {
-    const words = closed(failure)
-    const said = writer.outcome()
-    if (words instanceof GatewayError) {
-      await settle({ ...said, finish: null, failure: words.failure }, 'finished')
+  const writeEnding = async (failure: Failure | null): Promise<void> => {
+    const text = closeWriter(failure)
+    const outcome = writer.outcome()
+    if (text instanceof GatewayError) {
+      await settle({ ...outcome, finish: null, failure: text.failure }, 'finished')
       return client.abort()
     }
-    send(words)
-    const outcome = await settle(said, 'finished')
-    client.end(writer.end(outcome))
+    send(text)
+    const settled = await settle(outcome, 'finished')
+    client.end(writer.end(settled))
   }
-  /** The words before the last, or why the rendition cannot come to an end. */
-  const closed = (failure: Failure | null): string | GatewayError => {
+  /** Returns the text before the ending, or the error if the writer cannot render it. */
+  const closeWriter = (failure: Failure | null): string | GatewayError => {
     try {
       return writer.close(failure)
     } catch (error) {
@@ -66,61 +61,61 @@ export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): vo
     client.abort()
   }
 
-  const hungUp = (): void => {
-    if (over) return
-    over = true
-    stopBeating()
+  const cancel = (): void => {
+    if (isOver) return
+    isOver = true
+    stopHeartbeat()
     source.cancel()
-    // Nobody hears it any more, but what had been begun is kept as it stands.
-    closed(GONE)
+    // Closes the open items, so that the partial answer is stored.
+    closeWriter(DISCONNECTED)
     settle({ ...writer.outcome(), failure: null }, 'cancelled').catch(breakOff)
   }
 
-  const failed = (error: unknown): void => {
-    // Told before it is cancelled, which would be heard of as a broken connection.
+  const fail = (error: unknown): void => {
+    // First: cancelling the source would be reported as a broken connection.
     finish(convertUnexpectedError(error, log).failure)
     source.cancel()
   }
 
   const flow = source.flow({
     chunk(chunk) {
-      if (over) return
+      if (isOver) return
       try {
         if (!send(writer.push(chunk))) flow.pause()
         if (!writer.isOver()) return
         finish(null)
         if (writer.isCutShort()) source.cancel()
       } catch (error) {
-        failed(error)
+        fail(error)
       }
     },
     end: () => finish(null),
-    // A client that hangs up may be heard of here first: its upstream is cancelled at once.
-    failed: (failure) => (client.isDisconnected() ? hungUp() : finish(failure)),
+    // After a disconnect, the failure of the cancelled upstream can arrive before `onDisconnect` is called.
+    failed: (failure) => (client.isDisconnected() ? cancel() : finish(failure)),
   })
   writer.onReady?.((text) => {
     if (client.isDisconnected()) return
     try {
-      if (!send(text()) && !over) flow.pause()
+      if (!send(text()) && !isOver) flow.pause()
     } catch (error) {
-      failed(error)
+      fail(error)
     }
   })
-  client.onDisconnect(hungUp)
+  client.onDisconnect(cancel)
   client.onDrain(flow.resume)
 }
 
-/** Writes to a client, and to one that has heard nothing for so long something that says nothing. */
-function heartbeat(client: ClientStream, heartbeatMs: number) {
-  let quiet = true
+/** Writes an SSE comment, `: ping`, if nothing was sent for one interval. */
+function createHeartbeat(client: ClientStream, heartbeatMs: number) {
+  let isQuiet = true
   const timer = setInterval(() => {
-    if (quiet) client.write(': ping\n\n')
-    quiet = true
+    if (isQuiet) client.write(': ping\n\n')
+    isQuiet = true
   }, heartbeatMs)
   const send = (text: string | Uint8Array): boolean => {
     if (text.length === 0) return true
-    quiet = false
+    isQuiet = false
     return client.write(text)
   }
-  return { send, stopBeating: () => clearInterval(timer) }
+  return { send, stop: () => clearInterval(timer) }
 }

@@ -1,4 +1,4 @@
-/** A stream told anew: decoded, rendered in the client's dialect. */
+/** Creates the writer that decodes an upstream's answer and renders it in the client's dialect. */
 import { isTerminalEvent, type Failure, type StreamEvent } from '../../core/stream-event.ts'
 import type { OutcomeFold } from '../../core/fold-answer-outcome.ts'
 import type { AnswerRenderer } from '../../core/ports/dialect-interface.ts'
@@ -11,43 +11,43 @@ export function createTranslatingWriter<Chunk>(parts: {
   readonly decoder: FilteredDecoder<Chunk>
   readonly renderer: AnswerRenderer
   readonly fold: OutcomeFold
-  readonly now: () => number
-  /** Of a client whose answer is to name its turn. */
-  readonly held?: FirstTextDelay | null
+  readonly nowMs: () => number
+  /** Only for a client that receives markers. */
+  readonly firstTextDelay?: FirstTextDelay | null
 }): ResponseWriter<Chunk> {
-  const { decoder, renderer, fold, now, held = null } = parts
-  let over = false
+  const { decoder, renderer, fold, nowMs, firstTextDelay = null } = parts
+  let isOver = false
 
-  const rendered = (event: StreamEvent): string => {
+  const render = (event: StreamEvent): string => {
     let text = ''
     for (const message of renderer.push(event)) text += formatSseMessage(message)
     return text
   }
-  const renderedAll = (events: readonly StreamEvent[]): string => events.map(rendered).join('')
-  const told = (events: readonly StreamEvent[]): string => {
+  const renderAll = (events: readonly StreamEvent[]): string => events.map(render).join('')
+  const write = (events: readonly StreamEvent[]): string => {
     let text = ''
     for (const event of events) {
-      if (over) break
-      over = isTerminalEvent(event)
+      if (isOver) break
+      isOver = isTerminalEvent(event)
       fold.push(event)
-      text += held === null ? rendered(event) : renderedAll(held.push(event))
+      text += firstTextDelay === null ? render(event) : renderAll(firstTextDelay.push(event))
     }
     return text
   }
 
   return {
-    push: (chunk) => told(decoder.push(chunk)),
-    isOver: () => over,
+    push: (chunk) => write(decoder.push(chunk)),
+    isOver: () => isOver,
     isCutShort: decoder.isCutShort,
     close(failure: Failure | null) {
-      if (over) return ''
-      return told(failure === null ? decoder.end() : decoder.broken(failure))
+      if (isOver) return ''
+      return write(failure === null ? decoder.end() : decoder.closeBroken(failure))
     },
     outcome: fold.currentOutcome,
     end(outcome) {
-      const before = held === null ? '' : renderedAll(held.release())
-      return before + renderer.end(outcome, now()).map(formatSseMessage).join('')
+      const delayed = firstTextDelay === null ? '' : renderAll(firstTextDelay.release())
+      return delayed + renderer.end(outcome, nowMs()).map(formatSseMessage).join('')
     },
-    onReady: (send) => held?.onReady((events) => send(() => renderedAll(events))),
+    onReady: (send) => firstTextDelay?.onReady((events) => send(() => renderAll(events))),
   }
 }

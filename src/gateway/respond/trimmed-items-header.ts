@@ -1,10 +1,11 @@
 /**
- * What of a conversation a window has left out, in a line for a header: how many items, about how many
- * tokens, and which windows. `null` where nothing was left out.
+ * Formats the header `x-backstory-trimmed`: how much of the conversation the windows left out of the prompt,
+ * for example `items=4, tokens=120, by=window-turns`.
  */
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 
+/** Returns null if nothing was left out. */
 export function formatTrimmedHeader({
   notes,
   items,

@@ -1,14 +1,14 @@
 /**
- * An answer that comes as events, so that there is nothing to decode: one that the gateway gives itself,
- * or that it joins of several. It flows as a body does.
+ * Defines an answer that comes as events instead of bytes: one that the gateway makes itself, or one that it merges
+ * from several tool rounds. The events flow like the chunks of a body.
  */
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { PushSource } from '../../core/stream/push-source.ts'
 
 export interface AnswerEventSource extends PushSource<readonly StreamEvent[]> {
   /**
-   * Ends it here, whatever would still come, as the end of a decoder does: yields the ends of what is
-   * open, and the one terminal event; nothing behind that one.
+   * Ends the answer early, like `end` of a decoder: returns the ends of its open items and the terminal event, or
+   * nothing if that was sent.
    */
   readonly end: () => readonly StreamEvent[]
 }

@@ -1,4 +1,4 @@
-/** What goes to an upstream, to the byte: the same text to whoever asks for it, written once. */
+/** Builds the HTTP request for an upstream. */
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { stringifyWellFormed } from '../../core/json/well-formed-json.ts'
@@ -18,9 +18,9 @@ export function buildHttpRequest({
       ...createUpstreamHeaders(account, { 'content-type': 'application/json' }),
       ...headers,
     },
-    body: bytes ?? writtenOnce(body),
+    body: bytes ?? serializeOnce(body),
   }
 }
 
-/** What is sent is what is explained afterwards, to the byte. */
-const writtenOnce = cachePerObject<JsonObject, string>(stringifyWellFormed)
+/** Serializes each body once: the text that is sent is also the text that explanations count and store. */
+const serializeOnce = cachePerObject<JsonObject, string>(stringifyWellFormed)

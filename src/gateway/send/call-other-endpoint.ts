@@ -1,4 +1,4 @@
-/** Asks another of an upstream's endpoints with those fields of a request that it understands. */
+/** Calls another endpoint of an upstream, e.g. `/responses/compact`, with the fields of a request that it accepts. */
 import type { JsonObject } from '../../core/json/json.ts'
 import { replaceRequestBody } from '../../providers/request/replace-body.ts'
 import { readJsonBody, readErrorReply } from '../../upstream/transport/read-body.ts'

@@ -1,22 +1,22 @@
-/** A client that may leave at any time. It takes the call with it that is under way for it. */
+/** Cancels the current upstream call when the client disconnects, and any call that starts after that. */
 import type { HttpExchange } from '../http-exchange-interface.ts'
 import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
 
 export function cancelOnDisconnect(exchange: Pick<HttpExchange, 'onDisconnect'>) {
   let isDisconnected = false
-  let newest: UpstreamCall | null = null
+  let latestCall: UpstreamCall | null = null
   const cancel = (): void => {
     isDisconnected = true
-    newest?.cancel()
+    latestCall?.cancel()
   }
   exchange.onDisconnect(cancel)
   return {
     isDisconnected: () => isDisconnected,
     onCall: (call: UpstreamCall): void => {
-      newest = call
+      latestCall = call
       if (isDisconnected) call.cancel()
     },
-    /** As if it had left, though it is still there: nobody waits for what is under way, or would follow. */
+    /** Cancels the calls as if the client had disconnected, e.g. after an error. */
     cancel,
   }
 }

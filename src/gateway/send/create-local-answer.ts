@@ -1,13 +1,20 @@
 /**
- * An answer that no model gives: a warm-up that only prepares what is asked next, a compaction that
- * was asked for by itself. It goes the way of any other answer, so it is kept and told like one.
+ * Creates an answer without an upstream: the empty answer to a warm-up request (`generate: false`), or a compaction
+ * that the client requested. It is stored and rendered like any other answer.
  */
 import type { StreamEvent, TokenUsage } from '../../core/stream-event.ts'
 import type { Item } from '../../core/item.ts'
 import type { AnswerEventSource } from './answer-event-source-interface.ts'
 
 export function createLocalAnswer(items: readonly Item[], usage: TokenUsage): AnswerEventSource {
-  const events = eventsOf(items, usage)
+  const events: readonly StreamEvent[] = [
+    { type: 'answer-started', upstreamId: null, model: null },
+    ...items.flatMap((item, index): readonly StreamEvent[] => [
+      { type: 'item-started', index, item },
+      { type: 'item-ended', index, item },
+    ]),
+    { type: 'answer-ended', finish: 'stop', usage },
+  ]
   return {
     flow(sink) {
       queueMicrotask(() => {
@@ -19,15 +26,4 @@ export function createLocalAnswer(items: readonly Item[], usage: TokenUsage): An
     cancel: () => undefined,
     end: () => events,
   }
-}
-
-function eventsOf(items: readonly Item[], usage: TokenUsage): readonly StreamEvent[] {
-  return [
-    { type: 'answer-started', upstreamId: null, model: null },
-    ...items.flatMap((item, index): readonly StreamEvent[] => [
-      { type: 'item-started', index, item },
-      { type: 'item-ended', index, item },
-    ]),
-    { type: 'answer-ended', finish: 'stop', usage },
-  ]
 }

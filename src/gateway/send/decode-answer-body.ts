@@ -1,7 +1,7 @@
 /**
  * Decodes an upstream's body into the events of its answer, whether it is a stream or one JSON object:
- * some upstreams send one where the other was requested. The first character tells, because a content
- * type is easily wrong and no server-sent event begins with `{`.
+ * some upstreams send one where the other was requested. The first character decides, because content types
+ * are often wrong and no server-sent event starts with `{`.
  */
 import { type JsonObject, tryParseJsonObject } from '../../core/json/json.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
@@ -59,7 +59,7 @@ function createStreamDecoder({
       isReadable = true
       return events
     },
-    // What follows an event that cannot be read is not looked at.
+    // After an unreadable event, the rest of the body is ignored.
     end: () => (isReadable ? [...decode(sse.end()), ...decoder.end()] : decoder.end()),
   }
 }

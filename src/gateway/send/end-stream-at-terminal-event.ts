@@ -1,7 +1,4 @@
-/**
- * What an upstream answers as events, from the first byte to the terminal event. What it sends behind that is
- * let go by.
- */
+/** Turns an upstream's body into a source of events that ends at the terminal event. Later bytes are ignored. */
 import { isTerminalEvent, type StreamEvent } from '../../core/stream-event.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
@@ -11,32 +8,32 @@ import { NO_OUTPUT, type Stage } from '../../core/stream/stage.ts'
 
 export function createDecodedEventSource(
   body: PushSource<Uint8Array>,
-  reader: Stage<Uint8Array, StreamEvent>,
+  decoder: Stage<Uint8Array, StreamEvent>,
   log: Log,
 ): AnswerEventSource {
   let isOver = false
   return {
     flow(sink) {
-      const read = (events: () => readonly StreamEvent[]): void => {
+      const read = (decode: () => readonly StreamEvent[]): void => {
         if (isOver) return
         try {
-          const heard = events()
-          sink.chunk(heard)
-          if (isOver || !heard.some(isTerminalEvent)) return
+          const events = decode()
+          sink.chunk(events)
+          if (isOver || !events.some(isTerminalEvent)) return
           isOver = true
-          // Nobody holds back any more what nobody waits for.
+          // A paused body would stay open: the client has its answer and does not resume it.
           flow.resume()
           sink.end()
         } catch (error) {
-          // Told before it is cancelled, which would be heard of as a broken connection.
+          // First: cancelling the body would be reported as a broken connection.
           sink.failed(convertUnexpectedError(error, log).failure)
           isOver = true
           body.cancel()
         }
       }
       const flow: FlowControl = body.flow({
-        chunk: (bytes) => read(() => reader.push(bytes)),
-        end: () => read(reader.end),
+        chunk: (bytes) => read(() => decoder.push(bytes)),
+        end: () => read(decoder.end),
         failed(failure) {
           if (!isOver) sink.failed(failure)
         },
@@ -48,9 +45,9 @@ export function createDecodedEventSource(
       if (isOver) return NO_OUTPUT
       isOver = true
       try {
-        return reader.end()
+        return decoder.end()
       } catch {
-        // What cannot be read has no end.
+        // The rest of the body is unreadable, so it has no events.
         return NO_OUTPUT
       }
     },

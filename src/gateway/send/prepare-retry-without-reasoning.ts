@@ -1,51 +1,35 @@
 /**
- * A request as it is made once more to an upstream that refused its reasoning: without any, and
- * without the signatures that the wire puts elsewhere. What is left is the prefix that the answer is
- * then made on.
+ * Prepares the second request to an upstream that rejected the reasoning in the first: without reasoning items, and
+ * without signatures in other items. The turn is stored with this prompt as its prefix.
  */
 import type { Note } from '../../core/note.ts'
-import { stripReasoning as itemWithout } from '../../core/reasoning/strip-reasoning.ts'
-import { dropPreviouslyRejectedParameters } from '../../providers/request/drop-rejected-parameters.ts'
+import { stripReasoning } from '../../core/reasoning/strip-reasoning.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
-import { translateProviderNotes } from '../prompt/translate-provider-notes.ts'
+import { replacePrompt } from './replace-prompt.ts'
 
-/** `null` when there was nothing of the kind in it. */
+/** Returns null if the prompt has no reasoning. */
 export function prepareRetryWithoutReasoning(prepared: PreparedRequest): PreparedRequest | null {
-  const { account, provider, prompt, originalPositions, clientRequest } = prepared
-  const kept: (typeof prompt.items)[number][] = []
-  const keptPlaces: (number | null)[] = []
+  const { provider, prompt, originalPositions } = prepared
+  const items: (typeof prompt.items)[number][] = []
+  const positions: (number | null)[] = []
   const notes: Note[] = []
-  for (const [at, item] of prompt.items.entries()) {
-    const plain = itemWithout(item, provider.wire)
-    const place = originalPositions[at] ?? null
-    if (plain !== null) {
-      kept.push(plain)
-      keptPlaces.push(place)
+  for (const [index, item] of prompt.items.entries()) {
+    const stripped = stripReasoning(item, provider.wire)
+    const position = originalPositions[index] ?? null
+    if (stripped !== null) {
+      items.push(stripped)
+      positions.push(position)
     }
-    if (plain === item) continue
-    const did = plain === null ? 'dropped' : 'changed'
-    notes.push({ did, ...(place === null ? {} : { at: place }), ...NOTE })
+    if (stripped === item) continue
+    const did = stripped === null ? 'dropped' : 'changed'
+    notes.push({ did, ...(position === null ? {} : { at: position }), ...REASONING_REFUSED })
   }
   if (notes.length === 0) return null
-  const asked = { ...prompt, items: kept }
-  const encoded = dropPreviouslyRejectedParameters(provider.encode(asked, account), prepared.notes)
-  // What was noted on the body of the first request does not hold for this one.
-  const lasting = prepared.notes.filter(({ by }) => by !== provider.wire)
-  return {
-    ...prepared,
-    prompt: asked,
-    encoded,
-    originalPositions: keptPlaces,
-    notes: [
-      ...lasting,
-      ...notes,
-      ...translateProviderNotes(encoded.notes, keptPlaces, clientRequest.body),
-    ],
-    wasReasoningRejected: true,
-  }
+  const retry = replacePrompt(prepared, { ...prompt, items }, positions, notes)
+  return { ...retry, wasReasoningRejected: true }
 }
 
-const NOTE = {
+const REASONING_REFUSED = {
   why: 'reasoning-refused',
   detail:
     'The upstream refused the reasoning of this conversation, and was asked again without it.',

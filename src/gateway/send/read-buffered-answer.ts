@@ -1,6 +1,6 @@
 /**
- * Reads an answer to its end that was not asked for as a stream. Some upstreams stream it all the same,
- * and are understood. Rejects with a GatewayError when it breaks, grows too big, or makes no sense.
+ * Reads a non-streamed answer to its end. An answer that the upstream streams nevertheless is decoded too. Rejects with a
+ * GatewayError if the body breaks off, is too large, or is unreadable.
  */
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { tryParseJsonObject, type JsonObject } from '../../core/json/json.ts'
@@ -14,17 +14,17 @@ import type { RawAnswer } from './send-with-fallback.ts'
 
 export interface BufferedAnswer {
   readonly events: readonly StreamEvent[]
-  /** As it came; `null` for one that came in pieces. */
+  /** The JSON body as it was received; null for an answer that was streamed. */
   readonly body: { readonly bytes: Uint8Array; readonly json: JsonObject } | null
 }
 
 export async function readBufferedAnswer(answer: UpstreamAnswer): Promise<BufferedAnswer> {
   return 'events' in answer
-    ? { events: await gathered(answer.events), body: null }
-    : decodedAtOnce(answer)
+    ? { events: await collectEvents(answer.events), body: null }
+    : decodeCompleteBody(answer)
 }
 
-function gathered({ flow }: AnswerEventSource): Promise<readonly StreamEvent[]> {
+function collectEvents({ flow }: AnswerEventSource): Promise<readonly StreamEvent[]> {
   return new Promise((resolve, reject) => {
     const all: StreamEvent[] = []
     flow({
@@ -37,7 +37,7 @@ function gathered({ flow }: AnswerEventSource): Promise<readonly StreamEvent[]> 
   })
 }
 
-async function decodedAtOnce({ prepared, body }: RawAnswer): Promise<BufferedAnswer> {
+async function decodeCompleteBody({ prepared, body }: RawAnswer): Promise<BufferedAnswer> {
   const { provider, account, prompt } = prepared
   const bytes = await readBody(body, MAX_ANSWER_BYTES)
   const text = new TextDecoder().decode(bytes)
@@ -45,10 +45,10 @@ async function decodedAtOnce({ prepared, body }: RawAnswer): Promise<BufferedAns
   if (json !== null) {
     return { events: provider.decodeBody(json, account, prompt), body: { bytes, json } }
   }
-  if (!BEGINS_STREAM.test(text)) throw new GatewayError(NOT_JSON_FAILURE)
+  if (!SSE_START.test(text)) throw new GatewayError(NOT_JSON_FAILURE)
   const messages = runStage(createSseDecoder(), [bytes])
   return { events: runStage(provider.createDecoder(account, prompt), messages), body: null }
 }
 
-/** An event begins with the name of a field, a comment with the colon alone. */
-const BEGINS_STREAM = /^\s*(?:data|event|id|retry)?:/
+/** A field of an event, e.g. `data:`, or a comment, which starts with the colon. */
+const SSE_START = /^\s*(?:data|event|id|retry)?:/

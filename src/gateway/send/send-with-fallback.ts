@@ -1,6 +1,6 @@
 /**
- * Asks one upstream after the other until one begins to answer. All of this happens before the first
- * byte: afterwards there is no second attempt, and of a failed one the client sees nothing.
+ * Sends a request to one upstream after the other until one starts to answer. Once the first byte of an answer has
+ * arrived, no other upstream is tried. The client does not see failed attempts.
  */
 import { GatewayError, errorMessage } from '../../core/errors/gateway-error.ts'
 import type { PushSource } from '../../core/stream/push-source.ts'
@@ -16,76 +16,82 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export interface RawAnswer {
   readonly prepared: PreparedRequest
-  /** Of what it answers, in its wire. */
+  /** The body of the answer, in the upstream's wire. */
   readonly body: PushSource<Uint8Array>
 }
 
 export interface SendOptions {
   /** In the order of preference; not empty. */
   readonly targets: readonly UpstreamTarget[]
-  /** What each is sent is made anew for it: media, limits and parameters differ. */
+  /** Prepares the request for each target, because media, limits and parameters differ. */
   readonly prepare: (target: UpstreamTarget) => PreparedRequest
-  /** Hears of every call, so that a client that leaves can take back the newest. */
+  /** Receives each call, so that the latest one is cancelled when the client disconnects. */
   readonly onCall: (call: UpstreamCall) => void
   readonly isDisconnected: () => boolean
 }
 
 export async function sendWithFallback(
-  asking: SendOptions,
+  options: SendOptions,
   ports: Ports<'log' | 'transport'>,
 ): Promise<RawAnswer> {
-  const { targets, isDisconnected } = asking
-  let refusal: Error | null = null
-  for (const [at, target] of targets.entries()) {
+  const { targets, isDisconnected, prepare } = options
+  let rejection: Error | null = null
+  for (const [index, target] of targets.entries()) {
     try {
-      const prepared = refusal === null ? asking.prepare(target) : preparedInstead(target, asking)
-      return await askOne(prepared, asking, ports)
+      const prepared = rejection === null ? prepare(target) : prepareForFallback(target, prepare)
+      return await sendToTarget(prepared, options, ports)
     } catch (error) {
-      if (isDisconnected() || !(error instanceof Error) || !isWorthAnother(error)) throw error
-      const isLast = at === targets.length - 1
-      const told = { upstream: target.account.name, why: errorMessage(error) }
-      ports.log('warn', isLast ? 'upstream-failed' : 'next-upstream', told)
-      if (!(error instanceof Unfit)) refusal = error
+      if (isDisconnected() || !(error instanceof Error) || !isUpstreamFault(error)) throw error
+      const isLast = index === targets.length - 1
+      const fields = { upstream: target.account.name, why: errorMessage(error) }
+      ports.log('warn', isLast ? 'upstream-failed' : 'next-upstream', fields)
+      if (!(error instanceof UnfitTarget)) rejection = error
     }
   }
-  throw refusal ?? new GatewayError('model_not_found', 'There is no upstream to ask.')
+  throw rejection ?? new GatewayError('model_not_found', 'There is no upstream to ask.')
 }
 
-/** The request cannot be made for an upstream that is asked only because another has failed. */
-class Unfit extends Error {}
+/** The request cannot be prepared for a fallback. The client gets the error of the preferred upstream. */
+class UnfitTarget extends Error {}
 
-function preparedInstead(target: UpstreamTarget, { prepare }: SendOptions): PreparedRequest {
+function prepareForFallback(
+  target: UpstreamTarget,
+  prepare: SendOptions['prepare'],
+): PreparedRequest {
   try {
     return prepare(target)
   } catch (error) {
-    throw error instanceof GatewayError ? new Unfit(error.message, { cause: error }) : error
+    throw error instanceof GatewayError ? new UnfitTarget(error.message, { cause: error }) : error
   }
 }
 
 /**
- * An upstream that refuses an optional parameter is asked again without it, if that is wanted; one
- * that refuses reasoning is asked once more without any.
+ * Sends the request again without an optional parameter that the upstream rejected (quirk `degrade`), at most 3
+ * times, and once without reasoning if the upstream rejected that.
  */
-async function askOne(
+async function sendToTarget(
   first: PreparedRequest,
-  asking: SendOptions,
+  { isDisconnected, onCall }: SendOptions,
   ports: Ports<'log' | 'transport'>,
 ): Promise<RawAnswer> {
   let prepared = first
   for (let retries = 0; ; retries += 1) {
-    if (asking.isDisconnected()) throw nobodyAsks()
+    if (isDisconnected()) {
+      const message = 'The client went away before the upstream was asked.'
+      throw new GatewayError('upstream_unreachable', message, { status: 499 })
+    }
     const call = ports.transport(buildHttpRequest(prepared))
-    asking.onCall(call)
+    onCall(call)
     const reply = await call.reply
     if (reply.status >= 200 && reply.status < 300) {
       rejectContentEncoding(call, reply)
       return { prepared, body: getBodySource(call, reply) }
     }
-    const refusal = await readErrorReply(call, reply, prepared.provider)
-    const lighter = retries < MAX_RETRIES ? lightened(prepared, refusal) : null
-    const next = lighter ?? unreasoned(prepared, refusal)
-    if (next === null) throw refusal
-    if (next !== lighter) {
+    const rejection = await readErrorReply(call, reply, prepared.provider)
+    const reduced = retries < MAX_RETRIES ? retryWithoutParameter(prepared, rejection) : null
+    const next = reduced ?? retryWithoutReasoning(prepared, rejection)
+    if (next === null) throw rejection
+    if (next !== reduced) {
       ports.log('warn', 'reasoning-refused', { upstream: prepared.account.name })
     }
     prepared = next
@@ -94,12 +100,10 @@ async function askOne(
 
 const MAX_RETRIES = 3
 
-function nobodyAsks(): GatewayError {
-  const why = 'The client went away before the upstream was asked.'
-  return new GatewayError('upstream_unreachable', why, { status: 499 })
-}
-
-function lightened(prepared: PreparedRequest, { failure }: GatewayError): PreparedRequest | null {
+function retryWithoutParameter(
+  prepared: PreparedRequest,
+  { failure }: GatewayError,
+): PreparedRequest | null {
   if (prepared.account.quirks['degrade'] !== true) return null
   const encoded = dropRejectedParameters(prepared.encoded, failure)
   if (encoded === null) return null
@@ -107,23 +111,22 @@ function lightened(prepared: PreparedRequest, { failure }: GatewayError): Prepar
   return { ...prepared, encoded, notes }
 }
 
-function unreasoned(prepared: PreparedRequest, { failure }: GatewayError): PreparedRequest | null {
+function retryWithoutReasoning(
+  prepared: PreparedRequest,
+  { failure }: GatewayError,
+): PreparedRequest | null {
   return prepared.provider.isReasoningRejection?.(failure) === true
     ? prepareRetryWithoutReasoning(prepared)
     : null
 }
 
-/** Whatever says something about the upstream and not about the request. */
-function isWorthAnother(error: Error): boolean {
-  if (error instanceof Unfit) return true
+/** True if another upstream may succeed: the error concerns the upstream or its account, not the request. */
+function isUpstreamFault(error: Error): boolean {
+  if (error instanceof UnfitTarget) return true
   if (!(error instanceof GatewayError)) return false
   const { status } = error.failure
-  return (
-    status >= 500 ||
-    status === 401 ||
-    status === 403 ||
-    status === 404 ||
-    status === 408 ||
-    status === 429
-  )
+  return status >= 500 || UPSTREAM_FAULTS.includes(status)
 }
+
+/** A wrong API key (401, 403), an unknown model (404), a timeout (408), a rate limit (429). */
+const UPSTREAM_FAULTS: readonly number[] = [401, 403, 404, 408, 429]

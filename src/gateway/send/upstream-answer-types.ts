@@ -1,4 +1,4 @@
-/** An answer on its way: as the bytes of an upstream, which its provider decodes, or as events. */
+/** Defines an answer that an upstream has started: the bytes of its body, or decoded events. */
 import type { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import type { AnswerEventSource } from './answer-event-source-interface.ts'
@@ -11,10 +11,10 @@ export interface DecodedAnswer {
   readonly events: AnswerEventSource
 }
 
-/** What is known of one that is asked for in several rounds. */
+/** Additional members of an answer with tool rounds. */
 export interface MultiRoundAnswer {
-  /** All that was sent for the answer so far, in order. */
-  readonly sent: () => readonly PreparedRequest[]
-  /** With what a later round was refused, if one was. */
-  readonly refusal: () => GatewayError | null
+  /** Returns all upstream requests of the answer so far, in order. */
+  readonly listSentRequests: () => readonly PreparedRequest[]
+  /** Returns the error with which an upstream rejected a later round; null if none did. */
+  readonly getRejection: () => GatewayError | null
 }

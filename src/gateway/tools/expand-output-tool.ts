@@ -1,46 +1,39 @@
 /**
- * Lets a model read on in an output of a tool that it was given cut short. A piece is never longer than
- * what may stand in the prompt, so that it is not cut in turn when it is told again.
+ * Lets a model read more of a tool output that was shortened in the prompt. The piece is shorter than the limit for
+ * outputs, so that it is not shortened itself in later requests.
  *
- * It is offered as soon as there may be outputs, not only once there is one that was cut. Tools stand
- * in front of everything else that a provider caches: a list that changes in the middle of a
- * conversation costs more than a tool that is not needed yet.
+ * The tool is offered as soon as a request has tools or outputs, not only once an output was shortened: providers
+ * cache the prompt from its start, where the tools are, and a changed list of tools would invalidate the cache.
  */
 import { isToolOutput } from '../../core/item.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
 import { EXPAND_OUTPUT_TOOL_NAME } from '../../context/tool-outputs/cap-outputs.ts'
-import { readOutputRange as pieceOf } from '../../context/tool-outputs/read-output-range.ts'
+import { readOutputRange } from '../../context/tool-outputs/read-output-range.ts'
+import { createFunctionTool } from './create-function-tool.ts'
 import type { GatewayTool } from './gateway-tool-interface.ts'
 
 export const expandOutputTool: GatewayTool = {
-  tool: {
-    type: 'function',
+  tool: createFunctionTool({
     name: EXPAND_OUTPUT_TOOL_NAME,
     description:
       'Reads characters of a tool output that was cut in this conversation. Where it was cut, a note names its call_id.',
-    parameters: {
-      type: 'object',
-      properties: {
-        call_id: { type: 'string', description: 'The id of the call whose output it is.' },
-        from: { type: 'integer', description: 'The first character, counted from 0.' },
-        to: { type: 'integer', description: 'The character to stop in front of.' },
-      },
-      required: ['call_id'],
-      additionalProperties: false,
+    properties: {
+      call_id: { type: 'string', description: 'The id of the call whose output it is.' },
+      from: { type: 'integer', description: 'The first character, counted from 0.' },
+      to: { type: 'integer', description: 'The character to stop in front of.' },
     },
-    strict: false,
-  },
+    required: ['call_id'],
+  }),
   isOffered: ({ policy, items, params }) =>
     policy.outputs.expand && (params.tools.length > 0 || items.some(isToolOutput)),
-  run(given, { withinReach, policy }) {
-    const { call_id: callId, from, to } = given
+  run({ call_id: callId, from, to }, { readableItems, policy }) {
     if (typeof callId !== 'string') return '`call_id` must be a string.'
     const range = {
       ...(typeof from === 'number' ? { from } : {}),
       ...(typeof to === 'number' ? { to } : {}),
-      maxChars: mostAtOnce(policy),
+      maxChars: limitPieceChars(policy),
     }
-    const piece = pieceOf(withinReach, callId, range)
+    const piece = readOutputRange(readableItems, callId, range)
     if (piece === null)
       return `There is no output of a call ${JSON.stringify(callId.slice(0, 64))}.`
     const { text, chars } = piece
@@ -49,11 +42,11 @@ export const expandOutputTool: GatewayTool = {
   },
 }
 
-/** Less than a cap of any kind would cut, with the line above the piece. */
-function mostAtOnce({ outputs: { cap } }: ContextPolicy): number {
-  return Math.max(LEAST, (cap ?? USUAL) - HEADING)
+/** Returns the limit for outputs minus the heading of the piece: 3940 characters for the default of 4000. */
+function limitPieceChars({ outputs: { cap } }: ContextPolicy): number {
+  return Math.max(MIN_PIECE_CHARS, (cap ?? DEFAULT_CAP_CHARS) - HEADING_CHARS)
 }
 
-const USUAL = 4000
-const LEAST = 100
-const HEADING = 60
+const DEFAULT_CAP_CHARS = 4000
+const MIN_PIECE_CHARS = 100
+const HEADING_CHARS = 60

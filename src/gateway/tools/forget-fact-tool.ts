@@ -1,33 +1,28 @@
-/** Lets a model forget a fact that it was shown, because it is wrong or because its user wants it gone. */
+/** Lets a model delete a fact that is wrong or that the user wants to be forgotten. */
 import { listFactScopes } from '../../memory/facts/core-and-relevant-facts.ts'
 import { formatFactHandle } from '../../memory/facts/render-facts.ts'
+import { createFunctionTool } from './create-function-tool.ts'
 import type { GatewayTool } from './gateway-tool-interface.ts'
 
 export const forgetFactTool: GatewayTool = {
-  tool: {
-    type: 'function',
+  tool: createFunctionTool({
     name: 'forget',
     description:
       'Forgets a note that is wrong, or that the user wants to be forgotten. What is only a little wrong is better corrected by keeping it again.',
-    parameters: {
-      type: 'object',
-      properties: {
-        id: { type: 'string', description: 'What stands in brackets in front of the note.' },
-      },
-      required: ['id'],
-      additionalProperties: false,
+    properties: {
+      id: { type: 'string', description: 'What stands in brackets in front of the note.' },
     },
-    strict: false,
-  },
-  isOffered: ({ policy, mayKeep = true }) => policy.layers.facts && mayKeep,
+    required: ['id'],
+  }),
+  isOffered: ({ policy, mayStore = true }) => policy.layers.facts && mayStore,
   async run({ id }, { policy, caller, ports, memory }) {
     if (typeof id !== 'string') return '`id` must be a string.'
     const handle = id.trim().replace(/^\[|\]$/g, '')
     const unknown = `There is no note ${JSON.stringify(handle.slice(0, 64))}.`
-    if (!HANDLE.test(handle)) return unknown
+    if (!FACT_HANDLE.test(handle)) return unknown
     const scopes = listFactScopes({ rules: policy.layers, thread: memory?.thread ?? null })
-    const found = await ports.facts.factsEnding(caller, handle)
-    const [fact, other] = found.filter(({ scope }) => scopes.includes(scope))
+    const matches = await ports.facts.factsEnding(caller, handle)
+    const [fact, other] = matches.filter(({ scope }) => scopes.includes(scope))
     if (fact === undefined) return unknown
     if (other !== undefined) return `There are several notes ${handle}.`
     await ports.facts.deleteFact(caller, fact.id)
@@ -35,5 +30,5 @@ export const forgetFactTool: GatewayTool = {
   },
 }
 
-/** The end of an id, or the whole of it. */
-const HANDLE = /^(?:fact_)?[0-9A-Z]{8,20}$/
+/** A complete id, or its last 8 or more characters. */
+const FACT_HANDLE = /^(?:fact_)?[0-9A-Z]{8,20}$/

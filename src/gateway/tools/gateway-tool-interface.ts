@@ -1,6 +1,6 @@
 /**
- * A tool of the house: offered to a model by the gateway, and answered by the gateway in the middle of
- * an answer. To have another one is a file with a `GatewayTool`, and a line in `offer-tools.ts`.
+ * Defines a gateway tool: the gateway offers it to the model and runs its calls during the answer. A new tool is a
+ * file with a `GatewayTool`, and a line in `offer-tools.ts`.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { Item, Part } from '../../core/item.ts'
@@ -12,44 +12,44 @@ import type { MemoryThread } from '../history/memory-thread-and-storage-permissi
 import type { LayerPorts } from '../../memory/memory-layer-interface.ts'
 
 export interface GatewayTool {
-  /** The same in every request of a conversation, as far as that can be: it stands in front of it. */
+  /** The same for all requests if possible, because a changed tool invalidates the provider's prompt cache. */
   readonly tool: FunctionTool
-  /** What else its description says under this policy. */
-  readonly moreWords?: (policy: ContextPolicy) => string
-  readonly isOffered: (asking: ToolOfferContext) => boolean
+  /** Returns text to add to the description under this policy. */
+  readonly extendDescription?: (policy: ContextPolicy) => string
+  readonly isOffered: (context: ToolOfferContext) => boolean
   /**
-   * What it answers, in as many words as the policy lets stand. What it throws is told to the model as
-   * a failure of the tool, without its words; a mistake in the arguments is better answered in text.
+   * Returns the output, no longer than the policy allows. If it throws, the model gets a failure without the error's
+   * message, so a mistake in the arguments is better returned as text.
    */
-  readonly run: (given: JsonObject, context: ToolRunContext) => ToolAnswer | Promise<ToolAnswer>
+  readonly run: (args: JsonObject, context: ToolRunContext) => ToolAnswer | Promise<ToolAnswer>
 }
 
 export type ToolAnswer = string | readonly Part[]
 
-/** A request, as far as it decides what is offered. */
+/** The parts of a request that decide which tools are offered. */
 export interface ToolOfferContext {
   readonly policy: ContextPolicy
-  /** Everything there is, before anything is left out. */
+  /** All items, before any are dropped. */
   readonly items: readonly Item[]
-  /** As its client wants them. */
+  /** The parameters that the client sent. */
   readonly params: PromptParameters
-  /** What the model can see, hear or read. */
-  readonly sees: ReadonlySet<MediaKind>
-  /** Whether it is housekeeping, and no conversation. */
+  /** The kinds of media that the model accepts. */
+  readonly visibleKinds: ReadonlySet<MediaKind>
+  /** True for a task request, such as for a chat title. */
   readonly isTask: boolean
-  /** Whether anything may be kept of it; without a word, it may. */
-  readonly mayKeep?: boolean
+  /** False if nothing of the conversation may be stored; undefined is true. */
+  readonly mayStore?: boolean
 }
 
-/** What a tool may know of the request that it is called in. */
+/** The parts of a request that a tool can read when it runs. */
 export interface ToolRunContext {
   readonly policy: ContextPolicy
-  /** Everything that was said before the answer, in its own words. */
+  /** All items before the answer, unchanged. */
   readonly items: readonly Item[]
-  /** What of it the model may ask for. */
-  readonly withinReach: readonly Item[]
+  /** The items that the model may read: not those before a reset, nor of hidden authors. */
+  readonly readableItems: readonly Item[]
   readonly caller: Caller
   readonly ports: LayerPorts
-  /** Where memories beside this conversation are kept, if anything is. */
+  /** The thread that memory is stored under; undefined if none is stored. */
   readonly memory?: MemoryThread
 }

@@ -1,9 +1,8 @@
 /**
- * Which tools of the house a request offers, beside those of its client, and how its client's words
- * about tools are meant then.
+ * Adds gateway tools, e.g. `expand_output`, to the tools of a request, and adapts its `tool_choice`.
  *
- * They come behind the client's own, in an order that never changes. A tool that is forbidden by
- * `tool_choice` stays in the list all the same, as those of the client do.
+ * The gateway tools come after the client's tools, always in the same order. If `tool_choice` forbids them, they stay
+ * in the list, like the client's tools.
  */
 import type { Note } from '../../core/note.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
@@ -15,7 +14,7 @@ import { rememberFactTool } from './remember-fact-tool.ts'
 import { updateWorkingMemoryTool } from './update-working-memory-tool.ts'
 import { viewMediaTool } from './view-media-tool.ts'
 
-const HOUSE_TOOLS: readonly GatewayTool[] = [
+const GATEWAY_TOOLS: readonly GatewayTool[] = [
   expandOutputTool,
   viewMediaTool,
   updateWorkingMemoryTool,
@@ -25,46 +24,48 @@ const HOUSE_TOOLS: readonly GatewayTool[] = [
 
 export interface ToolOffer {
   readonly tools: readonly GatewayTool[]
-  /** The very same, if nothing is offered. */
+  /** The same object if no tool is offered. */
   readonly params: PromptParameters
-  /** As it can be kept: what is not offered, the model is not told to use. The very same, if it is. */
+  /** The policy without the notices that mention a tool which is not offered; else the same object. */
   readonly policy: ContextPolicy
   readonly notes: readonly Note[]
 }
 
-export function offerTools(asking: ToolOfferContext): ToolOffer {
-  const offered = offeredIn(asking)
-  return { ...offered, policy: keptBy(offered.tools, asking.policy) }
+export function offerTools(context: ToolOfferContext): ToolOffer {
+  const offer = chooseTools(context)
+  return { ...offer, policy: restrictPolicy(offer.tools, context.policy) }
 }
 
-function offeredIn(asking: ToolOfferContext): Omit<ToolOffer, 'policy'> {
-  const { params, isTask } = asking
-  const wanted = isTask ? NONE : HOUSE_TOOLS.filter((tool) => tool.isOffered(asking))
-  if (wanted.length === 0 || !mayBeOffered(params)) return { tools: NONE, params, notes: NO_NOTES }
-  const taken = new Set(params.tools.map((tool) => ('name' in tool ? tool.name : '')))
-  const tools = wanted.filter(({ tool }) => !taken.has(tool.name))
-  const notes = wanted.map(({ tool: { name } }) =>
-    taken.has(name) ? withheld(name) : offered(name),
-  )
+function chooseTools(context: ToolOfferContext): Omit<ToolOffer, 'policy'> {
+  const { params, isTask, policy } = context
+  const wanted = isTask ? NO_TOOLS : GATEWAY_TOOLS.filter((tool) => tool.isOffered(context))
+  if (wanted.length === 0 || !acceptsGatewayTools(params))
+    return { tools: NO_TOOLS, params, notes: NO_NOTES }
+  const clientNames = new Set(params.tools.map((tool) => ('name' in tool ? tool.name : '')))
+  const tools = wanted.filter(({ tool }) => !clientNames.has(tool.name))
+  const notes = wanted.map(({ tool: { name } }) => createNote(name, clientNames.has(name)))
   if (tools.length === 0) return { tools, params, notes }
   const names = tools.map(({ tool }) => tool.name)
   return {
     tools,
     params: {
       ...params,
-      tools: [...params.tools, ...tools.map((one) => described(one, asking.policy))],
-      toolChoice: choiceWith(params.toolChoice, names),
+      tools: [...params.tools, ...tools.map((tool) => createDefinition(tool, policy))],
+      toolChoice: extendToolChoice(params.toolChoice, names),
     },
     notes,
   }
 }
 
-function described({ tool, moreWords }: GatewayTool, policy: ContextPolicy): FunctionTool {
-  const more = moreWords?.(policy) ?? ''
-  return more === '' ? tool : { ...tool, description: `${tool.description} ${more}` }
+function createDefinition(
+  { tool, extendDescription }: GatewayTool,
+  policy: ContextPolicy,
+): FunctionTool {
+  const extension = extendDescription?.(policy) ?? ''
+  return extension === '' ? tool : { ...tool, description: `${tool.description} ${extension}` }
 }
 
-function keptBy(tools: readonly GatewayTool[], policy: ContextPolicy): ContextPolicy {
+function restrictPolicy(tools: readonly GatewayTool[], policy: ContextPolicy): ContextPolicy {
   const { outputs, media } = policy
   const expand = outputs.expand && tools.includes(expandOutputTool)
   const view = media.view && tools.includes(viewMediaTool)
@@ -72,42 +73,34 @@ function keptBy(tools: readonly GatewayTool[], policy: ContextPolicy): ContextPo
   return { ...policy, outputs: { ...outputs, expand }, media: { ...media, view } }
 }
 
-const NONE: readonly GatewayTool[] = []
+const NO_TOOLS: readonly GatewayTool[] = []
 const NO_NOTES: readonly Note[] = []
 
 /**
- * Of several answers at once none can be gone on with. Without tools of its own a client that wants JSON
- * might get none, because not every service takes both, and one that wants a call has made a mistake
- * that is better told.
+ * False for several answers at once (`n: 2`), which cannot be continued. False for two kinds of requests without client
+ * tools: JSON output, because not every upstream supports it together with tools, and a required tool call, which the
+ * upstream rejects as a mistake of the client.
  */
-function mayBeOffered({ tools, toolChoice, format, extra }: PromptParameters): boolean {
+function acceptsGatewayTools({ tools, toolChoice, format, extra }: PromptParameters): boolean {
   if ((extra['n'] ?? 1) !== 1) return false
   if (tools.length > 0) return true
   const isText = format === null || format.type === 'text'
   return isText && (toolChoice === null || toolChoice.type === 'auto' || toolChoice.type === 'none')
 }
 
-/** A choice among its tools is not meant to take away ours, of which the client knows nothing. */
-function choiceWith(choice: ToolChoice | null, names: readonly string[]): ToolChoice | null {
+/** Adds the gateway tools to a list of allowed tools: the client does not know them and cannot list them. */
+function extendToolChoice(choice: ToolChoice | null, names: readonly string[]): ToolChoice | null {
   return choice?.type === 'allowed' ? { ...choice, names: [...choice.names, ...names] } : choice
 }
 
-function offered(name: string): Note {
+function createNote(name: string, isTaken: boolean): Note {
   return {
-    did: 'added',
+    did: isTaken ? 'changed' : 'added',
     field: 'tools',
-    why: 'house-tool-offered',
+    why: isTaken ? 'house-tool-withheld' : 'house-tool-offered',
     by: 'house-tools',
-    detail: `The model is offered ${name}, which the gateway answers.`,
-  }
-}
-
-function withheld(name: string): Note {
-  return {
-    did: 'changed',
-    field: 'tools',
-    why: 'house-tool-withheld',
-    by: 'house-tools',
-    detail: `The request has a tool of its own that is called ${name}.`,
+    detail: isTaken
+      ? `The request has a tool of its own that is called ${name}.`
+      : `The model is offered ${name}, which the gateway answers.`,
   }
 }

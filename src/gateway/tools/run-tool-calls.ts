@@ -1,6 +1,6 @@
 /**
- * Answers the calls of the house in one answer. Every call gets its output, whatever becomes of the
- * tool: one that fails, or takes too long, says so to the model, and costs the answer nothing else.
+ * Runs the gateway tool calls of a round. Each call gets an output: if a tool fails or takes longer than 10 seconds,
+ * the output says so to the model, and the answer continues.
  */
 import { createGatewayToolOutput } from '../../core/items/gateway-tool-items.ts'
 import type { FunctionCall, FunctionCallOutput } from '../../core/item.ts'
@@ -16,30 +16,30 @@ export function runToolCalls(
 ): Promise<readonly FunctionCallOutput[]> {
   return Promise.all(
     calls.map(async (call) =>
-      createGatewayToolOutput(call.call_id, await answerTo(call, tools, context)),
+      createGatewayToolOutput(call.call_id, await runToolCall(call, tools, context)),
     ),
   )
 }
 
-/** For calls that came when nothing was to follow any more. */
+/** Creates outputs for calls that are not run, because no round follows. */
 export function skipToolCalls(calls: readonly FunctionCall[]): readonly FunctionCallOutput[] {
-  return calls.map(({ call_id: callId }) => createGatewayToolOutput(callId, CUT_OFF))
+  return calls.map(({ call_id: callId }) => createGatewayToolOutput(callId, SKIPPED_OUTPUT))
 }
 
-const CUT_OFF = 'The tool was not run, because the answer ended with this call.'
+const SKIPPED_OUTPUT = 'The tool was not run, because the answer ended with this call.'
 
-async function answerTo(
+async function runToolCall(
   { name, arguments: text }: FunctionCall,
   tools: readonly GatewayTool[],
   context: ToolRunContext,
 ): Promise<ToolAnswer> {
-  const own = tools.find(({ tool }) => tool.name === name)
-  // Some models leave the arguments out where they could.
-  const given = text.trim() === '' ? {} : tryParseJsonObject(text)
-  if (own === undefined) return `There is no tool ${name}.`
-  if (given === null) return 'The arguments are not a JSON object.'
+  const tool = tools.find((one) => one.tool.name === name)
+  // Some models send no text for a call without arguments.
+  const args = text.trim() === '' ? {} : tryParseJsonObject(text)
+  if (tool === undefined) return `There is no tool ${name}.`
+  if (args === null) return 'The arguments are not a JSON object.'
   try {
-    const answer = await waitWithTimeout(Promise.resolve(own.run(given, context)), PATIENCE_MS)
+    const answer = await waitWithTimeout(Promise.resolve(tool.run(args, context)), TOOL_TIMEOUT_MS)
     if (answer === TIMED_OUT) return 'The tool took too long.'
     return answer.length === 0 ? 'There is nothing.' : answer
   } catch (error) {
@@ -48,4 +48,4 @@ async function answerTo(
   }
 }
 
-const PATIENCE_MS = 10_000
+const TOOL_TIMEOUT_MS = 10_000

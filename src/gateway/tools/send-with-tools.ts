@@ -1,46 +1,28 @@
 /**
- * Asks an upstream, and goes on asking it for as long as it calls tools of the house. Whoever reads the
- * answer reads one: it flows, and is taken back, like that of any other upstream.
+ * Sends a request upstream, and sends the next rounds as long as the model calls gateway tools. The rounds are merged
+ * into one answer, which streams and can be cancelled like the answer of a single request.
  */
-import type { AnswerOwner } from '../send/answer-owner.ts'
 import { sendWithFallback, type SendOptions } from '../send/send-with-fallback.ts'
 import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
 import { createRoundEventMerger } from './rounds/merge-round-events.ts'
-import { runToolRounds } from './rounds/run-tool-rounds.ts'
+import { runToolRounds, type AnswerOwner, type ToolRoundPorts } from './rounds/run-tool-rounds.ts'
 import { streamToolRounds } from './rounds/stream-tool-rounds.ts'
-import type { Ports } from '../dependencies-interface.ts'
 
-export interface CancellableSendOptions extends SendOptions {
-  /** Takes back what is asked, and all that would be asked. */
-  readonly cancel: () => void
-}
-
+/** `cancel` cancels the current call and all later ones. */
 export async function sendWithTools(
-  { cancel, ...asking }: CancellableSendOptions,
-  asker: AnswerOwner,
-  ports: Ports<
-    | 'accounts'
-    | 'facts'
-    | 'layers'
-    | 'log'
-    | 'media'
-    | 'mediaLoader'
-    | 'memoryLayers'
-    | 'newTurnId'
-    | 'nowMs'
-    | 'settings'
-    | 'transport'
-  >,
+  { cancel, ...options }: SendOptions & { readonly cancel: () => void },
+  owner: AnswerOwner,
+  ports: ToolRoundPorts,
 ): Promise<UpstreamAnswer> {
-  const asked = await sendWithFallback(asking, ports)
-  const { prepared } = asked
-  if (prepared.gatewayTools.length === 0) return asked
-  const { first, ...rounds } = runToolRounds(asked, asking, asker, ports)
-  const answer = createRoundEventMerger(asker.turnId, first.names, prepared.items)
-  const { isDisconnected } = asking
+  const answer = await sendWithFallback(options, ports)
+  const { prepared } = answer
+  if (prepared.gatewayTools.length === 0) return answer
+  const { first, ...rounds } = runToolRounds(answer, options, owner, ports)
+  const merger = createRoundEventMerger(owner.turnId, first.toolNames, prepared.items)
+  const { isDisconnected } = options
   return {
     ...rounds,
     prepared,
-    events: streamToolRounds({ first, answer, isDisconnected, cancel, log: ports.log }),
+    events: streamToolRounds({ first, merger, isDisconnected, cancel, log: ports.log }),
   }
 }

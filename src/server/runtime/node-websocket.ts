@@ -66,7 +66,7 @@ export function acceptUpgrades(
   })
   return {
     leave() {
-      for (const listener of listeners.values()) listener.leave()
+      for (const listener of listeners.values()) listener.onShutdown()
     },
     terminate() {
       clearInterval(pingTimer)
@@ -108,9 +108,9 @@ function attachListener(
     close: (code, reason) => socket.close(code, reason),
   })
   socket.on('message', (data: Buffer, isBinary) =>
-    listener.message(isBinary ? null : data.toString(), data.length),
+    listener.onMessage(isBinary ? null : data.toString(), data.length),
   )
-  socket.once('close', () => listener.closed())
+  socket.once('close', () => listener.onClosed())
   // `ws` closes the socket after an error, with a code for the reason.
   socket.on('error', () => undefined)
   return listener

@@ -24,15 +24,15 @@ const upgradeToWebSocket: AcceptUpgrade = (listen) => {
   }
   const listener = listen(socket)
   gatewaySide.addEventListener('message', ({ data }) => {
-    if (typeof data === 'string') listener.message(data, data.length)
-    else listener.message(null, 0)
+    if (typeof data === 'string') listener.onMessage(data, data.length)
+    else listener.onMessage(null, 0)
   })
   gatewaySide.addEventListener('close', () => {
-    listener.closed()
+    listener.onClosed()
     // The runtime does not answer the client's close frame by itself.
     if (gatewaySide.readyState !== WebSocket.CLOSED) gatewaySide.close(1000)
   })
-  gatewaySide.addEventListener('error', () => listener.closed())
+  gatewaySide.addEventListener('error', () => listener.onClosed())
   return new Response(null, { status: 101, webSocket: clientSide } as ResponseInit)
 }
 

@@ -63,13 +63,13 @@ export function serveConnection(
   const ageLimit = setTimeout(() => closeWhenIdle(AGE_LIMIT_REACHED), WEBSOCKET_MINUTES * 60_000)
 
   return {
-    message(text, bytes) {
+    onMessage(text, bytes) {
       if (isClosed || closeReason !== null) return
       if (queue.add({ text, bytes })) waitUntil(serveQueue())
       else close(TOO_MANY_MESSAGES)
     },
-    closed: handleClosed,
-    leave: () => closeWhenIdle(SHUTTING_DOWN),
+    onClosed: handleClosed,
+    onShutdown: () => closeWhenIdle(SHUTTING_DOWN),
   }
 }
 

@@ -1,4 +1,4 @@
-/** How an answer is read that was asked for as a stream. */
+/** Answers to streamed requests: a stream, or one JSON object in place of one. */
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import { foldAnswerOutcome } from '../../../src/core/fold-answer-outcome.ts'
@@ -16,9 +16,9 @@ import type { Prompt } from '../../../src/core/prompt.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-describe('which it is', () => {
-  /** A rendition that says which it is, and what it was given. */
-  const named = (name: string): ResponseWriter => ({
+describe('the writer', () => {
+  /** Creates a writer that returns its name and its chunk. */
+  const createNamedWriter = (name: string): ResponseWriter => ({
     push: (chunk) => `${name}:${new TextDecoder().decode(chunk)}`,
     isOver: () => false,
     isCutShort: () => false,
@@ -27,18 +27,20 @@ describe('which it is', () => {
     end: () => name,
   })
   const read = (...chunks: readonly string[]) => {
-    const rendition = selectWriterByFirstByte(named('stream'), () => named('whole'))
-    return [...chunks.map((chunk) => rendition.push(bytes(chunk))), rendition.close(null)]
+    const writer = selectWriterByFirstByte(createNamedWriter('stream'), () =>
+      createNamedWriter('json'),
+    )
+    return [...chunks.map((chunk) => writer.push(bytes(chunk))), writer.close(null)]
   }
 
-  test('is told by the first character, once', () => {
-    expect(read('{"a":', '1}')).toEqual(['whole:{"a":', 'whole:1}', 'whole'])
+  test('is selected once, by the first character', () => {
+    expect(read('{"a":', '1}')).toEqual(['json:{"a":', 'json:1}', 'json'])
     expect(read('data: 1\n', '{}')).toEqual(['stream:data: 1\n', 'stream:{}', 'stream'])
     expect(read(': {', '{}')).toEqual(['stream:: {', 'stream:{}', 'stream'])
   })
 
-  test('is open while nothing but white space comes, which a client may be given meanwhile', () => {
-    expect(read('\n', ' \r\n', '{}')).toEqual(['stream:\n', 'stream: \r\n', 'whole:{}', 'whole'])
+  test('is not selected while only white space arrives, which is passed through', () => {
+    expect(read('\n', ' \r\n', '{}')).toEqual(['stream:\n', 'stream: \r\n', 'json:{}', 'json'])
     expect(read('', '\uFEFF', 'data: 1')).toEqual([
       'stream:',
       `stream:`,
@@ -49,17 +51,19 @@ describe('which it is', () => {
   })
 })
 
-describe('a whole answer', () => {
+describe('an answer as one JSON object', () => {
   const renderer: AnswerRenderer = {
     push: ({ type }) => [{ data: type }],
     end: ({ failure }) => [{ data: failure?.message ?? 'well' }],
   }
-  const said = (text: unknown): readonly StreamEvent[] => [
+  const createEvents = (text: unknown): readonly StreamEvent[] => [
     { type: 'answer-started', upstreamId: String(text), model: null },
     { type: 'answer-ended', finish: 'stop', usage: null },
   ]
-  const provider = { decodeBody: (body: JsonObject) => said(body['said']) } as unknown as Provider
-  const rendition = () =>
+  const provider = {
+    decodeBody: (body: JsonObject) => createEvents(body['text']),
+  } as unknown as Provider
+  const createWriter = () =>
     createTranslatingWriter({
       decoder: applyEventFilters(
         decodeAnswerBody({ provider, account: plainAccount('chat'), prompt: {} as Prompt }),
@@ -67,36 +71,36 @@ describe('a whole answer', () => {
       ),
       renderer,
       fold: foldAnswerOutcome(),
-      now: () => 0,
+      nowMs: () => 0,
     })
 
-  test('is told when all of it has come', () => {
-    const whole = rendition()
-    const body = bytes('{"said":"ä"}')
-    // Cut in the middle of a character.
-    expect([whole.push(body.subarray(0, 10)), whole.push(body.subarray(10))]).toEqual(['', ''])
-    expect(whole.isOver()).toBe(false)
-    expect(whole.close(null)).toBe('data: answer-started\n\ndata: answer-ended\n\n')
-    expect(whole.outcome()).toMatchObject({ upstreamId: 'ä', finish: 'stop' })
-    expect(whole.end(whole.outcome())).toBe('data: well\n\n')
+  test('is rendered when the body is complete', () => {
+    const writer = createWriter()
+    const body = bytes('{"text":"ä"}')
+    // The cut is inside the character `ä`.
+    expect([writer.push(body.subarray(0, 10)), writer.push(body.subarray(10))]).toEqual(['', ''])
+    expect(writer.isOver()).toBe(false)
+    expect(writer.close(null)).toBe('data: answer-started\n\ndata: answer-ended\n\n')
+    expect(writer.outcome()).toMatchObject({ upstreamId: 'ä', finish: 'stop' })
+    expect(writer.end(writer.outcome())).toBe('data: well\n\n')
   })
 
   test.each([
-    ['is no JSON', '{"said":', null, /not JSON/],
-    ['broke', '{"said":1}', createFailure('upstream_timeout', 'Too late.'), /Too late/],
-  ])('that %s has failed', (_, body, failure, why) => {
-    const whole = rendition()
-    whole.push(bytes(body))
-    expect(whole.close(failure)).toBe('data: answer-started\n\ndata: answer-failed\n\n')
-    expect(whole.outcome().failure?.message).toMatch(why)
-    expect(whole.end(whole.outcome())).toMatch(why)
+    ['is invalid', '{"text":', null, /not JSON/],
+    ['breaks off', '{"text":1}', createFailure('upstream_timeout', 'Too late.'), /Too late/],
+  ])('that %s is rendered as a failure', (_, body, failure, why) => {
+    const writer = createWriter()
+    writer.push(bytes(body))
+    expect(writer.close(failure)).toBe('data: answer-started\n\ndata: answer-failed\n\n')
+    expect(writer.outcome().failure?.message).toMatch(why)
+    expect(writer.end(writer.outcome())).toMatch(why)
   })
 
-  test('that grows beyond all bounds cannot be read', () => {
-    const whole = rendition()
+  test('that is too large cannot be read', () => {
+    const writer = createWriter()
     const chunk = new Uint8Array(128 * 1024 * 1024).fill(0x7b)
-    whole.push(chunk)
-    whole.push(chunk)
-    expect(() => whole.push(bytes('1'))).toThrow(/over \d+ bytes/)
+    writer.push(chunk)
+    writer.push(chunk)
+    expect(() => writer.push(bytes('1'))).toThrow(/over \d+ bytes/)
   })
 })

@@ -17,13 +17,13 @@ const EMPTY: Outcome = {
 }
 const utf8 = new TextEncoder()
 
-/** Where an echo makes a mistake. */
-type Mistaken = 'push' | 'close' | 'end'
+/** The method of an echo writer that throws. */
+type FailingMethod = 'push' | 'close' | 'end'
 
-/** Text in, the same text out; `!` is the last word, `|` cuts it off, `?` cannot be read. */
-function echo(mistaken?: Mistaken): ResponseWriter {
-  const mayFail = (at: Mistaken): void => {
-    if (at === mistaken) throw new TypeError('a mistake')
+/** Returns each text unchanged. `!` ends the answer, `|` ends it early, `?` is unreadable. */
+function createEchoWriter(failing?: FailingMethod): ResponseWriter {
+  const mayFail = (at: FailingMethod): void => {
+    if (at === failing) throw new TypeError('unexpected')
   }
   let over = false
   let cut = false
@@ -52,164 +52,166 @@ function echo(mistaken?: Mistaken): ResponseWriter {
   }
 }
 
-function stage(options: { full?: boolean; heartbeatMs?: number; mistaken?: Mistaken } = {}) {
-  const seen = { text: '', ended: 0, broken: 0, paused: 0, resumed: 0, cancelled: 0 }
+function startStream(
+  options: { full?: boolean; heartbeatMs?: number; failing?: FailingMethod } = {},
+) {
+  const calls = { text: '', ended: 0, broken: 0, paused: 0, resumed: 0, cancelled: 0 }
   const logged: string[] = []
   const settled: { outcome: Outcome; ending: string }[] = []
   let sink!: PushSink
-  let gone = (): void => undefined
+  let onDisconnect = (): void => undefined
   let isDisconnected = false
   let drain = (): void => undefined
   let release = (): void => undefined
-  const safe = new Promise<void>((resolve) => (release = resolve))
+  const stored = new Promise<void>((resolve) => (release = resolve))
   const client: ClientStream = {
     write(text) {
-      seen.text += typeof text === 'string' ? text : new TextDecoder().decode(text)
+      calls.text += typeof text === 'string' ? text : new TextDecoder().decode(text)
       return options.full !== true
     },
     end(text) {
-      seen.text += text
-      seen.ended += 1
+      calls.text += text
+      calls.ended += 1
     },
-    abort: () => void seen.broken++,
+    abort: () => void calls.broken++,
     isDisconnected: () => isDisconnected,
     onDrain: (callback) => void (drain = callback),
-    onDisconnect: (callback) => void (gone = callback),
+    onDisconnect: (callback) => void (onDisconnect = callback),
   }
   streamAnswerToClient({
     client,
-    writer: echo(options.mistaken),
+    writer: createEchoWriter(options.failing),
     log: (level, event) => void logged.push(`${level} ${event}`),
     heartbeatMs: options.heartbeatMs ?? 60_000,
     source: {
-      cancel: () => void seen.cancelled++,
+      cancel: () => void calls.cancelled++,
       flow(to) {
         sink = to
-        return { pause: () => void seen.paused++, resume: () => void seen.resumed++ }
+        return { pause: () => void calls.paused++, resume: () => void calls.resumed++ }
       },
     },
     async settle(outcome, ending) {
       settled.push({ outcome, ending })
-      await safe
+      await stored
       return outcome
     },
   })
   return {
-    seen,
+    calls,
     settled,
     logged,
-    say: (text: string) => sink.chunk(utf8.encode(text)),
+    push: (text: string) => sink.chunk(utf8.encode(text)),
     end: () => sink.end(),
     fail: () => sink.failed(createFailure('upstream_broken', 'cut')),
-    leave: () => (isDisconnected = true),
-    hangUp() {
+    markDisconnected: () => (isDisconnected = true),
+    disconnect() {
       isDisconnected = true
-      gone()
+      onDisconnect()
     },
     drain: () => drain(),
-    /** The outcome is safe, and whoever waited for it has run. */
-    async safe() {
+    /** Resolves after the turn is stored and the ending is written. */
+    async finishStoring() {
       release()
       await new Promise((resolve) => setTimeout(resolve, 0))
     },
   }
 }
 
-describe('the three endings', () => {
-  test('finished: the last words wait until the outcome is safe', async () => {
-    const { say, end, seen, safe } = stage()
-    say('a')
+describe('an answer ends', () => {
+  test('finished: the ending waits until the turn is stored', async () => {
+    const { push, end, calls, finishStoring } = startStream()
+    push('a')
     end()
     await new Promise((resolve) => setTimeout(resolve, 5))
-    expect(seen.text).toBe('a(closed)')
-    await safe()
-    expect(seen).toMatchObject({ text: 'a(closed)(end)', ended: 1, cancelled: 0 })
+    expect(calls.text).toBe('a(closed)')
+    await finishStoring()
+    expect(calls).toMatchObject({ text: 'a(closed)(end)', ended: 1, cancelled: 0 })
   })
 
-  test('finished as soon as the upstream has said its last word, though its body stays open', async () => {
-    const { say, end, seen, safe, settled } = stage()
-    say('a!')
-    await safe()
-    expect(seen.text).toBe('a!(closed)(end)')
-    say('more')
+  test('finished at the last event, although the upstream’s body stays open', async () => {
+    const { push, end, calls, finishStoring, settled } = startStream()
+    push('a!')
+    await finishStoring()
+    expect(calls.text).toBe('a!(closed)(end)')
+    push('more')
     end()
     expect(settled).toHaveLength(1)
-    expect(seen).toMatchObject({ text: 'a!(closed)(end)', ended: 1, cancelled: 0 })
+    expect(calls).toMatchObject({ text: 'a!(closed)(end)', ended: 1, cancelled: 0 })
   })
 
-  test('cut: an answer that is ended here is finished, and the upstream cancelled', async () => {
-    const { say, fail, seen, safe, settled } = stage()
-    say('a|')
-    expect(seen.cancelled).toBe(1)
+  test('cut short: it is finished, and the upstream is cancelled', async () => {
+    const { push, fail, calls, finishStoring, settled } = startStream()
+    push('a|')
+    expect(calls.cancelled).toBe(1)
     fail()
-    await safe()
+    await finishStoring()
     expect(settled).toMatchObject([{ ending: 'finished', outcome: { failure: null } }])
-    expect(seen).toMatchObject({ text: 'a|(closed)(end)', ended: 1, cancelled: 1 })
+    expect(calls).toMatchObject({ text: 'a|(closed)(end)', ended: 1, cancelled: 1 })
   })
 
-  test('broken off: one failure, and what had arrived is settled', async () => {
-    const { say, fail, seen, safe, settled } = stage()
-    say('a')
+  test('broken off: with one failure, and the partial answer is settled', async () => {
+    const { push, fail, calls, finishStoring, settled } = startStream()
+    push('a')
     fail()
     fail()
-    await safe()
-    expect(seen).toMatchObject({ text: 'a(closed)(upstream_broken)', ended: 1 })
+    await finishStoring()
+    expect(calls).toMatchObject({ text: 'a(closed)(upstream_broken)', ended: 1 })
     expect(settled).toMatchObject([{ ending: 'finished' }])
   })
 
-  test('hung up: the upstream is cancelled, and nothing is written any more', async () => {
-    const { say, hangUp, end, seen, safe, settled } = stage()
-    say('a')
-    hangUp()
-    say('b')
+  test('disconnected: the upstream is cancelled, and nothing more is written', async () => {
+    const { push, disconnect, end, calls, finishStoring, settled } = startStream()
+    push('a')
+    disconnect()
+    push('b')
     end()
-    await safe()
-    expect(seen).toMatchObject({ text: 'a', ended: 0, cancelled: 1 })
+    await finishStoring()
+    expect(calls).toMatchObject({ text: 'a', ended: 0, cancelled: 1 })
     expect(settled).toMatchObject([{ ending: 'cancelled' }])
   })
 
-  test('hung up, and heard of as a failure upstream: it is a cancellation all the same', async () => {
-    const { say, leave, fail, safe, settled, seen } = stage()
-    say('a')
-    leave()
+  test('disconnected: as cancelled, even if the upstream’s failure is reported first', async () => {
+    const { push, markDisconnected, fail, finishStoring, settled, calls } = startStream()
+    push('a')
+    markDisconnected()
     fail()
-    await safe()
+    await finishStoring()
     expect(settled).toMatchObject([{ ending: 'cancelled' }])
-    expect(seen).toMatchObject({ text: 'a', ended: 0 })
+    expect(calls).toMatchObject({ text: 'a', ended: 0 })
   })
 
-  test('unreadable: the upstream is cancelled and the client told', async () => {
-    const { say, seen, safe, logged } = stage()
-    say('?')
-    await safe()
-    expect(seen).toMatchObject({ text: '(closed)(upstream_broken)', cancelled: 1 })
+  test('unreadable: with a failure, and the upstream is cancelled', async () => {
+    const { push, calls, finishStoring, logged } = startStream()
+    push('?')
+    await finishStoring()
+    expect(calls).toMatchObject({ text: '(closed)(upstream_broken)', cancelled: 1 })
     expect(logged).toEqual([])
   })
 })
 
-describe('a mistake of ours is logged, and ends', () => {
+describe('an unexpected error is logged, and', () => {
   const UNEXPECTED = ['error unexpected']
 
-  test('an answer in its middle: as a failure of the gateway, not of the upstream', async () => {
-    const { say, seen, safe, settled, logged } = stage({ mistaken: 'push' })
-    say('a')
-    await safe()
-    expect(seen).toMatchObject({ text: '(closed)(internal_error)', ended: 1, cancelled: 1 })
+  test('ends a partial answer with a failure of the gateway, not of the upstream', async () => {
+    const { push, calls, finishStoring, settled, logged } = startStream({ failing: 'push' })
+    push('a')
+    await finishStoring()
+    expect(calls).toMatchObject({ text: '(closed)(internal_error)', ended: 1, cancelled: 1 })
     expect(settled).toMatchObject([{ outcome: { failure: { code: 'internal_error' } } }])
     expect(logged).toEqual(UNEXPECTED)
   })
 
   test.each(['close', 'end'] as const)(
-    'an answer at its %s: the connection breaks off, and nothing is told as whole',
-    async (mistaken) => {
-      const { say, end, seen, safe, settled, logged } = stage({ mistaken })
-      say('a')
+    'aborts the connection if %s throws, so that the answer does not look complete',
+    async (failing) => {
+      const { push, end, calls, finishStoring, settled, logged } = startStream({ failing })
+      push('a')
       end()
       end()
-      await safe()
-      expect(seen).toMatchObject({ ended: 0, broken: 1 })
+      await finishStoring()
+      expect(calls).toMatchObject({ ended: 0, broken: 1 })
       expect(settled).toHaveLength(1)
-      if (mistaken === 'close') {
+      if (failing === 'close') {
         expect(settled).toMatchObject([{ outcome: { finish: null } }])
         expect(settled).toMatchObject([{ outcome: { failure: { code: 'internal_error' } } }])
       }
@@ -217,36 +219,38 @@ describe('a mistake of ours is logged, and ends', () => {
     },
   )
 
-  test('nothing that a client waits for, when it has hung up', async () => {
-    const { say, hangUp, seen, safe, settled, logged } = stage({ mistaken: 'close' })
-    say('a')
-    hangUp()
-    await safe()
-    expect(seen).toMatchObject({ text: 'a', ended: 0, cancelled: 1 })
+  test('does not prevent the cancellation after a disconnect', async () => {
+    const { push, disconnect, calls, finishStoring, settled, logged } = startStream({
+      failing: 'close',
+    })
+    push('a')
+    disconnect()
+    await finishStoring()
+    expect(calls).toMatchObject({ text: 'a', ended: 0, cancelled: 1 })
     expect(settled).toMatchObject([{ ending: 'cancelled' }])
     expect(logged).toEqual(UNEXPECTED)
   })
 })
 
-test('a full client holds the upstream back until it drains', () => {
-  const { say, drain, seen } = stage({ full: true })
-  say('a')
-  expect(seen).toMatchObject({ paused: 1, resumed: 0 })
+test('a full client pauses the upstream until it drains', () => {
+  const { push, drain, calls } = startStream({ full: true })
+  push('a')
+  expect(calls).toMatchObject({ paused: 1, resumed: 0 })
   drain()
-  expect(seen.resumed).toBe(1)
+  expect(calls.resumed).toBe(1)
 })
 
-test('silence is filled with comments, and only silence', async () => {
+test('writes heartbeat comments only while nothing else is sent', async () => {
   vi.useFakeTimers()
-  const { say, end, seen, safe } = stage({ heartbeatMs: 1000 })
+  const { push, end, calls, finishStoring } = startStream({ heartbeatMs: 1000 })
   vi.advanceTimersByTime(1000)
-  expect(seen.text).toBe(': ping\n\n')
-  say('a')
+  expect(calls.text).toBe(': ping\n\n')
+  push('a')
   vi.advanceTimersByTime(1000)
-  expect(seen.text).toBe(': ping\n\na')
+  expect(calls.text).toBe(': ping\n\na')
   vi.advanceTimersByTime(1000)
   end()
   vi.useRealTimers()
-  await safe()
-  expect(seen.text).toBe(': ping\n\na: ping\n\n(closed)(end)')
+  await finishStoring()
+  expect(calls.text).toBe(': ping\n\na: ping\n\n(closed)(end)')
 })

@@ -14,22 +14,22 @@ const items = talk`
   user: three
 `
 
-function told(window: object): string | null {
+function formatHeader(window: object): string | null {
   const policy = resolvePolicy([{ policy: 'replay', window }])
   const { notes } = runTransforms(items, listTransforms({ policy, reader: null }))
   return formatTrimmedHeader({ notes, items })
 }
 
-test('nothing is told where no window has left anything out', () => {
-  expect(told({})).toBeNull()
-  expect(told({ turns: 3, items: 5 })).toBeNull()
+test('returns null if no window left anything out', () => {
+  expect(formatHeader({})).toBeNull()
+  expect(formatHeader({ turns: 3, items: 5 })).toBeNull()
 })
 
-test('how much was left out, and by what (C36)', () => {
+test('contains the number of items, their tokens and the window (C36)', () => {
   const tokens = items.slice(0, 4).reduce((sum, item) => sum + estimateItemTokens(item), 0)
-  expect(told({ turns: 1 })).toBe(`items=4, tokens=${tokens}, by=window-turns`)
+  expect(formatHeader({ turns: 1 })).toBe(`items=4, tokens=${tokens}, by=window-turns`)
 })
 
-test('every window that had a part in it is named', () => {
-  expect(told({ turns: 2, items: 1 })).toMatch(/by=window-turns/)
+test('names the windows that left items out', () => {
+  expect(formatHeader({ turns: 2, items: 1 })).toMatch(/by=window-turns/)
 })

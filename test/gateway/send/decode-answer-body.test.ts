@@ -7,8 +7,8 @@ import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { chatStream, chatBody } from '../../support/answer-formats.ts'
 import { NOT_JSON_FAILURE } from '../../../src/upstream/transport/read-body.ts'
 
-const SAID = { text: 'It is 4 degrees.' }
-const ASKED = {
+const ANSWER = { text: 'It is 4 degrees.' }
+const SENT_REQUEST = {
   provider: PROVIDERS.chat,
   account: {
     name: 'c',
@@ -33,36 +33,39 @@ const ASKED = {
   },
 }
 
-function read(body: string, size = body.length) {
+function decodeInChunks(body: string, size = body.length) {
   const bytes = new TextEncoder().encode(body)
   const count = Math.ceil(bytes.length / size)
   const chunks = Array.from({ length: count }, (_, at) => bytes.slice(at * size, (at + 1) * size))
-  return runStage(decodeAnswerBody(ASKED), chunks)
+  return runStage(decodeAnswerBody(SENT_REQUEST), chunks)
 }
 
-function textIn(events: ReturnType<typeof read>): string {
+function joinDeltas(events: ReturnType<typeof decodeInChunks>): string {
   return events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
 }
 
 describe.each([
-  ['a stream', chatStream(SAID).join('')],
-  ['one object', JSON.stringify(chatBody(SAID))],
-  ['one object behind white space', `\n  ${JSON.stringify(chatBody(SAID))}`],
+  ['a stream', chatStream(ANSWER).join('')],
+  ['a JSON object', JSON.stringify(chatBody(ANSWER))],
+  ['a JSON object after white space', `\n  ${JSON.stringify(chatBody(ANSWER))}`],
 ])('%s', (_, body) => {
-  test.each([1, 7, 100_000])('is read in pieces of %i bytes', (size) => {
-    const events = read(body, size)
+  test.each([1, 7, 100_000])('is decoded from chunks of %i bytes', (size) => {
+    const events = decodeInChunks(body, size)
     expect(eventFaults(events)).toEqual([])
-    expect(textIn(events)).toBe('It is 4 degrees.')
+    expect(joinDeltas(events)).toBe('It is 4 degrees.')
     expect(events.at(-1)).toMatchObject({ type: 'answer-ended', finish: 'stop' })
   })
 })
 
-test('an object that is cut off cannot be read', () => {
-  const [started, failed] = read('{"choices":[')
+test('reports a JSON object that is cut off', () => {
+  const [started, failed] = decodeInChunks('{"choices":[')
   expect(started).toMatchObject({ type: 'answer-started' })
   expect(failed).toHaveProperty('failure.message', NOT_JSON_FAILURE.message)
 })
 
-test('nothing at all is a failure', () => {
-  expect(read('', 1)).toMatchObject([{ type: 'answer-started' }, { type: 'answer-failed' }])
+test('reports an empty body as a failure', () => {
+  expect(decodeInChunks('', 1)).toMatchObject([
+    { type: 'answer-started' },
+    { type: 'answer-failed' },
+  ])
 })

@@ -1,10 +1,10 @@
-/** What an upstream answers, read up to its terminal event. */
+/** An event source that reads an upstream body up to its terminal event. */
 import { expect, test } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import { createFailure, GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import { createDecodedEventSource } from '../../../src/gateway/send/end-stream-at-terminal-event.ts'
 import type { PushSink } from '../../../src/core/stream/push-source.ts'
-import { begun, ENDED, message, said, STARTED } from '../said.ts'
+import { messageStarted, ENDED, message, textDelta, STARTED } from '../said.ts'
 
 const CLOSED: readonly StreamEvent[] = [
   { type: 'item-ended', index: 0, item: message('a') },
@@ -12,17 +12,17 @@ const CLOSED: readonly StreamEvent[] = [
 ]
 const utf8 = new TextEncoder()
 
-/** Each chunk is a list of events; `?` cannot be read. */
-function reading() {
-  const seen: string[] = []
+/** Each chunk is a JSON list of events; `?` is unreadable. */
+function startReading() {
+  const log: string[] = []
   let body!: PushSink
   const answer = createDecodedEventSource(
     {
       flow(sink) {
         body = sink
-        return { pause: () => void seen.push('pause'), resume: () => void seen.push('resume') }
+        return { pause: () => void log.push('pause'), resume: () => void log.push('resume') }
       },
-      cancel: () => void seen.push('cancel'),
+      cancel: () => void log.push('cancel'),
     },
     {
       push(chunk) {
@@ -35,61 +35,61 @@ function reading() {
     () => undefined,
   )
   const flow = answer.flow({
-    chunk: (events) => void seen.push(...events.map(({ type }) => type)),
-    end: () => void seen.push('end'),
-    failed: ({ message: why }) => void seen.push(`failed: ${why}`),
+    chunk: (events) => void log.push(...events.map(({ type }) => type)),
+    end: () => void log.push('end'),
+    failed: ({ message: reason }) => void log.push(`failed: ${reason}`),
   })
   return {
-    seen,
+    log,
     answer,
     flow,
-    say: (...events: readonly StreamEvent[]) => body.chunk(utf8.encode(JSON.stringify(events))),
-    garble: () => body.chunk(utf8.encode('?')),
+    send: (...events: readonly StreamEvent[]) => body.chunk(utf8.encode(JSON.stringify(events))),
+    sendUnreadable: () => body.chunk(utf8.encode('?')),
     end: () => body.end(),
     fail: () => body.failed(createFailure('upstream_broken', 'cut')),
   }
 }
 
-test('ends with its last word, and the rest of the body is let go by', () => {
-  const { seen, answer, say, end } = reading()
-  say(STARTED)
-  say(ENDED)
-  say(begun())
+test('ends at the terminal event and ignores the rest of the body', () => {
+  const { log, answer, send, end } = startReading()
+  send(STARTED)
+  send(ENDED)
+  send(messageStarted())
   end()
-  expect(seen).toEqual(['answer-started', 'answer-ended', 'resume', 'end'])
+  expect(log).toEqual(['answer-started', 'answer-ended', 'resume', 'end'])
   expect(answer.end()).toEqual([])
 })
 
-test('ends with its body, however that ends', () => {
-  const { seen, say, end } = reading()
-  say(STARTED, begun(), said('a'))
+test('ends with the events of the decoder if the body ends early', () => {
+  const { log, send, end } = startReading()
+  send(STARTED, messageStarted(), textDelta('a'))
   end()
-  expect(seen.slice(3)).toEqual(['item-ended', 'answer-failed', 'resume', 'end'])
+  expect(log.slice(3)).toEqual(['item-ended', 'answer-failed', 'resume', 'end'])
 })
 
-test('that breaks leaves to others how what is open ends', () => {
-  const { seen, answer, say, fail } = reading()
-  say(STARTED, begun(), said('a'))
+test('reports a broken body, and closes the open items only on end()', () => {
+  const { log, answer, send, fail } = startReading()
+  send(STARTED, messageStarted(), textDelta('a'))
   fail()
-  expect(seen.slice(3)).toEqual(['failed: cut'])
+  expect(log.slice(3)).toEqual(['failed: cut'])
   expect(answer.end()).toEqual(CLOSED)
 })
 
-test('that cannot be read is told before it is cancelled, and once', () => {
-  const { seen, garble, fail } = reading()
-  garble()
+test('reports unreadable events once, before it cancels the body', () => {
+  const { log, sendUnreadable, fail } = startReading()
+  sendUnreadable()
   fail()
-  garble()
-  expect(seen).toEqual(['failed: unreadable', 'cancel'])
+  sendUnreadable()
+  expect(log).toEqual(['failed: unreadable', 'cancel'])
 })
 
-test('that is ended by who hears it says nothing more', () => {
-  const { seen, answer, flow, say, end } = reading()
+test('emits nothing more after the reader has ended it', () => {
+  const { log, answer, flow, send, end } = startReading()
   flow.pause()
-  say(STARTED, begun(), said('a'))
+  send(STARTED, messageStarted(), textDelta('a'))
   expect(answer.end()).toEqual(CLOSED)
   expect(answer.end()).toEqual([])
-  say(ENDED)
+  send(ENDED)
   end()
-  expect(seen).toEqual(['pause', 'answer-started', 'item-started', 'text-delta'])
+  expect(log).toEqual(['pause', 'answer-started', 'item-started', 'text-delta'])
 })

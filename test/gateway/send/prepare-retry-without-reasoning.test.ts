@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-function prepared(model: string, input: readonly JsonObject[]) {
+function prepare(model: string, input: readonly JsonObject[]) {
   const { dependencies } = gateway
   const account = dependencies.accounts.find(({ models }) =>
     models[0]?.startsWith(model.slice(0, 3)),
@@ -35,8 +35,8 @@ const SO = { role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', te
 const THOUGHT = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }
 const ORPHAN = { type: 'function_call_output', call_id: 'gone', output: 'x' }
 
-test('leaves out all reasoning, and says where it stood', () => {
-  const first = prepared('gpt-5', [HI, ORPHAN, THOUGHT, SO, HI, { ...THOUGHT, id: 'rs_2' }, SO, HI])
+test('drops all reasoning, with a note at each position', () => {
+  const first = prepare('gpt-5', [HI, ORPHAN, THOUGHT, SO, HI, { ...THOUGHT, id: 'rs_2' }, SO, HI])
   const second = prepareRetryWithoutReasoning(first)
   expect(show(second?.prompt.items ?? [])).toBe(
     'user: Hi.\nassistant: So.\nuser: Hi.\nassistant: So.\nuser: Hi.',
@@ -49,20 +49,20 @@ test('leaves out all reasoning, and says where it stood', () => {
   expect(second?.wasReasoningRejected).toBe(true)
 })
 
-test('asks for no reasoning by the ids of what it led to', () => {
-  const first = prepared('gpt-5', [HI, THOUGHT, SO, HI])
+test('removes the message ids to which the upstream links its reasoning', () => {
+  const first = prepare('gpt-5', [HI, THOUGHT, SO, HI])
   expect(new TextDecoder().decode(first.encoded.bytes)).toContain('msg_1')
   expect(JSON.stringify(prepareRetryWithoutReasoning(first)?.encoded.body)).not.toContain('msg_1')
 })
 
-test('keeps what was noted before, and notes the wire’s losses anew', () => {
-  const first = prepared('claude-opus-5-5', [HI, ORPHAN, THOUGHT, SO, HI])
+test('keeps the earlier notes, and replaces those of the provider', () => {
+  const first = prepare('claude-opus-5-5', [HI, ORPHAN, THOUGHT, SO, HI])
   const second = prepareRetryWithoutReasoning(first)
   const codes = (of: typeof second) => of?.notes.map(({ why, at }) => `${why} ${at}`)
   expect(codes(first)).toEqual(['output-without-call 1', 'reasoning-of-another-provider 2'])
   expect(codes(second)).toEqual(['output-without-call 1', 'reasoning-refused 2'])
 })
 
-test('has nothing to do where there is none', () => {
-  expect(prepareRetryWithoutReasoning(prepared('gpt-5', [HI, SO, HI]))).toBeNull()
+test('returns null for a prompt without reasoning', () => {
+  expect(prepareRetryWithoutReasoning(prepare('gpt-5', [HI, SO, HI]))).toBeNull()
 })

@@ -1,4 +1,4 @@
-/** Facts by the model's own hand: `remember` and `forget`. */
+/** The gateway tools `remember` and `forget`, on a real database. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { resolvePolicy, type PolicyOverrides } from '../../../src/core/context-policy.ts'
 import { forgetFactTool } from '../../../src/gateway/tools/forget-fact-tool.ts'
@@ -14,7 +14,7 @@ import { migrate } from '../../../src/store/database/migrate.ts'
 import type { LayerPorts } from '../../../src/memory/memory-layer-interface.ts'
 
 const ALICE = { tenant: 't', user: 'alice' }
-const WISHES: PolicyOverrides = { layers: { facts: true, scope: 'user' } }
+const FACTS_POLICY: PolicyOverrides = { layers: { facts: true, scope: 'user' } }
 const NOW = 1_795_000_000_000
 const MEMORY = { thread: 'T', parent: null, isTemporary: false, begunAtMs: 1 }
 
@@ -30,9 +30,9 @@ beforeEach(async () => {
 function context(fields: Partial<ToolRunContext> = {}): ToolRunContext {
   const newTurnId = () => `${(count += 1)}`.padStart(20, '0')
   return {
-    policy: resolvePolicy([WISHES]),
+    policy: resolvePolicy([FACTS_POLICY]),
     items: [],
-    withinReach: [],
+    readableItems: [],
     caller: ALICE,
     ports: { facts, newTurnId, nowMs: () => NOW } as unknown as LayerPorts,
     memory: MEMORY,
@@ -43,9 +43,9 @@ const all = () => facts.listFacts(ALICE, { after: null, order: 'asc', limit: 100
 const CAT = 'The cat is called Tom'
 
 describe('remember', () => {
-  test('keeps a fact, and says by what it is forgotten', async () => {
-    const given = { text: `  ${CAT} `, area: 'pets', importance: 0.7, days: 7 }
-    expect(await rememberFactTool.run(given, context())).toBe('Kept as [00000001].')
+  test('stores a fact, and returns the handle that forget accepts', async () => {
+    const args = { text: `  ${CAT} `, area: 'pets', importance: 0.7, days: 7 }
+    expect(await rememberFactTool.run(args, context())).toBe('Kept as [00000001].')
     expect(await all()).toMatchObject([
       {
         ...ALICE,
@@ -59,13 +59,13 @@ describe('remember', () => {
     ])
   })
 
-  test('keeps it for the conversation, if that is wanted or nobody is known', async () => {
-    const narrow = resolvePolicy([WISHES, { layers: { scope: 'conversation' } }])
-    await rememberFactTool.run({ text: CAT }, context({ policy: narrow }))
+  test('stores it for the conversation if the policy says so or the user is unknown', async () => {
+    const conversationPolicy = resolvePolicy([FACTS_POLICY, { layers: { scope: 'conversation' } }])
+    await rememberFactTool.run({ text: CAT }, context({ policy: conversationPolicy }))
     expect(await all()).toMatchObject([{ scope: 'T' }])
-    const nobody = { tenant: 't', user: null }
-    await rememberFactTool.run({ text: CAT }, context({ caller: nobody }))
-    const listed = await facts.listFacts(nobody, { after: null, order: 'asc', limit: 9 })
+    const unknownUser = { tenant: 't', user: null }
+    await rememberFactTool.run({ text: CAT }, context({ caller: unknownUser }))
+    const listed = await facts.listFacts(unknownUser, { after: null, order: 'asc', limit: 9 })
     expect(listed).toMatchObject([{ scope: 'T' }])
   })
 
@@ -81,54 +81,62 @@ describe('remember', () => {
     [{ text: CAT, importance: '1' }, /`importance` must be/],
     [{ text: CAT, days: -1 }, /`days` must be/],
     [{ text: CAT, days: 1e9 }, /`days` must be/],
-  ])('says what is wrong with %j', async (given, why) => {
-    expect(await rememberFactTool.run(given, context())).toMatch(why)
+  ])('rejects %j with the reason', async (args, reason) => {
+    expect(await rememberFactTool.run(args, context())).toMatch(reason)
     expect(await all()).toEqual([])
   })
 
-  test('keeps nothing of a chat that is not meant to last, or has no place', async () => {
-    const brief = context({ memory: { ...MEMORY, isTemporary: true, begunAtMs: 1 } })
-    expect(await rememberFactTool.run({ text: CAT }, brief)).toMatch(/temporary/)
-    const lost = context({
+  test('stores nothing of a temporary chat, or without a thread and a user', async () => {
+    const temporary = context({ memory: { ...MEMORY, isTemporary: true, begunAtMs: 1 } })
+    expect(await rememberFactTool.run({ text: CAT }, temporary)).toMatch(/temporary/)
+    const withoutScope = context({
       caller: { tenant: 't', user: null },
       memory: { ...MEMORY, thread: null },
     })
-    expect(await rememberFactTool.run({ text: CAT }, lost)).toMatch(/Nothing can be kept/)
+    expect(await rememberFactTool.run({ text: CAT }, withoutScope)).toMatch(/Nothing can be kept/)
     expect(await all()).toEqual([])
   })
 })
 
 describe('forget', () => {
-  test.each(['[00000001]', '00000001', 'fact_00000000000000000001'])('takes %s', async (id) => {
-    await rememberFactTool.run({ text: CAT }, context())
-    expect(await forgetFactTool.run({ id }, context())).toBe('Forgotten: [00000001].')
-    expect(await all()).toEqual([])
-  })
+  test.each(['[00000001]', '00000001', 'fact_00000000000000000001'])(
+    'accepts the id %s',
+    async (id) => {
+      await rememberFactTool.run({ text: CAT }, context())
+      expect(await forgetFactTool.run({ id }, context())).toBe('Forgotten: [00000001].')
+      expect(await all()).toEqual([])
+    },
+  )
 
-  test.each([[7], ['%%%%%%%%'], ['00000009'], ['1'], ['']])('does not know %j', async (id) => {
-    await rememberFactTool.run({ text: CAT }, context())
-    expect(await forgetFactTool.run({ id }, context())).toMatch(/There is no note|must be a string/)
-    expect(await all()).toHaveLength(1)
-  })
+  test.each([[7], ['%%%%%%%%'], ['00000009'], ['1'], ['']])(
+    'rejects the unknown id %j',
+    async (id) => {
+      await rememberFactTool.run({ text: CAT }, context())
+      expect(await forgetFactTool.run({ id }, context())).toMatch(
+        /There is no note|must be a string/,
+      )
+      expect(await all()).toHaveLength(1)
+    },
+  )
 
-  test('C42: does not reach what is another’s, or another conversation’s', async () => {
+  test('C42: does not delete a fact of another user or another conversation', async () => {
     await rememberFactTool.run({ text: CAT }, context())
     const bob = context({ caller: { tenant: 't', user: 'bob' } })
     expect(await forgetFactTool.run({ id: '00000001' }, bob)).toMatch(/no note/)
-    const narrow = resolvePolicy([WISHES, { layers: { scope: 'conversation' } }])
-    expect(await forgetFactTool.run({ id: '00000001' }, context({ policy: narrow }))).toMatch(
-      /no note/,
-    )
+    const conversationPolicy = resolvePolicy([FACTS_POLICY, { layers: { scope: 'conversation' } }])
+    expect(
+      await forgetFactTool.run({ id: '00000001' }, context({ policy: conversationPolicy })),
+    ).toMatch(/no note/)
     expect(await all()).toHaveLength(1)
   })
 })
 
-test('both are offered where facts are wanted and something may be kept, and nowhere else', () => {
-  const asking = (wishes: PolicyOverrides, mayKeep: boolean) =>
-    ({ policy: resolvePolicy([wishes]), mayKeep }) as unknown as ToolOfferContext
+test('both are offered only if the policy has facts and memory may be stored', () => {
+  const offerContext = (overrides: PolicyOverrides, mayStore: boolean) =>
+    ({ policy: resolvePolicy([overrides]), mayStore }) as unknown as ToolOfferContext
   for (const tool of [rememberFactTool, forgetFactTool]) {
-    expect(tool.isOffered(asking(WISHES, true))).toBe(true)
-    expect(tool.isOffered(asking(WISHES, false))).toBe(false)
-    expect(tool.isOffered(asking({}, true))).toBe(false)
+    expect(tool.isOffered(offerContext(FACTS_POLICY, true))).toBe(true)
+    expect(tool.isOffered(offerContext(FACTS_POLICY, false))).toBe(false)
+    expect(tool.isOffered(offerContext({}, true))).toBe(false)
   }
 })

@@ -1,4 +1,4 @@
-/** What is kept of the house: found again with its turn, told to models, and to nobody else. */
+/** Gateway tool items in stored turns: they are replayed to models, but clients and fingerprints never contain them. */
 import { describe, expect, test } from 'vitest'
 import {
   markGatewayToolCall,
@@ -35,43 +35,43 @@ const CALL: FunctionCall = markGatewayToolCall({
   arguments: '{}',
 })
 const OUTPUT = createGatewayToolOutput('h', 'the rest')
-const [sealed] = talk`sealed: I must see the rest.`
-const [thought] = talk`sealed: That is all.`
+const [firstThought] = talk`sealed: I must see the rest.`
+const [lastThought] = talk`sealed: That is all.`
 const QUESTION = user('how warm is it?')
-const WORDS = assistantMessage('It is 4 degrees.')
+const MESSAGE = assistantMessage('It is 4 degrees.')
 
-/** An answer in which the house was called, and all that its client heard of it. */
-const ANSWER: readonly Item[] = [sealed ?? CALL, CALL, OUTPUT, thought ?? CALL, WORDS]
-const HEARD: readonly Item[] = [WORDS]
+/** An answer with a gateway call, and the part of it that the client received. */
+const ANSWER: readonly Item[] = [firstThought ?? CALL, CALL, OUTPUT, lastThought ?? CALL, MESSAGE]
+const CLIENT_ANSWER: readonly Item[] = [MESSAGE]
 
-test('a client cannot mark anything as being of the house', () => {
+test('a client cannot mark an item as a gateway call', () => {
   const [item] = parseItems([{ ...CALL }], 'input')
   expect(item === undefined || isGatewayToolItem(item)).toBe(false)
 })
 
-test('a list without anything of the house is the very same list', () => {
-  expect(removeGatewayToolItems(HEARD)).toBe(HEARD)
+test('returns the same list if it has no gateway tool items', () => {
+  expect(removeGatewayToolItems(CLIENT_ANSWER)).toBe(CLIENT_ANSWER)
   expect(removeGatewayToolItems(ANSWER)).toHaveLength(3)
 })
 
-describe('a turn is found', () => {
-  test('by what its client has heard of it, whatever the house has said', () => {
+describe('a turn with gateway calls is found', () => {
+  test('by the items that its client received', () => {
     const plan = splitIntoSegments([QUESTION])
-    expect(fingerprintAnswer(plan, ANSWER)).toBe(fingerprintAnswer(plan, HEARD))
+    expect(fingerprintAnswer(plan, ANSWER)).toBe(fingerprintAnswer(plan, CLIENT_ANSWER))
     const recalled = splitIntoSegments([QUESTION, ...ANSWER, user('and?')])
-    const plain = splitIntoSegments([QUESTION, ...HEARD, user('and?')])
+    const plain = splitIntoSegments([QUESTION, ...CLIENT_ANSWER, user('and?')])
     expect(recalled.segments.map(({ fingerprint }) => fingerprint)).toEqual(
       plain.segments.map(({ fingerprint }) => fingerprint),
     )
   })
 
-  test('by the hash of what was said, which has nothing of the house in it', () => {
-    expect(extendContentHash('', ANSWER)).toBe(extendContentHash('', HEARD))
+  test('by a content hash without the gateway tool items', () => {
+    expect(extendContentHash('', ANSWER)).toBe(extendContentHash('', CLIENT_ANSWER))
     const { boundaries, hash } = hashHistory([QUESTION, ...ANSWER, user('and?')])
-    const plain = hashHistory([QUESTION, ...HEARD, user('and?')])
+    const plain = hashHistory([QUESTION, ...CLIENT_ANSWER, user('and?')])
     expect(hash).toBe(plain.hash)
-    expect(boundaries.map((border) => border.hash)).toEqual(
-      plain.boundaries.map((border) => border.hash),
+    expect(boundaries.map((boundary) => boundary.hash)).toEqual(
+      plain.boundaries.map((boundary) => boundary.hash),
     )
   })
 })
@@ -81,7 +81,7 @@ const TURN: RecordedTurn = {
   thread: 't',
   parent: null,
   depth: 0,
-  fingerprint: fingerprintAnswer(splitIntoSegments([QUESTION]), HEARD),
+  fingerprint: fingerprintAnswer(splitIntoSegments([QUESTION]), CLIENT_ANSWER),
   reasoningRefusedBy: null,
   createdAtMs: 0,
   usedAtMs: 0,
@@ -90,23 +90,23 @@ const TURN: RecordedTurn = {
 }
 
 function recall(turn: RecordedTurn, replaysTools: boolean) {
-  const items = [QUESTION, ...HEARD, user('and?')]
+  const items = [QUESTION, ...CLIENT_ANSWER, user('and?')]
   return restoreForgottenItems(items, splitIntoSegments(items), [turn], { replaysTools })
 }
 
-describe('a client that has forgotten it', () => {
-  test('is given it again, in its true order', () => {
+describe('for a client that sends only the text back, recall', () => {
+  test('restores all items in their order', () => {
     expect(recall(TURN, true).items).toEqual([QUESTION, ...ANSWER, user('and?')])
   })
 
-  test('is not, where tools are not replayed: nor what led to them', () => {
+  test('leaves out the gateway call and the reasoning before it if tools are not replayed', () => {
     const { items, notes } = recall(TURN, false)
-    expect(items).toEqual([QUESTION, thought, WORDS, user('and?')])
+    expect(items).toEqual([QUESTION, lastThought, MESSAGE, user('and?')])
     expect(notes.map(({ why }) => why)).toContain('call-forgotten')
   })
 })
 
-test('a call whose output was lost with its process breaks nothing', () => {
+test('drops a gateway call whose output was lost because the process ended', () => {
   const cut: RecordedTurn = { ...TURN, output: ANSWER.slice(0, 2) }
   const items = [QUESTION, ...cut.output, user('Are you there?')]
   const pruned = pruneOrphans().run(items)
@@ -114,24 +114,24 @@ test('a call whose output was lost with its process breaks nothing', () => {
   expect(pruned.notes.map(({ why }) => why)).toContain('call-without-output')
 })
 
-describe('reasoning behind an output of the house', () => {
+describe('reasoning after the output of a gateway tool', () => {
   const HERE = { wire: 'anthropic', account: 'claude', model: 'm' }
   const seed = () => computePrefixSeed(NO_PARAMS, HERE.wire)
-  const keep = dropInvalidReasoning({ ...HERE, seed, checksPrefix: true, refusedBefore: [] })
+  const transform = dropInvalidReasoning({ ...HERE, seed, checksPrefix: true, refusedBefore: [] })
   const prefixHash = hashPromptPrefix({ items: [QUESTION], params: NO_PARAMS }, HERE.wire)
   const origin: Origin = { ...HERE, prefixHash }
-  const answered = (output: Item) =>
-    [sealed, CALL, output, thought, WORDS].flatMap((item) =>
+  const answerWith = (output: Item) =>
+    [firstThought, CALL, output, lastThought, MESSAGE].flatMap((item) =>
       item === undefined ? [] : [{ ...item, origin }],
     )
 
-  test('is valid as long as the output is what it was', () => {
-    const items = [QUESTION, ...answered(OUTPUT)]
-    expect(keep.run(items).items).toBe(items)
+  test('is valid while the output is unchanged', () => {
+    const items = [QUESTION, ...answerWith(OUTPUT)]
+    expect(transform.run(items).items).toBe(items)
   })
 
-  test('is left out once that was cut, with all reasoning of the answer', () => {
-    const { items, notes } = keep.run([QUESTION, ...answered({ ...OUTPUT, output: 'the' })])
+  test('is dropped with all reasoning of the answer once the output was shortened', () => {
+    const { items, notes } = transform.run([QUESTION, ...answerWith({ ...OUTPUT, output: 'the' })])
     expect(items.map(({ type }) => type)).not.toContain('reasoning')
     expect(notes).toHaveLength(2)
   })

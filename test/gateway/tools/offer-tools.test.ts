@@ -6,14 +6,14 @@ import { offerTools } from '../../../src/gateway/tools/offer-tools.ts'
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
 
 const { capped, retain } = PRESETS
-const SEEING: ContextPolicy = { ...retain, media: { ...retain.media, view: true } }
+const VIEW_MEDIA_POLICY: ContextPolicy = { ...retain, media: { ...retain.media, view: true } }
 const QUESTION: Item = {
   type: 'message',
   role: 'user',
   content: [{ type: 'input_text', text: 'Go.' }],
 }
 const OUTPUT: Item = { type: 'function_call_output', call_id: 'a', output: 'short' }
-const PICTURE: Item = {
+const IMAGE: Item = {
   type: 'message',
   role: 'user',
   content: [{ type: 'input_image', image_url: 'https://example.com/a.png' }],
@@ -26,21 +26,21 @@ const LOOK: FunctionTool = {
   strict: false,
 }
 
-function offered(
+function offer(
   policy: ContextPolicy,
   items: readonly Item[],
   more: Partial<PromptParameters> = {},
   isTask = false,
 ) {
   const params: PromptParameters = { ...NO_PARAMS, ...more }
-  const sees = new Set(['image' as const])
-  const { tools, ...rest } = offerTools({ policy, items, params, sees, isTask })
-  return { ...rest, given: params, names: tools.map(({ tool }) => tool.name) }
+  const visibleKinds = new Set(['image' as const])
+  const { tools, ...rest } = offerTools({ policy, items, params, visibleKinds, isTask })
+  return { ...rest, original: params, names: tools.map(({ tool }) => tool.name) }
 }
 
 describe('expand_output is offered', () => {
-  test('from the first request on to who has tools, before anything is cut', () => {
-    const { names, params } = offered(capped, [QUESTION], { tools: [LOOK] })
+  test('from the first request on if the client has tools, before any output is shortened', () => {
+    const { names, params } = offer(capped, [QUESTION], { tools: [LOOK] })
     expect(names).toEqual(['expand_output'])
     expect(params.tools.map((tool) => 'name' in tool && tool.name)).toEqual([
       'look',
@@ -48,62 +48,67 @@ describe('expand_output is offered', () => {
     ])
   })
 
-  test('from the first output on to who has none', () => {
-    expect(offered(capped, [QUESTION]).names).toEqual([])
-    expect(offered(capped, [QUESTION, OUTPUT]).names).toEqual(['expand_output'])
+  test('from the first output on if the client has no tools', () => {
+    expect(offer(capped, [QUESTION]).names).toEqual([])
+    expect(offer(capped, [QUESTION, OUTPUT]).names).toEqual(['expand_output'])
   })
 
-  test('under the same name and in the same words, whatever the conversation', () => {
-    const first = offered(capped, [QUESTION], { tools: [LOOK] }).params.tools
-    const later = offered(capped, [QUESTION, OUTPUT, PICTURE], { tools: [LOOK] }).params.tools
+  test('with the same definition in every request of a conversation', () => {
+    const first = offer(capped, [QUESTION], { tools: [LOOK] }).params.tools
+    const later = offer(capped, [QUESTION, OUTPUT, IMAGE], { tools: [LOOK] }).params.tools
     expect(later).toEqual(first)
   })
 })
 
-test('view_media is offered from the first medium on', () => {
-  expect(offered(SEEING, [QUESTION]).names).toEqual([])
-  expect(offered(SEEING, [QUESTION, PICTURE]).names).toEqual(['view_media'])
+test('view_media is offered from the first media item on', () => {
+  expect(offer(VIEW_MEDIA_POLICY, [QUESTION]).names).toEqual([])
+  expect(offer(VIEW_MEDIA_POLICY, [QUESTION, IMAGE]).names).toEqual(['view_media'])
 })
 
-test('C79 view_media is not offered to a model that is blind to all there is', () => {
-  const asking = { policy: SEEING, items: [PICTURE], params: NO_PARAMS, isTask: false }
-  const { tools, policy } = offerTools({ ...asking, sees: new Set(['file' as const]) })
+test('C79 view_media is not offered to a model that accepts none of the media', () => {
+  const request = { policy: VIEW_MEDIA_POLICY, items: [IMAGE], params: NO_PARAMS, isTask: false }
+  const { tools, policy } = offerTools({ ...request, visibleKinds: new Set(['file' as const]) })
   expect(tools).toEqual([])
   expect(policy.media.view).toBe(false)
 })
 
-interface Withheld {
+interface RequestWithoutOffer {
   readonly why: string
   readonly more: Partial<PromptParameters>
   readonly isTask?: boolean
 }
 
-const WITHHELD: readonly Withheld[] = [
-  { why: 'of several answers', more: { tools: [LOOK], extra: { n: 2 } } },
-  { why: 'for JSON without tools', more: { format: { type: 'json_object' } } },
-  { why: 'where a call is demanded of nothing', more: { toolChoice: { type: 'required' } } },
-  { why: 'in housekeeping', more: { tools: [LOOK] }, isTask: true },
+const REQUESTS_WITHOUT_OFFER: readonly RequestWithoutOffer[] = [
+  { why: 'if several answers are requested', more: { tools: [LOOK], extra: { n: 2 } } },
+  { why: 'for JSON output without client tools', more: { format: { type: 'json_object' } } },
+  {
+    why: 'if a tool call is required but the client has no tools',
+    more: { toolChoice: { type: 'required' } },
+  },
+  { why: 'in a task request', more: { tools: [LOOK] }, isTask: true },
 ]
 
-test.each(WITHHELD)('nothing is offered $why', ({ more, isTask }) => {
-  const { names, params, given, policy, notes } = offered(capped, [OUTPUT], more, isTask)
+test.each(REQUESTS_WITHOUT_OFFER)('no tool is offered $why', ({ more, isTask }) => {
+  const { names, params, original, policy, notes } = offer(capped, [OUTPUT], more, isTask)
   expect(names).toEqual([])
-  expect(params).toBe(given)
+  expect(params).toBe(original)
   expect(policy.outputs.expand).toBe(false)
   expect(notes).toEqual([])
 })
 
-test('what the policy does not ask for costs nothing', () => {
-  const { params, given, policy } = offered(retain, [OUTPUT, PICTURE], { tools: [LOOK] })
-  expect(params).toBe(given)
+test('returns the same request if the policy offers no tool', () => {
+  const { params, original, policy } = offer(retain, [OUTPUT, IMAGE], { tools: [LOOK] })
+  expect(params).toBe(original)
   expect(policy).toBe(retain)
 })
 
-test('a tool of the client goes before one of the same name, and nobody is told to use ours', () => {
-  const own = { ...LOOK, name: 'expand_output' }
-  const { names, params, given, policy, notes } = offered(capped, [OUTPUT], { tools: [own] })
+test('a client tool replaces a gateway tool of the same name, which the policy then does not mention', () => {
+  const clientTool = { ...LOOK, name: 'expand_output' }
+  const { names, params, original, policy, notes } = offer(capped, [OUTPUT], {
+    tools: [clientTool],
+  })
   expect(names).toEqual([])
-  expect(params).toBe(given)
+  expect(params).toBe(original)
   expect(policy.outputs.expand).toBe(false)
   expect(notes).toMatchObject([{ did: 'changed', why: 'house-tool-withheld' }])
 })
@@ -113,14 +118,14 @@ test.each<PromptParameters['toolChoice'] & object>([
   { type: 'auto' },
   { type: 'required' },
   { type: 'function', name: 'look' },
-])('the list stays the same where the choice is $type', (toolChoice) => {
-  const { names, params } = offered(capped, [QUESTION], { tools: [LOOK], toolChoice })
+])('offers the same tools if the tool choice is $type', (toolChoice) => {
+  const { names, params } = offer(capped, [QUESTION], { tools: [LOOK], toolChoice })
   expect(names).toEqual(['expand_output'])
   expect(params.toolChoice).toBe(toolChoice)
 })
 
-test('who allows some of the own tools does not mean ours', () => {
+test('a list of allowed client tools allows the gateway tools too', () => {
   const toolChoice = { type: 'allowed' as const, mode: 'auto' as const, names: ['look'] }
-  const { params } = offered(capped, [QUESTION], { tools: [LOOK], toolChoice })
+  const { params } = offer(capped, [QUESTION], { tools: [LOOK], toolChoice })
   expect(params.toolChoice).toEqual({ ...toolChoice, names: ['look', 'expand_output'] })
 })

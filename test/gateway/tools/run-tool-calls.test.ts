@@ -14,7 +14,7 @@ const { capped } = PRESETS
 const log = vi.fn()
 
 const LONG = 'abcdefghij'.repeat(1000)
-const PICTURE: Item = {
+const IMAGE: Item = {
   type: 'message',
   role: 'user',
   content: [{ type: 'input_image', image_url: 'https://example.com/a.png' }],
@@ -23,46 +23,49 @@ const ITEMS: readonly Item[] = [
   { type: 'function_call_output', call_id: 'a', output: 'an older one' },
   { type: 'function_call_output', call_id: 'a', output: LONG },
   { type: 'function_call_output', call_id: 'e', output: '🦊🦊🦊' },
-  PICTURE,
+  IMAGE,
 ]
 
-function contextOf(policy: ContextPolicy): ToolRunContext {
+function createContext(policy: ContextPolicy): ToolRunContext {
   const ports = { log } as Partial<LayerPorts> as LayerPorts
-  return { policy, items: ITEMS, withinReach: ITEMS, caller: { tenant: 't', user: null }, ports }
+  return { policy, items: ITEMS, readableItems: ITEMS, caller: { tenant: 't', user: null }, ports }
 }
 
-async function ask(
+async function runTool(
   tool: GatewayTool,
-  given: object | string,
+  args: object | string,
   policy: ContextPolicy = capped,
 ): Promise<string> {
-  const text = typeof given === 'string' ? given : JSON.stringify(given)
-  const call = callOf(tool.tool.name, text)
-  const [output] = await runToolCalls([call], [tool], contextOf(policy))
+  const text = typeof args === 'string' ? args : JSON.stringify(args)
+  const call = createCall(tool.tool.name, text)
+  const [output] = await runToolCalls([call], [tool], createContext(policy))
   return textOf(output?.output ?? '')
 }
 
-function callOf(name: string, text: string): FunctionCall {
+function createCall(name: string, text: string): FunctionCall {
   return { type: 'function_call', call_id: 'h', name, arguments: text }
 }
 
 describe('expand_output', () => {
-  test('reads the piece that is asked for, of the newest output under that id', async () => {
-    expect(await ask(expandOutputTool, { call_id: 'a', from: 5, to: 12 })).toBe(
+  test('reads the requested piece of the latest output with that id', async () => {
+    expect(await runTool(expandOutputTool, { call_id: 'a', from: 5, to: 12 })).toBe(
       'Characters 5 to 12 of 10000:\nfghijab',
     )
   })
 
-  test.each([200, 300, 4000])('never says more than a cap of %i lets stand', async (cap) => {
-    const policy = { ...capped, outputs: { ...capped.outputs, cap } }
-    const answer = await ask(expandOutputTool, { call_id: 'a' }, policy)
-    expect(answer).toMatch(/^Characters 0 to \d+ of 10000:/)
-    expect(answer.length).toBeLessThanOrEqual(cap)
-    expect(answer.length).toBeGreaterThan(cap / 2)
-  })
+  test.each([200, 300, 4000])(
+    'returns no more than the limit of %i characters for outputs',
+    async (cap) => {
+      const policy = { ...capped, outputs: { ...capped.outputs, cap } }
+      const answer = await runTool(expandOutputTool, { call_id: 'a' }, policy)
+      expect(answer).toMatch(/^Characters 0 to \d+ of 10000:/)
+      expect(answer.length).toBeLessThanOrEqual(cap)
+      expect(answer.length).toBeGreaterThan(cap / 2)
+    },
+  )
 
-  test('does not cut a character in two', async () => {
-    const answer = await ask(expandOutputTool, { call_id: 'e', from: 1, to: 3 })
+  test('does not split a character', async () => {
+    const answer = await runTool(expandOutputTool, { call_id: 'e', from: 1, to: 3 })
     expect(answer.isWellFormed()).toBe(true)
   })
 
@@ -73,32 +76,32 @@ describe('expand_output', () => {
     [{ call_id: 'a', from: 20_000 }, /nothing there: the output has 10000/],
     [{ call_id: 'a', from: 'two', to: null }, /^Characters 0 to/],
     [{ call_id: 'a', from: -1e9, to: 3 }, /^Characters 0 to 3 of/],
-  ])('answers %o', async (given, words) => {
-    expect(await ask(expandOutputTool, given)).toMatch(words)
+  ])('returns a helpful text for the arguments %o', async (args, expected) => {
+    expect(await runTool(expandOutputTool, args)).toMatch(expected)
   })
 })
 
 describe('view_media', () => {
-  test('shows what a handle stands for', async () => {
-    const call = callOf('view_media', '{"handle":"media_1"}')
-    const [output] = await runToolCalls([call], [viewMediaTool], contextOf(capped))
+  test('returns the media item of a handle', async () => {
+    const call = createCall('view_media', '{"handle":"media_1"}')
+    const [output] = await runToolCalls([call], [viewMediaTool], createContext(capped))
     expect(output?.output).toMatchObject([
       { type: 'input_text' },
       { type: 'input_image', image_url: 'https://example.com/a.png' },
     ])
   })
 
-  test('C80 a handle of nothing here is said to be one', async () => {
-    expect(await ask(viewMediaTool, { handle: 'media_7' })).toBe('There is no "media_7" here.')
-    expect(await ask(viewMediaTool, {})).toMatch(/must be a string/)
+  test('C80 reports an unknown handle', async () => {
+    expect(await runTool(viewMediaTool, { handle: 'media_7' })).toBe('There is no "media_7" here.')
+    expect(await runTool(viewMediaTool, {})).toMatch(/must be a string/)
   })
 })
 
-describe('whatever becomes of a tool, its call is answered', () => {
+describe('every call gets an output', () => {
   const failing = (run: GatewayTool['run']): GatewayTool => ({ ...expandOutputTool, run })
 
-  test('one that throws says that it failed, and not why', async () => {
-    const answer = await ask(
+  test('if the tool throws: that it failed, without the error message', async () => {
+    const answer = await runTool(
       failing(() => {
         throw new Error('secret')
       }),
@@ -111,16 +114,16 @@ describe('whatever becomes of a tool, its call is answered', () => {
 
   test('so does one that rejects', async () => {
     expect(
-      await ask(
+      await runTool(
         failing(() => Promise.reject(new Error('no'))),
         {},
       ),
     ).toBe('The tool failed.')
   })
 
-  test('one that never answers is given up', async () => {
+  test('if the tool never resolves: that it took too long', async () => {
     vi.useFakeTimers()
-    const answer = ask(
+    const answer = runTool(
       failing(() => new Promise(() => undefined)),
       {},
     )
@@ -129,30 +132,33 @@ describe('whatever becomes of a tool, its call is answered', () => {
     vi.useRealTimers()
   })
 
-  test.each(['[]', '{', 'null', '"a"'])('arguments like %s are said to be none', async (given) => {
-    expect(await ask(expandOutputTool, given)).toBe('The arguments are not a JSON object.')
-  })
+  test.each(['[]', '{', 'null', '"a"'])(
+    'if the arguments are %s: that they are not a JSON object',
+    async (args) => {
+      expect(await runTool(expandOutputTool, args)).toBe('The arguments are not a JSON object.')
+    },
+  )
 
-  test('no arguments are none', async () => {
+  test('if there are no arguments: that of the tool', async () => {
     expect(
-      await ask(
+      await runTool(
         failing(() => 'fine'),
         '',
       ),
     ).toBe('fine')
   })
 
-  test('an answer that is empty says so', async () => {
+  test('if the result is empty: a text that says so', async () => {
     expect(
-      await ask(
+      await runTool(
         failing(() => ''),
         {},
       ),
     ).toBe('There is nothing.')
   })
 
-  test('one that is not run says so', () => {
-    const [output] = skipToolCalls([callOf('expand_output', '{}')])
+  test('if the tool is not run: a text that says so', () => {
+    const [output] = skipToolCalls([createCall('expand_output', '{}')])
     expect(output).toMatchObject({ call_id: 'h', type: 'function_call_output' })
   })
 })

@@ -59,7 +59,7 @@ function openConnection(): TestConnection {
     })
   const say = (message: JsonObject | string): void => {
     const text = typeof message === 'string' ? message : JSON.stringify(message)
-    listener.message(text, text.length)
+    listener.onMessage(text, text.length)
   }
   const ask = async (message: JsonObject | string): Promise<Answered> => {
     const before = frames.filter(endsAnswer).length
@@ -95,7 +95,7 @@ test('a stopping gateway finishes the current answer and starts no other', async
   const { listener, say, frames, closes, answers } = openConnection()
   say(create('/say one'))
   say(create('/say two'))
-  listener.leave()
+  listener.onShutdown()
   expect(closes).toEqual([])
   await answers(1)
   await vi.waitFor(() => expect(closes).toEqual(['1001 The gateway is shutting down.']))
@@ -109,7 +109,7 @@ test('a client that disconnects cancels its answer and its waiting requests', as
   await vi.waitFor(() =>
     expect(frames.map((frame) => frame['type'])).toContain('response.content_part.done'),
   )
-  listener.closed()
+  listener.onClosed()
   const { length } = frames
   await new Promise((resolve) => setTimeout(resolve, 30))
   expect(frames.length).toBe(length)
@@ -119,7 +119,7 @@ test('a client that ignores all errors is disconnected', () => {
   const { say, closes, listener } = openConnection()
   for (let at = 0; at < 300; at += 1) say('x')
   expect(closes).toEqual(['1008 Too many messages.'])
-  listener.closed()
+  listener.onClosed()
 })
 
 /** Kinds of messages, and whether each gets an answer that can be continued. */
@@ -170,7 +170,7 @@ test('any messages sent at once: one valid answer for each, in order', async () 
       const { say, frames, answers, listener } = openConnection()
       for (const one of list) say(messageOf(one, null))
       await answers(list.length)
-      listener.closed()
+      listener.onClosed()
       const told = answersIn(frames)
       expect(told.flatMap(answerFaults)).toEqual([])
       expect(told).toHaveLength(list.length)
@@ -213,7 +213,7 @@ test('exactly the answers that a simple model predicts can be continued', async 
           latest.delete(lane)
         } else latest.set(lane, answered.id)
       }
-      listener.closed()
+      listener.onClosed()
     }),
     { numRuns: 25 },
   )

@@ -1,6 +1,6 @@
 /**
- * Guards over what a model says: each may end the answer before the upstream does. What the upstream
- * would still say is of no use then, so that it need not be waited for.
+ * Runs the events of an answer through filters, which may end it before the upstream does. The rest of the
+ * upstream's body is then not needed.
  */
 import {
   isTerminalEvent,
@@ -8,60 +8,59 @@ import {
   type StreamEvent,
   type TokenUsage,
 } from '../../../core/stream-event.ts'
-import { closeBrokenAnswer } from './close-broken-answer.ts'
 import { NO_OUTPUT, type SseMessage, type Stage } from '../../../core/stream/stage.ts'
 
-/** Made anew for every answer. */
+/** Has state: each answer needs new filters. */
 export type EventFilter = Stage<StreamEvent, StreamEvent>
 
 export interface FilteredDecoder<In = SseMessage> extends Stage<In, StreamEvent> {
-  /** Whether a guard ended the answer before the upstream's last word. */
+  /** True if a filter ended the answer before the upstream did. */
   readonly isCutShort: () => boolean
-  /** The ending of an answer whose body broke. */
-  readonly broken: (failure: Failure) => readonly StreamEvent[]
+  /** Returns the last events of an answer whose body broke off. */
+  readonly closeBroken: (failure: Failure) => readonly StreamEvent[]
 }
 
 export function applyEventFilters<In>(
   decoder: Stage<In, StreamEvent>,
-  guards: readonly EventFilter[],
+  filters: readonly EventFilter[],
 ): FilteredDecoder<In> {
-  let isCut = false
-  const broken = (failure: Failure) => passed(closeBrokenAnswer(decoder, failure), guards)
-  if (guards.length === 0) return { ...decoder, isCutShort: () => false, broken }
+  let isCutShort = false
+  const broken = (failure: Failure) => runFilters(closeBrokenAnswer(decoder, failure), filters)
+  if (filters.length === 0) return { ...decoder, isCutShort: () => false, closeBroken: broken }
   return {
     push(message) {
-      if (isCut) return NO_OUTPUT
-      const said = decoder.push(message)
-      const events = passed(said, guards)
-      const ending = said.find(isTerminalEvent)
-      isCut = ending === undefined && events.some(isTerminalEvent)
-      // Of what the answer has cost the decoder may know something already.
-      const last = isCut ? decoder.end().find(isTerminalEvent) : ending
+      if (isCutShort) return NO_OUTPUT
+      const decoded = decoder.push(message)
+      const events = runFilters(decoded, filters)
+      const ending = decoded.find(isTerminalEvent)
+      isCutShort = ending === undefined && events.some(isTerminalEvent)
+      // An upstream that reports usage during the stream may have reported it already.
+      const last = isCutShort ? decoder.end().find(isTerminalEvent) : ending
       return withUsage(events, last?.usage ?? null)
     },
-    end: () => (isCut ? NO_OUTPUT : filterEventList(decoder.end(), guards)),
-    isCutShort: () => isCut,
-    broken,
+    end: () => (isCutShort ? NO_OUTPUT : filterEventList(decoder.end(), filters)),
+    isCutShort: () => isCutShort,
+    closeBroken: broken,
   }
 }
 
-/** The events of an answer that was there at once, and whose cost is known therefore. */
+/** Filters the events of a complete answer. Its usage is known, even if a filter ends it early. */
 export function filterEventList(
   events: readonly StreamEvent[],
-  guards: readonly EventFilter[],
+  filters: readonly EventFilter[],
 ): readonly StreamEvent[] {
-  if (guards.length === 0) return events
-  return withUsage(passed(events, guards), events.find(isTerminalEvent)?.usage ?? null)
+  if (filters.length === 0) return events
+  return withUsage(runFilters(events, filters), events.find(isTerminalEvent)?.usage ?? null)
 }
 
-function passed(
+function runFilters(
   events: readonly StreamEvent[],
-  guards: readonly EventFilter[],
+  filters: readonly EventFilter[],
 ): readonly StreamEvent[] {
   let current = events
-  for (const guard of guards) {
-    if (current.length === 1 && current[0] !== undefined) current = guard.push(current[0])
-    else if (current.length > 1) current = current.flatMap((event) => guard.push(event))
+  for (const filter of filters) {
+    if (current.length === 1 && current[0] !== undefined) current = filter.push(current[0])
+    else if (current.length > 1) current = current.flatMap((event) => filter.push(event))
   }
   return current
 }
@@ -74,4 +73,16 @@ function withUsage(
   return events.map((event) =>
     event.type === 'answer-ended' && event.usage === null ? { ...event, usage } : event,
   )
+}
+
+/**
+ * Ends the events of an answer that broke off: closes the open items as incomplete, so that the partial answer can be
+ * stored and shown, then adds the failure.
+ */
+export function closeBrokenAnswer(
+  { end }: Pick<Stage<never, StreamEvent>, 'end'>,
+  failure: Failure,
+): readonly StreamEvent[] {
+  const closed = end().filter((event) => !isTerminalEvent(event))
+  return [...closed, { type: 'answer-failed', failure }]
 }

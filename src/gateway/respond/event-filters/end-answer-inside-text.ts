@@ -1,10 +1,9 @@
 /**
- * Ends an answer in the middle of its text, where a watch says so. Text is held back only as long as
- * the watch is in doubt; what is not held back is passed on as the very same event. Everything else
- * that comes resolves the doubt: what was held back goes first.
+ * Ends an answer inside its text, at the position that a detector finds. Text is held back only while the detector
+ * is undecided; text that is not held back passes as the same event. Any other event makes the detector decide, so
+ * the events keep their order.
  *
- * An answer that is ended here obeys the laws of `core/stream-event.ts` like any other, and after
- * it nothing is yielded.
+ * An answer that ends early follows the rules of `core/stream-event.ts`: all its items end, and no event comes after.
  */
 import {
   isTerminalEvent,
@@ -18,163 +17,166 @@ import { isObject } from '../../../core/json/json.ts'
 import { trackOpenItems } from './open-item-tracker.ts'
 import { NO_OUTPUT, type Stage } from '../../../core/stream/stage.ts'
 
-/** Reads one text as it comes. All places are counted from the beginning of that text. */
+/** Reads one text as it streams. All positions are character offsets from the start of that text. */
 export interface TextEndDetector {
-  /** Where what may be passed on ends, now that `text` is known as well. */
+  /** Reads the next piece. Returns up to which position the text may be passed on. */
   readonly read: (text: string) => number
-  /** The same when nothing else is waited for. More may be read later all the same. */
+  /** Returns the same position, decided without waiting for more text. More may still be read afterwards. */
   readonly settle: () => number
-  /** Whether the text ends there. */
+  /** True if the text ends at the returned position. */
   readonly isCutShort: () => boolean
 }
 
-/** A watch is made for every text, which is one part of one message. */
+/** Each text, i.e. each part of a message, gets a detector of its own. */
 export function createTextEndFilter(
-  newWatch: () => TextEndDetector,
+  createDetector: () => TextEndDetector,
 ): Stage<StreamEvent, StreamEvent> {
   const items = trackOpenItems()
-  const texts = new Map<string, Text>()
-  let text: Text | null = null
-  let out: StreamEvent[] = []
-  let over = false
+  const texts = new Map<string, TextProgress>()
+  let current: TextProgress | null = null
+  let passed: StreamEvent[] = []
+  let isOver = false
 
   const pass = (event: StreamEvent): void => {
     items.readEvent(event)
-    out.push(event)
+    passed.push(event)
   }
-  /** Passes on what may be, and ends the answer if its text ends there. */
-  const release = (from: Text, until: number, usage: TokenUsage | null): void => {
-    for (const event of from.held.takenUntil(until)) pass(event)
-    if (!from.watch.isCutShort()) return
-    over = true
-    out.push(...items.close(from.index), { type: 'answer-ended', finish: 'stop', usage })
+  /** Passes the text up to `end`, and ends the answer if its text ends there. */
+  const release = (text: TextProgress, end: number, usage: TokenUsage | null): void => {
+    for (const event of text.held.takeUntil(end)) pass(event)
+    if (!text.detector.isCutShort()) return
+    isOver = true
+    passed.push(...items.close(text.index), { type: 'answer-ended', finish: 'stop', usage })
   }
   const settle = (usage: TokenUsage | null): void => {
-    if (text !== null && !text.held.isEmpty()) release(text, text.watch.settle(), usage)
+    if (current === null || current.held.isEmpty()) return
+    release(current, current.detector.settle(), usage)
   }
   const read = (event: TextDelta): void => {
-    if (text === null || !isOf(text, event)) {
+    if (current === null || !belongsTo(current, event)) {
       settle(null)
-      if (over) return
-      text = textOf(event, texts, newWatch)
+      if (isOver) return
+      current = findOrCreateProgress(event, texts, createDetector)
     }
-    text.held.add(event)
-    release(text, text.watch.read(event.text), null)
+    current.held.add(event)
+    release(current, current.detector.read(event.text), null)
+  }
+  const takePassed = (): readonly StreamEvent[] => {
+    if (passed.length === 0) return NO_OUTPUT
+    const taken = passed
+    passed = []
+    return taken
   }
   return {
     push(event) {
-      if (over) return NO_OUTPUT
+      if (isOver) return NO_OUTPUT
       if (event.type === 'text-delta') read(event)
-      else if (event.type === 'annotation-added' && text !== null && isOf(text, event)) {
-        // What is about a text that is held back waits with it.
-        if (text.held.isEmpty()) pass(event)
-        else text.held.add(event)
+      else if (event.type === 'annotation-added' && current !== null && belongsTo(current, event)) {
+        // An annotation must not come before the text that it is about.
+        if (current.held.isEmpty()) pass(event)
+        else current.held.add(event)
       } else {
-        settle(usageIn(event))
-        if (!over) pass(event)
-        over ||= isTerminalEvent(event)
+        settle(readTerminalUsage(event))
+        if (!isOver) pass(event)
+        isOver ||= isTerminalEvent(event)
       }
-      return taken()
+      return takePassed()
     },
     end() {
-      if (!over) settle(null)
-      return taken()
+      if (!isOver) settle(null)
+      return takePassed()
     },
   }
-
-  function taken(): readonly StreamEvent[] {
-    if (out.length === 0) return NO_OUTPUT
-    const ready = out
-    out = []
-    return ready
-  }
 }
 
-interface Text {
+interface TextProgress {
   readonly index: number
   readonly part: number
-  readonly watch: TextEndDetector
-  readonly held: HeldBack
+  readonly detector: TextEndDetector
+  readonly held: HeldEvents
 }
 
-type Piece = TextDelta | AnnotationAdded
+type TextEvent = TextDelta | AnnotationAdded
 
-function isOf({ index, part }: Text, piece: Piece): boolean {
-  return index === piece.index && part === piece.part
+function belongsTo({ index, part }: TextProgress, event: TextEvent): boolean {
+  return index === event.index && part === event.part
 }
 
-function textOf(
+function findOrCreateProgress(
   { index, part }: TextDelta,
-  texts: Map<string, Text>,
-  newWatch: () => TextEndDetector,
-): Text {
-  const place = `${index} ${part}`
-  const known = texts.get(place)
+  texts: Map<string, TextProgress>,
+  createDetector: () => TextEndDetector,
+): TextProgress {
+  const key = `${index} ${part}`
+  const known = texts.get(key)
   if (known !== undefined) return known
-  const text = { index, part, watch: newWatch(), held: heldBack() }
-  texts.set(place, text)
+  const text = { index, part, detector: createDetector(), held: createHeldEvents() }
+  texts.set(key, text)
   return text
 }
 
-interface HeldBack {
+interface HeldEvents {
   readonly isEmpty: () => boolean
-  readonly add: (piece: Piece) => void
-  /** What stands in front of `place`, counted from the beginning of the text. */
-  readonly takenUntil: (place: number) => readonly Piece[]
+  readonly add: (event: TextEvent) => void
+  /** Removes and returns the events before a position of the text; splits a delta that crosses it. */
+  readonly takeUntil: (position: number) => readonly TextEvent[]
 }
 
-function heldBack(): HeldBack {
-  let held: Piece[] = []
-  let passed = 0
+function createHeldEvents(): HeldEvents {
+  let held: TextEvent[] = []
+  let takenChars = 0
   return {
     isEmpty: () => held.length === 0,
-    add: (piece) => void held.push(piece),
-    takenUntil(place) {
+    add: (event) => void held.push(event),
+    takeUntil(position) {
       let count = 0
-      for (const piece of held) {
-        const end = passed + (piece.type === 'text-delta' ? piece.text.length : 0)
-        if (end > place) break
-        passed = end
+      for (const event of held) {
+        const end = takenChars + (event.type === 'text-delta' ? event.text.length : 0)
+        if (end > position) break
+        takenChars = end
         count += 1
       }
-      const ready = held
+      const taken = held
       if (count === held.length) {
         held = []
-        return ready
+        return taken
       }
       const next = held[count]
-      if (next?.type !== 'text-delta' || place <= passed) return held.splice(0, count)
-      const [front, rest] = split(next, place - passed)
-      passed = place
+      if (next?.type !== 'text-delta' || position <= takenChars) return held.splice(0, count)
+      const [front, rest] = splitDelta(next, position - takenChars)
+      takenChars = position
       held = [rest, ...held.slice(count + 1)]
-      return [...ready.slice(0, count), front]
+      return [...taken.slice(0, count), front]
     },
   }
 }
 
-/** A token stays in one piece: with the text that it ends in. */
-function split(delta: TextDelta, at: number): readonly [TextDelta, TextDelta] {
+/**
+ * The log probabilities of a token that crosses the cut stay with the rest, in which the token ends: with `One` and
+ * ` END`, a cut after 4 characters leaves only those of `One` in the first delta.
+ */
+function splitDelta(delta: TextDelta, chars: number): readonly [TextDelta, TextDelta] {
   const { text, logprobs } = delta
-  const front = { ...delta, text: text.slice(0, at) }
-  const rest = { ...delta, text: text.slice(at) }
+  const front = { ...delta, text: text.slice(0, chars) }
+  const rest = { ...delta, text: text.slice(chars) }
   if (logprobs === undefined) return [front, rest]
-  const tokens = tokensWithin(logprobs, at)
+  const tokens = countTokensWithin(logprobs, chars)
   return [
     { ...front, logprobs: logprobs.slice(0, tokens) },
     { ...rest, logprobs: logprobs.slice(tokens) },
   ]
 }
 
-function tokensWithin(logprobs: readonly Json[], chars: number): number {
-  let read = 0
-  for (const [at, entry] of logprobs.entries()) {
+function countTokensWithin(logprobs: readonly Json[], chars: number): number {
+  let readChars = 0
+  for (const [index, entry] of logprobs.entries()) {
     const token = isObject(entry) ? entry['token'] : null
-    read += typeof token === 'string' ? token.length : 0
-    if (read > chars) return at
+    readChars += typeof token === 'string' ? token.length : 0
+    if (readChars > chars) return index
   }
   return logprobs.length
 }
 
-function usageIn(event: StreamEvent): TokenUsage | null {
+function readTerminalUsage(event: StreamEvent): TokenUsage | null {
   return isTerminalEvent(event) ? (event.usage ?? null) : null
 }

@@ -1,96 +1,100 @@
 /**
- * Ends an answer in front of the first stop string in its text, for those that its upstream was not
- * told. All of them are looked for at once, by one automaton (Aho and Corasick's): a character is
- * read once, and what is held back is the longest end of the text that may be the beginning of one.
+ * Ends an answer before the first stop string in its text, for stop strings that the upstream does not accept. One
+ * Aho-Corasick automaton searches for all of them and reads each character once. Only the end of the text that may
+ * be the start of a stop string is held back: with the stop string `END`, a text `the E` is passed on up to `the `.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import { createTextEndFilter, type TextEndDetector } from './end-answer-inside-text.ts'
 import type { Stage } from '../../../core/stream/stage.ts'
 
-/** An empty stop string says nothing. */
+/** Ignores empty stop strings. */
 export function createStopSequenceFilter(
   stops: readonly string[],
 ): Stage<StreamEvent, StreamEvent> {
-  const root = automatonOf(stops.filter((stop) => stop !== ''))
-  return createTextEndFilter(() => watchFor(root))
+  const root = buildAutomaton(stops.filter((stop) => stop !== ''))
+  return createTextEndFilter(() => detectStopString(root))
 }
 
-/** One for each beginning of a stop string: what was read last is that beginning, and none longer. */
-interface State {
-  readonly next: Map<number, State>
-  readonly length: number
-  /** Its longest end that is a beginning as well; the root's is itself. */
-  shorter: State
+/** Represents the longest prefix of a stop string with which the read text ends; the root for none. */
+interface AutomatonState {
+  readonly next: Map<number, AutomatonState>
+  readonly prefixLength: number
+  /** The state of the next shorter prefix with which the text ends; the root's is the root itself. */
+  fallback: AutomatonState
   /** Length of the longest stop string that ends here; 0 for none. */
-  ended: number
+  matchLength: number
 }
 
-function newState(length: number, shorter?: State): State {
-  const state = { next: new Map<number, State>(), length, ended: 0 } as State
-  state.shorter = shorter ?? state
+function createState(prefixLength: number, fallback?: AutomatonState): AutomatonState {
+  const state = {
+    next: new Map<number, AutomatonState>(),
+    prefixLength,
+    matchLength: 0,
+  } as AutomatonState
+  state.fallback = fallback ?? state
   return state
 }
 
-function automatonOf(stops: readonly string[]): State {
-  const root = newState(0)
+function buildAutomaton(stops: readonly string[]): AutomatonState {
+  const root = createState(0)
   for (const stop of stops) {
     let state = root
-    for (let at = 0; at < stop.length; at++) {
-      const code = stop.charCodeAt(at)
+    for (let index = 0; index < stop.length; index++) {
+      const code = stop.charCodeAt(index)
       let next = state.next.get(code)
-      if (next === undefined) state.next.set(code, (next = newState(at + 1, root)))
+      if (next === undefined) state.next.set(code, (next = createState(index + 1, root)))
       state = next
     }
-    state.ended = stop.length
+    state.matchLength = stop.length
   }
-  // By length, so that whatever is shorter is known already.
+  // In order of length, because a fallback is computed from those of shorter prefixes.
   const states = [root]
   for (const state of states) {
     for (const [code, next] of state.next) {
-      if (state !== root) next.shorter = follow(state.shorter, code)
-      if (next.ended === 0) next.ended = next.shorter.ended
+      if (state !== root) next.fallback = findNextState(state.fallback, code)
+      if (next.matchLength === 0) next.matchLength = next.fallback.matchLength
       states.push(next)
     }
   }
   return root
 }
 
-function follow(from: State, code: number): State {
-  for (let state = from; ; state = state.shorter) {
+function findNextState(from: AutomatonState, code: number): AutomatonState {
+  for (let state = from; ; state = state.fallback) {
     const next = state.next.get(code)
     if (next !== undefined) return next
-    if (state.length === 0) return state
+    if (state.prefixLength === 0) return state
   }
 }
 
 /**
- * The first is the one that begins first. While a beginning in front of one that was found can still
- * become a stop string, there is no telling.
+ * Finds the stop string that starts first, not the one that ends first: with `b` and `abc`, the text `abc` is cut
+ * before `a`. A match therefore waits while an earlier start can still become a stop string.
  */
-function watchFor(root: State): TextEndDetector {
+function detectStopString(root: AutomatonState): TextEndDetector {
   let state = root
-  let read = 0
+  let readChars = 0
   let found: number | null = null
-  let isCut = false
+  let isCutShort = false
   return {
     read(text) {
-      for (let at = 0; at < text.length; at++) {
-        state = follow(state, text.charCodeAt(at))
-        const end = read + at + 1
-        if (state.ended > 0) found = Math.min(found ?? end, end - state.ended)
-        if (found !== null && end - state.length >= found) {
-          isCut = true
+      for (let index = 0; index < text.length; index++) {
+        state = findNextState(state, text.charCodeAt(index))
+        const end = readChars + index + 1
+        if (state.matchLength > 0) found = Math.min(found ?? end, end - state.matchLength)
+        if (found !== null && end - state.prefixLength >= found) {
+          isCutShort = true
           return found
         }
       }
-      read += text.length
-      return read - state.length
+      readChars += text.length
+      return readChars - state.prefixLength
     },
     settle() {
       state = root
-      isCut = found !== null
-      return found ?? read
+      isCutShort = found !== null
+      return found ?? readChars
     },
-    isCutShort: () => isCut,
+    isCutShort: () => isCutShort,
   }
 }

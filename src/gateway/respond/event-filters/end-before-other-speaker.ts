@@ -1,131 +1,128 @@
 /**
- * Ends an answer in front of a line that another speaker would begin, as `User: …`. Models that have
- * read many dialogues go on with the other side's part.
+ * Ends an answer before a line that another speaker would start, e.g. `User: …`. Models that were trained on
+ * dialogues sometimes continue with the part of the other side.
  *
- * A line is somebody's when it begins with a label: up to 64 characters with a letter or a digit
- * among them, and a colon. No label is what begins with `[` or `<`, what a URL, a time or a path has
- * in front of its colon, and anything inside a code fence. What is held back is the beginning of the
- * current line, as long as it may become a label.
+ * A line belongs to a speaker if it starts with a label: up to 64 characters, at least one letter or digit among
+ * them, then a colon. Not labels: a text that starts with `[` or `<`, the part of a URL, a time or a path before its
+ * colon (`https://`, `12:30`, `C:\`), and lines in a code fence. The start of the current line is held back while it
+ * may still become a label.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import { createTextEndFilter, type TextEndDetector } from './end-answer-inside-text.ts'
 import type { Stage } from '../../../core/stream/stage.ts'
 
-/**
- * `ownLabels` are those of the speaker itself. If there are none, the label that the answer opens
- * with is taken for one.
- */
+/** `ownLabels` are the labels of the model itself. If there are none, a label at the start of the answer is its own. */
 export function createOtherSpeakerFilter(
   ownLabels: readonly string[] = [],
 ): Stage<StreamEvent, StreamEvent> {
-  const own = new Set(ownLabels.map(plain))
-  return createTextEndFilter(() => watchFor(own))
+  const labels = new Set(ownLabels.map(normalizeLabel))
+  return createTextEndFilter(() => detectOtherSpeaker(labels))
 }
 
-const MAX_LABEL = 64
-/** A label, its colon, and what tells whether that is one. */
-const MAX_HELD = MAX_LABEL + 2
+const MAX_LABEL_CHARS = 64
+/** A label, its colon, and the character after it, e.g. the first slash of `https://`. */
+const MAX_HELD_CHARS = MAX_LABEL_CHARS + 2
 
-function watchFor(own: Set<string>): TextEndDetector {
-  let read = 0
-  /** What is known of the current line; `null` when the rest of it does not matter. */
+function detectOtherSpeaker(ownLabels: Set<string>): TextEndDetector {
+  let readChars = 0
+  /** The start of the current line; null once the rest of the line no longer matters. */
   let line: string | null = ''
   let fence: string | null = null
-  let isUnopened = true
-  let isCut = false
+  let isFirstLine = true
+  let isCutShort = false
 
-  /** `isWhole`: more of the line does not come. Returns whether it is another speaker's. */
-  const judge = (begun: string, isWhole: boolean): boolean => {
+  /** Returns true if the line is another speaker's. */
+  const isOtherSpeaker = (start: string, isCompleteLine: boolean): boolean => {
     if (fence !== null) {
-      if (!isWhole && begun.length < MAX_HELD) return false
-      if (isWhole && closes(begun, fence)) fence = null
+      if (!isCompleteLine && start.length < MAX_HELD_CHARS) return false
+      if (isCompleteLine && closesFence(start, fence)) fence = null
       line = null
       return false
     }
-    const found = kindOf(begun, isWhole)
-    if (found === 'open') return false
-    const isOpening = isUnopened
-    if (begun.trim() !== '') isUnopened = false
+    const kind = classifyLine(start, isCompleteLine)
+    if (kind === 'undecided') return false
+    const startsAnswer = isFirstLine
+    if (start.trim() !== '') isFirstLine = false
     line = null
-    if (found === 'plain') return false
-    if ('fence' in found) fence = found.fence
-    else if (!own.has(found.label)) {
-      if (own.size > 0 || !isOpening) return true
-      own.add(found.label)
+    if (kind === 'plain') return false
+    if ('fence' in kind) fence = kind.fence
+    else if (!ownLabels.has(kind.label)) {
+      if (ownLabels.size > 0 || !startsAnswer) return true
+      ownLabels.add(kind.label)
     }
     return false
   }
   return {
     read(text) {
-      let at = 0
-      while (at < text.length) {
-        const newline = text.indexOf('\n', at)
+      let index = 0
+      while (index < text.length) {
+        const newline = text.indexOf('\n', index)
         const end = newline < 0 ? text.length : newline
         if (line !== null) {
-          const start = read + at - line.length
-          line += text.slice(at, Math.min(end, at + MAX_HELD - line.length))
-          isCut = judge(line, newline >= 0)
-          if (isCut) return start
+          const lineStart = readChars + index - line.length
+          line += text.slice(index, Math.min(end, index + MAX_HELD_CHARS - line.length))
+          isCutShort = isOtherSpeaker(line, newline >= 0)
+          if (isCutShort) return lineStart
         }
-        at = end
+        index = end
         if (newline < 0) break
-        at += 1
+        index += 1
         line = ''
       }
-      read += text.length
-      return fence === null && line !== null ? read - line.length : read
+      readChars += text.length
+      return fence === null && line !== null ? readChars - line.length : readChars
     },
     settle() {
-      const start = read - (line?.length ?? 0)
+      const lineStart = readChars - (line?.length ?? 0)
       if (fence === null && line !== null && line !== '') {
-        isCut = judge(line, true)
+        isCutShort = isOtherSpeaker(line, true)
         line = null
       }
-      return isCut ? start : read
+      return isCutShort ? lineStart : readChars
     },
-    isCutShort: () => isCut,
+    isCutShort: () => isCutShort,
   }
 }
 
-/** What a line is, by its beginning; `open` while that cannot be told. */
-function kindOf(
+/** Classifies a line by its start; `undecided` if more of the line is needed. */
+function classifyLine(
   line: string,
-  isWhole: boolean,
-): 'open' | 'plain' | { readonly fence: string } | { readonly label: string } {
+  isCompleteLine: boolean,
+): 'undecided' | 'plain' | { readonly fence: string } | { readonly label: string } {
   const start = line.trimStart()
-  if (start === '') return isWhole || line.length >= MAX_HELD ? 'plain' : 'open'
+  if (start === '') return isCompleteLine || line.length >= MAX_HELD_CHARS ? 'plain' : 'undecided'
   const first = start.charAt(0)
   if (first === '[' || first === '<') return 'plain'
   if (first === '`' || first === '~') {
-    const run = runOf(start)
-    if (run === start && !isWhole && line.length < MAX_HELD) return 'open'
-    if (run.length >= 3) return { fence: run }
+    const fence = readRepeatedStart(start)
+    if (fence === start && !isCompleteLine && line.length < MAX_HELD_CHARS) return 'undecided'
+    if (fence.length >= 3) return { fence }
   }
   const colon = line.search(/[:：]/)
-  if (colon < 0 ? line.length > MAX_LABEL : colon > MAX_LABEL) return 'plain'
-  if (colon < 0) return isWhole ? 'plain' : 'open'
+  if (colon < 0 ? line.length > MAX_LABEL_CHARS : colon > MAX_LABEL_CHARS) return 'plain'
+  if (colon < 0) return isCompleteLine ? 'plain' : 'undecided'
   const label = line.slice(0, colon)
   if (!/[\p{L}\p{N}]/u.test(label)) return 'plain'
-  const behind = line.charAt(colon + 1)
-  if (behind === '' && !isWhole && line.charAt(colon) === ':') return 'open'
-  return /[\d/:\\]/.test(behind) ? 'plain' : { label: plain(label) }
+  const next = line.charAt(colon + 1)
+  if (next === '' && !isCompleteLine && line.charAt(colon) === ':') return 'undecided'
+  return /[\d/:\\]/.test(next) ? 'plain' : { label: normalizeLabel(label) }
 }
 
-/** As many of its first character as it begins with. */
-function runOf(text: string): string {
+/** Returns the repetition of the first character, e.g. three backticks of a code fence with a language. */
+function readRepeatedStart(text: string): string {
   const first = text.charAt(0)
   let end = 1
   while (text.charAt(end) === first) end += 1
   return text.slice(0, end)
 }
 
-function closes(line: string, fence: string): boolean {
+function closesFence(line: string, fence: string): boolean {
   const text = line.trim()
-  return text.startsWith(fence) && runOf(text) === text
+  return text.startsWith(fence) && readRepeatedStart(text) === text
 }
 
-/** A label without its emphasis, as in `**Ada**`. */
-function plain(label: string): string {
+/** Removes emphasis and case: `**Ada**` → `ada`. */
+function normalizeLabel(label: string): string {
   return label
     .replaceAll(/[*_\s]+/g, ' ')
     .trim()

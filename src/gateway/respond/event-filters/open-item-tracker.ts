@@ -1,6 +1,6 @@
 /**
- * Remembers what was told of the items of an answer, so that whoever ends it early can end what is
- * open as well: an item then holds what its deltas have said, and nothing more.
+ * Tracks the open items of an answer, so that a filter that ends the answer early can end them as well. Such an
+ * item has the text of its deltas so far.
  */
 import type { ItemEnded, StreamEvent } from '../../../core/stream-event.ts'
 import type { Item, Message, Part, Reasoning } from '../../../core/item.ts'
@@ -8,31 +8,31 @@ import type { Json, JsonObject } from '../../../core/json/json.ts'
 
 export interface OpenItemTracker {
   readonly readEvent: (event: StreamEvent) => void
-  /** Ends what is open. The item at `whole` is as it should be; the others broke off. */
-  readonly close: (whole: number) => readonly ItemEnded[]
+  /** Ends all open items: the item at `completeIndex` as completed, the others as incomplete. */
+  readonly close: (completeIndex: number) => readonly ItemEnded[]
 }
 
 export function trackOpenItems(): OpenItemTracker {
-  const open = new Map<number, Draft>()
+  const open = new Map<number, PartialItem>()
   return {
     readEvent(event) {
-      if (event.type === 'item-started') open.set(event.index, newDraft(event.item))
+      if (event.type === 'item-started') open.set(event.index, createPartialItem(event.item))
       else if (event.type === 'item-ended') open.delete(event.index)
-      else if ('index' in event) note(event, open.get(event.index))
+      else if ('index' in event) addToPartialItem(event, open.get(event.index))
     },
-    close: (whole) =>
+    close: (completeIndex) =>
       [...open]
         .toSorted(([one], [other]) => one - other)
-        .map(([index, draft]) => ({
+        .map(([index, partial]) => ({
           type: 'item-ended',
           index,
-          item: itemOf(draft, index === whole),
+          item: buildItem(partial, index === completeIndex),
         })),
   }
 }
 
-/** What was said, by its place. A call says everything at place 0 of `texts`. */
-interface Draft {
+/** Each array is indexed by part. The arguments or the input of a call are the text at index 0. */
+interface PartialItem {
   readonly item: Item
   readonly texts: string[]
   readonly refusals: string[]
@@ -41,50 +41,51 @@ interface Draft {
   readonly logprobs: Json[][]
 }
 
-function newDraft(item: Item): Draft {
+function createPartialItem(item: Item): PartialItem {
   return { item, texts: [], refusals: [], summary: [], annotations: [], logprobs: [] }
 }
 
-type Told = Extract<StreamEvent, { readonly index: number }>
+type ItemEvent = Extract<StreamEvent, { readonly index: number }>
 
-function note(event: Told, draft: Draft | undefined): void {
-  if (draft === undefined) return
+function addToPartialItem(event: ItemEvent, partial: PartialItem | undefined): void {
+  if (partial === undefined) return
+  const { texts, refusals, summary, annotations, logprobs } = partial
   switch (event.type) {
     case 'text-delta':
-      add(draft.texts, event.part, event.text)
-      if (event.logprobs !== undefined) (draft.logprobs[event.part] ??= []).push(...event.logprobs)
+      appendText(texts, event.part, event.text)
+      if (event.logprobs !== undefined) (logprobs[event.part] ??= []).push(...event.logprobs)
       return
     case 'refusal-delta':
-      return add(draft.refusals, event.part, event.text)
+      return appendText(refusals, event.part, event.text)
     case 'reasoning-delta':
-      return add(event.channel === 'summary' ? draft.summary : draft.texts, event.part, event.text)
+      return appendText(event.channel === 'summary' ? summary : texts, event.part, event.text)
     case 'arguments-delta':
-      return add(draft.texts, 0, event.text)
+      return appendText(texts, 0, event.text)
     case 'annotation-added':
-      ;(draft.annotations[event.part] ??= []).push(event.annotation)
+      ;(annotations[event.part] ??= []).push(event.annotation)
       return
     case 'item-started':
     case 'item-ended':
   }
 }
 
-function add(texts: string[], part: number, text: string): void {
+function appendText(texts: string[], part: number, text: string): void {
   texts[part] = (texts[part] ?? '') + text
 }
 
-function itemOf(draft: Draft, isWhole: boolean): Item {
-  const { item, texts } = draft
+function buildItem(partial: PartialItem, isComplete: boolean): Item {
+  const { item, texts } = partial
   switch (item.type) {
     case 'message':
-      return { ...item, content: partsOf(draft), ...statusOf(item, isWhole) }
+      return { ...item, content: buildContent(partial), ...buildStatus(item, isComplete) }
     case 'reasoning':
-      return { ...item, ...thoughtOf(draft), ...statusOf(item, isWhole) }
+      return { ...item, ...buildReasoning(partial), ...buildStatus(item, isComplete) }
     case 'function_call': {
       const text = texts[0] ?? ''
-      return { ...item, arguments: text, ...statusOf(item, isWhole || isJson(text)) }
+      return { ...item, arguments: text, ...buildStatus(item, isComplete || isJson(text)) }
     }
     case 'custom_tool_call':
-      return { ...item, input: texts[0] ?? '', ...statusOf(item, isWhole) }
+      return { ...item, input: texts[0] ?? '', ...buildStatus(item, isComplete) }
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'opaque':
@@ -92,38 +93,39 @@ function itemOf(draft: Draft, isWhole: boolean): Item {
   }
 }
 
-function partsOf({ texts, refusals, annotations, logprobs }: Draft): Message['content'] {
+function buildContent(partial: PartialItem): Message['content'] {
+  const { texts, refusals } = partial
   const length = Math.max(texts.length, refusals.length)
-  return Array.from({ length }, (_, at): Part => {
-    const refusal = refusals[at]
+  return Array.from({ length }, (_, index): Part => {
+    const refusal = refusals[index]
     if (refusal !== undefined) return { type: 'refusal', refusal }
-    const [added, tokens] = [annotations[at], logprobs[at]]
+    const [annotations, logprobs] = [partial.annotations[index], partial.logprobs[index]]
     return {
       type: 'output_text',
-      text: texts[at] ?? '',
-      ...(added === undefined ? {} : { annotations: added }),
-      ...(tokens === undefined ? {} : { logprobs: tokens }),
+      text: texts[index] ?? '',
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(logprobs === undefined ? {} : { logprobs }),
     }
   })
 }
 
-function thoughtOf({ summary, texts }: Draft): Pick<Reasoning, 'summary' | 'content'> {
+function buildReasoning({ summary, texts }: PartialItem): Pick<Reasoning, 'summary' | 'content'> {
   return {
-    summary: whole(summary).map((text) => ({ type: 'summary_text', text })),
+    summary: fillGaps(summary).map((text) => ({ type: 'summary_text', text })),
     ...(texts.length === 0
       ? {}
-      : { content: whole(texts).map((text) => ({ type: 'reasoning_text', text })) }),
+      : { content: fillGaps(texts).map((text) => ({ type: 'reasoning_text', text })) }),
   }
 }
 
-/** Nothing need have been said at a place in front of another. */
-function whole(texts: readonly (string | undefined)[]): readonly string[] {
+/** Returns a text for each part: a part without deltas before a part with deltas is a gap in the array. */
+function fillGaps(texts: readonly (string | undefined)[]): readonly string[] {
   return Array.from(texts, (text) => text ?? '')
 }
 
-/** Wires that have no status for an item that is whole are not given one. */
-function statusOf({ status }: Item, isWhole: boolean): { readonly status?: string } {
-  if (!isWhole) return { status: 'incomplete' }
+/** A complete item gets no status if it started without one, because its wire has no status. */
+function buildStatus({ status }: Item, isComplete: boolean): { readonly status?: string } {
+  if (!isComplete) return { status: 'incomplete' }
   return status === undefined ? {} : { status: 'completed' }
 }
 

@@ -1,18 +1,18 @@
-/** An answer that begins with an item which the gateway has made itself. The others move up by one. */
+/** Adds an item that the gateway made, such as a compaction, before the items of the model. Their indexes grow by one. */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { EventFilter } from './apply-event-filters.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 
 export function createPrependItemFilter(item: Item): EventFilter {
-  const own: readonly StreamEvent[] = [
+  const itemEvents: readonly StreamEvent[] = [
     { type: 'item-started', index: 0, item },
     { type: 'item-ended', index: 0, item },
   ]
   let hasBegun = false
   return {
     push(event) {
-      const first = hasBegun ? NO_OUTPUT : own
+      const first = hasBegun ? NO_OUTPUT : itemEvents
       hasBegun = true
       if (event.type === 'answer-started') return [event, ...first]
       return [...first, 'index' in event ? { ...event, index: event.index + 1 } : event]

@@ -1,9 +1,9 @@
 /**
- * What may end the answer to a request before its model does: stop strings that its upstream was not
- * told, and another speaker's line. An account's `createOtherSpeakerFilter` goes before the setting; it is
- * `true`, `false`, or a list of the speaker's own labels.
+ * Selects the event filters of an answer: one ends it at stop sequences that the upstream was not sent, one
+ * before a line of another speaker. The account's quirk `speakerGuard` overrides the setting `SPEAKER_GUARD`; it
+ * is `true`, `false`, or a list of the model's own labels, e.g. `["Ada"]`.
  *
- * What the gateway lets an answer begin with stands behind them, for no model has said it.
+ * An item that the gateway prepends is added last, so that the other filters read only the model's items.
  */
 import type { PromptParameters } from '../../../core/prompt.ts'
 import type { Settings } from '../../../settings/read-settings.ts'
@@ -18,7 +18,7 @@ export function selectEventFilters(
   settings: Settings,
 ): readonly EventFilter[] {
   const { unsentStopSequences = [] } = encoded
-  const ownLabels = ownLabelsOf(account.quirks['speakerGuard']) ?? settings.SPEAKER_GUARD
+  const ownLabels = readSpeakerGuardQuirk(account.quirks['speakerGuard']) ?? settings.SPEAKER_GUARD
   return [
     ...(unsentStopSequences.length === 0 ? [] : [createStopSequenceFilter(unsentStopSequences)]),
     ...(ownLabels === 'off' || !isDialogue(prompt.params)
@@ -28,14 +28,14 @@ export function selectEventFilters(
   ]
 }
 
-function ownLabelsOf(quirk: unknown): readonly string[] | 'off' | null {
+function readSpeakerGuardQuirk(quirk: unknown): readonly string[] | 'off' | null {
   if (quirk === true) return []
   if (quirk === false) return 'off'
   const isList = Array.isArray(quirk) && quirk.every((label) => typeof label === 'string')
   return isList ? quirk : null
 }
 
-/** JSON is full of labels, and of several answers only one could be told anew. */
+/** False for JSON, where each key looks like a label, and for several answers at once (`n: 2`), which pass through. */
 function isDialogue({ format, extra }: PromptParameters): boolean {
   const isText = format === null || format.type === 'text'
   return isText && (extra['n'] ?? 1) === 1

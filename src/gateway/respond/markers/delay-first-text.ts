@@ -1,14 +1,14 @@
 /**
- * Holds back the first text of an answer for the moment that it takes to store the items before it. The
- * marker, which names the stored turn, then comes before that text, and a user who stops the answer in
- * the middle of its first sentence keeps it. This is the only place where text waits for the database.
+ * Delays the first text of an answer, at most 50 ms, until the items before it are stored. The marker, which names the
+ * stored turn, can then come before the text: even if the user stops the answer in its first sentence, the client has
+ * the marker. No other text waits for the database.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import { waitWithTimeout } from '../../../core/wait-with-timeout.ts'
 
 export interface FirstTextDelay {
-  /** Returns the events that may be written now; events after the first text wait behind it, in order. */
+  /** Returns the events to write now. Events after a delayed text wait too, so that the order stays. */
   readonly push: (event: StreamEvent) => readonly StreamEvent[]
   /** Returns everything that is held back. */
   readonly release: () => readonly StreamEvent[]
@@ -16,7 +16,7 @@ export interface FirstTextDelay {
   readonly onReady: (write: (events: readonly StreamEvent[]) => void) => void
 }
 
-/** Longer than a write takes, and too short to be noticed before the first word. */
+/** Longer than a database write usually takes, and too short to be noticed. */
 const MAX_DELAY_MS = 50
 
 /** `whenStored` returns null if there is nothing to wait for; it is called once, at the first text. */

@@ -1,109 +1,109 @@
 /**
- * Where in the texts of an answer a marker may stand. There is no such place in a text that may be
- * JSON as a whole, nor in front of one that begins with HTML, in which some clients look for thoughts.
+ * Finds positions in the texts of an answer at which a marker stays invisible. There is none in a text that may be
+ * JSON as a whole, and none before a text that starts with HTML, because some clients look for reasoning there
+ * (e.g. `<think>`).
  */
 import type { TextDelta } from '../../../core/stream-event.ts'
 import { trackMarkdownInsertionPoints } from './track-markdown-insertion-points.ts'
 import { JSON_PROBE_CHARS, looksLikeJson } from './looks-like-json.ts'
 
 export const NO_POSITION = -1
-/** Before the delta, with which the words of an item begin. */
+/** Before the delta with which an item's visible text starts. */
 export const BEFORE_TEXT = -2
 
 export interface MarkerPositions {
-  /** Reads on. The first place in the delta's text, which then is behind a blank line. */
+  /** Reads the next delta. Returns the first position in its text, which is after a blank line. */
   readonly read: (delta: TextDelta) => number
-  /** Where the newest delta has its place in the text of its part. */
-  readonly newest: () => Newest
-  /** Whether a marker may stand at the end of the newest text, now that its item is over. */
+  /** Returns the position of the last delta in the text of its part. */
+  readonly lastDelta: () => DeltaRange
+  /** True if the marker may be added to the end of the last text. Called when its item ends. */
   readonly canEnd: () => boolean
-  /** Whether a marker may stand where nothing has been said yet. */
+  /** True if the marker may be the first text of the answer, which has no visible text yet. */
   readonly canBegin: () => boolean
-  /** Whether there will be no place any more. */
-  readonly isLost: () => boolean
+  /** True if the rest of the answer has no position, whatever it is. */
+  readonly areExhausted: () => boolean
 }
 
-interface Newest {
+export interface DeltaRange {
   readonly index: number
   readonly part: number
   readonly start: number
   readonly end: number
 }
 
-/** `before` is what stands in front of the answer. */
+/** `before` is the text that the answer continues, or empty. */
 export function trackMarkerPositions(before: string): MarkerPositions {
-  const place = trackMarkdownInsertionPoints()
-  place.push(before)
-  let isLost = before !== '' && looksLikeJson(headOf(before)) !== false
+  const markdown = trackMarkdownInsertionPoints()
+  markdown.push(before)
+  let areExhausted =
+    before !== '' && looksLikeJson(before.trimStart().slice(0, JSON_PROBE_CHARS)) !== false
   let index = NO_POSITION
   let part = NO_POSITION
   let start = 0
   let end = 0
-  /** Whether the item has said nothing but blanks. */
+  /** True while the item has only white space. */
   let isBlank = true
-  let head = ''
+  let jsonProbe = ''
   let isJson: boolean | null = null
 
-  /** Texts come one after the other; what is said in between is in no order that could be followed. */
-  const enter = (delta: TextDelta): void => {
+  /** Texts are expected one after the other: a delta of an earlier part ends the search. */
+  const startText = (delta: TextDelta): void => {
     if (delta.index === index && delta.part === part) return
     if (delta.index > index) {
-      if (index !== NO_POSITION) place.join()
+      if (index !== NO_POSITION) markdown.startNextText()
       isBlank = true
-      head = ''
+      jsonProbe = ''
       isJson = null
-    } else if (delta.index < index || delta.part < part || !place.canStartWith(LETTER))
-      isLost = true
+    } else if (delta.index < index || delta.part < part || !markdown.canStartWith(LETTER))
+      areExhausted = true
     index = delta.index
     part = delta.part
     end = 0
   }
-  const readHead = (text: string): void => {
+  const probeJson = (text: string): void => {
     if (isJson !== null) return
-    head += text.slice(0, JSON_PROBE_CHARS - head.length)
-    isJson = looksLikeJson(head)
-    if (isJson === true) isLost = true
+    jsonProbe += text.slice(0, JSON_PROBE_CHARS - jsonProbe.length)
+    isJson = looksLikeJson(jsonProbe)
+    if (isJson === true) areExhausted = true
   }
-  /** Blanks say nothing: the first words do. */
-  const readFirst = (text: string): number => {
-    const first = text.search(WORDS)
+  /** Reads a delta of an item that has only white space so far. */
+  const readStart = (text: string): number => {
+    const first = text.search(VISIBLE_CHAR)
     if (first === -1) {
-      place.push(text)
+      markdown.push(text)
       return NO_POSITION
     }
     isBlank = false
-    readHead(text.slice(first))
-    const canBegin = text[first] !== '<' && place.canStartWith(text)
-    const inside = place.push(text)
+    probeJson(text.slice(first))
+    const canBegin = text[first] !== '<' && markdown.canStartWith(text)
+    const inside = markdown.push(text)
     if (canBegin) return BEFORE_TEXT
     return inside > first ? inside : NO_POSITION
   }
   return {
     read(delta) {
-      enter(delta)
+      startText(delta)
       const { text } = delta
       start = end
       end += text.length
-      if (isLost) return NO_POSITION
-      if (!isBlank) readHead(text)
-      const found = isBlank ? readFirst(text) : place.push(text)
-      return isLost || isJson !== false || (found > 0 && isWhole(delta)) ? NO_POSITION : found
+      if (areExhausted) return NO_POSITION
+      if (!isBlank) probeJson(text)
+      const found = isBlank ? readStart(text) : markdown.push(text)
+      const isUnusable = areExhausted || isJson !== false || (found > 0 && hasLogprobs(delta))
+      return isUnusable ? NO_POSITION : found
     },
-    newest: () => ({ index, part, start, end }),
-    canEnd: () => !isLost && !isBlank && isJson === false && place.canEnd(),
-    canBegin: () => !isLost && isBlank && place.canStartWith(LETTER),
-    isLost: () => isLost,
+    lastDelta: () => ({ index, part, start, end }),
+    canEnd: () => !areExhausted && !isBlank && isJson === false && markdown.canEnd(),
+    canBegin: () => !areExhausted && isBlank && markdown.canStartWith(LETTER),
+    areExhausted: () => areExhausted,
   }
 }
 
+/** Any letter, with which a paragraph can start. */
 const LETTER = 'a'
-const WORDS = /[^ \t\r\n]/
+const VISIBLE_CHAR = /[^ \t\r\n]/
 
-function headOf(text: string): string {
-  return text.trimStart().slice(0, JSON_PROBE_CHARS)
-}
-
-/** What is said of each token cannot be parted as the text can. */
-function isWhole({ logprobs }: TextDelta): boolean {
+/** A delta with log probabilities cannot be split, because they are per token. */
+function hasLogprobs({ logprobs }: TextDelta): boolean {
   return logprobs !== undefined && logprobs.length > 0
 }

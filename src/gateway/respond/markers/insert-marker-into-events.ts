@@ -1,12 +1,11 @@
 /**
- * Puts the marker of a turn into an answer as it comes: as one delta of its own, and into the item
- * whose text it is. Where it might be seen, or change what is seen, there is none: a turn is found
- * by other means as well. Only if there are no others, it is a message by itself (`marker-only-message.ts`).
+ * Inserts the marker of a turn into a streamed answer: as a delta of its own, and into the item with that text. If
+ * the marker could be visible or change the rendered text everywhere, none is inserted: the turn is then found by its
+ * text. An answer without text or client calls gets a message with only the marker (`marker-only-message.ts`).
  *
- * Nothing is delayed but the end of a message that may be the last and has no marker yet. In the
- * Responses API an item that has ended cannot grow, so that a marker behind its text has to come
- * before its end. That waits for the next event; and, if the next event is the end of the answer,
- * for the last moment at which the turn may become ready. All that the message says is told by then.
+ * Only the end of a message is delayed, if it may be the last and has no marker yet: in the Responses API an ended
+ * item cannot grow, so a marker after its text has to come before its end. The end waits for the next event or, if
+ * that ends the answer, until `end` is called, which is the last chance for the turn to be stored in time.
  */
 import {
   isTerminalEvent,
@@ -22,47 +21,46 @@ import {
   BEFORE_TEXT,
   trackMarkerPositions,
   NO_POSITION,
+  type DeltaRange,
   type MarkerPositions,
 } from './find-marker-positions.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 
 export interface PendingMarker {
   readonly turnId: string
-  /** Whether the turn holds something worth replaying, and all of that is durable: only then it may be named. */
+  /** True once the turn is durable and has items that are worth replaying. No marker is written before. */
   readonly isReady: () => boolean
 }
 
 export interface MarkerOptions {
-  /** The answer goes on with a text of the client's, which puts it directly behind that. */
+  /** True if the client appends the answer to a text of its own, so that a line break is needed first. */
   readonly beginsWithBreak?: boolean
-  /** That text. Where it leaves something open, there is no place for a marker either. */
-  readonly continued?: string
+  /** The text that the answer continues. An open code fence in it, for example, rules out a marker. */
+  readonly continuedText?: string
 }
 
 export interface MarkerInserter {
-  /** `null` stands for the very event, unchanged. */
+  /** Returns the events to render; null for the same event, unchanged. */
   readonly push: (event: StreamEvent) => readonly StreamEvent[] | null
-  /** What was held back, and the outcome as it is told to the client. */
-  readonly end: (outcome: Outcome) => Ending
-}
-
-interface Ending {
-  readonly events: readonly StreamEvent[]
-  readonly outcome: Outcome
+  /** Returns the events that were held back, and the outcome as the client receives it. */
+  readonly end: (outcome: Outcome) => {
+    readonly events: readonly StreamEvent[]
+    readonly outcome: Outcome
+  }
 }
 
 const BREAK = '\n\n'
 
 export function createMarkerInserter(
-  mark: PendingMarker,
+  marker: PendingMarker,
   options: MarkerOptions = {},
 ): MarkerInserter {
-  const { beginsWithBreak = false, continued = '' } = options
-  const spots = trackMarkerPositions(continued + (beginsWithBreak ? BREAK : ''))
-  const added = createTextInsertions()
-  const silent = trackSilentAnswer()
-  const line = formatMarkerLine(mark.turnId) + BREAK
-  const texts = markTexts(mark, line, { spots, added, beginsWithBreak })
+  const { beginsWithBreak = false, continuedText = '' } = options
+  const positions = trackMarkerPositions(continuedText + (beginsWithBreak ? BREAK : ''))
+  const insertions = createTextInsertions()
+  const silentAnswer = trackSilentAnswer()
+  const line = formatMarkerLine(marker.turnId) + BREAK
+  const text = insertMarkerIntoText(marker, line, { positions, insertions, beginsWithBreak })
   let held: readonly StreamEvent[] = NO_OUTPUT
 
   const hold = (event: StreamEvent): readonly StreamEvent[] => {
@@ -70,107 +68,117 @@ export function createMarkerInserter(
     return NO_OUTPUT
   }
   const endItem = (event: ItemEnded): readonly StreamEvent[] | null => {
-    const mayGrow = !texts.isDone() && isNewest(event, spots.newest()) && spots.canEnd()
-    return mayGrow ? hold(event) : changed(event, added.toItem(event))
+    const mayGetMarker =
+      !text.isDone() && endsWithLastDelta(event, positions.lastDelta()) && positions.canEnd()
+    return mayGetMarker ? hold(event) : asListIfChanged(event, insertions.applyToItem(event))
   }
-  const tell = (event: StreamEvent): readonly StreamEvent[] | null => {
+  const mayBeMarkerOnly = (): boolean => silentAnswer.isSilent() && positions.canBegin()
+  const transform = (event: StreamEvent): readonly StreamEvent[] | null => {
     switch (event.type) {
       case 'text-delta':
-        return texts.read(event)
+        return text.read(event)
       case 'annotation-added':
-        return changed(event, added.toAnnotation(event))
+        return asListIfChanged(event, insertions.applyToAnnotation(event))
       case 'item-ended':
         return endItem(event)
       case 'answer-ended':
-        return mayBeAlone() ? hold(event) : null
+        return mayBeMarkerOnly() ? hold(event) : null
       default:
         return null
     }
   }
-  const mayBeAlone = (): boolean => silent.isSilent() && spots.canBegin()
   const release = (): readonly StreamEvent[] => {
     const released = held
     held = NO_OUTPUT
-    return released.map((event) => (event.type === 'item-ended' ? added.toItem(event) : event))
+    return released.map((event) =>
+      event.type === 'item-ended' ? insertions.applyToItem(event) : event,
+    )
   }
   return {
     push(event) {
-      silent.read(event)
-      if (held.length === 0) return tell(event)
+      silentAnswer.read(event)
+      if (held.length === 0) return transform(event)
       if (isTerminalEvent(event)) return hold(event)
-      const before = release()
-      return [...before, ...(tell(event) ?? [event])]
+      const released = release()
+      return [...released, ...(transform(event) ?? [event])]
     },
     end(outcome) {
-      // What failed was cut off anywhere.
-      const isMarked = outcome.failure === null && mark.isReady()
-      if (isMarked && mayBeAlone()) {
-        const { item, events } = silent.message(texts.lead() + line)
-        const told = { ...outcome, items: [...outcome.items, item] }
-        return { events: [...events, ...release()], outcome: told }
+      // A failed answer may have broken off anywhere in its text.
+      const isMarked = outcome.failure === null && marker.isReady()
+      if (isMarked && mayBeMarkerOnly()) {
+        const { item, events } = silentAnswer.createMarkerMessage(text.requiredBreak() + line)
+        const marked = { ...outcome, items: [...outcome.items, item] }
+        return { events: [...events, ...release()], outcome: marked }
       }
-      const { index, part, end } = spots.newest()
-      const isOpen = isMarked && held[0]?.type === 'item-ended'
-      const marker = isOpen ? [added.add({ index, part, at: end, text: BREAK + line })] : []
-      return { events: [...marker, ...release()], outcome: added.toOutcome(outcome) }
+      const { index, part, end } = positions.lastDelta()
+      const insertsAtEnd = isMarked && held[0]?.type === 'item-ended'
+      const deltas = insertsAtEnd
+        ? [insertions.insert({ index, part, at: end, text: BREAK + line })]
+        : []
+      return { events: [...deltas, ...release()], outcome: insertions.applyToOutcome(outcome) }
     },
   }
 }
 
-interface Placing {
-  readonly spots: MarkerPositions
-  readonly added: TextInsertions
+interface TextMarking {
+  readonly positions: MarkerPositions
+  readonly insertions: TextInsertions
   readonly beginsWithBreak: boolean
 }
 
-/** Tells the text of an answer with the marker in the first place that it may have, once the turn is ready. */
-function markTexts(mark: PendingMarker, line: string, { spots, added, beginsWithBreak }: Placing) {
+/** Inserts the marker at the first possible position after the turn is ready. */
+function insertMarkerIntoText(
+  marker: PendingMarker,
+  line: string,
+  { positions, insertions, beginsWithBreak }: TextMarking,
+) {
   let needsBreak = beginsWithBreak
-  let hasShown = false
+  let hasText = false
   let isDone = false
-  const lead = (): string => (needsBreak ? BREAK : '')
+  /** Returns the line break that the first text still needs before it. */
+  const requiredBreak = (): string => (needsBreak ? BREAK : '')
   return {
-    /** What is still to be told in front of the first text. */
-    lead,
-    /** Whether there is a marker, or no place for one any more. */
+    requiredBreak,
+    /** True once the marker is inserted, or if no position is left. */
     isDone: () => isDone,
     read(delta: TextDelta): readonly StreamEvent[] | null {
       if (isDone || delta.text === '') return null
-      const found = spots.read(delta)
-      const isMarked = found !== NO_POSITION && mark.isReady()
-      isDone = isMarked || spots.isLost()
-      const before = lead()
-      const front = needsBreak || hasShown ? BREAK + line : line
+      const found = positions.read(delta)
+      const isMarked = found !== NO_POSITION && marker.isReady()
+      isDone = isMarked || positions.areExhausted()
+      const lineBreak = requiredBreak()
+      const leadingLine = needsBreak || hasText ? BREAK + line : line
       needsBreak = false
-      hasShown = true
-      if (!isMarked && before === '') return null
-      const { index, part, start } = spots.newest()
-      const addAt = (at: number, text: string) => added.add({ index, part, at: start + at, text })
-      if (!isMarked) return [addAt(0, before), delta]
-      if (found === BEFORE_TEXT) return [addAt(0, front), delta]
-      const broken = before === '' ? [] : [addAt(0, before)]
-      return [...broken, ...parted(delta, found, addAt(found, line))]
+      hasText = true
+      if (!isMarked && lineBreak === '') return null
+      const { index, part, start } = positions.lastDelta()
+      const insertAt = (offset: number, text: string) =>
+        insertions.insert({ index, part, at: start + offset, text })
+      if (!isMarked) return [insertAt(0, lineBreak), delta]
+      if (found === BEFORE_TEXT) return [insertAt(0, leadingLine), delta]
+      const breaks = lineBreak === '' ? [] : [insertAt(0, lineBreak)]
+      return [...breaks, ...splitAtMarker(delta, found, insertAt(found, line))]
     },
   }
 }
 
-function changed<Event extends StreamEvent>(event: Event, told: Event): readonly Event[] | null {
-  return told === event ? null : [told]
+function asListIfChanged<Event extends StreamEvent>(
+  event: Event,
+  result: Event,
+): readonly Event[] | null {
+  return result === event ? null : [result]
 }
 
-function parted(delta: TextDelta, at: number, marker: TextDelta): readonly TextDelta[] {
+function splitAtMarker(delta: TextDelta, offset: number, marker: TextDelta): readonly TextDelta[] {
   const { text } = delta
-  if (at === 0) return [marker, delta]
-  return [{ ...delta, text: text.slice(0, at) }, marker, { ...delta, text: text.slice(at) }]
+  if (offset === 0) return [marker, delta]
+  return [{ ...delta, text: text.slice(0, offset) }, marker, { ...delta, text: text.slice(offset) }]
 }
 
-/** Whether the item ends with the text that was told last, as it was told. */
-function isNewest(
-  { index, item }: ItemEnded,
-  newest: { readonly index: number; readonly part: number; readonly end: number },
-): boolean {
-  if (item.type !== 'message' || index !== newest.index) return false
+/** True if the item ends with the text of the last delta, as it was streamed. */
+function endsWithLastDelta({ index, item }: ItemEnded, lastDelta: DeltaRange): boolean {
+  if (item.type !== 'message' || index !== lastDelta.index) return false
   const last = item.content.at(-1)
-  const isLast = item.content.length === newest.part + 1
-  return isLast && last?.type === 'output_text' && last.text.length === newest.end
+  const isLastPart = item.content.length === lastDelta.part + 1
+  return isLastPart && last?.type === 'output_text' && last.text.length === lastDelta.end
 }

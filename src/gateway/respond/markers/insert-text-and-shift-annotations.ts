@@ -1,83 +1,87 @@
 /**
- * What is told to a client in the text of an answer beyond what the model has said. The answer stays
- * as it is: here it is put into that which the client is told of it.
+ * Inserts text into the messages that a client receives, and shifts the positions of annotations: after 30 inserted
+ * characters, a citation at 6 to 9 is at 36 to 39. The stored answer does not change.
  */
 import type { AnnotationAdded, ItemEnded, TextDelta } from '../../../core/stream-event.ts'
 import type { Item, Part } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
 
+/** The `apply…` functions return the same object if it has no insertions. */
 export interface TextInsertions {
-  /** `at` counts the model's own characters. What is added later stands behind. */
-  readonly add: (added: TextInsertion) => TextDelta
-  /** The same object where nothing is added to what it is about. */
-  readonly toItem: (event: ItemEnded) => ItemEnded
-  readonly toAnnotation: (event: AnnotationAdded) => AnnotationAdded
-  /** Its items are those that `toItem` was given. */
-  readonly toOutcome: (outcome: Outcome) => Outcome
+  /** Records an insertion and returns its delta. A second insertion at a position goes after the first. */
+  readonly insert: (insertion: TextInsertion) => TextDelta
+  readonly applyToItem: (event: ItemEnded) => ItemEnded
+  readonly applyToAnnotation: (event: AnnotationAdded) => AnnotationAdded
+  /** Replaces the items that `applyToItem` changed before. */
+  readonly applyToOutcome: (outcome: Outcome) => Outcome
 }
 
 export interface TextInsertion {
   readonly index: number
   readonly part: number
+  /** Character offset in the model's own text of the part. */
   readonly at: number
   readonly text: string
 }
 
 export function createTextInsertions(): TextInsertions {
-  const all: TextInsertion[] = []
-  const items = new Map<Item, Item>()
-  const addedTo = (index: number, part: number): readonly TextInsertion[] =>
-    all.filter((added) => added.index === index && added.part === part)
+  const insertions: TextInsertion[] = []
+  const changedItems = new Map<Item, Item>()
+  const listInsertions = (index: number, part: number): readonly TextInsertion[] =>
+    insertions.filter((insertion) => insertion.index === index && insertion.part === part)
   return {
-    add(added) {
-      all.push(added)
-      return { type: 'text-delta', index: added.index, part: added.part, text: added.text }
+    insert(insertion) {
+      insertions.push(insertion)
+      const { index, part, text } = insertion
+      return { type: 'text-delta', index, part, text }
     },
-    toItem(event) {
+    applyToItem(event) {
       const { index, item } = event
-      if (item.type !== 'message' || all.every((added) => added.index !== index)) return event
-      const content = item.content.map((part, at) => withAdded(part, addedTo(index, at)))
-      const whole: Item = { ...item, content }
-      items.set(item, whole)
-      return { ...event, item: whole }
+      if (item.type !== 'message' || insertions.every((insertion) => insertion.index !== index))
+        return event
+      const content = item.content.map((part, partIndex) =>
+        insertIntoPart(part, listInsertions(index, partIndex)),
+      )
+      const changed: Item = { ...item, content }
+      changedItems.set(item, changed)
+      return { ...event, item: changed }
     },
-    toAnnotation(event) {
-      const annotation = moved(event.annotation, addedTo(event.index, event.part))
+    applyToAnnotation(event) {
+      const annotation = shiftAnnotation(event.annotation, listInsertions(event.index, event.part))
       return annotation === event.annotation ? event : { ...event, annotation }
     },
-    toOutcome(outcome) {
-      if (items.size === 0) return outcome
-      return { ...outcome, items: outcome.items.map((item) => items.get(item) ?? item) }
+    applyToOutcome(outcome) {
+      if (changedItems.size === 0) return outcome
+      return { ...outcome, items: outcome.items.map((item) => changedItems.get(item) ?? item) }
     },
   }
 }
 
-function withAdded(part: Part, added: readonly TextInsertion[]): Part {
-  if (added.length === 0 || part.type !== 'output_text') return part
+function insertIntoPart(part: Part, insertions: readonly TextInsertion[]): Part {
+  if (insertions.length === 0 || part.type !== 'output_text') return part
   let text = part.text
-  for (const { at, text: more } of added.toReversed()) {
-    text = text.slice(0, at) + more + text.slice(at)
+  for (const { at, text: inserted } of insertions.toReversed()) {
+    text = text.slice(0, at) + inserted + text.slice(at)
   }
   const { annotations } = part
   if (annotations === undefined) return { ...part, text }
-  return { ...part, text, annotations: annotations.map((one) => moved(one, added)) }
+  return { ...part, text, annotations: annotations.map((one) => shiftAnnotation(one, insertions)) }
 }
 
-/** An annotation says where in the text it belongs. */
-function moved(annotation: JsonObject, added: readonly TextInsertion[]): JsonObject {
-  if (added.length === 0) return annotation
-  const places = PLACES.flatMap(([name, isEnd]) => {
-    const place = annotation[name]
-    if (typeof place !== 'number') return []
-    const before = added.filter(({ at }) => (isEnd ? at < place : at <= place))
-    return [[name, before.reduce((sum, { text }) => sum + text.length, place)] as const]
+function shiftAnnotation(annotation: JsonObject, insertions: readonly TextInsertion[]): JsonObject {
+  if (insertions.length === 0) return annotation
+  const shifted = INDEX_FIELDS.flatMap(([name, isEnd]) => {
+    const position = annotation[name]
+    if (typeof position !== 'number') return []
+    const before = insertions.filter(({ at }) => (isEnd ? at < position : at <= position))
+    return [[name, before.reduce((sum, { text }) => sum + text.length, position)] as const]
   })
-  return { ...annotation, ...Object.fromEntries(places) }
+  return { ...annotation, ...Object.fromEntries(shifted) }
 }
 
-/** An end is the place behind the last character. */
-const PLACES = [
+/** The fields of an annotation that are text positions. An end is exclusive: text inserted at it does not move it. */
+const INDEX_FIELDS = [
   ['start_index', false],
   ['end_index', true],
   ['index', false],

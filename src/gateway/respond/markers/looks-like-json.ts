@@ -1,38 +1,38 @@
 /**
- * Whether a text may be an object or a list in JSON as a whole, told from how it begins, without
- * blanks in front; that is what clients read answers for. `null` while it cannot be told. A list is
- * told from a link, a citation and a box to tick by what is in the brackets, and what behind them.
+ * Detects from the start of a text whether all of it may be a JSON object or array, because clients parse such
+ * answers. White space before the text must be removed. Returns null while more text is needed. The content and
+ * the character after the brackets distinguish an array from a link, a citation (`[1] shows`) or a checkbox (`[x] done`).
  */
-export function looksLikeJson(head: string): boolean | null {
-  if (head.startsWith('{')) return true
-  if (!head.startsWith('[')) return false
-  const undecided = head.length < JSON_PROBE_CHARS ? null : true
+export function looksLikeJson(start: string): boolean | null {
+  if (start.startsWith('{')) return true
+  if (!start.startsWith('[')) return false
+  const undecided = start.length < JSON_PROBE_CHARS ? null : true
   let depth = 0
-  for (let at = 0; at < head.length; at += 1) {
-    const letter = head.charAt(at)
-    if (depth === 0 && at > 0 && !BLANK.test(letter)) return false
-    if (letter === '[') depth += 1
-    else if (letter === ']') depth -= 1
-    else if (letter === '{' || letter === '"') return true
-    else if (!IN_NUMBERS.test(letter)) return mayBeWord(head.slice(at)) ?? undecided
+  for (let index = 0; index < start.length; index += 1) {
+    const char = start.charAt(index)
+    if (depth === 0 && index > 0 && !WHITE_SPACE.test(char)) return false
+    if (char === '[') depth += 1
+    else if (char === ']') depth -= 1
+    else if (char === '{' || char === '"') return true
+    else if (!NUMBER_OR_SEPARATOR.test(char))
+      return startsWithLiteral(start.slice(index)) ?? undecided
   }
   return undecided
 }
 
-/** So many characters say it. */
+/** A text that is undecided after this many characters is taken for JSON. */
 export const JSON_PROBE_CHARS = 24
 
-const BLANK = /\s/
+const WHITE_SPACE = /\s/
 
-const IN_NUMBERS = /[\s\d.,+\-eE]/
+const NUMBER_OR_SEPARATOR = /[\s\d.,+\-eE]/
 
-function mayBeWord(text: string): boolean | null {
+/** Returns null if the text ends inside or directly after a literal, e.g. `tru`: more letters may follow. */
+function startsWithLiteral(text: string): boolean | null {
   const word = /^[a-z]*/.exec(text)?.[0] ?? ''
   const literal = LITERALS.find((one) => word !== '' && one.startsWith(word))
   if (literal === undefined) return false
-  // It may go on, and be another word.
-  if (word.length === text.length) return null
-  return word === literal
+  return word.length === text.length ? null : word === literal
 }
 
 const LITERALS = ['true', 'false', 'null']

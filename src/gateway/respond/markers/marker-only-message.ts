@@ -1,6 +1,6 @@
 /**
- * A message that is nothing but a marker, at the end of an answer that says nothing and calls nothing
- * of its client's: that client would have nothing to bring back by which the turn could be found.
+ * Creates a message with only a marker, at the end of an answer without text and without client calls. The client
+ * sends nothing else of such an answer back, so the turn could not be found.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Message } from '../../../core/item.ts'
@@ -8,39 +8,37 @@ import { callEndOf } from '../../../core/items/tool-call-pairs.ts'
 
 export interface SilentAnswerTracker {
   readonly read: (event: StreamEvent) => void
-  /** Whether it has items, but nothing up to here that its client will bring back. */
+  /** True if the answer has items so far, but none that the client sends back. */
   readonly isSilent: () => boolean
-  /** Behind all its items. */
-  readonly message: (text: string) => LoneMarker
-}
-
-interface LoneMarker {
-  readonly item: Message
-  readonly events: readonly StreamEvent[]
+  /** The message comes after all items of the answer. */
+  readonly createMarkerMessage: (text: string) => {
+    readonly item: Message
+    readonly events: readonly StreamEvent[]
+  }
 }
 
 export function trackSilentAnswer(): SilentAnswerTracker {
   let isSilent = true
-  let next = 0
+  let nextIndex = 0
   return {
     read(event) {
-      if ('index' in event) next = Math.max(next, event.index + 1)
+      if ('index' in event) nextIndex = Math.max(nextIndex, event.index + 1)
       if (event.type === 'item-started' && callEndOf(event.item)?.side === 'call') isSilent = false
       if (event.type === 'text-delta' || event.type === 'refusal-delta') {
         if (/\S/.test(event.text)) isSilent = false
       }
     },
-    isSilent: () => isSilent && next > 0,
-    message(text) {
+    isSilent: () => isSilent && nextIndex > 0,
+    createMarkerMessage(text) {
       const item: Message = {
         type: 'message',
         role: 'assistant',
         content: [{ type: 'output_text', text }],
       }
       const events: readonly StreamEvent[] = [
-        { type: 'item-started', index: next, item: { ...item, content: [] } },
-        { type: 'text-delta', index: next, part: 0, text },
-        { type: 'item-ended', index: next, item },
+        { type: 'item-started', index: nextIndex, item: { ...item, content: [] } },
+        { type: 'text-delta', index: nextIndex, part: 0, text },
+        { type: 'item-ended', index: nextIndex, item },
       ]
       return { item, events }
     },

@@ -1,72 +1,72 @@
 /**
- * Whether a Markdown text stands in HTML, as its lines tell one by one. Some readers take HTML for
- * what it is and some for words, and what holds with either is wanted here: HTML is over when its
- * block is, and the elements that it has opened are closed.
+ * Tracks, line by line, whether a Markdown text is inside HTML. Some Markdown parsers render HTML and some show it
+ * as text; a position must be safe for both. HTML is therefore over only when its block has ended and the elements
+ * that it opened are closed.
  */
 export interface HtmlBlockTracker {
-  /** The next line with words, which is no code. */
+  /** Reads the next line that is neither blank nor code. */
   readonly read: (line: string) => void
   readonly readBlank: () => void
-  /** Whether lines are read as HTML, and not as Markdown within an element. */
+  /** True if lines are raw HTML, rather than Markdown inside an element. */
   readonly isRaw: () => boolean
-  /** Whether something would be within an element if it stood behind a blank line. */
+  /** True if a text after a blank line would be inside an element. */
   readonly isOpen: () => boolean
 }
 
 export function trackMarkdownHtmlBlocks(): HtmlBlockTracker {
-  /** What ends the block: a string, or a blank line. */
-  let until: string | null = null
+  /** The text that ends the current block; null outside of a block. */
+  let blockEnd: string | null = null
   let depth = 0
   return {
     read(line) {
-      if (until === null && !line.includes('<')) return
+      if (blockEnd === null && !line.includes('<')) return
       const lower = line.toLowerCase()
-      const start = startOf(lower)
-      const begun = start === NOWHERE ? null : endingOf(lower.slice(start))
-      if (start !== NOWHERE || until === BLANK) depth += count(lower, OPENED)
-      if (depth > 0) depth = Math.max(0, depth - count(lower, CLOSED))
-      // What ends one block may be the beginning of another.
-      if (until === null || until === BLANK) until = begun ?? until
-      else if (lower.includes(until)) until = begun
+      const start = findHtmlStart(lower)
+      const newBlockEnd = start === NOT_FOUND ? null : findBlockEnd(lower.slice(start))
+      if (start !== NOT_FOUND || blockEnd === BLANK_LINE) depth += countTags(lower, OPENING_TAGS)
+      if (depth > 0) depth = Math.max(0, depth - countTags(lower, CLOSING_TAGS))
+      // The line that ends one block may start another.
+      if (blockEnd === null || blockEnd === BLANK_LINE) blockEnd = newBlockEnd ?? blockEnd
+      else if (lower.includes(blockEnd)) blockEnd = newBlockEnd
     },
     readBlank() {
-      if (until === BLANK) until = null
+      if (blockEnd === BLANK_LINE) blockEnd = null
     },
-    isRaw: () => until !== null,
-    isOpen: () => depth > 0 || (until !== null && until !== BLANK),
+    isRaw: () => blockEnd !== null,
+    isOpen: () => depth > 0 || (blockEnd !== null && blockEnd !== BLANK_LINE),
   }
 }
 
-const BLANK = '\n'
-const NOWHERE = -1
+const BLANK_LINE = '\n'
+const NOT_FOUND = -1
 
-/** The elements that hold others, and those that clients make out of a model's thoughts. */
-const NAMES =
+/** Container elements, and the elements that clients render a model's reasoning with. */
+const ELEMENT_NAMES =
   'details|summary|think|thinking|reason|reasoning|thought|code_interpreter|div|section|article|aside|main|nav|header|footer|form|fieldset|figure|table|thead|tbody|tr|td|th|ul|ol|dl|blockquote|center|svg|math|iframe|object|video|audio|canvas|select|button|template|noscript'
-const OPENED = new RegExp(`<(?:${NAMES})(?![\\w-])`, 'g')
-const CLOSED = new RegExp(`</(?:${NAMES})(?![\\w-])`, 'g')
+const OPENING_TAGS = new RegExp(`<(?:${ELEMENT_NAMES})(?![\\w-])`, 'g')
+const CLOSING_TAGS = new RegExp(`</(?:${ELEMENT_NAMES})(?![\\w-])`, 'g')
 
-function count(line: string, tags: RegExp): number {
+function countTags(line: string, tags: RegExp): number {
   return line.match(tags)?.length ?? 0
 }
 
-/** Behind blanks and the marks of lists and quotes. Nowhere if the line does not begin with HTML. */
-function startOf(line: string): number {
+/** Returns where HTML starts in the line, after list and quote signs: 2 for `> <div>`. */
+function findHtmlStart(line: string): number {
   const start = /^[\s>*+-]*(?:\d{1,9}[.)]\s+)?/.exec(line)?.[0].length ?? 0
-  return /^<[a-z/!?]/.test(line.slice(start, start + 2)) ? start : NOWHERE
+  return /^<[a-z/!?]/.test(line.slice(start, start + 2)) ? start : NOT_FOUND
 }
 
-/** What ends the block that begins so; `null` if it ends in the same line. */
-function endingOf(line: string): string | null {
-  for (const [opening, ending] of SPECIAL) {
+/** Returns the text that ends the block which starts with this line; null if the line ends it. */
+function findBlockEnd(line: string): string | null {
+  for (const [opening, ending] of SPECIAL_BLOCKS) {
     if (line.startsWith(opening)) return line.includes(ending, opening.length) ? null : ending
   }
   const name = /^<(script|pre|style|textarea)(?![\w-])/.exec(line)?.[1]
-  if (name === undefined) return BLANK
+  if (name === undefined) return BLANK_LINE
   return line.includes(`</${name}>`) ? null : `</${name}>`
 }
 
-const SPECIAL = [
+const SPECIAL_BLOCKS = [
   ['<!--', '-->'],
   ['<?', '?>'],
   ['<![cdata[', ']]>'],

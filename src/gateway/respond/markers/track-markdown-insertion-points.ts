@@ -1,77 +1,76 @@
 /**
- * Follows a Markdown text as it comes and knows where a line of our own may stand in it, unseen and
- * without a change to what is seen: directly behind a blank line, at the top level, in front of a
- * paragraph. The readers of Markdown that clients use differ; where they do, there is no such place.
+ * Follows a streamed Markdown text and finds positions at which an invisible line can be inserted without changing
+ * the rendered text: directly after a blank line, at the top level, before a paragraph. Where the Markdown parsers of
+ * clients differ, there is no such position.
  *
- * However the text is cut, what is known of it is the same; of a piece, the first place is told.
+ * The state does not depend on how the text is cut into pieces. Of each piece, only the first position is returned.
  */
 import { trackMarkdownCodeFences } from '../../../core/text/track-markdown-code-fences.ts'
 import { trackMarkdownHtmlBlocks } from './track-markdown-html-blocks.ts'
-import { trackMarkdownMathBlocks } from './track-markdown-math-blocks.ts'
 
 export interface MarkdownInsertionPoints {
-  /** Reads on. The first place in `text`, -1 if there is none. */
+  /** Reads the next piece. Returns the first position in `text`, or -1. */
   readonly push: (text: string) => number
-  /** Another text begins: some clients show it by itself, some behind a blank line. */
-  readonly join: () => void
-  /** Whether `text`, the beginning of a text, may have a line of our own in front of it. */
+  /** Starts the text of the next message, which some clients show by itself and some after a blank line. */
+  readonly startNextText: () => void
+  /** True if a line may be inserted before `text`, which is the start of a text. */
   readonly canStartWith: (text: string) => boolean
-  /** Whether a line of our own may stand at the end. The text is over by that. */
+  /** True if a line may be added at the end. Ends the text. */
   readonly canEnd: () => boolean
 }
 
 export function trackMarkdownInsertionPoints(): MarkdownInsertionPoints {
   const fences = trackMarkdownCodeFences()
   const html = trackMarkdownHtmlBlocks()
-  const math = trackMarkdownMathBlocks()
+  const math = trackMathBlocks()
   let line = ''
-  let hasWords = false
+  let hasText = false
   let isAfterBlank = false
   let isTable = false
-  /** How many line breaks there are without anything in between. */
+  /** Number of line breaks in sequence. */
   let breaks = 0
-  /** Nobody knows any more where it stands. */
-  let isLost = false
+  /** True once parsers disagree about the structure of the rest. */
+  let isAmbiguous = false
 
-  const isOpen = (): boolean => isLost || fences.isOpen() || html.isOpen() || math.isOpen()
-  const readBlank = (): void => {
+  const isOpen = (): boolean => isAmbiguous || fences.isOpen() || html.isOpen() || math.isOpen()
+  const readBlankLine = (): void => {
     isAfterBlank = true
     isTable = false
     html.readBlank()
   }
-  const readWords = (words: string): void => {
-    const isCode = fences.read(words, isAfterBlank)
-    // Code to some, and HTML to others.
-    if (fences.isInDoubt() || (isCode && html.isRaw())) isLost = true
+  const readTextLine = (text: string): void => {
+    const isCode = fences.read(text, isAfterBlank)
+    // Some parsers see code here, others HTML.
+    if (fences.isInDoubt() || (isCode && html.isRaw())) isAmbiguous = true
     isAfterBlank = false
-    hasWords = true
+    hasText = true
     if (isCode) return
-    html.read(words)
-    math.read(words)
-    isTable ||= looksLikeTable(words)
+    html.read(text)
+    math.read(text)
+    isTable ||= looksLikeTable(text)
   }
   const readLine = (): void => {
-    const whole = line.endsWith('\r') ? line.slice(0, -1) : line
+    const text = line.endsWith('\r') ? line.slice(0, -1) : line
     line = ''
-    // Alone, it breaks lines for some.
-    if (whole.includes('\r')) isLost = true
-    if (BLANK.test(whole)) readBlank()
-    else readWords(whole)
-    breaks = whole === '' ? breaks + 1 : 1
+    // Some parsers break lines at a `\r` without `\n`.
+    if (text.includes('\r')) isAmbiguous = true
+    if (BLANK_LINE.test(text)) readBlankLine()
+    else readTextLine(text)
+    breaks = text === '' ? breaks + 1 : 1
   }
-  const isPlace = (code: number): boolean =>
+  const isInsertionPoint = (nextCode: number): boolean =>
     isAfterBlank &&
-    hasWords &&
-    breaks === BREAKS &&
+    hasText &&
+    breaks === REQUIRED_BREAKS &&
     line === '' &&
-    beginsParagraph(code) &&
+    startsParagraph(nextCode) &&
     !isOpen()
 
   return {
     push(text) {
-      let place = -1
+      let position = -1
       for (let from = 0; from < text.length;) {
-        if (place === -1 && isPlace(text.charCodeAt(from))) place = from
+        if (position === -1 && isInsertionPoint(text.charCodeAt(from))) position = from
         const end = text.indexOf('\n', from)
         if (end === -1) {
           line += text.slice(from)
@@ -81,45 +80,72 @@ export function trackMarkdownInsertionPoints(): MarkdownInsertionPoints {
         readLine()
         from = end + 1
       }
-      return place
+      return position
     },
-    join() {
+    startNextText() {
       if (line !== '') readLine()
-      if (isOpen()) isLost = true
-      readBlank()
+      if (isOpen()) isAmbiguous = true
+      readBlankLine()
     },
     canStartWith(text) {
       if (line !== '' || isOpen()) return false
-      if (!hasWords || beginsParagraph(text.charCodeAt(0))) return true
-      // It may belong to a list, or to the code in front of it.
-      return !fences.isInList() && !SET_OFF.test(text)
+      if (!hasText || startsParagraph(text.charCodeAt(0))) return true
+      // The text may continue the list or the code before it.
+      return !fences.isInList() && !LIST_OR_CODE_START.test(text)
     },
     canEnd() {
       if (line !== '') readLine()
-      return hasWords && !isTable && !fences.isInList() && !isOpen()
+      return hasText && !isTable && !fences.isInList() && !isOpen()
     },
   }
 }
 
-/** A list is none to some if it begins behind certain other things. */
-const SET_OFF = /^(?: {4}| {0,3}(?:[\t\d]|[-+*](?:\s|$)))/
-/** To Markdown no other character is. */
-const BLANK = /^[ \t]*$/
+/** After certain blocks, some parsers do not see a list in these lines, e.g. `2) text` or an indented line. */
+const LIST_OR_CODE_START = /^(?: {4}| {0,3}(?:[\t\d]|[-+*](?:\s|$)))/
+/** Markdown counts only spaces and tabs as white space. */
+const BLANK_LINE = /^[ \t]*$/
 /**
- * One blank line without blanks, which are none to some. Behind more than one,
- * `core/markers/extract-turn-markers.ts` takes the breaks for the marker's own.
+ * Exactly one empty line: `\n\n`. A line with spaces is not blank for all parsers, and of more line breaks,
+ * `core/markers/extract-turn-markers.ts` would remove some together with the marker.
  */
-const BREAKS = 2
+const REQUIRED_BREAKS = 2
 
-/** A letter, which begins nothing but a paragraph: no list, no heading, no table, no HTML. */
-function beginsParagraph(code: number): boolean {
+/** True for a letter, which can start only a paragraph: no list, heading, table or HTML. */
+function startsParagraph(code: number): boolean {
   if (code < 0xc0) return (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
-  const isBlank =
+  const isWhiteSpace =
     code === 0x1680 || (code >= 0x2000 && code <= 0x206f) || code === 0x3000 || code === 0xfeff
-  return !isBlank
+  return !isWhiteSpace
 }
 
 function looksLikeTable(line: string): boolean {
   if (!line.includes('|')) return false
   return line.trimStart().startsWith('|') || /^[\s|:-]+$/.test(line)
 }
+
+/**
+ * Tracks, line by line, whether the text is inside a formula of several lines, such as `$$ … $$`. Clients that render
+ * formulas take everything up to the end of the formula for a part of it.
+ */
+function trackMathBlocks() {
+  let isInDollars = false
+  let isInBrackets = false
+  let depth = 0
+  return {
+    read(line: string): void {
+      if (!line.includes('$$') && !line.includes('\\')) return
+      for (const [sign] of line.replace(CODE_SPAN, '').matchAll(MATH_SIGNS)) {
+        if (sign === '$$') isInDollars = !isInDollars
+        else if (sign === '\\[') isInBrackets = true
+        else if (sign === '\\]') isInBrackets = false
+        else if (sign === '\\begin{') depth += 1
+        else if (sign === '\\end{') depth = Math.max(0, depth - 1)
+      }
+    },
+    isOpen: () => isInDollars || isInBrackets || depth > 0,
+  }
+}
+
+const CODE_SPAN = /`[^`]*`/g
+/** A double backslash is listed first because it starts a new row: `\\[` does not open a formula. */
+const MATH_SIGNS = /\\\\|\\\[|\\\]|\\begin\{|\\end\{|\$\$/g

@@ -1,7 +1,6 @@
 /**
- * Lets an answer name its turn in its own text: the client that keeps nothing but text brings the
- * marker back, and with it everything that belongs to the turn. It stands around a dialect's
- * renderer, so that what is recorded of the answer knows nothing of it.
+ * Wraps a renderer so that the answer's text contains the marker of its turn. A client that stores only text sends
+ * the marker back, and the gateway finds the turn with all its items. The recorder does not see the marker.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
@@ -14,55 +13,54 @@ import {
 } from './insert-marker-into-events.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
 
-export type { PendingMarker, MarkerOptions } from './insert-marker-into-events.ts'
-
 export function wrapRendererWithMarker(
   renderer: AnswerRenderer,
-  mark: PendingMarker,
+  marker: PendingMarker,
   options: MarkerOptions = {},
 ): AnswerRenderer {
-  const placer = createMarkerInserter(mark, options)
-  let isTold = false
+  const inserter = createMarkerInserter(marker, options)
+  let hasItems = false
   const render = (events: readonly StreamEvent[]): readonly SseMessage[] =>
     events.flatMap((event) => renderer.push(event))
   return {
     push(event) {
-      isTold ||= event.type === 'item-started'
-      const events = placer.push(event)
+      hasItems ||= event.type === 'item-started'
+      const events = inserter.push(event)
       return events === null ? renderer.push(event) : render(events)
     },
     end(outcome, endedAtMs) {
-      const ending = placer.end(outcome)
-      // An answer that was there at once is told by its outcome alone.
-      const told = isTold ? ending.outcome : wholeOutcome(outcome, mark, options)
-      return [...render(ending.events), ...renderer.end(told, endedAtMs)]
+      const ending = inserter.end(outcome)
+      // Without item events, the items are rendered from the outcome alone.
+      const marked = hasItems
+        ? ending.outcome
+        : addMarkerToOutcome(outcome, marker.turnId, options, marker.isReady)
+      return [...render(ending.events), ...renderer.end(marked, endedAtMs)]
     },
   }
 }
 
-/** The same for an answer that was there at once. The turn is ready. */
+/** Adds the marker to the outcome of a non-streamed answer, whose turn is stored already. */
 export function addMarkerToOutcome(
   outcome: Outcome,
   turnId: string,
   options: MarkerOptions = {},
+  isReady = () => true,
 ): Outcome {
-  return wholeOutcome(outcome, { turnId, isReady: () => true }, options)
-}
-
-function wholeOutcome(outcome: Outcome, mark: PendingMarker, options: MarkerOptions): Outcome {
-  const placer = createMarkerInserter(mark, options)
+  const inserter = createMarkerInserter({ turnId, isReady }, options)
   for (const [index, item] of outcome.items.entries()) {
-    for (const event of eventsOf(item, index)) placer.push(event)
+    for (const event of listItemEvents(item, index)) inserter.push(event)
   }
-  return placer.end(outcome).outcome
+  return inserter.end(outcome).outcome
 }
 
-function eventsOf(item: Item, index: number): readonly StreamEvent[] {
+function listItemEvents(item: Item, index: number): readonly StreamEvent[] {
   const parts = item.type === 'message' ? item.content : []
   return [
     { type: 'item-started', index, item },
-    ...parts.flatMap((part, at): readonly StreamEvent[] =>
-      part.type === 'output_text' ? [{ type: 'text-delta', index, part: at, text: part.text }] : [],
+    ...parts.flatMap((part, partIndex): readonly StreamEvent[] =>
+      part.type === 'output_text'
+        ? [{ type: 'text-delta', index, part: partIndex, text: part.text }]
+        : [],
     ),
     { type: 'item-ended', index, item },
   ]

@@ -1,8 +1,7 @@
 /**
- * Takes events that are like the one before but for their words. That nothing else differs is told
- * from their text alone, without parsing it, and a stream of tokens is mostly made of these. What
- * they said is told later as one such event with all their words: whoever follows the stream stands
- * then where each of them by itself would have left him.
+ * Passes text deltas, which are most events of a stream, through without parsing them. Each event is compared as text
+ * with a template that leaves only the model's text open, and that is learned from a parsed event. The matched events
+ * are merged into one, e.g. ` is` and ` 4` into ` is 4`, which the decoder reads later with the same result.
  */
 import {
   fillDeltaTemplate,
@@ -13,76 +12,76 @@ import {
 import type { SseMessage, TextDeltaPattern } from '../../../core/stream/stage.ts'
 
 export interface DeltaFastPath {
-  /** These events as the client is told them; `null` if not all are like the one that was learned. */
-  readonly take: (text: string) => string | null
-  /** What was taken, as one event. Nothing more is taken until another one was learned. */
-  readonly taken: () => SseMessage | null
-  /** From now on others are compared with this event, the last one in `text`, and are told as it is. */
-  readonly learn: (text: string, message: SseMessage, told: SseMessage) => void
+  /** Returns the events as the client is sent them; null unless all of them match the template. */
+  readonly matchDeltas: (text: string) => string | null
+  /** Returns the matched events as one event, and forgets the template. */
+  readonly takeMergedDelta: () => SseMessage | null
+  /** Learns a template from `message`, the last event in `text`, and from `patched`, its form for the client. */
+  readonly learnTemplate: (text: string, message: SseMessage, patched: SseMessage) => void
 }
 
-export function createDeltaFastPath(alone: TextDeltaPattern): DeltaFastPath {
-  let form: DeltaTemplate | null = null
-  let said = ''
-  let newest: readonly string[] | null = null
-  const patience = backOff()
+export function createDeltaFastPath(pattern: TextDeltaPattern): DeltaFastPath {
+  let template: DeltaTemplate | null = null
+  let mergedText = ''
+  let lastValues: readonly string[] | null = null
+  const backoff = createLearningBackoff()
 
   return {
-    take(text) {
-      if (form === null || text.length > LARGE_CHARS || said.length > MUCH_CHARS) return null
-      const { raw, told, words } = form
+    matchDeltas(text) {
+      if (template === null || text.length > MAX_CHUNK_CHARS) return null
+      if (mergedText.length > MAX_MERGED_CHARS) return null
+      const { raw, patched, textHole } = template
       let values: string[] = []
-      let more = ''
-      let ours = ''
-      for (let at = 0; at < text.length;) {
+      let chunkText = ''
+      let patchedText = ''
+      for (let index = 0; index < text.length;) {
         values = []
-        at = matchDeltaTemplate(raw, text, at, values)
-        if (at < 0) return null
-        more += values[words]
-        if (told !== null) ours += fillDeltaTemplate(told, values)
+        index = matchDeltaTemplate(raw, text, index, values)
+        if (index < 0) return null
+        chunkText += values[textHole]
+        if (patched !== null) patchedText += fillDeltaTemplate(patched, values)
       }
-      said += more
-      newest = values
-      patience.restore()
-      return told === null ? text : ours
+      mergedText += chunkText
+      lastValues = values
+      backoff.reset()
+      return patched === null ? text : patchedText
     },
-    taken() {
-      const last = newest
-      const like = form
-      const words = said
-      form = newest = null
-      said = ''
-      if (last === null || like === null) return null
-      return { event: like.event, data: fillDeltaTemplate(like.data, last.with(like.words, words)) }
+    takeMergedDelta() {
+      const [taken, values, text] = [template, lastValues, mergedText]
+      template = lastValues = null
+      mergedText = ''
+      if (values === null || taken === null) return null
+      const { event, data, textHole } = taken
+      return { event, data: fillDeltaTemplate(data, values.with(textHole, text)) }
     },
-    learn(text, message, told) {
-      if (message.data.length > LARGE_CHARS || patience.isOver()) return
-      form = deriveDeltaTemplate(text, message, told, alone)
+    learnTemplate(text, message, patched) {
+      if (message.data.length > MAX_CHUNK_CHARS || backoff.skipsNext()) return
+      template = deriveDeltaTemplate(text, message, patched, pattern)
     },
   }
 }
 
-/** A burst is read quickly as it is, and what fits only at first would be read twice. */
-const LARGE_CHARS = 64 * 1024
-/** Words hold on to the text that they were cut out of: they are read before there are too many. */
-const MUCH_CHARS = 16 * 1024
+/** A larger chunk is parsed at once: if only its first events matched, it would be read twice. */
+const MAX_CHUNK_CHARS = 64 * 1024
+/** Merged text keeps the chunks that it was cut from in memory, so it is decoded after this many characters. */
+const MAX_MERGED_CHARS = 16 * 1024
 
-/** Where no event is like the one before, less and less is learned. */
-function backOff() {
-  let unused = 0
-  let wait = 0
+/** Skips 1, 3, 7 … 63 events before the next template is learned, while no event matches one. */
+function createLearningBackoff() {
+  let nextSkips = 0
+  let remainingSkips = 0
   return {
-    isOver(): boolean {
-      wait -= 1
-      if (wait >= 0) return true
-      wait = unused
-      unused = Math.min(unused * 2 + 1, MOST_WAITING)
+    skipsNext(): boolean {
+      remainingSkips -= 1
+      if (remainingSkips >= 0) return true
+      remainingSkips = nextSkips
+      nextSkips = Math.min(nextSkips * 2 + 1, MAX_SKIPPED_EVENTS)
       return false
     },
-    restore(): void {
-      unused = wait = 0
+    reset(): void {
+      nextSkips = remainingSkips = 0
     },
   }
 }
 
-const MOST_WAITING = 63
+const MAX_SKIPPED_EVENTS = 63

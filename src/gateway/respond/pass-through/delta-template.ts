@@ -1,139 +1,145 @@
 /**
- * How an event is written: what of its text stays when the model says more, and where in it stands what
- * changes. Another one that is written so differs from it in nothing else.
+ * Derives a template from a text delta: the fixed text of the event, with holes for the model's text and for fields
+ * that change with every event. An event that matches the template differs from the original only in the holes.
  */
 import { formatSseMessage } from '../../../core/stream/sse.ts'
 import type { SseMessage, TextDeltaPattern } from '../../../core/stream/stage.ts'
 
-/** Texts that stay, each but the last one with what may stand behind it. */
-interface Pieces {
+/** The fixed pieces of a text; each piece but the last is followed by a hole, a pattern of its values. */
+interface TextTemplate {
   readonly fixed: readonly string[]
   readonly holes: readonly RegExp[]
 }
 
 export interface DeltaTemplate {
   readonly event: string | undefined
-  readonly raw: Pieces
-  readonly data: Pieces
-  /** `null`: just as it came. */
-  readonly told: Pieces | null
-  /** In which hole the words stand. */
-  readonly words: number
+  /** The complete event of the upstream, with its field names and line ends. */
+  readonly raw: TextTemplate
+  /** The data of the event alone. */
+  readonly data: TextTemplate
+  /** The complete event for the client; null if it is sent unchanged. */
+  readonly patched: TextTemplate | null
+  /** The index of the hole with the model's text. */
+  readonly textHole: number
 }
 
+/** Returns null if the event is no plain text delta, or if the patched event differs in the value of a hole. */
 export function deriveDeltaTemplate(
   text: string,
   message: SseMessage,
-  told: SseMessage,
-  alone: TextDeltaPattern,
+  patched: SseMessage,
+  pattern: TextDeltaPattern,
 ): DeltaTemplate | null {
-  const read = piecesOf(message.data, alone)
-  // Who writes it otherwise has his events read one by one.
-  if (read === null || !text.endsWith(`${message.data}\n\n`)) return null
+  const delta = parseDelta(message.data, pattern)
+  // The fast path needs events with one `data` line at the end. Others are parsed one by one.
+  if (delta === null || !text.endsWith(`${message.data}\n\n`)) return null
   const end = text.length - message.data.length - 2
-  const border = text.lastIndexOf('\n\n', end - 1)
-  const head = text.slice(border < 0 ? 0 : border + 2, end)
-  // With other line ends there may be whole events in it.
+  const previousEnd = text.lastIndexOf('\n\n', end - 1)
+  const head = text.slice(previousEnd < 0 ? 0 : previousEnd + 2, end)
+  // With `\r` as a line end, the head could hold complete events.
   if (head.includes('\r')) return null
-  const { pieces, values, words } = read
-  const raw = framed(pieces, head)
-  const form = { event: message.event, raw, data: pieces, words }
-  if (told === message) return { ...form, told: null }
-  const ours = piecesOf(told.data, alone)
-  const isLike = ours !== null && ours.words === words && isSame(ours.values, values)
-  return isLike
-    ? { ...form, told: framed(ours.pieces, formatSseMessage({ ...told, data: '' }).slice(0, -2)) }
-    : null
+  const { template: data, values, textHole } = delta
+  const common = { event: message.event, raw: addFrame(data, head), data, textHole }
+  if (patched === message) return { ...common, patched: null }
+  const patchedDelta = parseDelta(patched.data, pattern)
+  if (patchedDelta?.textHole !== textHole || !haveSameValues(patchedDelta.values, values))
+    return null
+  const patchedHead = formatSseMessage({ ...patched, data: '' }).slice(0, -2)
+  return { ...common, patched: addFrame(patchedDelta.template, patchedHead) }
 }
 
-function framed({ fixed, holes }: Pieces, before: string): Pieces {
+/** Adds the text of the event before its data, and the blank line after it. */
+function addFrame({ fixed, holes }: TextTemplate, head: string): TextTemplate {
   const last = fixed.length - 1
-  const whole = fixed.map((piece, at) => (at === last ? `${piece}\n\n` : piece))
-  return { fixed: whole.with(0, before + whole[0]), holes }
+  const ended = fixed.with(last, `${fixed[last]}\n\n`)
+  return { fixed: ended.with(0, head + ended[0]), holes }
 }
 
-/** What a string and a number of JSON are made of. */
-// oxlint-disable-next-line no-control-regex -- JSON allows none in a string
-const STRING = /[^"\\\u0000-\u001F]*(?:\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})[^"\\\u0000-\u001F]*)*/y
-const NUMBER = /(?:0|[1-9]\d*)/y
+/** The content of a JSON string, without its quotes. */
+const JSON_STRING_CONTENT =
+  // oxlint-disable-next-line no-control-regex -- JSON allows none in a string
+  /[^"\\\u0000-\u001F]*(?:\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})[^"\\\u0000-\u001F]*)*/y
+const JSON_NUMBER = /(?:0|[1-9]\d*)/y
 
-/** What no two events have in common, and nobody asks for. */
-const VARIES = /"obfuscation": ?"|"sequence_number": ?(?=\d)/g
+/** Fields that differ between any two events and that no decoder reads. */
+const VARYING_FIELDS = /"obfuscation": ?"|"sequence_number": ?(?=\d)/g
 
-interface Read {
-  readonly pieces: Pieces
+interface ParsedDelta {
+  readonly template: TextTemplate
+  /** The values of this event in the holes. */
   readonly values: readonly string[]
-  readonly words: number
+  readonly textHole: number
 }
 
-function piecesOf(
+function parseDelta(
   data: string,
   { before, after, excludedPatterns }: TextDeltaPattern,
-): Read | null {
-  if (excludedPatterns.some((sign) => sign.test(data))) return null
-  const [found] = before.exec(data) ?? []
-  if (found === undefined) return null
-  const holes = [...data.matchAll(VARIES)].map(({ 0: name, index }) => index + name.length)
-  holes.push(found.length)
-  holes.sort((one, other) => one - other)
+): ParsedDelta | null {
+  if (excludedPatterns.some((pattern) => pattern.test(data))) return null
+  const [beforeText] = before.exec(data) ?? []
+  if (beforeText === undefined) return null
+  const textStart = beforeText.length
+  const starts = [...data.matchAll(VARYING_FIELDS)].map(({ 0: name, index }) => index + name.length)
+  starts.push(textStart)
+  starts.sort((one, other) => one - other)
   const fixed: string[] = []
-  const kinds: RegExp[] = []
+  const holes: RegExp[] = []
   const values: string[] = []
-  let at = 0
-  for (const hole of holes) {
-    const kind = data[hole - 1] === '"' ? STRING : NUMBER
-    const value = readAt(kind, data, hole)
-    if (value === null || hole < at) return null
-    fixed.push(data.slice(at, hole))
-    kinds.push(kind)
+  let end = 0
+  for (const start of starts) {
+    const hole = data[start - 1] === '"' ? JSON_STRING_CONTENT : JSON_NUMBER
+    const value = readValueAt(hole, data, start)
+    if (value === null || start < end) return null
+    fixed.push(data.slice(end, start))
+    holes.push(hole)
     values.push(value)
-    at = hole + value.length
-    if (hole !== found.length) continue
-    // What is blank may mean less than words do.
-    if (isBlank(value) || !after.test(data.slice(at))) return null
+    end = start + value.length
+    if (start !== textStart) continue
+    // A decoder may treat white space in another way than text.
+    if (isBlank(value) || !after.test(data.slice(end))) return null
   }
-  fixed.push(data.slice(at))
-  return { pieces: { fixed, holes: kinds }, values, words: holes.indexOf(found.length) }
+  fixed.push(data.slice(end))
+  return { template: { fixed, holes }, values, textHole: starts.indexOf(textStart) }
 }
 
 function isBlank(value: string): boolean {
   return (JSON.parse(`"${value}"`) as string).trim() === ''
 }
 
-/** Where the event ends that begins there; -1 if it is another one. */
+/** Adds the values of the event at `start` to `values`. Returns its end, or -1 if it does not match. */
 export function matchDeltaTemplate(
-  { fixed, holes }: Pieces,
+  { fixed, holes }: TextTemplate,
   text: string,
-  from: number,
+  start: number,
   values: string[],
 ): number {
-  let at = from
-  for (let piece = 0; piece < fixed.length; piece += 1) {
-    const same = fixed[piece] ?? ''
-    // Compared at once, which `startsWith` does not do.
-    if (text.slice(at, at + same.length) !== same) return -1
-    at += same.length
-    const hole = holes[piece]
-    if (hole === undefined) return at
-    const value = readAt(hole, text, at)
+  let end = start
+  for (let index = 0; index < fixed.length; index += 1) {
+    const piece = fixed[index] ?? ''
+    // Faster than `startsWith`, which compares character by character.
+    if (text.slice(end, end + piece.length) !== piece) return -1
+    end += piece.length
+    const hole = holes[index]
+    if (hole === undefined) return end
+    const value = readValueAt(hole, text, end)
     if (value === null) return -1
     values.push(value)
-    at += value.length
+    end += value.length
   }
-  return at
+  return end
 }
 
-function readAt(kind: RegExp, text: string, at: number): string | null {
-  kind.lastIndex = at
-  return kind.test(text) ? text.slice(at, kind.lastIndex) : null
+function readValueAt(hole: RegExp, text: string, start: number): string | null {
+  hole.lastIndex = start
+  return hole.test(text) ? text.slice(start, hole.lastIndex) : null
 }
 
-export function fillDeltaTemplate({ fixed }: Pieces, values: readonly string[]): string {
+export function fillDeltaTemplate({ fixed }: TextTemplate, values: readonly string[]): string {
   let text = ''
-  for (let at = 0; at < fixed.length; at += 1) text += fixed[at] + (values[at] ?? '')
+  for (let index = 0; index < fixed.length; index += 1) text += fixed[index] + (values[index] ?? '')
   return text
 }
 
-function isSame(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((value, at) => value === others[at])
+function haveSameValues(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((value, index) => value === others[index])
 }

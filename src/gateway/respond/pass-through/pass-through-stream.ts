@@ -1,13 +1,12 @@
 /**
- * A stream of an upstream that speaks the client's own language. It is watched and passed on: byte
- * for byte where nothing of it is ours, message for message where ids and echoes are. Nothing is
- * parsed and written again but the few messages that change.
+ * Passes a stream through to a client that speaks the upstream's dialect. The bytes are sent unchanged, except for
+ * messages with ids and echoed fields, which are patched. Every message is also decoded, to store the answer.
  */
 import { isTerminalEvent, type Failure, type StreamEvent } from '../../../core/stream-event.ts'
 import type { OutcomeFold } from '../../../core/fold-answer-outcome.ts'
 import type { PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
 import type { Decoder } from '../../../providers/provider-interface.ts'
-import { closeBrokenAnswer } from '../event-filters/close-broken-answer.ts'
+import { closeBrokenAnswer } from '../event-filters/apply-event-filters.ts'
 import { createDeltaFastPath } from './delta-fast-path.ts'
 import type { ResponseWriter } from '../response-writer-interface.ts'
 import {
@@ -21,141 +20,142 @@ export interface PassThroughOptions {
   readonly decoder: Decoder
   readonly patcher: PassThroughPatcher
   readonly fold: OutcomeFold
-  /** Whether the last messages wait until the outcome is safe. */
+  /** True if the client requested storage, so that the last messages wait until the turn is stored. */
   readonly isStored: boolean
-  /** The same of an answer of which that is not known from the beginning: asked where it ends. */
+  /** Called at the end: true if the gateway stores the answer unrequested, e.g. because of its reasoning. */
   readonly isStoring?: () => boolean
 }
 
-export function createPassThroughWriter(parts: PassThroughOptions): ResponseWriter {
-  const { decoder, patcher, fold } = parts
-  const whole = createSseBoundaryBuffer()
-  const more = createDeltaFastPath(patcher.textDeltaPattern)
+export function createPassThroughWriter(options: PassThroughOptions): ResponseWriter {
+  const { decoder, patcher, fold } = options
+  const boundaries = createSseBoundaryBuffer()
+  const fastPath = createDeltaFastPath(patcher.textDeltaPattern)
   const sse = createSseTextDecoder()
-  const watch = watcher(decoder, fold)
-  const passage = passing(parts, watch)
-  /** Asked behind every token: found out where something was read. */
+  const observer = observeStream(decoder, fold)
+  const messagePatcher = createMessagePatcher(options, observer)
+  /** Stored, because it is read after every chunk. */
   let isOver = false
 
-  /** Follows what was passed on without being read. It only said more, so nothing is sent of it now. */
-  const catchUp = (): void => {
-    const message = more.taken()
-    if (message !== null) passage.sent([message])
+  /** Decodes the events that took the fast path. They are sent already. */
+  const decodeMergedDelta = (): void => {
+    const message = fastPath.takeMergedDelta()
+    if (message !== null) messagePatcher.patch([message])
   }
-  /** What is sent of these events instead; `null` for them as they came. */
-  const read = (text: string): readonly SseMessage[] | null => {
-    catchUp()
+  /** Returns the messages to send instead of these events; null if they are sent unchanged. */
+  const readEvents = (text: string): readonly SseMessage[] | null => {
+    decodeMergedDelta()
     const messages = sse.push(text)
-    const sent = passage.sent(messages)
+    const patched = messagePatcher.patch(messages)
     const last = messages.at(-1)
-    const goesOn = !watch.isOver() && !passage.isHeld()
-    if (last !== undefined && goesOn) more.learn(text, last, sent?.at(-1) ?? last)
-    isOver = watch.isUnreadable() || (passage.waits() && watch.isOver())
-    return sent
+    if (last !== undefined && !observer.isOver() && !messagePatcher.isHolding())
+      fastPath.learnTemplate(text, last, patched?.at(-1) ?? last)
+    isOver = observer.isUnreadable() || (messagePatcher.waitsForStore() && observer.isOver())
+    return patched
   }
 
   return {
     push(chunk) {
-      const bytes = whole.push(chunk)
+      const bytes = boundaries.push(chunk)
       if (bytes.length === 0) return bytes
-      // Of the very same bytes, so that what is changed and what is not are the same events.
       const text = utf8.decode(bytes)
-      const alike = more.take(text)
-      if (alike !== null) return alike === text ? bytes : alike
-      const sent = read(text)
-      return sent === null ? bytes : formatSseMessages(sent)
+      const deltas = fastPath.matchDeltas(text)
+      if (deltas !== null) return deltas === text ? bytes : deltas
+      const patched = readEvents(text)
+      return patched === null ? bytes : formatSseMessages(patched)
     },
     isOver: () => isOver,
-    isCutShort: watch.isUnreadable,
+    isCutShort: observer.isUnreadable,
     close(failure) {
-      catchUp()
-      const rest = failure === null ? [...sse.push(utf8.decode(whole.rest())), ...sse.end()] : []
-      const sent = passage.sent(rest) ?? rest
-      watch.close(failure)
-      return formatSseMessages(sent)
+      decodeMergedDelta()
+      const rest =
+        failure === null ? [...sse.push(utf8.decode(boundaries.rest())), ...sse.end()] : []
+      const patched = messagePatcher.patch(rest) ?? rest
+      observer.close(failure)
+      return formatSseMessages(patched)
     },
     outcome: fold.currentOutcome,
     end({ failure }) {
-      // What the upstream said at last is true only while the outcome is still what it said.
-      if (failure !== null && !watch.failureWasSent())
+      // Renders a failure that the upstream did not send itself, e.g. that the turn could not be stored.
+      if (failure !== null && !observer.hasUpstreamFailure())
         return formatSseMessages(patcher.renderFailure(failure))
-      return passage.waits() ? passage.ending() : ''
+      return messagePatcher.waitsForStore() ? messagePatcher.renderEnding() : ''
     },
   }
 }
 
-/** What goes on of the upstream's messages now, and what waits. */
-function passing(
+/** Decodes and patches the upstream's messages, and holds back those of the ending until the turn is stored. */
+function createMessagePatcher(
   { patcher, isStored, isStoring = () => isStored }: PassThroughOptions,
-  watch: ReturnType<typeof watcher>,
+  observer: ReturnType<typeof observeStream>,
 ) {
   let held: SseMessage[] | null = null
-  let isMarked = false
+  let hasDoneMarker = false
   return {
-    /** `null` if that is all of them, as they came. */
-    sent(messages: readonly SseMessage[]): readonly SseMessage[] | null {
-      let ours: SseMessage[] | null = held === null ? null : []
-      let at = 0
+    /** Returns the messages to send now; null if that is all of them, unchanged. */
+    patch(messages: readonly SseMessage[]): readonly SseMessage[] | null {
+      let patched: SseMessage[] | null = held === null ? null : []
+      let count = 0
       for (const message of messages) {
-        // What an upstream says behind its last word is no part of the answer.
-        if (watch.isOver() && (isMarked || !isDoneMarker(message))) {
-          ours ??= messages.slice(0, at)
+        // After the last event, only one `[DONE]` is passed on.
+        if (observer.isOver() && (hasDoneMarker || !isDoneMarker(message))) {
+          patched ??= messages.slice(0, count)
           continue
         }
-        isMarked ||= isDoneMarker(message)
-        const events = watch.see(message)
-        if (watch.isUnreadable()) return ours ?? messages.slice(0, at)
-        const mended = patcher.patchMessage(patcher.addMissingCallIds?.(message, events) ?? message)
+        hasDoneMarker ||= isDoneMarker(message)
+        const events = observer.decode(message)
+        if (observer.isUnreadable()) return patched ?? messages.slice(0, count)
+        const result = patcher.patchMessage(patcher.addMissingCallIds?.(message, events) ?? message)
         if (held === null && isStoring() && patcher.startsEnding(message)) held = []
-        // Nearly always nothing changes, and then nothing is gathered.
-        if (mended !== message || held !== null) ours ??= messages.slice(0, at)
-        if (held === null) ours?.push(mended)
-        else held.push(mended)
-        at += 1
+        // A list is built only once a message changes, which is rare.
+        if (result !== message || held !== null) patched ??= messages.slice(0, count)
+        if (held === null) patched?.push(result)
+        else held.push(result)
+        count += 1
       }
-      return ours
+      return patched
     },
-    isHeld: () => held !== null,
-    waits: () => isStored || held !== null,
-    ending: () => ending(held ?? []),
+    isHolding: () => held !== null,
+    waitsForStore: () => isStored || held !== null,
+    renderEnding: () => renderEnding(held ?? []),
   }
 }
 
-/** Of whole events, so that no character is cut. */
+/** Decodes complete events only, so that no character is cut. Keeps a byte order mark, to compare texts with bytes. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Not every upstream says it, and not every client does without. */
-function ending(held: readonly SseMessage[]): string {
+/** Adds `[DONE]` if the upstream did not send it, because some clients wait for it. */
+function renderEnding(held: readonly SseMessage[]): string {
   return formatSseMessages(held.some(isDoneMarker) ? held : [...held, { data: '[DONE]' }])
 }
 
-/** Follows the upstream's messages through its decoder, to know what came of the answer. */
-function watcher(decoder: Decoder, fold: OutcomeFold) {
+/** Decodes the upstream's messages and folds their events into the outcome. */
+function observeStream(decoder: Decoder, fold: OutcomeFold) {
   let isOver = false
   let isUnreadable = false
-  let failureWasSent = false
-  const told = (events: readonly StreamEvent[], isByUpstream: boolean): void => {
+  let hasUpstreamFailure = false
+  const foldEvents = (events: readonly StreamEvent[], isFromUpstream: boolean): void => {
     for (const event of events) {
       if (isOver) return
       isOver = isTerminalEvent(event)
-      if (isByUpstream && event.type === 'answer-failed') {
+      if (isFromUpstream && event.type === 'answer-failed') {
         isUnreadable = event.failure.code === 'upstream_broken'
-        failureWasSent = !isUnreadable
+        hasUpstreamFailure = !isUnreadable
       }
       fold.push(event)
     }
   }
   return {
-    see(message: SseMessage) {
+    decode(message: SseMessage) {
       const events = decoder.push(message)
-      told(events, true)
+      foldEvents(events, true)
       return events
     },
     close: (failure: Failure | null) =>
-      told(failure === null ? decoder.end() : closeBrokenAnswer(decoder, failure), false),
+      foldEvents(failure === null ? decoder.end() : closeBrokenAnswer(decoder, failure), false),
     isOver: () => isOver,
-    /** The message makes no sense, says the decoder: no upstream has this code for its errors. */
+    /** True if the decoder cannot read a message. Only decoders use the code `upstream_broken`, no upstream does. */
     isUnreadable: () => isUnreadable,
-    failureWasSent: () => failureWasSent,
+    /** True if the upstream sent an error of its own, which was passed on. */
+    hasUpstreamFailure: () => hasUpstreamFailure,
   }
 }

@@ -1,4 +1,4 @@
-/** Joins an upstream's body to a client without looking at it. A broken body breaks the answer. */
+/** Sends an upstream's body to the client without reading it. If the body breaks off, so does the answer. */
 import type { ClientStream } from '../../http-exchange-interface.ts'
 import type {
   UpstreamCall,
@@ -11,7 +11,7 @@ export function relayRawBody(call: UpstreamCall, reply: UpstreamReply, client: C
       if (!client.write(bytes)) flow.pause()
     },
     end: () => client.end(''),
-    // Nobody knows what an error would look like in the middle of somebody else's format.
+    // The format is unknown, so no error can be written into it.
     failed: () => client.abort(),
   })
   client.onDisconnect(call.cancel)

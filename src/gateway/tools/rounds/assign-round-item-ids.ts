@@ -1,72 +1,78 @@
 /**
- * What is different about the items of an answer that is made of several: calls of the house are marked
- * as such (`core/items/gateway-tool-items.ts`), and where two rounds would use one name twice, or a name would
- * be made of a place that is another one for the client, the item is given a name of its own.
+ * Assigns ids to the items of an answer with tool rounds. Calls of gateway tools are marked
+ * (`core/items/gateway-tool-items.ts`). An item gets an id if its own is used in an earlier round, or if the client
+ * would derive another id than the store, because the client's output lacks the hidden items.
  */
 import { markGatewayToolCall } from '../../../core/items/gateway-tool-items.ts'
 import { itemId } from '../../../core/turn-derived-ids.ts'
 import { isToolItem, type Item } from '../../../core/item.ts'
 
 export interface RoundItemIds {
+  /** Null: the item keeps its id. */
   readonly id: string | null
-  readonly isOurs: boolean
+  readonly isGatewayCall: boolean
+  /** Null for an item that is no call and no output. */
   readonly callId: string | null
 }
 
-export const UNCHANGED_ROUND_ITEM_IDS: RoundItemIds = { id: null, isOurs: false, callId: null }
-
-export interface RoundItemIdAssigner {
-  /** Of an item that begins at this place of the answer. To be asked once for each, in their order. */
-  readonly badgeOf: (item: Item, place: number) => RoundItemIds
-  /** These are tools of the house as well. */
-  readonly admit: (names: Iterable<string>) => void
+export const UNCHANGED_ROUND_ITEM_IDS: RoundItemIds = {
+  id: null,
+  isGatewayCall: false,
+  callId: null,
 }
 
-/** `before` is what was said before the answer. Of its call ids none is taken for a call of the house. */
+export interface RoundItemIdAssigner {
+  /** Assigns the ids of the item at an index of the answer. Called once for each item, in their order. */
+  readonly assignIds: (item: Item, index: number) => RoundItemIds
+  /** Adds the gateway tools of the next round. */
+  readonly addToolNames: (names: Iterable<string>) => void
+}
+
+/** `before` are the items before the answer. A gateway call does not get a call id of theirs. */
 export function createRoundItemIdAssigner(
   turnId: string,
-  names: Iterable<string>,
+  toolNames: Iterable<string>,
   before: readonly Item[],
 ): RoundItemIdAssigner {
-  const ofHouse = new Set(names)
-  const ids = new Set<string | undefined>([undefined])
-  const callIds = new Set<string>()
-  let holdsHouse = false
+  const gatewayToolNames = new Set(toolNames)
+  const usedIds = new Set<string | undefined>([undefined])
+  const usedCallIds = new Set<string>()
+  let hasGatewayCall = false
   return {
-    badgeOf(item, place) {
-      const isOurs = item.type === 'function_call' && ofHouse.has(item.name)
-      // Behind what its client is not shown, an item has another place there than where it is kept. So
-      // whoever would name it after its place is given the name.
-      const isNameless = item.type !== 'opaque' && ids.has(item.id)
-      const id = holdsHouse && isNameless ? itemId(item.type, turnId, place) : null
-      holdsHouse ||= isOurs
-      if (!isOurs) ids.add(item.id)
-      if (!isToolItem(item)) return { id, isOurs, callId: null }
-      // Nobody else has heard of our call, and whoever reads on in an output names it by its call.
-      const isTaken = (callId: string): boolean =>
-        callIds.has(callId) ||
-        (isOurs && before.some((one) => isToolItem(one) && one.call_id === callId))
-      const callId = unusedId(item.call_id, isTaken)
-      callIds.add(callId)
-      return { id, isOurs, callId }
+    assignIds(item, index) {
+      const isGatewayCall = item.type === 'function_call' && gatewayToolNames.has(item.name)
+      const needsId = item.type !== 'opaque' && usedIds.has(item.id)
+      // After a hidden item, the item's index in the client's output differs from the stored one.
+      const id = hasGatewayCall && needsId ? itemId(item.type, turnId, index) : null
+      hasGatewayCall ||= isGatewayCall
+      if (!isGatewayCall) usedIds.add(item.id)
+      if (!isToolItem(item)) return { id, isGatewayCall, callId: null }
+      // A gateway call can be renamed, because the client does not see it. A call id of an earlier turn would be
+      // ambiguous: the model names an output by it to read more of it.
+      const isUsed = (callId: string): boolean =>
+        usedCallIds.has(callId) ||
+        (isGatewayCall && before.some((one) => isToolItem(one) && one.call_id === callId))
+      const callId = findUnusedId(item.call_id, isUsed)
+      usedCallIds.add(callId)
+      return { id, isGatewayCall, callId }
     },
-    admit(more) {
-      for (const name of more) ofHouse.add(name)
+    addToolNames(names) {
+      for (const name of names) gatewayToolNames.add(name)
     },
   }
 }
 
-/** The very same item, if nothing of it is different. */
-export function applyRoundItemIds(item: Item, { id, isOurs, callId }: RoundItemIds): Item {
-  const named = id === null ? item : { ...item, id }
-  const isRenamed = callId !== null && isToolItem(named) && named.call_id !== callId
-  const called: Item = isRenamed ? { ...named, call_id: callId } : named
-  return isOurs && called.type === 'function_call' ? markGatewayToolCall(called) : called
+/** Returns the same item if its ids do not change. */
+export function applyRoundItemIds(item: Item, { id, isGatewayCall, callId }: RoundItemIds): Item {
+  const withId = id === null ? item : { ...item, id }
+  const changesCallId = callId !== null && isToolItem(withId) && withId.call_id !== callId
+  const result: Item = changesCallId ? { ...withId, call_id: callId } : withId
+  return isGatewayCall && result.type === 'function_call' ? markGatewayToolCall(result) : result
 }
 
-/** Some services count their calls from 0 in every answer. */
-function unusedId(callId: string, isTaken: (callId: string) => boolean): string {
+/** Adds a number if the id is used: `call_0` → `call_0_2`. Some upstreams number the calls of each answer from 0. */
+function findUnusedId(callId: string, isUsed: (callId: string) => boolean): string {
   let id = callId
-  for (let nth = 2; isTaken(id); nth += 1) id = `${callId}_${nth}`
+  for (let number = 2; isUsed(id); number += 1) id = `${callId}_${number}`
   return id
 }

@@ -1,7 +1,6 @@
 /**
- * What is done to media that the house answers with, as it would be done to those of the request: loaded
- * for an upstream that does not load them, and in the form and size that it takes. Nearly always there
- * are none.
+ * Prepares media in the outputs of gateway tools for the upstream, like the media of the request: loads URLs that the
+ * upstream does not load itself, and lists the transforms for its formats and sizes.
  */
 import type { Transform } from '../../../context/transform-interface.ts'
 import type { FunctionCallOutput } from '../../../core/item.ts'
@@ -15,40 +14,43 @@ import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 
 export interface ToolOutputMedia {
-  readonly media: readonly Transform[]
-  /** `null` if nothing had to be. */
-  readonly loaded: LoadedMedia | null
-  readonly letGo: () => void
+  readonly mediaTransforms: readonly Transform[]
+  /** Null if nothing had to be loaded. */
+  readonly loadedMedia: LoadedMedia | null
+  readonly releaseMedia: () => void
 }
 
 export async function loadToolOutputMedia(
   outputs: readonly FunctionCallOutput[],
   prepared: PreparedRequest,
-  asker: Pick<MediaLoadOptions, 'caller' | 'turnId' | 'waitUntil'>,
+  owner: Pick<MediaLoadOptions, 'caller' | 'turnId' | 'waitUntil'>,
   ports: Ports<'accounts' | 'log' | 'media' | 'mediaLoader' | 'nowMs' | 'settings'>,
 ): Promise<ToolOutputMedia> {
-  if (outputs.every((output) => listContentParts(output).length === 0)) return NONE
+  if (outputs.every((output) => listContentParts(output).length === 0)) return NO_MEDIA
   const { clientRequest, history, prompt, account } = prepared
-  const { media: _asked, ...before } = history
-  const answered = { ...prepared, prompt: { ...prompt, items: outputs } }
-  const asking = {
-    ...asker,
-    clientRequest: { ...clientRequest, items: outputs },
-    history: { ...before, items: [] },
-    targets: routeModel(ports, clientRequest.params.model, clientRequest.dialect),
-    plan: () => answered,
-  }
-  const { history: shown, releaseMedia } = await loadRemoteMedia(asking, ports)
-  const loaded = shown.media ?? null
-  return {
-    media: listUpstreamMediaTransforms(
-      resolveMediaSupport(account),
-      loaded,
-      ports.settings.MEDIA_FETCH_ALLOW,
-    ),
-    loaded,
-    letGo: releaseMedia,
-  }
+  const { media: _requestMedia, ...historyWithoutMedia } = history
+  const plannedOutputs = { ...prepared, prompt: { ...prompt, items: outputs } }
+  const { history: loadedHistory, releaseMedia } = await loadRemoteMedia(
+    {
+      ...owner,
+      clientRequest: { ...clientRequest, items: outputs },
+      history: { ...historyWithoutMedia, items: [] },
+      targets: routeModel(ports, clientRequest.params.model, clientRequest.dialect),
+      plan: () => plannedOutputs,
+    },
+    ports,
+  )
+  const loadedMedia = loadedHistory.media ?? null
+  const mediaTransforms = listUpstreamMediaTransforms(
+    resolveMediaSupport(account),
+    loadedMedia,
+    ports.settings.MEDIA_FETCH_ALLOW,
+  )
+  return { mediaTransforms, loadedMedia, releaseMedia }
 }
 
-const NONE: ToolOutputMedia = { media: [], loaded: null, letGo: () => undefined }
+const NO_MEDIA: ToolOutputMedia = {
+  mediaTransforms: [],
+  loadedMedia: null,
+  releaseMedia: () => undefined,
+}

@@ -1,9 +1,8 @@
 /**
- * Makes one answer of several: a model that calls tools of the house is asked again with their outputs,
- * and whoever hears of the answer hears of one, from one beginning to one end, with everything that was
- * said and done in its true order. By their badges it is told who is of the house (`assign-round-item-ids.ts`).
+ * Merges the events of several tool rounds into those of one answer, with one start, one end, and the items of all
+ * rounds in order, including the outputs of gateway tools. The items get unique ids (`assign-round-item-ids.ts`).
  *
- * It holds back the end of a round in which the house was called, until somebody says how it goes on.
+ * The end of a round with gateway calls is held back until the caller starts the next round or ends the answer.
  */
 import { isGatewayToolItem } from '../../../core/items/gateway-tool-items.ts'
 import type {
@@ -24,130 +23,132 @@ import {
 } from './assign-round-item-ids.ts'
 
 export interface RoundEventMerger {
-  /** What an upstream says in this round. */
-  readonly hear: (events: readonly StreamEvent[]) => readonly StreamEvent[]
-  /** What this round has come to; `null` while it is not over, or the answer is. */
-  readonly held: () => FinishedRound | null
-  /** The outputs of the calls of the house. */
-  readonly put: (outputs: readonly FunctionCallOutput[]) => readonly StreamEvent[]
-  /** From here on another round is heard, in which these may be called as well. */
-  readonly next: (names?: Iterable<string>) => void
-  /** The end of the answer, as the round has it that was held. */
+  /** Converts the upstream's events of the current round. */
+  readonly pushEvents: (events: readonly StreamEvent[]) => readonly StreamEvent[]
+  /** Returns the current round if it ended with gateway calls; null before, or if the answer is over. */
+  readonly getFinishedRound: () => FinishedRound | null
+  /** Adds the outputs of the gateway calls. */
+  readonly addOutputs: (outputs: readonly FunctionCallOutput[]) => readonly StreamEvent[]
+  /** Starts the next round; `toolNames` are the gateway tools that it may call in addition. */
+  readonly startNextRound: (toolNames?: Iterable<string>) => void
+  /** Ends the answer with the ending that was held back. */
   readonly end: () => readonly StreamEvent[]
   readonly fail: (failure: Failure) => readonly StreamEvent[]
   readonly isOver: () => boolean
 }
 
 export interface FinishedRound {
-  /** All that was said in it. */
-  readonly said: readonly Item[]
-  readonly houseCalls: readonly FunctionCall[]
-  /** Whether it calls something that is not of the house, too. */
-  readonly callsOthers: boolean
+  readonly modelItems: readonly Item[]
+  readonly gatewayCalls: readonly FunctionCall[]
+  /** True if the round also calls tools of the client. */
+  readonly hasClientCalls: boolean
   readonly finish: AnswerEnded['finish']
-  /** What this round alone has cost. */
+  /** The usage of this round alone. */
   readonly usage: TokenUsage | null
 }
 
-/** `before` is what was said before the answer. Of its call ids none is taken for a call of the house. */
+/** `before` are the items before the answer. A gateway call does not get a call id of theirs. */
 export function createRoundEventMerger(
   turnId: string,
-  names: Iterable<string>,
+  toolNames: Iterable<string>,
   before: readonly Item[] = [],
 ): RoundEventMerger {
-  const badges = createRoundItemIdAssigner(turnId, names, before)
-  let isBegun = false
+  const idAssigner = createRoundItemIdAssigner(turnId, toolNames, before)
+  let hasStarted = false
   let isOver = false
   let usage: TokenUsage | null = null
-  let base = 0
-  let count = 0
-  let said: Item[] = []
-  let worn = new Map<number, RoundItemIds>()
-  let ending: AnswerEnded | null = null
+  /** Number of items before the current round. */
+  let indexOffset = 0
+  let itemCount = 0
+  let endedItems: Item[] = []
+  let assignedIds = new Map<number, RoundItemIds>()
+  let heldEnding: AnswerEnded | null = null
 
-  const start = (event: Extract<StreamEvent, { type: 'item-started' }>): StreamEvent => {
-    const index = base + event.index
-    count = Math.max(count, index + 1)
-    const badge = badges.badgeOf(event.item, index)
-    worn.set(event.index, badge)
-    return moved(event, index, applyRoundItemIds(event.item, badge))
+  const startItem = (event: Extract<StreamEvent, { type: 'item-started' }>): StreamEvent => {
+    const index = indexOffset + event.index
+    itemCount = Math.max(itemCount, index + 1)
+    const ids = idAssigner.assignIds(event.item, index)
+    assignedIds.set(event.index, ids)
+    return replaceIndexAndItem(event, index, applyRoundItemIds(event.item, ids))
   }
-  const finish = (event: Extract<StreamEvent, { type: 'item-ended' }>): StreamEvent => {
-    const item = applyRoundItemIds(event.item, worn.get(event.index) ?? UNCHANGED_ROUND_ITEM_IDS)
-    said[event.index] = item
-    return moved(event, base + event.index, item)
+  const endItem = (event: Extract<StreamEvent, { type: 'item-ended' }>): StreamEvent => {
+    const ids = assignedIds.get(event.index) ?? UNCHANGED_ROUND_ITEM_IDS
+    const item = applyRoundItemIds(event.item, ids)
+    endedItems[event.index] = item
+    return replaceIndexAndItem(event, indexOffset + event.index, item)
   }
-  const close = (event: AnswerEnded | AnswerFailed): readonly StreamEvent[] => {
-    usage = together(usage, event.usage ?? null)
-    if (event.type === 'answer-ended' && said.some(isGatewayToolItem)) {
-      ending = event
+  const endRound = (event: AnswerEnded | AnswerFailed): readonly StreamEvent[] => {
+    usage = addRoundUsage(usage, event.usage ?? null)
+    if (event.type === 'answer-ended' && endedItems.some(isGatewayToolItem)) {
+      heldEnding = event
       return []
     }
     isOver = true
     return [{ ...event, usage }]
   }
-  const one = (event: StreamEvent): readonly StreamEvent[] => {
-    if (isOver || ending !== null) return []
+  const convertEvent = (event: StreamEvent): readonly StreamEvent[] => {
+    if (isOver || heldEnding !== null) return []
     switch (event.type) {
       case 'answer-started': {
-        const isFirst = !isBegun
-        isBegun = true
+        const isFirst = !hasStarted
+        hasStarted = true
         return isFirst ? [event] : []
       }
       case 'answer-ended':
       case 'answer-failed':
-        return close(event)
+        return endRound(event)
       case 'item-started':
-        return [start(event)]
+        return [startItem(event)]
       case 'item-ended':
-        return [finish(event)]
+        return [endItem(event)]
       default:
-        return [base === 0 ? event : { ...event, index: base + event.index }]
+        return [indexOffset === 0 ? event : { ...event, index: indexOffset + event.index }]
     }
   }
 
   return {
-    hear: (events) => events.flatMap(one),
-    held() {
-      if (ending === null || isOver) return null
-      const whole = said.filter((item) => item !== undefined)
-      const ours = whole.filter(isGatewayToolItem)
+    pushEvents: (events) => events.flatMap(convertEvent),
+    getFinishedRound() {
+      if (heldEnding === null || isOver) return null
+      const modelItems = endedItems.filter((item) => item !== undefined)
       return {
-        said: whole,
-        houseCalls: ours.filter((item) => item.type === 'function_call'),
-        callsOthers: whole.some(
+        modelItems,
+        gatewayCalls: modelItems
+          .filter(isGatewayToolItem)
+          .filter((item) => item.type === 'function_call'),
+        hasClientCalls: modelItems.some(
           (item) => !isGatewayToolItem(item) && callEndOf(item)?.side === 'call',
         ),
-        finish: ending.finish,
-        usage: ending.usage ?? null,
+        finish: heldEnding.finish,
+        usage: heldEnding.usage ?? null,
       }
     },
-    put: (outputs) =>
+    addOutputs: (outputs) =>
       outputs.flatMap((item): readonly StreamEvent[] => {
-        const index = count
-        count += 1
+        const index = itemCount
+        itemCount += 1
         return [
           { type: 'item-started', index, item },
           { type: 'item-ended', index, item },
         ]
       }),
-    next(others = []) {
-      badges.admit(others)
-      base = count
-      said = []
-      worn = new Map()
-      ending = null
+    startNextRound(addedNames = []) {
+      idAssigner.addToolNames(addedNames)
+      indexOffset = itemCount
+      endedItems = []
+      assignedIds = new Map()
+      heldEnding = null
     },
     end() {
-      if (ending === null || isOver) return []
+      if (heldEnding === null || isOver) return []
       isOver = true
-      return [{ ...ending, usage }]
+      return [{ ...heldEnding, usage }]
     },
     fail(failure) {
       if (isOver) return []
       isOver = true
       const failed: StreamEvent = { type: 'answer-failed', failure, usage }
-      return isBegun
+      return hasStarted
         ? [failed]
         : [{ type: 'answer-started', upstreamId: null, model: null }, failed]
     },
@@ -155,16 +156,17 @@ export function createRoundEventMerger(
   }
 }
 
-function moved<Event extends Extract<StreamEvent, { type: 'item-started' | 'item-ended' }>>(
-  event: Event,
-  index: number,
-  item: Item,
-): Event {
+function replaceIndexAndItem<
+  Event extends Extract<StreamEvent, { type: 'item-started' | 'item-ended' }>,
+>(event: Event, index: number, item: Item): Event {
   return index === event.index && item === event.item ? event : { ...event, index, item }
 }
 
-/** All of it is paid for, and what the conversation has come to is what the newest of them says. */
-function together(all: TokenUsage | null, more: TokenUsage | null): TokenUsage | null {
-  if (all === null || more === null) return more ?? all
-  return { ...addTokenUsage(all, more), newestTokens: more.totalTokens }
+/**
+ * Adds up the billed tokens. `newestTokens`, the current size of the conversation, is that of the latest round: after
+ * two rounds of 10 and 15 tokens, `totalTokens` is 25 and `newestTokens` is 15.
+ */
+function addRoundUsage(total: TokenUsage | null, round: TokenUsage | null): TokenUsage | null {
+  if (total === null || round === null) return round ?? total
+  return { ...addTokenUsage(total, round), newestTokens: round.totalTokens }
 }

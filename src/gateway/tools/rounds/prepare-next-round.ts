@@ -1,11 +1,10 @@
 /**
- * What an upstream is asked again in the middle of its answer: the very prompt that it was asked with,
- * and behind it what it has said since then, with what it was answered. Where that does not fit the
- * model's window any more, or the model has to be told that it is nearly full, the whole conversation
- * goes through its plan again (`replan-round.ts`), and the rounds that follow go on from there.
+ * Prepares the upstream request of the next tool round: the prompt of the last round, followed by the model's items
+ * and the outputs. If that exceeds the context window, or if the model has to be warned that the window is nearly
+ * full, the conversation is planned again (`replan-round.ts`), and later rounds continue from there.
  *
- * The tools stay the same to the last, for there are models that take their own reasoning back only
- * behind the same tools. One that has none but those of the house is then forbidden to call any.
+ * The tools do not change, because some models accept their own reasoning only with the same tools. In the last
+ * round, a model that has only gateway tools is forbidden to call them.
  */
 import { escapeNoticesInItems } from '../../../context/cleaning/escape-notices-in-items.ts'
 import { continueTransforms } from '../../../context/list-and-run-transforms.ts'
@@ -16,75 +15,73 @@ import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import { rejectLargeMedia } from '../../prompt/reject-large-media.ts'
 import { isBudgetWarningDue } from '../../prompt/size/end-tool-loop-near-limit.ts'
 import { fitsWindow } from '../../prompt/size/fit-to-window.ts'
-import { translateProviderNotes } from '../../prompt/translate-provider-notes.ts'
 import { resolveAnswerOrigin } from '../../record/answer-provenance.ts'
+import { replacePrompt } from '../../send/replace-prompt.ts'
 import { replanRound } from './replan-round.ts'
 import type { ToolRound, ToolRounds } from './tool-round.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 
-/** Throws a GatewayError for more than can be sent. */
+/** Throws a GatewayError if the request is too large to be sent. */
 export function prepareNextRound(
   rounds: ToolRounds,
   isLast: boolean,
   ports: Ports<'memoryLayers' | 'settings'>,
 ): PreparedRequest {
-  const newest = rounds.at(-1) ?? rounds[0]
-  const next = goneOn(newest, isLast)
-  const counted = rounds.map(countedIn)
-  if (fitsWindow(next) && !isBudgetWarningDue(next, counted))
+  const latest = rounds.at(-1) ?? rounds[0]
+  const next = continuePrompt(latest, isLast)
+  const roundTokens = rounds.map(countRoundTokens)
+  if (fitsWindow(next) && !isBudgetWarningDue(next, roundTokens))
     return rejectLargeMedia(next, resolveMediaSupport(next.account))
-  const anew = replanRound(rounds, ports)
-  return isLast ? forbidden(anew) : anew
+  const replanned = replanRound(rounds, ports)
+  return isLast ? forbidGatewayTools(replanned) : replanned
 }
 
-/** What a compaction was made of is counted with its round, and is not there any more. */
-function countedIn({ said, usage }: ToolRound): number | null {
-  return said.some(isCompaction) ? null : (usage?.totalTokens ?? null)
+/** Returns null after a compaction: the reported tokens include the items that it replaced. */
+function countRoundTokens({ modelItems, usage }: ToolRound): number | null {
+  return modelItems.some(isCompaction) ? null : (usage?.totalTokens ?? null)
 }
 
-function goneOn({ prepared, said, outputs, media }: ToolRound, isLast: boolean): PreparedRequest {
-  const { prompt, provider, account, clientRequest } = prepared
+function continuePrompt(
+  { prepared, modelItems, outputs, mediaTransforms }: ToolRound,
+  isLast: boolean,
+): PreparedRequest {
+  const { prompt } = prepared
   const origin = resolveAnswerOrigin(prepared)
-  const more = [...said, ...outputs].map((item) => ({ ...item, origin }))
-  const items = [...prepared.items, ...more]
-  const added = more.map((_, at) => prepared.items.length + at)
-  const asked = [...prompt.items, ...more]
-  const before = { items: asked, notes: [], places: [...prepared.originalPositions, ...added] }
-  // As the plan of the next turn will have it.
-  const rebuilt = continueTransforms(before, [escapeNoticesInItems(), ...media])
-  const params = isLast ? paramsWithout(prepared) : prompt.params
-  const next = { ...prompt, items: rebuilt.items, params }
-  const encoded = dropPreviouslyRejectedParameters(provider.encode(next, account), prepared.notes)
-  const { places } = rebuilt
-  // What was noted on the body of the round before does not hold for this one.
-  const lasting = prepared.notes.filter(({ by }) => by !== provider.wire)
-  const ofBody = translateProviderNotes(encoded.notes, places, clientRequest.body)
-  const notes = [...lasting, ...rebuilt.notes, ...ofBody]
+  const added = [...modelItems, ...outputs].map((item) => ({ ...item, origin }))
+  const items = [...prepared.items, ...added]
+  const addedPositions = added.map((_, index) => prepared.items.length + index)
+  // The next turn applies the same transforms, so the provider's cache of this prompt stays valid.
+  const transformed = continueTransforms(
+    {
+      items: [...prompt.items, ...added],
+      notes: [],
+      places: [...prepared.originalPositions, ...addedPositions],
+    },
+    [escapeNoticesInItems(), ...mediaTransforms],
+  )
+  const params = isLast ? forbidToolCalls(prepared) : prompt.params
+  const next = { ...prompt, items: transformed.items, params }
   return {
-    ...prepared,
+    ...replacePrompt(prepared, next, transformed.places, transformed.notes),
     items,
-    prompt: next,
-    encoded,
-    originalPositions: places,
-    notes,
     wasReasoningRejected: false,
   }
 }
 
-function forbidden(prepared: PreparedRequest): PreparedRequest {
+function forbidGatewayTools(prepared: PreparedRequest): PreparedRequest {
   const { prompt, provider, account } = prepared
-  const params = paramsWithout(prepared)
+  const params = forbidToolCalls(prepared)
   if (params === prompt.params) return prepared
   const next = { ...prompt, params }
   const encoded = dropPreviouslyRejectedParameters(provider.encode(next, account), prepared.notes)
   return { ...prepared, prompt: next, encoded }
 }
 
-/** The very same, if its client has tools as well, or there are none. */
-function paramsWithout({
+/** Returns the same parameters if the request has tools of the client, or no tools. */
+function forbidToolCalls({
   prompt: { params },
   gatewayTools,
 }: PreparedRequest): PreparedRequest['prompt']['params'] {
-  const isForbidden = gatewayTools.length > 0 && params.tools.length === gatewayTools.length
-  return isForbidden ? { ...params, toolChoice: { type: 'none' } } : params
+  const hasOnlyGatewayTools = gatewayTools.length > 0 && params.tools.length === gatewayTools.length
+  return hasOnlyGatewayTools ? { ...params, toolChoice: { type: 'none' } } : params
 }

@@ -1,12 +1,11 @@
 /**
- * A request in the middle of an answer that goes through its plan as a whole, as the request of a client
- * that answers its tools itself would: the conversation with what was said and answered since. What was
- * cut in front of reasoning that a model holds to its prefix, costs that reasoning, as anywhere else.
+ * Plans the request of a tool round again, from the complete conversation with the rounds so far, as if the client had
+ * run the tools itself. Items before reasoning may be cut, which invalidates reasoning that is bound to its prefix.
  *
- * The request stays what its client has sent, whatever is made of it.
+ * The result keeps the client's original request and history.
  */
 import { cachePerObject } from '../../../core/caching/cache-per-object.ts'
-import type { Item, Origin } from '../../../core/item.ts'
+import type { Origin } from '../../../core/item.ts'
 import { unmarkGatewayToolItem } from '../../../core/items/gateway-tool-items.ts'
 import { hasEncryptedReasoning } from '../../../core/reasoning/is-encrypted-or-signed.ts'
 import {
@@ -21,7 +20,7 @@ import { resolveAnswerOrigin, hashAnswerPrefix } from '../../record/answer-prove
 import type { ToolRound, ToolRounds } from './tool-round.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 
-/** Throws a GatewayError where nothing may be cut, or nothing is left to be. */
+/** Throws a GatewayError if nothing may be cut, or if the rest is still too large. */
 export function replanRound(
   rounds: ToolRounds,
   ports: Ports<'memoryLayers' | 'settings'>,
@@ -29,51 +28,51 @@ export function replanRound(
   const [{ prepared: first }] = rounds
   const { account, clientRequest, history, prompt } = first
   const { originalItems = clientRequest.items } = clientRequest
-  const said = rounds.flatMap((round) => answerIn(round).items)
-  // With a compaction, which the answer begins with.
-  const items = [...first.items.slice(history.items.length), ...said]
+  const roundItems = rounds.flatMap((round) => buildRoundAnswer(round).items)
+  // The items of the first request include a compaction that the answer starts with.
+  const items = [...first.items.slice(history.items.length), ...roundItems]
   const target = { account, model: prompt.params.model }
-  const grown = historyWith(rounds, history)
-  const asked = { clientRequest: { ...clientRequest, items, originalItems }, history: grown }
-  const planned = fitToWindow(prepareRequest(target, asked, ports), ports)
-  // What the upstream has refused is not said again.
-  const refused =
+  const request = {
+    clientRequest: { ...clientRequest, items, originalItems },
+    history: extendHistory(rounds, history),
+  }
+  const planned = fitToWindow(prepareRequest(target, request, ports), ports)
+  // Parameters that the upstream rejected in an earlier round stay left out.
+  const rejections =
     rounds.at(-1)?.prepared.notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM) ?? []
-  const encoded = dropPreviouslyRejectedParameters(planned.encoded, refused)
-  return { ...planned, encoded, notes: [...planned.notes, ...refused], clientRequest, history }
-}
-
-interface AnswerInRound {
-  readonly origin: Origin
-  readonly items: readonly Item[]
+  const encoded = dropPreviouslyRejectedParameters(planned.encoded, rejections)
+  const notes = [...planned.notes, ...rejections]
+  return { ...planned, encoded, notes, clientRequest, history }
 }
 
 /**
- * Each round is an answer of its own here, as it would be to a client: reasoning of it was made behind
- * what was sent for it, and something may stand between two of them.
+ * Builds the items of a round as an answer with an origin of its own: its reasoning is bound to the prefix that was
+ * sent in that round, and items may be inserted between two rounds.
  */
-const answerIn = cachePerObject(({ prepared, said, outputs }: ToolRound): AnswerInRound => {
-  const isBound = hasEncryptedReasoning(said)
-  const prefixHash = isBound ? hashAnswerPrefix(prepared, said) : null
-  const origin = { ...resolveAnswerOrigin(prepared), prefixHash }
-  const items = [...said, ...outputs].map((item) => ({ ...unmarkGatewayToolItem(item), origin }))
-  return { origin, items }
+const buildRoundAnswer = cachePerObject(({ prepared, modelItems, outputs }: ToolRound) => {
+  const isBound = hasEncryptedReasoning(modelItems)
+  const prefixHash = isBound ? hashAnswerPrefix(prepared, modelItems) : null
+  const origin: Origin = { ...resolveAnswerOrigin(prepared), prefixHash }
+  const items = [...modelItems, ...outputs]
+  return { origin, items: items.map((item) => ({ ...unmarkGatewayToolItem(item), origin })) }
 })
 
-function historyWith(rounds: ToolRounds, history: LoadedHistory): LoadedHistory {
-  const { account } = rounds[0].prepared
+function extendHistory(rounds: ToolRounds, history: LoadedHistory): LoadedHistory {
+  const account = rounds[0].prepared.account.name
   const tokens = new Map(
-    rounds.map((round) => [answerIn(round).origin, round.usage?.totalTokens ?? null]),
+    rounds.map((round) => [buildRoundAnswer(round).origin, round.usage?.totalTokens ?? null]),
   )
-  const refusals = rounds
+  const rejections = rounds
     .filter(({ prepared }) => prepared.wasReasoningRejected)
-    .map((round) => ({ account: account.name, origin: answerIn(round).origin }))
-  const loaded = rounds.flatMap((round) => [...(round.loaded ?? [])])
+    .map((round) => ({ account, origin: buildRoundAnswer(round).origin }))
+  const loadedMedia = rounds.flatMap((round) => [...(round.loadedMedia ?? [])])
   return {
     ...history,
-    reasoningRejections: [...history.reasoningRejections, ...refusals],
+    reasoningRejections: [...history.reasoningRejections, ...rejections],
     countReportedTokens: (origin) =>
       tokens.get(origin) ?? history.countReportedTokens?.(origin) ?? null,
-    ...(loaded.length === 0 ? {} : { media: new Map([...(history.media ?? []), ...loaded]) }),
+    ...(loadedMedia.length === 0
+      ? {}
+      : { media: new Map([...(history.media ?? []), ...loadedMedia]) }),
   }
 }

@@ -1,15 +1,15 @@
 /**
- * The rounds of an answer whose model calls tools of the house: these are answered here, and its upstream is
- * asked again with what it has said and their outputs.
+ * Runs the tool rounds of an answer: the gateway answers the calls of its tools, and sends the upstream the next
+ * request with the model's items and the outputs.
  *
- * Where the house is called beside tools of the client, the answer ends as the client expects it, and
- * both outputs are there in the next request. After `MAX_ROUNDS` it ends in any case.
+ * If a round also calls tools of the client, the answer ends with these calls, and both outputs are in the next
+ * request of the client. After `MAX_ROUNDS`, the answer ends in any case.
  */
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { FunctionCallOutput, FunctionCall } from '../../../core/item.ts'
 import { resolveMemoryThread } from '../../history/memory-thread-and-storage-permission.ts'
 import type { PreparedRequest } from '../../prompt/planned-request.ts'
-import type { AnswerOwner } from '../../send/answer-owner.ts'
+import type { Caller } from '../../../core/client/caller.ts'
 import { decodeAnswerBody } from '../../send/decode-answer-body.ts'
 import { createDecodedEventSource } from '../../send/end-stream-at-terminal-event.ts'
 import {
@@ -25,111 +25,120 @@ import type { FinishedRound } from './merge-round-events.ts'
 import { prepareNextRound } from './prepare-next-round.ts'
 import type { StreamedRound } from './stream-tool-rounds.ts'
 import type { ToolRound } from './tool-round.ts'
-import type { ToolRunContext } from '../gateway-tool-interface.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 
-/** How often a model is asked again within one answer. */
+/** Max number of requests after the first within one answer. */
 const MAX_ROUNDS = 8
 
-export interface ToolRoundSession extends MultiRoundAnswer {
-  readonly first: StreamedRound
+/** The caller and the turn that the answer belongs to. */
+export interface AnswerOwner {
+  readonly caller: Caller
+  readonly turnId: string
+  /** Keeps the runtime alive for work that outlasts the answer. */
+  readonly waitUntil: (work: Promise<unknown>) => void
 }
+
+export type ToolRoundPorts = Ports<
+  | 'accounts'
+  | 'facts'
+  | 'layers'
+  | 'log'
+  | 'media'
+  | 'mediaLoader'
+  | 'memoryLayers'
+  | 'newTurnId'
+  | 'nowMs'
+  | 'settings'
+  | 'transport'
+>
 
 export function runToolRounds(
   first: RawAnswer,
-  asking: SendOptions,
-  asker: AnswerOwner,
-  ports: Ports<
-    | 'accounts'
-    | 'facts'
-    | 'layers'
-    | 'log'
-    | 'media'
-    | 'mediaLoader'
-    | 'memoryLayers'
-    | 'newTurnId'
-    | 'nowMs'
-    | 'settings'
-    | 'transport'
-  >,
-): ToolRoundSession {
+  options: SendOptions,
+  owner: AnswerOwner,
+  ports: ToolRoundPorts,
+): MultiRoundAnswer & { readonly first: StreamedRound } {
   const sent: PreparedRequest[] = [first.prepared]
-  let refusal: GatewayError | null = null
+  let rejection: GatewayError | null = null
 
-  /** `before` are those that are over. */
-  const opened = ({ prepared, body }: RawAnswer, before: readonly ToolRound[]): StreamedRound => {
-    const isLast = before.length === MAX_ROUNDS
+  const openRound = (
+    { prepared, body }: RawAnswer,
+    previous: readonly ToolRound[],
+  ): StreamedRound => {
+    const isLast = previous.length === MAX_ROUNDS
     return {
       events: createDecodedEventSource(body, decodeAnswerBody(prepared), ports.log),
-      names: namesIn(prepared),
-      async goOn(held, put) {
-        const goesOn = held.finish === 'stop' && !isLast
-        const outputs = goesOn
-          ? await runRoundToolCalls(held.houseCalls, first.prepared, prepared, asker, ports)
-          : skipToolCalls(held.houseCalls)
-        put(outputs)
-        if (asking.isDisconnected())
+      toolNames: prepared.gatewayTools.map(({ tool }) => tool.name),
+      async openNextRound(finished, emitOutputs) {
+        const runsTools = finished.finish === 'stop' && !isLast
+        const outputs = runsTools
+          ? await runRoundToolCalls(finished.gatewayCalls, first.prepared, prepared, owner, ports)
+          : skipToolCalls(finished.gatewayCalls)
+        emitOutputs(outputs)
+        if (options.isDisconnected())
           throw new GatewayError('upstream_broken', 'The client went away.')
-        if (goesOn && !held.callsOthers) return askAgain(before, prepared, held, outputs)
+        if (runsTools && !finished.hasClientCalls)
+          return sendNextRound(previous, prepared, finished, outputs)
         if (isLast) ports.log('warn', 'house-called-too-often')
         return null
       },
     }
   }
-  const askAgain = async (
-    before: readonly ToolRound[],
+  const sendNextRound = async (
+    previous: readonly ToolRound[],
     prepared: PreparedRequest,
-    { said, usage }: FinishedRound,
+    { modelItems, usage }: FinishedRound,
     outputs: readonly FunctionCallOutput[],
   ): Promise<StreamedRound> => {
     const { account, prompt } = prepared
-    const { media, loaded, letGo } = await loadToolOutputMedia(outputs, prepared, asker, ports)
+    const { releaseMedia, ...media } = await loadToolOutputMedia(outputs, prepared, owner, ports)
     try {
-      const round = { prepared, said, usage, outputs, media, loaded }
-      const rounds = [...before, round]
-      const [oldest = round, ...others] = rounds
-      const again = prepareNextRound([oldest, ...others], rounds.length === MAX_ROUNDS, ports)
-      // It is sent, whatever becomes of it.
-      sent.push(again)
+      const round = { prepared, modelItems, usage, outputs, ...media }
+      const rounds = [...previous, round]
+      const [firstRound = round, ...laterRounds] = rounds
+      const next = prepareNextRound(
+        [firstRound, ...laterRounds],
+        rounds.length === MAX_ROUNDS,
+        ports,
+      )
+      // Added before it is sent, so that a rejected request is in the list too.
+      sent.push(next)
       const targets = [{ account, model: prompt.params.model }]
-      const asked = await sendWithFallback({ ...asking, targets, prepare: () => again }, ports)
-      sent.splice(-1, 1, asked.prepared)
-      return opened(asked, rounds)
+      const answer = await sendWithFallback({ ...options, targets, prepare: () => next }, ports)
+      sent.splice(-1, 1, answer.prepared)
+      return openRound(answer, rounds)
     } catch (error) {
-      if (error instanceof GatewayError) refusal = error
+      if (error instanceof GatewayError) rejection = error
       throw error
     } finally {
-      letGo()
+      releaseMedia()
     }
   }
 
-  return { first: opened(first, []), sent: () => sent, refusal: () => refusal }
+  return {
+    first: openRound(first, []),
+    listSentRequests: () => sent,
+    getRejection: () => rejection,
+  }
 }
 
-function namesIn({ gatewayTools }: PreparedRequest): readonly string[] {
-  return gatewayTools.map(({ tool }) => tool.name)
-}
-
-/** `first` is what the answer was asked for with, `newest` what the round was. */
+/** `first` is the first request of the answer, `latest` the request of the round with the calls. */
 export function runRoundToolCalls(
   calls: readonly FunctionCall[],
   first: PreparedRequest,
-  newest: Pick<PreparedRequest, 'policy' | 'gatewayTools'>,
+  latest: Pick<PreparedRequest, 'policy' | 'gatewayTools'>,
   { caller, turnId }: AnswerOwner,
   ports: Ports<'facts' | 'layers' | 'log' | 'newTurnId' | 'nowMs'>,
 ): Promise<readonly FunctionCallOutput[]> {
   const { items, clientRequest, history } = first
-  const { policy, gatewayTools } = newest
-  const place = resolveMemoryThread(clientRequest, history, turnId)
-  const memory = { ...place, thread: place.thread ?? turnId }
-  const reach = selectReadableItems(items, policy.speakers)
-  const context: ToolRunContext = {
+  const { policy, gatewayTools } = latest
+  const memory = resolveMemoryThread(clientRequest, history, turnId)
+  return runToolCalls(calls, gatewayTools, {
     items,
-    withinReach: reach,
+    readableItems: selectReadableItems(items, policy.speakers),
     policy,
     caller,
-    ports: ports,
-    memory,
-  }
-  return runToolCalls(calls, gatewayTools, context)
+    ports,
+    memory: { ...memory, thread: memory.thread ?? turnId },
+  })
 }

@@ -1,6 +1,6 @@
 /**
- * One answer made of several, each asked for with what the one before has come to. They are read one after
- * the other; whoever reads the answer holds back, and ends, the one that is being read.
+ * Streams the rounds of an answer as one event source. The rounds are read one after the other; pausing, resuming and
+ * ending the source applies to the current round.
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import type { FunctionCallOutput } from '../../../core/item.ts'
@@ -10,20 +10,21 @@ import { convertUnexpectedError } from '../../../core/errors/convert-unexpected-
 import type { AnswerEventSource } from '../../send/answer-event-source-interface.ts'
 import type { FlowControl, PushSink } from '../../../core/stream/push-source.ts'
 
-/** What is read in a round, and how it goes on from there. */
+/** The events of a round, and the function that opens the round after it. */
 export interface StreamedRound {
   readonly events: AnswerEventSource
-  /** The tools of the house that may be called in it. */
-  readonly names: readonly string[]
-  /** The next round; `null` if the answer ends with this one. What its calls are answered is `put` before. */
-  readonly goOn: (held: FinishedRound, put: EmitOutputs) => Promise<StreamedRound | null>
+  /** The gateway tools that the round may call. */
+  readonly toolNames: readonly string[]
+  /** Runs the calls, emits their outputs, and resolves to the next round; null if the answer ends with this one. */
+  readonly openNextRound: (
+    finished: FinishedRound,
+    emitOutputs: (outputs: readonly FunctionCallOutput[]) => void,
+  ) => Promise<StreamedRound | null>
 }
-
-export type EmitOutputs = (outputs: readonly FunctionCallOutput[]) => void
 
 export interface RoundStreamOptions {
   readonly first: StreamedRound
-  readonly answer: RoundEventMerger
+  readonly merger: RoundEventMerger
   readonly isDisconnected: () => boolean
   readonly cancel: () => void
   readonly log: Log
@@ -31,53 +32,55 @@ export interface RoundStreamOptions {
 
 export function streamToolRounds({
   first,
-  answer,
+  merger,
   isDisconnected,
   cancel,
   log,
 }: RoundStreamOptions): AnswerEventSource {
   let round = first
-  let flow = STILL
+  let flow = NO_FLOW
   let isPaused = false
 
   const flowInto = (sink: PushSink<readonly StreamEvent[]>): void => {
-    const tell = (events: readonly StreamEvent[]): void => {
+    const write = (events: readonly StreamEvent[]): void => {
       if (events.length > 0) sink.chunk(events)
     }
-    const failed = (failure: Failure): void => {
-      // That is not the upstream's fault, and nobody is there to be told.
+    const fail = (failure: Failure): void => {
+      // A cancelled upstream is no failure of the answer, so no failure event is written.
       if (isDisconnected()) return sink.failed(failure)
       const closed = round.events.end().filter(({ type }) => !type.startsWith('answer-'))
-      tell([...answer.hear(closed), ...answer.fail(failure)])
+      write([...merger.pushEvents(closed), ...merger.fail(failure)])
       sink.end()
     }
-    const read = (): void => {
+    const readRound = (): void => {
       flow = round.events.flow({
-        chunk: (events) => tell(answer.hear(events)),
+        chunk: (events) => write(merger.pushEvents(events)),
         end() {
-          flow = STILL
-          void goOn(answer.held())
+          flow = NO_FLOW
+          void continueAfter(merger.getFinishedRound())
         },
-        failed,
+        failed: fail,
       })
       if (isPaused) flow.pause()
     }
-    const goOn = async (held: FinishedRound | null): Promise<void> => {
-      if (held === null) return sink.end()
+    const continueAfter = async (finished: FinishedRound | null): Promise<void> => {
+      if (finished === null) return sink.end()
       try {
-        const next = await round.goOn(held, (outputs) => tell(answer.put(outputs)))
+        const next = await round.openNextRound(finished, (outputs) =>
+          write(merger.addOutputs(outputs)),
+        )
         if (next === null) {
-          tell(answer.end())
+          write(merger.end())
           return sink.end()
         }
         round = next
-        answer.next(round.names)
-        read()
+        merger.startNextRound(round.toolNames)
+        readRound()
       } catch (error) {
-        failed(convertUnexpectedError(error, log).failure)
+        fail(convertUnexpectedError(error, log).failure)
       }
     }
-    read()
+    readRound()
   }
   return {
     flow(sink) {
@@ -94,9 +97,9 @@ export function streamToolRounds({
       }
     },
     cancel,
-    end: () => [...answer.hear(round.events.end()), ...answer.end()],
+    end: () => [...merger.pushEvents(round.events.end()), ...merger.end()],
   }
 }
 
-/** Between two rounds nothing flows. */
-const STILL: FlowControl = { pause: () => undefined, resume: () => undefined }
+/** Between two rounds there is nothing to pause. */
+const NO_FLOW: FlowControl = { pause: () => undefined, resume: () => undefined }

@@ -5,15 +5,14 @@ import type { LoadedMedia } from '../../../media/loading/load-result-types.ts'
 import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import type { FinishedRound } from './merge-round-events.ts'
 
-/** A round that is over, with what its calls were answered. */
-export interface ToolRound extends Pick<FinishedRound, 'said' | 'usage'> {
-  /** As it was sent. */
+export interface ToolRound extends Pick<FinishedRound, 'modelItems' | 'usage'> {
+  /** The request as it was sent. */
   readonly prepared: PreparedRequest
   readonly outputs: readonly Item[]
-  /** What is done to media, if there are any among the outputs. */
-  readonly media: readonly Transform[]
-  /** What had to be loaded of them. */
-  readonly loaded: LoadedMedia | null
+  /** The transforms for media in the outputs. */
+  readonly mediaTransforms: readonly Transform[]
+  /** The media of the outputs that the gateway loaded; null if there are none. */
+  readonly loadedMedia: LoadedMedia | null
 }
 
 export type ToolRounds = readonly [ToolRound, ...ToolRound[]]

@@ -8,11 +8,20 @@ import {
 } from '../../../../src/gateway/respond/event-filters/apply-event-filters.ts'
 import { createStopSequenceFilter } from '../../../../src/gateway/respond/event-filters/end-at-stop-sequence.ts'
 import { eventFaults } from '../../../support/event-laws.ts'
-import { answerOf, begun, ENDED, finalTextsIn, said, STARTED, textIn, USAGE } from '../../said.ts'
+import {
+  createAnswer,
+  messageStarted,
+  ENDED,
+  listFinalTexts,
+  textDelta,
+  STARTED,
+  joinDeltas,
+  USAGE,
+} from '../../said.ts'
 
 const failure = createFailure('upstream_broken', 'It broke.')
 
-/** Each message is a list of events; what it ends with knows what the answer has cost so far. */
+/** Each message is a JSON list of events. The ending of the decoder has the usage so far. */
 function decoder(): Decoder {
   return {
     push: ({ data }) => JSON.parse(data) as StreamEvent[],
@@ -25,67 +34,67 @@ function message(...events: readonly StreamEvent[]) {
 }
 
 describe('a stream', () => {
-  test('is cut by whichever guard comes first, and by none when the upstream is over', () => {
-    const both = () =>
+  test('is cut by the filter that matches first, and not if the upstream has ended it', () => {
+    const createStream = () =>
       applyEventFilters(decoder(), [
         createStopSequenceFilter(['one']),
         createStopSequenceFilter(['two']),
       ])
-    const stream = both()
-    expect(stream.push(message(STARTED, begun(), said('a t')))).toHaveLength(3)
+    const stream = createStream()
+    expect(stream.push(message(STARTED, messageStarted(), textDelta('a t')))).toHaveLength(3)
     expect(stream.isCutShort()).toBe(false)
-    const events = stream.push(message(said('wo one')))
+    const events = stream.push(message(textDelta('wo one')))
     expect(stream.isCutShort()).toBe(true)
     expect(events.map(({ type }) => type)).toEqual(['item-ended', 'answer-ended'])
-    expect(stream.push(message(said('more')))).toEqual([])
+    expect(stream.push(message(textDelta('more')))).toEqual([])
     expect(stream.end()).toEqual([])
 
-    const ended = both()
-    ended.push(message(...answerOf(['a two'])))
+    const ended = createStream()
+    ended.push(message(...createAnswer(['a two'])))
     expect(ended.isCutShort()).toBe(false)
   })
 
-  test('that comes at once costs what its upstream says, though a guard ends it', () => {
+  test('in one message has the usage of its upstream, although a filter ends it', () => {
     const stream = applyEventFilters(decoder(), [createStopSequenceFilter(['two'])])
-    const events = stream.push(message(...answerOf(['one two', 'three'])))
-    expect(textIn(events)).toBe('one ')
+    const events = stream.push(message(...createAnswer(['one two', 'three'])))
+    expect(joinDeltas(events)).toBe('one ')
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
   })
 
-  test('that is cut costs what its upstream has said until then', () => {
+  test('that is cut has the usage that its upstream reported before', () => {
     const stream = applyEventFilters(decoder(), [createStopSequenceFilter(['two'])])
-    const events = stream.push(message(STARTED, begun(), said('one two')))
+    const events = stream.push(message(STARTED, messageStarted(), textDelta('one two')))
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
   })
 
-  test('that breaks says first what was held back', () => {
+  test('that breaks off ends with the text that was held back', () => {
     const stream = applyEventFilters(decoder(), [createStopSequenceFilter(['two'])])
-    stream.push(message(STARTED, begun(), said('one t')))
-    expect(textIn(stream.broken(failure))).toBe('t')
-    expect(stream.broken(failure)).toEqual([])
+    stream.push(message(STARTED, messageStarted(), textDelta('one t')))
+    expect(joinDeltas(stream.closeBroken(failure))).toBe('t')
+    expect(stream.closeBroken(failure)).toEqual([])
   })
 
-  test('without guards is the decoder itself', () => {
+  test('without filters comes from the decoder unchanged', () => {
     const plain = decoder()
     const stream = applyEventFilters(plain, [])
     expect(stream.push).toBe(plain.push)
-    expect(stream.broken(failure)).toEqual([{ type: 'answer-failed', failure }])
+    expect(stream.closeBroken(failure)).toEqual([{ type: 'answer-failed', failure }])
   })
 })
 
-describe('a whole answer', () => {
-  const whole = answerOf(['one two three'])
+describe('a complete answer', () => {
+  const answer = createAnswer(['one two three'])
 
-  test('is cut, and what it has cost is known', () => {
-    const events = filterEventList(whole, [createStopSequenceFilter(['two'])])
-    expect(finalTextsIn(events)).toEqual(['one '])
+  test('is cut, with its complete usage', () => {
+    const events = filterEventList(answer, [createStopSequenceFilter(['two'])])
+    expect(listFinalTexts(events)).toEqual(['one '])
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
     expect(eventFaults(events)).toEqual([])
   })
 
-  test('is the same where nothing stops it', () => {
-    expect(filterEventList(whole, [])).toBe(whole)
-    expect(filterEventList(whole, [createStopSequenceFilter(['four'])])).toEqual(whole)
-    expect(filterEventList(whole, [createStopSequenceFilter(['four'])]).at(-1)).toEqual(ENDED)
+  test('is the same if no filter matches', () => {
+    expect(filterEventList(answer, [])).toBe(answer)
+    expect(filterEventList(answer, [createStopSequenceFilter(['four'])])).toEqual(answer)
+    expect(filterEventList(answer, [createStopSequenceFilter(['four'])]).at(-1)).toEqual(ENDED)
   })
 })

@@ -6,87 +6,89 @@ import { createStopSequenceFilter } from '../../../../src/gateway/respond/event-
 import { eventFaults } from '../../../support/event-laws.ts'
 import { answer, nonsense, tangledAnswer } from '../../../support/responses-answers.ts'
 import {
-  answerOf,
-  begun,
+  createAnswer,
+  messageStarted,
   ENDED,
-  finalTextsIn,
-  inPieces,
+  listFinalTexts,
+  splitText,
   message,
-  said,
+  textDelta,
   STARTED,
-  textIn,
+  joinDeltas,
   USAGE,
 } from '../../said.ts'
 import { numberOfRuns } from '../../../support/number-of-runs.ts'
 
-/** Of few letters, so that beginnings, ends and repetitions are everywhere. */
-const dense = (maxLength: number, minLength = 0) =>
+/** Few different letters make many prefixes, suffixes and repetitions. */
+const fewLetters = (maxLength: number, minLength = 0) =>
   fc.string({ unit: fc.constantFrom('a', 'b', '\n'), minLength, maxLength })
-const stops = fc.array(dense(5, 1), { minLength: 1, maxLength: 4 })
+const stops = fc.array(fewLetters(5, 1), { minLength: 1, maxLength: 4 })
 
-function cutNaively(text: string, stops: readonly string[]): string {
-  const places = stops.map((stop) => text.indexOf(stop)).filter((place) => place >= 0)
-  return text.slice(0, Math.min(text.length, ...places))
+function cutWithIndexOf(text: string, stops: readonly string[]): string {
+  const positions = stops.map((stop) => text.indexOf(stop)).filter((position) => position >= 0)
+  return text.slice(0, Math.min(text.length, ...positions))
 }
 
-function guarded(events: readonly StreamEvent[], ...stops: readonly string[]) {
+function filterEvents(events: readonly StreamEvent[], ...stops: readonly string[]) {
   return runStage(createStopSequenceFilter(stops), events)
 }
 
 describe('the text', () => {
-  test('ends in front of the first stop string, wherever its deltas are cut', () => {
+  test('ends before the first stop string, however it is split into deltas', () => {
     fc.assert(
-      fc.property(inPieces(dense(40)), stops, (pieces, stops) => {
+      fc.property(splitText(fewLetters(40)), stops, (pieces, stops) => {
         const text = pieces.join('')
-        const events = guarded(answerOf(pieces), ...stops)
-        expect(textIn(events)).toBe(cutNaively(text, stops))
-        expect(finalTextsIn(events)).toEqual([cutNaively(text, stops)])
+        const events = filterEvents(createAnswer(pieces), ...stops)
+        expect(joinDeltas(events)).toBe(cutWithIndexOf(text, stops))
+        expect(listFinalTexts(events)).toEqual([cutWithIndexOf(text, stops)])
         expect(eventFaults(events)).toEqual([])
-        const isCut = cutNaively(text, stops) !== text
+        const isCut = cutWithIndexOf(text, stops) !== text
         expect(events.at(-1)).toMatchObject({ finish: isCut ? 'stop' : 'length' })
       }),
       numberOfRuns(300),
     )
   })
 
-  test('is held back no longer than it may be the beginning of a stop string', () => {
+  test('is held back only while it may be the start of a stop string', () => {
     fc.assert(
-      fc.property(inPieces(dense(30)), stops, (pieces, stops) => {
-        const guard = createStopSequenceFilter(stops)
-        guard.push(begun())
-        let [come, gone] = ['', '']
+      fc.property(splitText(fewLetters(30)), stops, (pieces, stops) => {
+        const filter = createStopSequenceFilter(stops)
+        filter.push(messageStarted())
+        let [received, passed] = ['', '']
         for (const piece of pieces) {
-          come += piece
-          gone += textIn(guard.push(said(piece)))
-          if (cutNaively(come, stops) !== come) return
-          const doubt = stops.flatMap((stop) =>
+          received += piece
+          passed += joinDeltas(filter.push(textDelta(piece)))
+          if (cutWithIndexOf(received, stops) !== received) return
+          const possibleStarts = stops.flatMap((stop) =>
             stop
               .split('')
               .map((_, at) => stop.slice(0, at))
-              .filter((start) => come.endsWith(start)),
+              .filter((start) => received.endsWith(start)),
           )
-          expect(come.length - gone.length).toBe(Math.max(0, ...doubt.map(({ length }) => length)))
+          expect(received.length - passed.length).toBe(
+            Math.max(0, ...possibleStarts.map(({ length }) => length)),
+          )
         }
       }),
       numberOfRuns(300),
     )
   })
 
-  test('goes on as the very same events where there is nothing to doubt', () => {
-    const events = answerOf(['Hello ', '', 'world'])
-    const through = guarded(events, 'STOP', '\n\n')
-    expect(through).toHaveLength(events.length)
-    for (const [at, event] of through.entries()) expect(event).toBe(events[at])
+  test('passes as the same events if it cannot be the start of a stop string', () => {
+    const events = createAnswer(['Hello ', '', 'world'])
+    const filtered = filterEvents(events, 'STOP', '\n\n')
+    expect(filtered).toHaveLength(events.length)
+    for (const [at, event] of filtered.entries()) expect(event).toBe(events[at])
   })
 
-  test('is found behind a long text that nearly is one', () => {
-    // Who reads it over and over is not done when the time of a test is over.
+  test('is searched in linear time, even after a long near match', () => {
+    // A quadratic search would exceed the time limit of the test.
     const stop = `${'a'.repeat(1000)}b`
     const pieces = Array.from({ length: 16_000 }, () => 'a'.repeat(100))
-    expect(textIn(guarded(answerOf([...pieces, 'b']), stop))).toHaveLength(1_599_000)
+    expect(joinDeltas(filterEvents(createAnswer([...pieces, 'b']), stop))).toHaveLength(1_599_000)
   })
 
-  test('of which only a beginning was held back comes in full when something else comes', () => {
+  test('that is held back is released before any other event', () => {
     const call: StreamEvent = {
       type: 'item-started',
       index: 1,
@@ -104,81 +106,87 @@ describe('the text', () => {
       },
     ]
     for (const other of others) {
-      const guard = createStopSequenceFilter(['END'])
-      guard.push(begun())
-      expect(textIn(guard.push(said('An EN')))).toBe('An ')
-      const events = guard.push(other)
-      expect(events).toEqual([said('EN'), other])
+      const filter = createStopSequenceFilter(['END'])
+      filter.push(messageStarted())
+      expect(joinDeltas(filter.push(textDelta('An EN')))).toBe('An ')
+      const events = filter.push(other)
+      expect(events).toEqual([textDelta('EN'), other])
       expect(events[1]).toBe(other)
     }
   })
 
-  test('is complete behind a guard without stop strings', () => {
-    const events = answerOf(['a', 'b'])
-    expect(guarded(events, '')).toEqual(events)
+  test('passes a filter without stop strings unchanged', () => {
+    const events = createAnswer(['a', 'b'])
+    expect(filterEvents(events, '')).toEqual(events)
   })
 })
 
-describe('any answer', () => {
+describe('a random answer', () => {
   const letters = fc.array(fc.string({ minLength: 1, maxLength: 3 }), { maxLength: 3 })
 
-  test('that was lawful is lawful behind the guard', () => {
+  test('that follows the event rules still follows them after the filter', () => {
     fc.assert(
       fc.property(fc.oneof(answer, tangledAnswer), fc.oneof(stops, letters), (events, stops) => {
         fc.pre(eventFaults(events).length === 0)
-        expect(eventFaults(guarded(events, ...stops))).toEqual([])
+        expect(eventFaults(filterEvents(events, ...stops))).toEqual([])
       }),
       numberOfRuns(300),
     )
   })
 
-  test('without a stop string loses nothing, but for where its deltas are cut', () => {
+  test('without a stop string differs only in how its deltas are split', () => {
     fc.assert(
       fc.property(answer, letters, (events, letters) => {
         const never = letters.map((stop) => `${stop}\u{1F6D1}`)
-        const through = guarded(events, ...never)
-        expect(joined(through)).toEqual(joined(events))
+        const filtered = filterEvents(events, ...never)
+        expect(mergeDeltas(filtered)).toEqual(mergeDeltas(events))
       }),
       numberOfRuns(200),
     )
   })
 
-  test('that makes no sense does not throw', () => {
+  test('with events in an invalid order does not throw', () => {
     fc.assert(
-      fc.property(nonsense, letters, (events, letters) => void guarded(events, ...letters)),
+      fc.property(nonsense, letters, (events, letters) => void filterEvents(events, ...letters)),
       numberOfRuns(200),
     )
   })
 })
 
-describe('an answer that is ended', () => {
-  test('says nothing more, and nothing of what is behind', () => {
-    const guard = createStopSequenceFilter(['END'])
-    const events = [STARTED, begun(), said('It is. E'), said('ND of it')].flatMap((event) =>
-      guard.push(event),
-    )
+describe('an answer that ends early', () => {
+  test('has no text after the cut and no later events', () => {
+    const filter = createStopSequenceFilter(['END'])
+    const events = [
+      STARTED,
+      messageStarted(),
+      textDelta('It is. E'),
+      textDelta('ND of it'),
+    ].flatMap((event) => filter.push(event))
     expect(events).toEqual([
       STARTED,
-      begun(),
-      said('It is. '),
+      messageStarted(),
+      textDelta('It is. '),
       { type: 'item-ended', index: 0, item: message('It is. ') },
       { type: 'answer-ended', finish: 'stop', usage: null },
     ])
-    expect(guard.push(said('more'))).toEqual([])
-    expect(guard.push(ENDED)).toEqual([])
-    expect(guard.end()).toEqual([])
+    expect(filter.push(textDelta('more'))).toEqual([])
+    expect(filter.push(ENDED)).toEqual([])
+    expect(filter.end()).toEqual([])
   })
 
-  test('knows its cost where the upstream had said it', () => {
-    // What is found is the "b", unless it turns out to be the middle of an "abc".
-    const events = guarded([STARTED, begun(), said('xab'), ENDED], 'abc', 'b')
-    expect(textIn(events)).toBe('xa')
+  test('has the usage that the upstream reported', () => {
+    // The `b` is a match, unless a `c` follows: `abc` starts earlier.
+    const events = filterEvents([STARTED, messageStarted(), textDelta('xab'), ENDED], 'abc', 'b')
+    expect(joinDeltas(events)).toBe('xa')
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
   })
 
-  test('keeps a message that says nothing, and its status is that of a whole one', () => {
+  test('keeps an empty message, with the status completed', () => {
     const item = message('', { id: 'msg_1', status: 'in_progress' })
-    const events = guarded([STARTED, { type: 'item-started', index: 0, item }, said('END')], 'END')
+    const events = filterEvents(
+      [STARTED, { type: 'item-started', index: 0, item }, textDelta('END')],
+      'END',
+    )
     expect(events.at(-2)).toEqual({
       type: 'item-ended',
       index: 0,
@@ -186,7 +194,7 @@ describe('an answer that is ended', () => {
     })
   })
 
-  test('ends what else is open: whole where it is, otherwise incomplete', () => {
+  test('ends open calls: as completed if the arguments are valid JSON, else as incomplete', () => {
     const call = (index: number, text: string): StreamEvent[] => [
       {
         type: 'item-started',
@@ -195,8 +203,14 @@ describe('an answer that is ended', () => {
       },
       { type: 'arguments-delta', index, text },
     ]
-    const events = guarded(
-      [STARTED, ...call(0, '{"a":1}'), ...call(1, '{"a":'), begun(2), said('Hi END', 2)],
+    const events = filterEvents(
+      [
+        STARTED,
+        ...call(0, '{"a":1}'),
+        ...call(1, '{"a":'),
+        messageStarted(2),
+        textDelta('Hi END', 2),
+      ],
       'END',
     )
     expect(eventFaults(events)).toEqual([])
@@ -208,15 +222,24 @@ describe('an answer that is ended', () => {
     expect(events.at(-4)).not.toHaveProperty('item.status')
   })
 
-  test('keeps annotations of what was said, and loses those of what was not', () => {
+  test('keeps annotations before the cut, and drops later ones', () => {
     const note = (at: number): StreamEvent => ({
       type: 'annotation-added',
       index: 0,
       part: 0,
       annotation: { at },
     })
-    const events = guarded(
-      [STARTED, begun(), said('One E'), note(1), said('x two EN'), note(2), said('D'), note(3)],
+    const events = filterEvents(
+      [
+        STARTED,
+        messageStarted(),
+        textDelta('One E'),
+        note(1),
+        textDelta('x two EN'),
+        note(2),
+        textDelta('D'),
+        note(3),
+      ],
       'END',
     )
     expect(eventFaults(events)).toEqual([])
@@ -226,19 +249,19 @@ describe('an answer that is ended', () => {
     })
   })
 
-  test('keeps the log probabilities of the tokens that were said whole', () => {
+  test('keeps the log probabilities of complete tokens', () => {
     const logprobs = ['One', ' EN', 'D'].map((token) => ({ token, logprob: -1 }))
     const delta: StreamEvent = { type: 'text-delta', index: 0, part: 0, text: 'One END', logprobs }
-    const events = guarded([STARTED, begun(), delta], 'END')
+    const events = filterEvents([STARTED, messageStarted(), delta], 'END')
     expect(events.at(-2)).toMatchObject({
       item: { content: [{ text: 'One ', logprobs: logprobs.slice(0, 1) }] },
     })
-    expect(textIn(events)).toBe('One ')
+    expect(joinDeltas(events)).toBe('One ')
   })
 })
 
-/** Deltas of the same text in a row as one; their log probabilities may lie elsewhere among them. */
-function joined(events: readonly StreamEvent[]): readonly unknown[] {
+/** Merges adjacent deltas of a text, whose log probabilities may be distributed differently. */
+function mergeDeltas(events: readonly StreamEvent[]): readonly unknown[] {
   const all: StreamEvent[] = []
   for (const event of events) {
     const last = all.at(-1)

@@ -6,38 +6,38 @@ import { runStage } from '../../../../src/core/stream/stage.ts'
 import { eventFaults } from '../../../support/event-laws.ts'
 import { answer, nonsense, tangledAnswer } from '../../../support/responses-answers.ts'
 import {
-  answerOf,
-  begun,
+  createAnswer,
+  messageStarted,
   ENDED,
-  finalTextsIn,
-  inPieces,
-  said,
+  listFinalTexts,
+  splitText,
+  textDelta,
   STARTED,
-  textIn,
+  joinDeltas,
 } from '../../said.ts'
 import { numberOfRuns } from '../../../support/number-of-runs.ts'
 
-function left(text: string, ...ownLabels: readonly string[]): string {
-  return textIn(runStage(createOtherSpeakerFilter(ownLabels), answerOf([text])))
+function filterText(text: string, ...ownLabels: readonly string[]): string {
+  return joinDeltas(runStage(createOtherSpeakerFilter(ownLabels), createAnswer([text])))
 }
 
-describe('the text ends in front of', () => {
+describe('the text ends before', () => {
   test.each([
     ["another speaker's line", 'Hello!\nBob: Hi', 'Hello!\n'],
-    ['such a line without a space', 'Hello!\nBob:Hi', 'Hello!\n'],
+    ['a line without a space after the colon', 'Hello!\nBob:Hi', 'Hello!\n'],
     ['a label alone', 'Hello!\nBob:\nHi', 'Hello!\n'],
     ['a label at the very end', 'Hello!\nBob:', 'Hello!\n'],
     ['a label with spaces, signs and emphasis', 'Hello!\n  **Dr. Bob (he/him)**: Hi', 'Hello!\n'],
     ['a label in another script', 'やあ\nボブ：こんにちは', 'やあ\n'],
     ['a label of 64 characters', `Hello!\n${'x'.repeat(64)}: Hi`, 'Hello!\n'],
-    ['a line behind another line end', 'Hello!\r\nBob: Hi', 'Hello!\r\n'],
-    ['a line behind a closed fence', '```\nBob: Hi\n```\nBob: Hi', '```\nBob: Hi\n```\n'],
-  ])('%s', (_, text, rest) => {
-    expect(left(text, 'Ada')).toBe(rest)
+    ['a line after a CRLF', 'Hello!\r\nBob: Hi', 'Hello!\r\n'],
+    ['a line after a closed fence', '```\nBob: Hi\n```\nBob: Hi', '```\nBob: Hi\n```\n'],
+  ])('%s', (_, text, expected) => {
+    expect(filterText(text, 'Ada')).toBe(expected)
   })
 })
 
-describe('the text goes on behind', () => {
+describe('the text continues after', () => {
   test.each([
     ['a label of 65 characters', `Hello!\n${'x'.repeat(65)}: Hi`],
     ['a label without a letter or digit', 'Hello!\n---: Hi\n:-)'],
@@ -52,17 +52,17 @@ describe('the text goes on behind', () => {
     ['its own label', 'Ada: Hello\nADA: Hi\n**Ada**: Ho'],
     ['blank lines', '\n\n   \n' + ' '.repeat(100) + '\nEnd'],
   ])('%s', (_, text) => {
-    expect(left(text, 'Ada')).toBe(text)
+    expect(filterText(text, 'Ada')).toBe(text)
   })
 
-  test('the label that it opens with, if it has none of its own', () => {
-    expect(left('\nAda: Hello\nAda: Hi\nBob: Ho')).toBe('\nAda: Hello\nAda: Hi\n')
-    expect(left('Sure\nAda: Hello')).toBe('Sure\n')
-    expect(left('Bob: Hello', 'Ada')).toBe('')
+  test('the label with which it starts, if no own labels are known', () => {
+    expect(filterText('\nAda: Hello\nAda: Hi\nBob: Ho')).toBe('\nAda: Hello\nAda: Hi\n')
+    expect(filterText('Sure\nAda: Hello')).toBe('Sure\n')
+    expect(filterText('Bob: Hello', 'Ada')).toBe('')
   })
 })
 
-/** Lines that a model might write, and some that nobody would. */
+/** Random lines, with and without labels and fences. */
 const lines = fc
   .array(
     fc.constantFrom(
@@ -86,8 +86,8 @@ const lines = fc
   )
   .map((lines) => lines.join('\n'))
 
-/** The same rule, told over whole lines. */
-function cutNaively(text: string): string {
+/** Implements the rule again, on complete lines. */
+function cutLineByLine(text: string): string {
   let fence = ''
   let passed = 0
   for (const line of text.split('\n')) {
@@ -103,34 +103,34 @@ function cutNaively(text: string): string {
   return text
 }
 
-describe('wherever the deltas are cut', () => {
-  test('it ends at the same place, lawfully', () => {
+describe('however the text is split into deltas', () => {
+  test('it ends at the same position, with valid events', () => {
     fc.assert(
-      fc.property(inPieces(lines), (pieces) => {
+      fc.property(splitText(lines), (pieces) => {
         const text = pieces.join('')
-        const events = runStage(createOtherSpeakerFilter(['Ada']), answerOf(pieces))
-        expect(textIn(events)).toBe(cutNaively(text))
-        expect(finalTextsIn(events)).toEqual([cutNaively(text)])
+        const events = runStage(createOtherSpeakerFilter(['Ada']), createAnswer(pieces))
+        expect(joinDeltas(events)).toBe(cutLineByLine(text))
+        expect(listFinalTexts(events)).toEqual([cutLineByLine(text)])
         expect(eventFaults(events)).toEqual([])
       }),
       numberOfRuns(500),
     )
   })
 
-  test('no more than the beginning of a line is held back', () => {
+  test('only the start of a line is held back', () => {
     fc.assert(
-      fc.property(inPieces(lines), (pieces) => {
-        const guard = createOtherSpeakerFilter(['Ada'])
-        guard.push(begun())
-        let [come, gone] = ['', '']
+      fc.property(splitText(lines), (pieces) => {
+        const filter = createOtherSpeakerFilter(['Ada'])
+        filter.push(messageStarted())
+        let [received, passed] = ['', '']
         for (const piece of pieces) {
-          come += piece
-          gone += textIn(guard.push(said(piece)))
-          if (cutNaively(`${come}\n`) !== `${come}\n`) return
-          const held = come.slice(gone.length)
+          received += piece
+          passed += joinDeltas(filter.push(textDelta(piece)))
+          if (cutLineByLine(`${received}\n`) !== `${received}\n`) return
+          const held = received.slice(passed.length)
           expect(held).not.toContain('\n')
           expect(held.length).toBeLessThanOrEqual(65)
-          expect(held === '' || gone === '' || gone.endsWith('\n')).toBe(true)
+          expect(held === '' || passed === '' || passed.endsWith('\n')).toBe(true)
         }
       }),
       numberOfRuns(300),
@@ -138,29 +138,31 @@ describe('wherever the deltas are cut', () => {
   })
 })
 
-test('what is held back goes before anything else that comes', () => {
-  const guard = createOtherSpeakerFilter()
+test('releases held text before any other event', () => {
+  const filter = createOtherSpeakerFilter()
   const call: StreamEvent = {
     type: 'item-started',
     index: 1,
     item: { type: 'function_call', call_id: 'a', name: 'f', arguments: '' },
   }
-  expect(textIn([STARTED, begun(), said('Hi\nBo')].flatMap((event) => guard.push(event)))).toBe(
-    'Hi\n',
-  )
-  expect(guard.push(call)).toEqual([said('Bo'), call])
-  // What has been passed on is no beginning of a line any more.
-  expect(guard.push(said('b: Hi'))).toEqual([said('b: Hi')])
-  expect(guard.push(ENDED)).toEqual([ENDED])
+  expect(
+    joinDeltas(
+      [STARTED, messageStarted(), textDelta('Hi\nBo')].flatMap((event) => filter.push(event)),
+    ),
+  ).toBe('Hi\n')
+  expect(filter.push(call)).toEqual([textDelta('Bo'), call])
+  // The start of this line has passed already, so the rest cannot be a label.
+  expect(filter.push(textDelta('b: Hi'))).toEqual([textDelta('b: Hi')])
+  expect(filter.push(ENDED)).toEqual([ENDED])
 })
 
-test('a label at the end of what was said ends the answer before its end', () => {
-  const guard = createOtherSpeakerFilter()
-  for (const event of [STARTED, begun(), said('Hi\nBob:')]) guard.push(event)
-  expect(guard.push(ENDED).at(-1)).toEqual({ ...ENDED, finish: 'stop' })
+test('ends the answer before a label at the end of its text', () => {
+  const filter = createOtherSpeakerFilter()
+  for (const event of [STARTED, messageStarted(), textDelta('Hi\nBob:')]) filter.push(event)
+  expect(filter.push(ENDED).at(-1)).toEqual({ ...ENDED, finish: 'stop' })
 })
 
-test('any lawful answer is lawful behind the guard, and nonsense does not throw', () => {
+test('random answers still follow the event rules, and invalid events do not throw', () => {
   fc.assert(
     fc.property(fc.oneof(answer, tangledAnswer), (events) => {
       fc.pre(eventFaults(events).length === 0)

@@ -17,12 +17,15 @@ const EVENTS: readonly StreamEvent[] = [
   { type: 'answer-ended', finish: 'stop', usage: null },
 ]
 
-const told = (events: readonly StreamEvent[]) => runStage(createPrependItemFilter(ITEM), events)
+const filterEvents = (events: readonly StreamEvent[]) =>
+  runStage(createPrependItemFilter(ITEM), events)
 
-test('the item comes first, and all others one place later', () => {
-  expect(eventFaults(told(EVENTS))).toEqual([])
+test('adds the item first and increases the index of the others by one', () => {
+  expect(eventFaults(filterEvents(EVENTS))).toEqual([])
   expect(
-    told(EVENTS).map((event) => ('index' in event ? `${event.type} ${event.index}` : event.type)),
+    filterEvents(EVENTS).map((event) =>
+      'index' in event ? `${event.type} ${event.index}` : event.type,
+    ),
   ).toEqual([
     'answer-started',
     'item-started 0',
@@ -34,9 +37,9 @@ test('the item comes first, and all others one place later', () => {
   ])
 })
 
-test('an answer that fails at once still has it', () => {
+test('adds the item to an answer that fails immediately', () => {
   const failure = createFailure('upstream_broken', 'no')
-  expect(told([{ type: 'answer-failed', failure }]).map(({ type }) => type)).toEqual([
+  expect(filterEvents([{ type: 'answer-failed', failure }]).map(({ type }) => type)).toEqual([
     'item-started',
     'item-ended',
     'answer-failed',

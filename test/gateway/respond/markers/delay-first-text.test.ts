@@ -1,68 +1,68 @@
-/** The first words wait for what they shall be named with, and for nothing else. */
+/** The first text waits until its turn is stored, so that a marker can come before it. */
 import { describe, expect, test, vi } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import { delayFirstText } from '../../../../src/gateway/respond/markers/delay-first-text.ts'
 import { answerAround, messageEvents, reasoningEvents } from '../../../support/marked-answers.ts'
 
 const ANSWER = answerAround([reasoningEvents(0), messageEvents(1, [' ', 'So', '.'])])
-const FIRST_WORD = ANSWER.findIndex((event) => 'text' in event && event.text === 'So')
+const FIRST_TEXT = ANSWER.findIndex((event) => 'text' in event && event.text === 'So')
 
-/** What is told at once, and what is told once it is written; `write` lets it be. */
-function listen(isWritten = false) {
+/** `later` receives the delayed events; `finishStoring` ends the wait. */
+function startDelay(isStored = false) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const later: StreamEvent[] = []
-  let asked = 0
-  const held = delayFirstText(() => {
-    asked += 1
-    return isWritten ? null : promise
+  let waits = 0
+  const delay = delayFirstText(() => {
+    waits += 1
+    return isStored ? null : promise
   })
-  held.onReady((events) => later.push(...events))
-  return { held, later, write: resolve, asked: () => asked }
+  delay.onReady((events) => later.push(...events))
+  return { delay, later, finishStoring: resolve, waits: () => waits }
 }
 
-describe('words are told', () => {
-  test('at once, where nothing is to be waited for', () => {
-    const { held } = listen(true)
-    expect(ANSWER.flatMap(held.push)).toEqual(ANSWER)
+describe('text is written', () => {
+  test('immediately if there is nothing to wait for', () => {
+    const { delay } = startDelay(true)
+    expect(ANSWER.flatMap(delay.push)).toEqual(ANSWER)
   })
 
-  test('with all that came behind them, when it is written', async () => {
-    const { held, later, write } = listen()
-    const [before, behind] = [ANSWER.slice(0, FIRST_WORD), ANSWER.slice(FIRST_WORD)]
-    expect(ANSWER.flatMap(held.push)).toEqual(before)
+  test('with the events after it, once the turn is stored', async () => {
+    const { delay, later, finishStoring } = startDelay()
+    const [before, after] = [ANSWER.slice(0, FIRST_TEXT), ANSWER.slice(FIRST_TEXT)]
+    expect(ANSWER.flatMap(delay.push)).toEqual(before)
     expect(later).toEqual([])
-    write()
+    finishStoring()
     await new Promise(setImmediate)
-    expect(later).toEqual(behind)
+    expect(later).toEqual(after)
   })
 
-  test('at the end, if it is not written by then, and only once', async () => {
-    const { held, later, write } = listen()
-    const told = ANSWER.flatMap(held.push)
-    expect([...told, ...held.release()]).toEqual(ANSWER)
-    write()
+  test('once, at the end, if the turn is not stored by then', async () => {
+    const { delay, later, finishStoring } = startDelay()
+    const written = ANSWER.flatMap(delay.push)
+    expect([...written, ...delay.release()]).toEqual(ANSWER)
+    finishStoring()
     await new Promise(setImmediate)
     expect(later).toEqual([])
   })
 
-  test('after one wait never again', () => {
-    const { held, asked } = listen()
-    const [word] = ANSWER.slice(FIRST_WORD)
-    if (word === undefined) throw new Error('There is no word.')
-    held.push(word)
-    held.release()
-    expect(held.push(word)).toEqual([word])
-    expect(asked()).toBe(1)
+  test('immediately after the first wait', () => {
+    const { delay, waits } = startDelay()
+    const [text] = ANSWER.slice(FIRST_TEXT)
+    if (text === undefined) throw new Error('There is no text.')
+    delay.push(text)
+    delay.release()
+    expect(delay.push(text)).toEqual([text])
+    expect(waits()).toBe(1)
   })
 
-  test('after 50 ms, though nothing is written', async () => {
+  test('after 50 ms, even if the turn is not stored', async () => {
     vi.useFakeTimers()
-    const { held, later } = listen()
-    ANSWER.flatMap(held.push)
+    const { delay, later } = startDelay()
+    ANSWER.flatMap(delay.push)
     await vi.advanceTimersByTimeAsync(49)
     expect(later).toEqual([])
     await vi.advanceTimersByTimeAsync(1)
-    expect(later).toEqual(ANSWER.slice(FIRST_WORD))
+    expect(later).toEqual(ANSWER.slice(FIRST_TEXT))
     vi.useRealTimers()
   })
 })

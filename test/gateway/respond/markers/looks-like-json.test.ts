@@ -5,7 +5,7 @@ import {
   looksLikeJson,
 } from '../../../../src/gateway/respond/markers/looks-like-json.ts'
 
-function told(text: string): boolean | null {
+function probe(text: string): boolean | null {
   return looksLikeJson(text.slice(0, JSON_PROBE_CHARS))
 }
 
@@ -19,7 +19,7 @@ test.each([
   '[1, null]',
   '[-1.5e3, 2000, 3000, 4000, 5000]',
 ])('%s may be JSON', (text) => {
-  expect(told(text)).toBe(true)
+  expect(probe(text)).toBe(true)
 })
 
 test.each([
@@ -42,38 +42,38 @@ test.each([
   '[Eve](https://example.com)',
   '[01KQZ3V8M6T2X9R4B7C9]: #',
   '[01234567890123456789]: #',
-])('%s is no JSON', (text) => {
-  expect(told(text)).toBe(false)
+])('%s is not JSON', (text) => {
+  expect(probe(text)).toBe(false)
 })
 
 test.each(['[', '[ ', '[1', '[1]', '[1]\n', '[t', '[tru', '[1, n', '[[1]'])(
-  'of %s nobody knows yet',
+  '%s is undecided',
   (text) => {
-    expect(told(text)).toBeNull()
+    expect(probe(text)).toBeNull()
   },
 )
 
-test('nothing that is an object or a list is ever taken for anything else', () => {
+test('never rejects the start of a JSON object or array', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, space) => {
       fc.pre(typeof value === 'object' && value !== null)
       const text = JSON.stringify(value, null, space)
       for (let end = 1; end <= text.length; end += 1) {
-        expect(told(text.slice(0, end))).not.toBe(false)
+        expect(probe(text.slice(0, end))).not.toBe(false)
       }
     }),
     { numRuns: 200 },
   )
 })
 
-test('what was told stays true as the text goes on', () => {
+test('does not change a decision when more text follows', () => {
   const letters = fc.constantFrom('[', ']', '{', '"', '1', ',', ' ', 't', 'true', 'n', 'a', '(')
   fc.assert(
     fc.property(fc.array(letters, { maxLength: 30 }), (all) => {
       const text = all.join('')
       let last: boolean | null = null
       for (let end = 1; end <= text.length; end += 1) {
-        const next = told(text.slice(0, end))
+        const next = probe(text.slice(0, end))
         if (last !== null) expect(next).toBe(last)
         last = next
       }

@@ -1,4 +1,4 @@
-/** Where an answer names its turn, and that it stays a lawful answer. */
+/** The positions of markers in answers, and that answers with markers are valid in both dialects. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
@@ -34,15 +34,19 @@ import { answeringTo } from '../../../support/responses-kit.ts'
 import { numberOfRuns } from '../../../support/number-of-runs.ts'
 
 const LINE = formatMarkerLine(TURN)
-const FRONT = `${LINE}\n\n`
-const OWN = `\n\n${LINE}\n\n`
+const MARKER_BEFORE_TEXT = `${LINE}\n\n`
+const MARKER_AFTER_TEXT = `\n\n${LINE}\n\n`
 
-describe('a marker stands', () => {
-  test('in front of the first text, as a piece of its own', () => {
-    expect(pieces(insertMarker(answerOf(['Ser', 'vus.'])))).toEqual([FRONT, 'Ser', 'vus.'])
+describe('a marker is inserted', () => {
+  test('before the first text, as a delta of its own', () => {
+    expect(pieces(insertMarker(answerOf(['Ser', 'vus.'])))).toEqual([
+      MARKER_BEFORE_TEXT,
+      'Ser',
+      'vus.',
+    ])
   })
 
-  test('in front of the first text behind what made the turn worth naming', () => {
+  test('before the first text after the turn became ready', () => {
     const events = answerAround([
       messageEvents(0, ['Let me think.']),
       reasoningEvents(1),
@@ -50,98 +54,128 @@ describe('a marker stands', () => {
       messageEvents(3, ['Indeed.']),
     ])
     const ready = events.findIndex(({ type }) => type === 'reasoning-delta')
-    expect(pieces(insertMarker(events, ready))).toEqual(['Let me think.', OWN, 'So.', 'Indeed.'])
+    expect(pieces(insertMarker(events, ready))).toEqual([
+      'Let me think.',
+      MARKER_AFTER_TEXT,
+      'So.',
+      'Indeed.',
+    ])
   })
 
-  test('behind the next blank line in front of a paragraph, if the turn is ready only later', () => {
-    const said = ['One', '.\n\n', 'Two\n\n', '- a\n\n', 'Three']
-    expect(pieces(insertMarker(answerOf(said), 4))).toEqual([
+  test('after the next blank line before a paragraph, if the turn is ready later', () => {
+    const pieceTexts = ['One', '.\n\n', 'Two\n\n', '- a\n\n', 'Three']
+    expect(pieces(insertMarker(answerOf(pieceTexts), 4))).toEqual([
       'One',
       '.\n\n',
-      FRONT,
-      ...said.slice(2),
+      MARKER_BEFORE_TEXT,
+      ...pieceTexts.slice(2),
     ])
-    expect(pieces(insertMarker(answerOf(said), 5))).toEqual([...said.slice(0, 4), FRONT, 'Three'])
+    expect(pieces(insertMarker(answerOf(pieceTexts), 5))).toEqual([
+      ...pieceTexts.slice(0, 4),
+      MARKER_BEFORE_TEXT,
+      'Three',
+    ])
   })
 
-  test('within a piece, which is parted for it', () => {
+  test('inside a delta, which is split', () => {
     const events = answerOf(['One', '. Yes.\n\nTwo', '.'])
-    expect(pieces(insertMarker(events, 3))).toEqual(['One', '. Yes.\n\n', FRONT, 'Two', '.'])
+    expect(pieces(insertMarker(events, 3))).toEqual([
+      'One',
+      '. Yes.\n\n',
+      MARKER_BEFORE_TEXT,
+      'Two',
+      '.',
+    ])
   })
 
-  test('not within a piece of which it is known how probable it was', () => {
+  test('not inside a delta with log probabilities', () => {
     const logprobs = [{ token: '.\n\nTwo', logprob: 0 }]
     const events = answerOf(['One', '.\n\nTwo', ' three.']).map((event) =>
       event.type === 'text-delta' ? { ...event, logprobs } : event,
     )
-    expect(pieces(insertMarker(events, 3))).toEqual(['One', '.\n\nTwo', ' three.', OWN])
+    expect(pieces(insertMarker(events, 3))).toEqual([
+      'One',
+      '.\n\nTwo',
+      ' three.',
+      MARKER_AFTER_TEXT,
+    ])
   })
 
-  test('at the very end, if nothing else is left, even if the turn is ready only then', () => {
+  test('at the end if there was no other position, even if the turn is ready only then', () => {
     const events = answerOf(['One', ' line.'])
     for (const readyAt of [4, 5, 6]) {
-      expect(pieces(insertMarker(events, readyAt))).toEqual(['One', ' line.', OWN])
+      expect(pieces(insertMarker(events, readyAt))).toEqual(['One', ' line.', MARKER_AFTER_TEXT])
     }
     expect(pieces(insertMarker(events, Infinity))).toEqual(['One', ' line.'])
   })
 
-  test('nowhere else once it stands', () => {
+  test('only once', () => {
     const events = answerOf(['One.\n\n', 'Two.\n\n', 'Three.'], ['Four.'], ['Five.'])
     expect(pieces(insertMarker(events)).filter((piece) => piece.includes(LINE))).toHaveLength(1)
   })
 
-  test('behind thoughts that are told as text', () => {
-    const said = ['<think>\n', 'so\n\nand so', '\n</think>\n\n', 'Servus.']
-    expect(pieces(insertMarker(answerOf(said)))).toEqual([...said.slice(0, 3), FRONT, 'Servus.'])
+  test('after reasoning in the text', () => {
+    const pieceTexts = ['<think>\n', 'so\n\nand so', '\n</think>\n\n', 'Servus.']
+    expect(pieces(insertMarker(answerOf(pieceTexts)))).toEqual([
+      ...pieceTexts.slice(0, 3),
+      MARKER_BEFORE_TEXT,
+      'Servus.',
+    ])
     const details = '<details type="reasoning">\n<summary>x</summary>\n\nso\n\n</details>\n'
     expect(pieces(insertMarker(answerOf([details, '\nServus.'])))).toEqual([
       details,
       '\n',
-      FRONT,
+      MARKER_BEFORE_TEXT,
       'Servus.',
     ])
   })
 
-  test('behind blanks with which the answer begins, which are not waited for', () => {
-    expect(pieces(insertMarker(answerOf(['\n\n', 'Servus.'])))).toEqual(['\n\n', OWN, 'Servus.'])
-    expect(pieces(insertMarker(answerOf([' Servus.'])))).toEqual([FRONT, ' Servus.'])
+  test('after white space at the start of the answer, which is not delayed', () => {
+    expect(pieces(insertMarker(answerOf(['\n\n', 'Servus.'])))).toEqual([
+      '\n\n',
+      MARKER_AFTER_TEXT,
+      'Servus.',
+    ])
+    expect(pieces(insertMarker(answerOf([' Servus.'])))).toEqual([MARKER_BEFORE_TEXT, ' Servus.'])
   })
 })
 
-describe('where nothing is said, a marker is a message by itself', () => {
+describe('an answer without text gets a message with only the marker', () => {
   const search: StreamEvent[] = [
     { type: 'item-started', index: 1, item: { type: 'opaque', raw: { type: 'web_search_call' } } },
     { type: 'item-ended', index: 1, item: { type: 'opaque', raw: { type: 'web_search_call' } } },
   ]
 
   test.each([
-    ['behind a thought', [reasoningEvents(0)]],
-    ['behind a tool of the provider’s own', [reasoningEvents(0), search]],
-    ['behind blanks', [reasoningEvents(0), messageEvents(1, [' \n', '\n'])]],
+    ['after reasoning', [reasoningEvents(0)]],
+    ['after a tool of the provider', [reasoningEvents(0), search]],
+    ['after white space', [reasoningEvents(0), messageEvents(1, [' \n', '\n'])]],
   ])('%s', (_, items) => {
     for (const finish of ['stop', 'length'] as const) {
       const events = answerAround(items, finish)
-      const told = insertMarker(events, events.length)
-      expect(told.events.slice(0, -1)).toEqual([
+      const result = insertMarker(events, events.length)
+      expect(result.events.slice(0, -1)).toEqual([
         ...events.slice(0, -1),
-        ...messageEvents(items.length, [FRONT]),
+        ...messageEvents(items.length, [MARKER_BEFORE_TEXT]),
       ])
-      expect(told.events.at(-1)).toEqual(events.at(-1))
-      expect(told.outcome).toEqual(outcomeOf(told.events))
-      expect(joinVisibleText(addMarkerToOutcome(outcomeOf(events), TURN).items)).toContain(FRONT)
+      expect(result.events.at(-1)).toEqual(events.at(-1))
+      expect(result.outcome).toEqual(outcomeOf(result.events))
+      expect(joinVisibleText(addMarkerToOutcome(outcomeOf(events), TURN).items)).toContain(
+        MARKER_BEFORE_TEXT,
+      )
     }
   })
 
-  test('apart from the text that it is put behind', () => {
+  test('after a blank line if it continues a text, unless that text rules a marker out', () => {
     const events = answerAround([reasoningEvents(0)])
-    const told = (continued: string) =>
-      pieces(insertMarker(events, 0, { beginsWithBreak: true, continued }))
-    expect(told('So.')).toEqual([OWN])
-    expect(told('```\nso()')).toEqual([])
-    expect(told('{"so": ')).toEqual([])
+    const markAfter = (continued: string) =>
+      pieces(insertMarker(events, 0, { beginsWithBreak: true, continuedText: continued }))
+    expect(markAfter('So.')).toEqual([MARKER_AFTER_TEXT])
+    expect(markAfter('```\nso()')).toEqual([])
+    expect(markAfter('{"so": ')).toEqual([])
   })
 
-  test('but not if it failed, or may not be named', () => {
+  test('but not if it failed, or if the turn is not ready', () => {
     const events = answerAround([reasoningEvents(0)])
     expect(pieces(insertMarker(events, Infinity))).toEqual([])
     const failed: StreamEvent[] = [
@@ -152,43 +186,43 @@ describe('where nothing is said, a marker is a message by itself', () => {
   })
 })
 
-describe('there is no marker', () => {
+describe('no marker is inserted', () => {
   test.each([
     ['in JSON', ['{"a":', ' 1}\n\nServus']],
-    ['in a list in JSON', ['[', '{"a":1}]']],
-    ['in a list of words in JSON', ['[tr', 'ue, false]']],
-    ['in a list of which too little is known', ['[']],
+    ['in a JSON array', ['[', '{"a":1}]']],
+    ['in a JSON array of literals', ['[tr', 'ue, false]']],
+    ['in the undecided start of a JSON array', ['[']],
     ['in an open fence', ['x\n\n```\ncode\n\n', 'Servus']],
     ['in an open fence of tildes', ['x\n\n~~~~\n~~~\n\n', 'Servus']],
-    ['behind a table', ['| a |\n|---|\n| 1 |']],
-    ['behind a list', ['1. a\n', '2. b']],
+    ['after a table', ['| a |\n|---|\n| 1 |']],
+    ['after a list', ['1. a\n', '2. b']],
     ['in open HTML', ['<div>\n\n', 'Servus']],
     ['in an open comment', ['x <b>y</b>\n\n<!-- a\n\n', 'Servus']],
     ['in an open formula', ['x\n\n$$\na\n\n', 'Servus']],
     ['in a formula in brackets', ['x\n\n\\[\na\n\n', 'Servus']],
-  ])('%s', (_, said) => {
-    // Ready behind the first piece, and at the end alone.
+  ])('%s', (_, pieceTexts) => {
+    // The turn is ready after the first delta, or only at the end.
     for (const readyAt of [3, 5])
-      expect(pieces(insertMarker(answerOf(said), readyAt))).toEqual(said)
+      expect(pieces(insertMarker(answerOf(pieceTexts), readyAt))).toEqual(pieceTexts)
   })
 
   test.each([
     ['JSON', ['{"a":', ' 1}\n\nServus']],
-    ['what may be a list in JSON', ['[', '{"a":1}]']],
-    ['HTML that is not over', ['<div>\n\n', 'Servus']],
-    ['thoughts that are not over', ['<think>', 'Hm.\n\n', 'Servus']],
-  ])('in front of %s', (_, said) => {
-    expect(pieces(insertMarker(answerOf(said)))).toEqual(said)
+    ['a possible JSON array', ['[', '{"a":1}]']],
+    ['open HTML', ['<div>\n\n', 'Servus']],
+    ['open reasoning', ['<think>', 'Hm.\n\n', 'Servus']],
+  ])('before %s', (_, pieceTexts) => {
+    expect(pieces(insertMarker(answerOf(pieceTexts)))).toEqual(pieceTexts)
   })
 
-  test('in front of anything but a paragraph', () => {
+  test('before anything but a paragraph', () => {
     for (const next of ['- a', '2. b', '> c', '    d', '| e', '# f', '<b>', '$$', '"g"', '(h)']) {
-      const said = ['One.\n\n', next]
-      expect(pieces(insertMarker(answerOf(said), 3)).at(1)).toBe(next)
+      const pieceTexts = ['One.\n\n', next]
+      expect(pieces(insertMarker(answerOf(pieceTexts), 3)).at(1)).toBe(next)
     }
   })
 
-  test('where there is no text: a call names its turn by itself', () => {
+  test('without text if there is a call, whose id identifies the turn', () => {
     for (const items of [[callEvents(0)], [reasoningEvents(0), callEvents(1)], []]) {
       const events = answerAround(items)
       expect(insertMarker(events).events).toEqual(events)
@@ -196,7 +230,7 @@ describe('there is no marker', () => {
     }
   })
 
-  test('behind a text that calls follow', () => {
+  test('after a text that is followed by calls', () => {
     const events = answerAround([messageEvents(0, ['Look:']), callEvents(1)])
     expect(insertMarker(events, 3).events).toEqual(events)
   })
@@ -208,17 +242,23 @@ describe('there is no marker', () => {
   })
 })
 
-test('a link, or a text in brackets, is no JSON', () => {
-  for (const said of [['[Servus](https://a.b)'], ['[', 'Servus](https://a.b)', '\n\n', 'x']]) {
-    expect(pieces(insertMarker(answerOf(said))).join('')).toContain(LINE)
+test('a link or a text in brackets is not taken for JSON', () => {
+  for (const pieceTexts of [
+    ['[Servus](https://a.b)'],
+    ['[', 'Servus](https://a.b)', '\n\n', 'x'],
+  ]) {
+    expect(pieces(insertMarker(answerOf(pieceTexts))).join('')).toContain(LINE)
   }
 })
 
-describe('an answer that goes on with a text of the client', () => {
+describe('an answer that continues a text of the client', () => {
   const options = { beginsWithBreak: true }
 
-  test('begins with a blank line', () => {
-    expect(pieces(insertMarker(answerOf(['Servus']), 0, options))).toEqual([OWN, 'Servus'])
+  test('starts with a blank line', () => {
+    expect(pieces(insertMarker(answerOf(['Servus']), 0, options))).toEqual([
+      MARKER_AFTER_TEXT,
+      'Servus',
+    ])
     expect(pieces(insertMarker(answerOf(['Servus.']), Infinity, options))).toEqual([
       '\n\n',
       'Servus.',
@@ -227,28 +267,28 @@ describe('an answer that goes on with a text of the client', () => {
     expect(pieces(insertMarker(answerOf(['<b>\n\nServus']), 0, options))).toEqual([
       '\n\n',
       '<b>\n\n',
-      FRONT,
+      MARKER_BEFORE_TEXT,
       'Servus',
     ])
   })
 
-  test('has no marker where that text leaves a fence open, or is JSON', () => {
+  test('has no marker if that text has an open fence or is JSON', () => {
     for (const continued of ['```\ncode', '{"a":']) {
-      const told = insertMarker(answerOf(['Servus']), 0, { ...options, continued })
-      expect(pieces(told)).toEqual(['\n\n', 'Servus'])
+      const result = insertMarker(answerOf(['Servus']), 0, { ...options, continuedText: continued })
+      expect(pieces(result)).toEqual(['\n\n', 'Servus'])
     }
   })
 
-  test('says so in the item as well', () => {
+  test('has the blank line in the item as well', () => {
     const { events, outcome } = insertMarker(answerOf(['Servus']), Infinity, options)
     expect(eventFaults(events)).toEqual([])
     expect(joinVisibleText(outcome.items)).toBe('\n\nServus')
-    const whole = addMarkerToOutcome(outcomeOf(answerOf(['Servus'])), TURN, options)
-    expect(joinVisibleText(whole.items)).toBe(`${OWN}Servus`)
+    const outcomeWithBreak = addMarkerToOutcome(outcomeOf(answerOf(['Servus'])), TURN, options)
+    expect(joinVisibleText(outcomeWithBreak.items)).toBe(`${MARKER_AFTER_TEXT}Servus`)
   })
 })
 
-test('an answer that was there at once has its marker in the same place', () => {
+test('a non-streamed answer has its marker at the same position', () => {
   fc.assert(
     fc.property(fc.array(markdown, { minLength: 1, maxLength: 3 }), (texts) => {
       const events = answerOf(...texts.map((text) => [text]))
@@ -260,7 +300,7 @@ test('an answer that was there at once has its marker in the same place', () => 
   expect(addMarkerToOutcome(outcome, TURN)).toBe(outcome)
 })
 
-test('what is recorded is not touched', () => {
+test('does not change the recorded outcome', () => {
   const events = answerOf(['Servus'])
   const outcome = outcomeOf(events)
   const before = structuredClone(outcome)
@@ -269,7 +309,7 @@ test('what is recorded is not touched', () => {
   expect(outcome).toEqual(before)
 })
 
-test('annotations stay with the words that they are about', () => {
+test('annotations keep pointing to the same text', () => {
   const annotation = { type: 'url_citation', start_index: 6, end_index: 9, url: 'https://a.b' }
   const [started, first, second, ended, over] = answerOf(['One.\n\n', 'Two']).slice(1)
   if (ended?.type !== 'item-ended' || started === undefined || over === undefined) throw new Error()
@@ -286,31 +326,31 @@ test('annotations stay with the words that they are about', () => {
     },
     over,
   ] as StreamEvent[]
-  const told = insertMarker(events, 3)
-  expect(eventFaults(told.events)).toEqual([])
-  const heard = told.events.flatMap((event) =>
+  const result = insertMarker(events, 3)
+  expect(eventFaults(result.events)).toEqual([])
+  const received = result.events.flatMap((event) =>
     event.type === 'annotation-added' ? [event.annotation] : [],
   )
-  const shown = joinVisibleText(told.outcome.items)
-  for (const one of heard) {
+  const shown = joinVisibleText(result.outcome.items)
+  for (const one of received) {
     expect(shown.slice(Number(one['start_index']), Number(one['end_index']))).toBe('Two')
   }
-  expect(heard).toHaveLength(1)
+  expect(received).toHaveLength(1)
 })
 
 const anyAnswer = fc
   .array(
     fc.oneof(
-      { weight: 4, arbitrary: markdown.chain(cutUp).map((said) => ['message', said] as const) },
+      { weight: 4, arbitrary: markdown.chain(cutUp).map((texts) => ['message', texts] as const) },
       { weight: 1, arbitrary: fc.constantFrom(['call', []] as const, ['reasoning', []] as const) },
     ),
     { maxLength: 4 },
   )
   .map((items) =>
     answerAround(
-      items.map(([kind, said], index) => {
+      items.map(([kind, texts], index) => {
         if (kind === 'call') return callEvents(index)
-        return kind === 'reasoning' ? reasoningEvents(index) : messageEvents(index, said)
+        return kind === 'reasoning' ? reasoningEvents(index) : messageEvents(index, texts)
       }),
     ),
   )
@@ -319,43 +359,45 @@ const readyAt = fc.oneof(fc.constant(0), fc.nat({ max: 30 }))
 test('the answer stays lawful, with one marker at most, in one piece, and nothing else added', () => {
   fc.assert(
     fc.property(anyAnswer, readyAt, (events, at) => {
-      const { events: told, outcome } = insertMarker(events, at)
-      expect(eventFaults(told)).toEqual([])
-      expect(outcome).toEqual(outcomeOf(told))
-      const said = pieces({ events: told, outcome })
-      expect(said.filter((piece) => piece.includes(LINE)).length).toBeLessThanOrEqual(1)
-      expect(own(told)).toBe(own(events))
+      const { events: markedEvents, outcome } = insertMarker(events, at)
+      expect(eventFaults(markedEvents)).toEqual([])
+      expect(outcome).toEqual(outcomeOf(markedEvents))
+      const pieceTexts = pieces({ events: markedEvents, outcome })
+      expect(pieceTexts.filter((piece) => piece.includes(LINE)).length).toBeLessThanOrEqual(1)
+      expect(joinModelText(markedEvents)).toBe(joinModelText(events))
     }),
     numberOfRuns(1000),
   )
 })
 
-/** All that the model says. */
-function own(events: readonly StreamEvent[]): string {
-  const said = pieces({ events, outcome: outcomeOf([]) })
-  return said.filter((piece) => piece !== FRONT && piece !== OWN).join('')
+/** Joins the deltas without markers. */
+function joinModelText(events: readonly StreamEvent[]): string {
+  const pieceTexts = pieces({ events, outcome: outcomeOf([]) })
+  return pieceTexts
+    .filter((piece) => piece !== MARKER_BEFORE_TEXT && piece !== MARKER_AFTER_TEXT)
+    .join('')
 }
 
-test('no token waits', () => {
+test('delays no delta', () => {
   fc.assert(
     fc.property(anyAnswer, readyAt, (events, at) => {
       for (let end = 1; end <= events.length; end += 1) {
         if (events[end - 1]?.type !== 'text-delta') continue
-        const heard: StreamEvent[] = []
-        const inner = { push: (event: StreamEvent) => (heard.push(event), []), end: () => [] }
+        const received: StreamEvent[] = []
+        const inner = { push: (event: StreamEvent) => (received.push(event), []), end: () => [] }
         const renderer = wrapRendererWithMarker(inner, {
           turnId: TURN,
-          isReady: () => heard.length >= at,
+          isReady: () => received.length >= at,
         })
         for (const event of events.slice(0, end)) renderer.push(event)
-        expect(own(heard)).toBe(own(events.slice(0, end)))
+        expect(joinModelText(received)).toBe(joinModelText(events.slice(0, end)))
       }
     }),
     numberOfRuns(60),
   )
 })
 
-test('what is read of a marked text is the text, but for breaks at its very end', () => {
+test('the text without its marker is the original text, except for line breaks at the end', () => {
   fc.assert(
     fc.property(anyAnswer, readyAt, (events, at) => {
       const { outcome } = insertMarker(events, at)
@@ -368,25 +410,25 @@ test('what is read of a marked text is the text, but for breaks at its very end'
       const isMarked = text !== plain
       expect(marks.map(({ turnId }) => turnId)).toEqual(isMarked ? [TURN] : [])
       if (!isMarked) return
-      // The newer part of the text is what follows the marker.
-      const place = text.indexOf(LINE)
-      const behind = text.slice(place + LINE.length).trimStart()
-      expect(read.slice(marks[0]?.at).trim()).toBe(behind.trim())
+      // The position of the marker separates the text before it from the text after it.
+      const index = text.indexOf(LINE)
+      const after = text.slice(index + LINE.length).trimStart()
+      expect(read.slice(marks[0]?.at).trim()).toBe(after.trim())
     }),
     numberOfRuns(1000),
   )
 })
 
-describe('the renderers give lawful streams', () => {
-  test('Responses, for any answer', () => {
+describe('the renderers write valid streams', () => {
+  test('in Responses, for any answer', () => {
     const answers = fc.oneof(answer, tangledAnswer, anyAnswer)
     fc.assert(
       fc.property(answers, fc.nat({ max: 20 }), fc.boolean(), (events, at, beginsWithBreak) => {
         let count = 0
-        const mark = { turnId: TURN, isReady: () => count >= at }
+        const marker = { turnId: TURN, isReady: () => count >= at }
         const renderer = wrapRendererWithMarker(
           responsesDialect.createRenderer(answeringTo()),
-          mark,
+          marker,
           {
             beginsWithBreak,
           },
@@ -402,13 +444,13 @@ describe('the renderers give lawful streams', () => {
     )
   })
 
-  test('Responses, for events in an order that makes no sense', () => {
+  test('in Responses, for events in an invalid order', () => {
     fc.assert(
       fc.property(nonsense, (events) => {
-        const mark = { turnId: TURN, isReady: () => true }
+        const marker = { turnId: TURN, isReady: () => true }
         const renderer = wrapRendererWithMarker(
           responsesDialect.createRenderer(answeringTo()),
-          mark,
+          marker,
         )
         const messages = events.flatMap((event) => [...renderer.push(event)])
         messages.push(...renderer.end(outcomeOf(events), 1_700_000_001_000))
@@ -419,12 +461,12 @@ describe('the renderers give lawful streams', () => {
     )
   })
 
-  test('Chat, with the words that a whole answer has', () => {
+  test('in Chat Completions, with the same text as a non-streamed answer', () => {
     fc.assert(
       fc.property(anyAnswer, readyAt, (events, at) => {
-        const { events: told, outcome } = insertMarker(events, at)
+        const { events: markedEvents, outcome } = insertMarker(events, at)
         const renderer = chatDialect.createRenderer(chatAnswering())
-        const messages = told.flatMap((event) => [...renderer.push(event)])
+        const messages = markedEvents.flatMap((event) => [...renderer.push(event)])
         messages.push(...renderer.end(outcome, 1_700_000_001_000))
         const text = messages
           .slice(0, -1)

@@ -2,60 +2,63 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
 import { chatStream, responsesStream } from '../../../support/answer-formats.ts'
-import { passedOn, textSent } from '../../passed-on.ts'
+import { createWriter, decodeText } from '../../passed-on.ts'
 
 const utf8 = new TextEncoder()
 
-function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const borders = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted(
+function cutBytes(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
+  const offsets = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].toSorted(
     (one, other) => one - other,
   )
-  return borders.slice(1).map((end, at) => bytes.slice(borders[at], end))
+  return offsets.slice(1).map((end, index) => bytes.slice(offsets[index], end))
 }
 
-const anyCuts = fc.array(fc.nat(10_000), { maxLength: 10 })
-const answer = chatStream({ reasoning: 'Hm…', text: 'Grüß Gott', finish: 'length' })
+const randomCuts = fc.array(fc.nat(10_000), { maxLength: 10 })
+const ANSWER = chatStream({ reasoning: 'Hm…', text: 'Grüß Gott', finish: 'length' })
 
-describe('an answer that nobody keeps', () => {
-  test.each(['\n', '\r\n', '\r'])('goes through byte for byte, cut anywhere, with %j', (ending) => {
-    const stream = `: hello\n\n${answer.join('')}`.replaceAll('\n', ending)
-    fc.assert(
-      fc.property(anyCuts, (places) => {
-        const { push, close, end, outcome } = passedOn('chat', false)
-        let through = ''
-        for (const chunk of cut(utf8.encode(stream), places)) through += textSent(push(chunk))
-        through += close(null)
-        through += end(outcome())
-        // The very last event of a CR stream is told from its neighbour only at the end.
-        expect(through.replaceAll(ending, '\n')).toBe(stream.replaceAll(ending, '\n'))
-        expect(outcome()).toMatchObject({ finish: 'length', usage: { inputTokens: 20 } })
-      }),
-    )
+describe('an answer that is not stored', () => {
+  test.each(['\n', '\r\n', '\r'])(
+    'passes through byte for byte in any chunks, with the line end %j',
+    (ending) => {
+      const stream = `: hello\n\n${ANSWER.join('')}`.replaceAll('\n', ending)
+      fc.assert(
+        fc.property(randomCuts, (cuts) => {
+          const { push, close, end, outcome } = createWriter('chat', false)
+          let output = ''
+          for (const chunk of cutBytes(utf8.encode(stream), cuts)) output += decodeText(push(chunk))
+          output += close(null)
+          output += end(outcome())
+          // With `\r` as line end, the end of the last event is known only at the end of the stream.
+          expect(output.replaceAll(ending, '\n')).toBe(stream.replaceAll(ending, '\n'))
+          expect(outcome()).toMatchObject({ finish: 'length', usage: { inputTokens: 20 } })
+        }),
+      )
+    },
+  )
+
+  test('passes a chunk of complete events on as the same bytes', () => {
+    const chunk = utf8.encode(ANSWER[0])
+    expect(createWriter('chat', false).push(chunk)).toBe(chunk)
   })
 
-  test('hands a chunk of whole events on as the same bytes', () => {
-    const chunk = utf8.encode(answer[0])
-    expect(passedOn('chat', false).push(chunk)).toBe(chunk)
-  })
-
-  test('loses what would run scripts in a browser, and only that', () => {
-    const { push } = passedOn('chat', false)
-    const evil = `data: {"id":"x","event":{"type":"execute"},"choices":[]}\n\n`
-    const sent = textSent(push(utf8.encode(answer[0] + evil + answer[1])))
+  test('loses only the field with which Open WebUI would run a script', () => {
+    const { push } = createWriter('chat', false)
+    const scriptEvent = `data: {"id":"x","event":{"type":"execute"},"choices":[]}\n\n`
+    const sent = decodeText(push(utf8.encode(ANSWER[0] + scriptEvent + ANSWER[1])))
     expect(sent).not.toContain('execute')
     expect(sent).toContain('"id":"x"')
-    expect(sent.startsWith(answer[0] ?? '')).toBe(true)
-    expect(sent.endsWith(answer[1] ?? '')).toBe(true)
+    expect(sent.startsWith(ANSWER[0] ?? '')).toBe(true)
+    expect(sent.endsWith(ANSWER[1] ?? '')).toBe(true)
   })
 
-  test('that breaks in the middle of an event ends with an error behind a whole one', () => {
-    const { push, close, end, outcome } = passedOn('chat', false)
-    const whole = answer.slice(0, 3).join('')
-    let sent = textSent(push(utf8.encode(`${whole}data: {"half`)))
+  test('that breaks off inside an event ends with an error after the last complete event', () => {
+    const { push, close, end, outcome } = createWriter('chat', false)
+    const complete = ANSWER.slice(0, 3).join('')
+    let sent = decodeText(push(utf8.encode(`${complete}data: {"half`)))
     sent += close(createFailure('upstream_broken', 'It broke.'))
     sent += end(outcome())
-    expect(sent.startsWith(whole)).toBe(true)
-    expect(sent.slice(whole.length)).toMatch(
+    expect(sent.startsWith(complete)).toBe(true)
+    expect(sent.slice(complete.length)).toMatch(
       /^data: \{"error":\{"message":"It broke\."[^\n]*\n\ndata: \[DONE\]\n\n$/,
     )
   })
@@ -66,53 +69,53 @@ describe.each([
   ['chat', false],
   ['responses', true],
   ['responses', false],
-] as const)('in %s, kept: %s', (language, isKept) => {
-  const said = { text: 'Grüß Gott', reasoning: 'Hm…' }
-  const once = (language === 'chat' ? chatStream(said) : responsesStream(said)).join('')
-  const sentOf = (stream: string, places: readonly number[]): string => {
-    const { push, close, end, outcome, isOver } = passedOn(language, isKept)
+] as const)('in %s, stored: %s', (dialect, isStored) => {
+  const content = { text: 'Grüß Gott', reasoning: 'Hm…' }
+  const stream = (dialect === 'chat' ? chatStream(content) : responsesStream(content)).join('')
+  const passThrough = (stream: string, cuts: readonly number[]): string => {
+    const { push, close, end, outcome, isOver } = createWriter(dialect, isStored)
     let sent = ''
-    for (const chunk of cut(utf8.encode(stream), places))
-      if (!isOver()) sent += textSent(push(chunk))
+    for (const chunk of cutBytes(utf8.encode(stream), cuts))
+      if (!isOver()) sent += decodeText(push(chunk))
     sent += close(null)
     return sent + end(outcome())
   }
 
-  test('what comes behind the last word is no part of the answer', () => {
-    const alone = sentOf(once, [])
+  test('ignores everything after the end of the answer', () => {
+    const expected = passThrough(stream, [])
     fc.assert(
       fc.property(
-        anyCuts,
-        fc.constantFrom(once, once.slice(0, once.length / 2)),
-        (places, more) => {
-          expect(sentOf(once + more, places)).toBe(alone)
+        randomCuts,
+        fc.constantFrom(stream, stream.slice(0, stream.length / 2)),
+        (cuts, more) => {
+          expect(passThrough(stream + more, cuts)).toBe(expected)
         },
       ),
     )
   })
 })
 
-describe('an answer that is kept', () => {
-  test('carries our id, and holds its ending back until it is safe', () => {
+describe('an answer that is stored', () => {
+  test('has the id of the gateway, and its ending waits until it is stored', () => {
     fc.assert(
-      fc.property(anyCuts, (places) => {
-        const { push, close, end, outcome } = passedOn('chat', true)
+      fc.property(randomCuts, (cuts) => {
+        const { push, close, end, outcome } = createWriter('chat', true)
         let early = ''
-        for (const chunk of cut(utf8.encode(answer.join('')), places))
-          early += textSent(push(chunk))
+        for (const chunk of cutBytes(utf8.encode(ANSWER.join('')), cuts))
+          early += decodeText(push(chunk))
         early += close(null)
         expect(early).not.toMatch(/finish_reason":"|\[DONE\]|upstream"/)
-        const whole = early + end(outcome())
-        expect(whole).toBe(
-          answer.join('').replaceAll('chatcmpl-upstream', 'chatcmpl-01JZZZZZZZZZZZZZZZZZ'),
+        const complete = early + end(outcome())
+        expect(complete).toBe(
+          ANSWER.join('').replaceAll('chatcmpl-upstream', 'chatcmpl-01JZZZZZZZZZZZZZZZZZ'),
         )
       }),
     )
   })
 
-  test('that could not be kept does not end as if it had been', () => {
-    const { push, close, end, outcome } = passedOn('chat', true)
-    push(utf8.encode(answer.join('')))
+  test('ends with an error if it could not be stored', () => {
+    const { push, close, end, outcome } = createWriter('chat', true)
+    push(utf8.encode(ANSWER.join('')))
     close(null)
     const failure = createFailure('store_unavailable', 'Not kept.')
     const last = end({ ...outcome(), finish: null, failure })
@@ -120,9 +123,9 @@ describe('an answer that is kept', () => {
     expect(last).not.toContain('"finish_reason":"length"')
   })
 
-  test('is closed with [DONE] where the upstream does not say it', () => {
-    const { push, close, end, outcome } = passedOn('chat', true)
-    push(utf8.encode(answer.slice(0, -1).join('')))
+  test('ends with [DONE] if the upstream does not send it', () => {
+    const { push, close, end, outcome } = createWriter('chat', true)
+    push(utf8.encode(ANSWER.slice(0, -1).join('')))
     close(null)
     expect(end(outcome())).toMatch(/data: \[DONE\]\n\n$/)
   })

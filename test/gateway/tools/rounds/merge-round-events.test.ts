@@ -1,4 +1,4 @@
-/** Several rounds become one answer, whatever is said in them, and its client hears one as well. */
+/** Random rounds become one valid answer, for the store and for clients of both dialects. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent, TokenUsage } from '../../../../src/core/stream-event.ts'
@@ -22,7 +22,7 @@ import { responsesFaults } from '../../../support/responses-checker.ts'
 import { answeringTo } from '../../../support/responses-kit.ts'
 
 const TURN = '01KQZ3V8M6T2X9R4B7C9'
-const HOUSE = new Set(['expand_output'])
+const GATEWAY_TOOL_NAMES = new Set(['expand_output'])
 const USAGE: TokenUsage = {
   inputTokens: 7,
   cachedTokens: 4,
@@ -32,43 +32,45 @@ const USAGE: TokenUsage = {
   totalTokens: 10,
 }
 
-/** The rounds as they are joined by somebody who answers every call of the house. */
-function joined(rounds: readonly (readonly StreamEvent[])[]): readonly StreamEvent[] {
-  const join = createRoundEventMerger(TURN, HOUSE)
+/** Merges the rounds and adds an output for each gateway call. */
+function mergeRounds(rounds: readonly (readonly StreamEvent[])[]): readonly StreamEvent[] {
+  const merger = createRoundEventMerger(TURN, GATEWAY_TOOL_NAMES)
   const all: StreamEvent[] = []
   for (const [at, events] of rounds.entries()) {
-    for (const event of events) all.push(...join.hear([event]))
-    const held = join.held()
-    if (join.isOver() || held === null) break
+    for (const event of events) all.push(...merger.pushEvents([event]))
+    const finished = merger.getFinishedRound()
+    if (merger.isOver() || finished === null) break
     all.push(
-      ...join.put(held.houseCalls.map(({ call_id: id }) => createGatewayToolOutput(id, 'done'))),
+      ...merger.addOutputs(
+        finished.gatewayCalls.map(({ call_id: id }) => createGatewayToolOutput(id, 'done')),
+      ),
     )
     const isLast = at === rounds.length - 1
-    if (held.callsOthers || held.finish !== 'stop' || isLast) all.push(...join.end())
-    else join.next()
+    if (finished.hasClientCalls || finished.finish !== 'stop' || isLast) all.push(...merger.end())
+    else merger.startNextRound()
   }
   return all
 }
 
-/** Of the calls of an answer some are of the house. */
-function withHouse(
+/** Turns some calls of an answer into gateway calls. */
+function renameCalls(
   events: readonly StreamEvent[],
   picks: readonly boolean[],
 ): readonly StreamEvent[] {
   return events.map((event) => {
     if (!('item' in event) || event.item.type !== 'function_call') return event
-    const isOurs = picks[event.index % Math.max(1, picks.length)] === true
-    return isOurs ? { ...event, item: { ...event.item, name: 'expand_output' } } : event
+    const isGatewayCall = picks[event.index % Math.max(1, picks.length)] === true
+    return isGatewayCall ? { ...event, item: { ...event.item, name: 'expand_output' } } : event
   })
 }
 
 const round = fc
   .tuple(fc.oneof(answer, tangledAnswer), fc.array(fc.boolean(), { maxLength: 4 }))
-  .map(([events, picks]) => withHouse(events, picks))
+  .map(([events, picks]) => renameCalls(events, picks))
   .filter((events) => eventFaults(events).length === 0)
 const rounds = fc.array(round, { minLength: 1, maxLength: 5 })
 
-function rendered(events: readonly StreamEvent[], renderer: AnswerRenderer) {
+function renderEvents(events: readonly StreamEvent[], renderer: AnswerRenderer) {
   const fold = foldAnswerOutcome()
   const messages = events.flatMap((event) => {
     fold.push(event)
@@ -77,19 +79,19 @@ function rendered(events: readonly StreamEvent[], renderer: AnswerRenderer) {
   return [...messages, ...renderer.end(fold.currentOutcome(), 2)]
 }
 
-describe('any rounds', () => {
-  test('are one answer with everything that was said', () => {
+describe('random rounds', () => {
+  test('are merged into one valid answer', () => {
     fc.assert(
-      fc.property(rounds, (told) => {
-        expect(eventFaults(joined(told))).toEqual([])
+      fc.property(rounds, (list) => {
+        expect(eventFaults(mergeRounds(list))).toEqual([])
       }),
     )
   })
 
-  test('leave no call of the house without its output, unless the answer failed', () => {
+  test('have an output for each gateway call, unless the answer failed', () => {
     fc.assert(
-      fc.property(rounds, (told) => {
-        const events = joined(told)
+      fc.property(rounds, (list) => {
+        const events = mergeRounds(list)
         const items: Item[] = []
         for (const event of events) if (event.type === 'item-ended') items[event.index] = event.item
         if (events.at(-1)?.type === 'answer-failed') return
@@ -101,11 +103,11 @@ describe('any rounds', () => {
     )
   })
 
-  test('are heard in Responses as one lawful answer without the house', () => {
+  test('are rendered in Responses as one valid answer without gateway calls', () => {
     fc.assert(
-      fc.property(rounds, (told) => {
-        const messages = rendered(
-          joined(told),
+      fc.property(rounds, (list) => {
+        const messages = renderEvents(
+          mergeRounds(list),
           hideGatewayTools(responsesDialect.createRenderer(answeringTo())),
         )
         expect(responsesFaults(messages)).toEqual([])
@@ -114,11 +116,11 @@ describe('any rounds', () => {
     )
   })
 
-  test('are heard in Chat Completions as one message', () => {
+  test('are rendered in Chat Completions as one message without gateway calls', () => {
     fc.assert(
-      fc.property(rounds, (told) => {
-        const messages = rendered(
-          joined(told),
+      fc.property(rounds, (list) => {
+        const messages = renderEvents(
+          mergeRounds(list),
           hideGatewayTools(chatDialect.createRenderer(chatAnswering())),
         )
         expect(messages.filter(({ data }) => data === '[DONE]')).toHaveLength(1)
@@ -131,15 +133,15 @@ describe('any rounds', () => {
   })
 })
 
-const call: Item = {
+const GATEWAY_CALL: Item = {
   type: 'function_call',
   call_id: 'call_0',
   name: 'expand_output',
   arguments: '{}',
 }
-const words: Item = { type: 'message', role: 'assistant', content: [] }
+const EMPTY_MESSAGE: Item = { type: 'message', role: 'assistant', content: [] }
 
-function roundOf(
+function createRound(
   items: readonly Item[],
   ending: Partial<StreamEvent> = {},
 ): readonly StreamEvent[] {
@@ -153,12 +155,16 @@ function roundOf(
   ]
 }
 
-function itemsIn(events: readonly StreamEvent[]): readonly Item[] {
+function listItems(events: readonly StreamEvent[]): readonly Item[] {
   return events.flatMap((event) => (event.type === 'item-ended' ? [event.item] : []))
 }
 
-test('what an answer has cost is added up, and what it has come to stands beside it', () => {
-  const events = joined([roundOf([call]), roundOf([call]), roundOf([words])])
+test('adds up the usage of the rounds, with the total of the latest as newestTokens', () => {
+  const events = mergeRounds([
+    createRound([GATEWAY_CALL]),
+    createRound([GATEWAY_CALL]),
+    createRound([EMPTY_MESSAGE]),
+  ])
   expect(events.at(-1)).toEqual({
     type: 'answer-ended',
     finish: 'stop',
@@ -172,34 +178,45 @@ test('what an answer has cost is added up, and what it has come to stands beside
       newestTokens: 10,
     },
   })
-  expect(joined([roundOf([words])]).at(-1)).toMatchObject({ usage: USAGE })
-  expect(joined([roundOf([words])]).at(-1)).not.toHaveProperty('usage.newestTokens')
+  expect(mergeRounds([createRound([EMPTY_MESSAGE])]).at(-1)).toMatchObject({ usage: USAGE })
+  expect(mergeRounds([createRound([EMPTY_MESSAGE])]).at(-1)).not.toHaveProperty(
+    'usage.newestTokens',
+  )
 })
 
-test('an id that comes again is another one', () => {
-  const items = itemsIn(joined([roundOf([call]), roundOf([call]), roundOf([words])]))
+test('renames a call id that an earlier round used', () => {
+  const items = listItems(
+    mergeRounds([
+      createRound([GATEWAY_CALL]),
+      createRound([GATEWAY_CALL]),
+      createRound([EMPTY_MESSAGE]),
+    ]),
+  )
   const ids = items.flatMap((item) => ('call_id' in item ? [item.call_id] : []))
   expect(ids).toEqual(['call_0', 'call_0', 'call_0_2', 'call_0_2'])
 })
 
-test('an item behind what is not shown is named after the place where it is kept', () => {
-  const [, , last] = itemsIn(joined([roundOf([call]), roundOf([words])]))
+test('derives the id of an item after hidden items from its stored index', () => {
+  const [, , last] = listItems(
+    mergeRounds([createRound([GATEWAY_CALL]), createRound([EMPTY_MESSAGE])]),
+  )
   expect(last?.id).toBe(`msg_${TURN}2`)
 })
 
-test('an answer in which nothing is of the house is passed on as it is', () => {
-  const events = roundOf([words])
-  expect(joined([events]).slice(0, -1)).toEqual(events.slice(0, -1))
-  for (const [at, event] of joined([events]).slice(0, -1).entries()) expect(event).toBe(events[at])
+test('passes on an answer without gateway calls unchanged', () => {
+  const events = createRound([EMPTY_MESSAGE])
+  expect(mergeRounds([events]).slice(0, -1)).toEqual(events.slice(0, -1))
+  for (const [at, event] of mergeRounds([events]).slice(0, -1).entries())
+    expect(event).toBe(events[at])
 })
 
-test('what breaks off in a later round has cost what came before', () => {
-  const join = createRoundEventMerger(TURN, HOUSE)
-  join.hear(roundOf([call]))
-  join.put([createGatewayToolOutput('call_0', 'done')])
-  join.next()
+test('reports the usage of the earlier rounds if a later round breaks off', () => {
+  const merger = createRoundEventMerger(TURN, GATEWAY_TOOL_NAMES)
+  merger.pushEvents(createRound([GATEWAY_CALL]))
+  merger.addOutputs([createGatewayToolOutput('call_0', 'done')])
+  merger.startNextRound()
   const failure = createFailure('upstream_broken', 'It broke.')
-  expect(join.fail(failure)).toEqual([{ type: 'answer-failed', failure, usage: USAGE }])
-  expect(join.fail(failure)).toEqual([])
-  expect(join.end()).toEqual([])
+  expect(merger.fail(failure)).toEqual([{ type: 'answer-failed', failure, usage: USAGE }])
+  expect(merger.fail(failure)).toEqual([])
+  expect(merger.end()).toEqual([])
 })

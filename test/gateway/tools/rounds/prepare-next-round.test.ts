@@ -1,6 +1,6 @@
 /**
- * What a model is asked again in the middle of its answer keeps the laws of every request, however much
- * it was answered: it goes on where the round before ended, or is planned anew, and never a third thing.
+ * The requests of tool rounds follow the rules of every upstream, however long the outputs are: each continues the
+ * request of the round before, or is planned again.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -65,72 +65,79 @@ const LOOK = {
   parameters: { type: 'object', properties: {} },
   strict: false,
 }
-/** To so many characters outputs are cut where nothing else is left to go. */
-const HARD = 500
+/** Max length of an output when nothing else is left to cut. */
+const MAX_SHORTENED_CHARS = 500
 const QUESTION = 'What of all this is true?'
-const WORDS = 'some of the many words '
+const FILLER = 'some of the many words '
 
 interface Story {
   readonly model: string
-  /** How long each output of the turns before is. */
-  readonly before: readonly number[]
-  readonly rounds: readonly Spoken[]
+  /** Length of the tool output in each earlier turn. */
+  readonly earlierOutputChars: readonly number[]
+  readonly roundPlans: readonly RoundPlan[]
   readonly window: number | null
 }
 
-interface Spoken {
+interface RoundPlan {
   readonly chars: number
   readonly calls: number
-  readonly thinks: boolean
-  /** Whether its reasoning is refused before it is answered. */
-  readonly isRefused: boolean
+  readonly hasReasoning: boolean
+  /** True if the upstream rejects the reasoning first. */
+  readonly isReasoningRejected: boolean
 }
 
 const story: fc.Arbitrary<Story> = fc.record({
   model: fc.constantFrom(...Object.keys(FAULTS)),
-  before: fc.array(fc.integer({ min: 0, max: 9000 }), { maxLength: 4 }),
-  rounds: fc.array(
+  earlierOutputChars: fc.array(fc.integer({ min: 0, max: 9000 }), { maxLength: 4 }),
+  roundPlans: fc.array(
     fc.record({
       chars: fc.integer({ min: 1, max: 3800 }),
       calls: fc.integer({ min: 1, max: 2 }),
-      thinks: fc.boolean(),
-      isRefused: fc.constantFrom(false, false, false, true),
+      hasReasoning: fc.boolean(),
+      isReasoningRejected: fc.constantFrom(false, false, false, true),
     }),
     { minLength: 1, maxLength: 8 },
   ),
   window: fc.option(fc.integer({ min: 1000, max: 12_000 }), { freq: 5 }),
 })
 
-interface Told {
-  /** As it was planned. */
-  readonly asked: PreparedRequest
-  /** As it was sent in the end. */
+interface RoundRequest {
+  /** The request as it was planned. */
+  readonly planned: PreparedRequest
+  /** The request as it was sent, possibly without reasoning. */
   readonly sent: PreparedRequest
 }
 
-/** Round by round, up to the end or to one that cannot be sent. */
-function told({ model, before, rounds: spoken, window }: Story): readonly Told[] {
+/** Stops at the first request that is too large to be sent. */
+function prepareAllRounds({
+  model,
+  earlierOutputChars,
+  roundPlans: plans,
+  window,
+}: Story): readonly RoundRequest[] {
   const { dependencies } = gateway
   const rounds: ToolRound[] = []
-  const all: Told[] = []
-  let asked = fitToWindow(prepared(model, before, window), dependencies)
-  for (const [at, one] of spoken.entries()) {
-    const sent = one.isRefused ? (prepareRetryWithoutReasoning(asked) ?? asked) : asked
-    all.push({ asked, sent })
-    rounds.push(roundOf(sent, one, at))
+  const all: RoundRequest[] = []
+  let request = fitToWindow(prepareFirst(model, earlierOutputChars, window), dependencies)
+  for (const [at, one] of plans.entries()) {
+    const sent = one.isReasoningRejected
+      ? (prepareRetryWithoutReasoning(request) ?? request)
+      : request
+    all.push({ planned: request, sent })
+    rounds.push(createRound(sent, one, at))
     const [oldest, ...others] = rounds
     if (oldest === undefined) break
     try {
-      asked = prepareNextRound([oldest, ...others], at === 7, dependencies)
+      request = prepareNextRound([oldest, ...others], at === 7, dependencies)
     } catch (error) {
       expect(error).toMatchObject({ failure: { code: 'context_length_exceeded' } })
       return all
     }
   }
-  return [...all, { asked, sent: asked }]
+  return [...all, { planned: request, sent: request }]
 }
 
-function prepared(
+function prepareFirst(
   model: string,
   before: readonly number[],
   window: number | null,
@@ -143,7 +150,7 @@ function prepared(
   const input = before.flatMap((chars, at) => [
     { role: 'user', content: `Question ${at}.` },
     { type: 'function_call', call_id: `b${at}`, name: 'look', arguments: '{}' },
-    { type: 'function_call_output', call_id: `b${at}`, output: wordsOf(chars) },
+    { type: 'function_call_output', call_id: `b${at}`, output: createText(chars) },
     { role: 'assistant', content: `Answer ${at}.` },
   ])
   const body = {
@@ -162,17 +169,21 @@ function prepared(
   )
 }
 
-function roundOf(asked: PreparedRequest, { chars, calls, thinks }: Spoken, at: number): ToolRound {
-  const { wire } = asked.account
+function createRound(
+  request: PreparedRequest,
+  { chars, calls, hasReasoning }: RoundPlan,
+  at: number,
+): ToolRound {
+  const { wire } = request.account
   const thought: Reasoning = {
     type: 'reasoning',
     id: `rs_${at}`,
     summary: [],
     encrypted_content: `gAAAA${at}`,
   }
-  const isSealing = thinks && wire === 'responses'
+  const isEncrypted = hasReasoning && wire === 'responses'
   const ids = Array.from({ length: calls }, (_, nth) => `c${at}_${nth}`)
-  const made = ids.map((callId) =>
+  const gatewayCalls = ids.map((callId) =>
     markGatewayToolCall({
       type: 'function_call',
       call_id: callId,
@@ -182,58 +193,60 @@ function roundOf(asked: PreparedRequest, { chars, calls, thinks }: Spoken, at: n
     }),
   )
   return {
-    prepared: asked,
-    said: isSealing ? [thought, ...made] : made,
-    outputs: ids.map((callId) => createGatewayToolOutput(callId, wordsOf(chars))),
-    media: [],
-    loaded: null,
+    prepared: request,
+    modelItems: isEncrypted ? [thought, ...gatewayCalls] : gatewayCalls,
+    outputs: ids.map((callId) => createGatewayToolOutput(callId, createText(chars))),
+    mediaTransforms: [],
+    loadedMedia: null,
     usage: null,
   }
 }
 
-function wordsOf(chars: number): string {
-  return WORDS.repeat(Math.ceil(chars / WORDS.length)).slice(0, chars)
+function createText(chars: number): string {
+  return FILLER.repeat(Math.ceil(chars / FILLER.length)).slice(0, chars)
 }
 
 const RUNS = { numRuns: 12 }
 
-/** Over each request but the first, with the one before it. */
-function holds(law: (now: PreparedRequest, before: PreparedRequest, story: Story) => void): void {
+/** Checks each request after the first, together with the request before it. */
+function checkEachRequest(
+  check: (now: PreparedRequest, before: PreparedRequest, story: Story) => void,
+): void {
   fc.assert(
-    fc.property(story, (made) => {
-      const all = told(made)
-      for (const [at, { asked }] of all.slice(1).entries()) {
-        law(asked, all[at]?.sent ?? asked, made)
+    fc.property(story, (example) => {
+      const all = prepareAllRounds(example)
+      for (const [at, { planned }] of all.slice(1).entries()) {
+        check(planned, all[at]?.sent ?? planned, example)
       }
     }),
     RUNS,
   )
 }
 
-describe('in every round', () => {
-  test('its service takes it', () => {
-    holds(({ encoded, prompt }) => {
+describe('the request of a round', () => {
+  test('follows the rules of its upstream', () => {
+    checkEachRequest(({ encoded, prompt }) => {
       const { path, body } = encoded
       expect(FAULTS[prompt.params.model]?.(path, JSON.parse(JSON.stringify(body)))).toEqual([])
     })
   })
 
-  test('it fits, or has nothing left that could go, and the newest question is whole', () => {
-    holds((now, _, { window }) => {
+  test('fits the window, or has nothing left to cut, and contains the complete latest question', () => {
+    checkEachRequest((now, _, { window }) => {
       const { items } = now.prompt
-      const place = items.findLastIndex((item) => item.type === 'message')
+      const index = items.findLastIndex((item) => item.type === 'message')
       const question = { type: 'message', role: 'user', content: [{ text: QUESTION }] }
-      expect(items[place]).toMatchObject(question)
+      expect(items[index]).toMatchObject(question)
       if (window === null || estimateRequestTokens(now) <= window) return
-      // A little over, for an estimate refuses nobody: all turns before are gone, all outputs are short.
-      expect([place, isOverWindow(now, 'cut')]).toEqual([0, false])
+      // Slightly too large, because estimates are not exact: all earlier turns are dropped, all outputs are shortened.
+      expect([index, isOverWindow(now, 'cut')]).toEqual([0, false])
       const outputs = items.flatMap((item) => ('output' in item ? [String(item.output)] : []))
-      expect(outputs.filter((output) => output.length > HARD)).toEqual([])
+      expect(outputs.filter((output) => output.length > MAX_SHORTENED_CHARS)).toEqual([])
     })
   })
 
-  test('every call has its output', () => {
-    holds(({ prompt: { items } }) => {
+  test('has an output for every call', () => {
+    checkEachRequest(({ prompt: { items } }) => {
       const partners = findToolCallPairs(items)
       for (const [at, item] of items.entries()) {
         if ('call_id' in item) expect(partners[at]).toBeGreaterThanOrEqual(0)
@@ -241,50 +254,52 @@ describe('in every round', () => {
     })
   })
 
-  test('it begins with the round before, unless that would not fit', () => {
-    holds((now, before) => {
-      const isOn = before.prompt.items.every((item, at) => item === now.prompt.items[at])
+  test('starts with the request of the round before, unless that would not fit', () => {
+    checkEachRequest((now, before) => {
+      const continues = before.prompt.items.every((item, at) => item === now.prompt.items[at])
       const more = now.items.slice(before.items.length)
       const prompt = { ...before.prompt, items: [...before.prompt.items, ...more] }
       const encoded = now.provider.encode(prompt, now.account)
-      // What is planned anew may begin like that as well.
-      expect(isOn || !fitsWindow({ ...before, prompt, encoded })).toBe(true)
+      // A request that is planned again may start the same.
+      expect(continues || !fitsWindow({ ...before, prompt, encoded })).toBe(true)
     })
   })
 
-  test('what its client sent is what its client sent', () => {
-    holds((now, before) => {
+  test('keeps the request and the history of the client', () => {
+    checkEachRequest((now, before) => {
       expect(now.clientRequest).toBe(before.clientRequest)
       expect(now.history).toBe(before.history)
     })
   })
 
-  test('what was said and is not passed on as it was has a note', () => {
-    holds(({ items, prompt, originalPositions, notes }, { items: then }) => {
+  test('has a note for each item that is dropped or changed', () => {
+    checkEachRequest(({ items, prompt, originalPositions, notes }, { items: then }) => {
       expect(items.length).toBeGreaterThan(then.length)
       expect(originalPositions).toHaveLength(prompt.items.length)
       const noted = new Set(notes.map(({ at }) => at))
-      const sent = new Map(originalPositions.map((place, at) => [place, prompt.items[at]]))
-      for (const [place, item] of items.entries()) {
-        if (sent.get(place) !== item) expect(noted).toContain(place)
+      const sent = new Map(
+        originalPositions.map((index, sentIndex) => [index, prompt.items[sentIndex]]),
+      )
+      for (const [index, item] of items.entries()) {
+        if (sent.get(index) !== item) expect(noted).toContain(index)
       }
     })
   })
 })
 
-describe('of reasoning', () => {
+describe('reasoning in a round', () => {
   const reasoningIn = (items: readonly Item[]): readonly string[] =>
     items.flatMap((item) => (item.type === 'reasoning' ? (item.id ?? '') : []))
 
-  test('what is bound to its prefix stands behind that, or is not sent', () => {
+  test('is sent only after the prefix that it is bound to', () => {
     fc.assert(
-      fc.property(story, (made) => {
-        const all = told({ ...made, model: 'bound-1' })
-        for (const { asked } of all) {
-          for (const [at, item] of asked.prompt.items.entries()) {
+      fc.property(story, (example) => {
+        const all = prepareAllRounds({ ...example, model: 'bound-1' })
+        for (const { planned } of all) {
+          for (const [at, item] of planned.prompt.items.entries()) {
             if (item.type !== 'reasoning') continue
-            const { sent } = all[Number(item.id?.slice(3))] ?? { sent: asked }
-            const before = { ...asked.prompt, items: asked.prompt.items.slice(0, at) }
+            const { sent } = all[Number(item.id?.slice(3))] ?? { sent: planned }
+            const before = { ...planned.prompt, items: planned.prompt.items.slice(0, at) }
             expect(hashPromptPrefix(before, 'responses')).toBe(
               hashPromptPrefix(sent.prompt, 'responses'),
             )
@@ -295,11 +310,13 @@ describe('of reasoning', () => {
     )
   })
 
-  test('what was refused once is not sent again', () => {
+  test('is not sent again after the upstream rejected it', () => {
     fc.assert(
-      fc.property(story, (made) => {
-        for (const [at, { sent }] of told({ ...made, model: 'gpt-5' }).entries()) {
-          const refused = made.rounds.findLastIndex(({ isRefused }, nth) => isRefused && nth <= at)
+      fc.property(story, (example) => {
+        for (const [at, { sent }] of prepareAllRounds({ ...example, model: 'gpt-5' }).entries()) {
+          const refused = example.roundPlans.findLastIndex(
+            ({ isReasoningRejected }, nth) => isReasoningRejected && nth <= at,
+          )
           const ids = reasoningIn(sent.prompt.items)
           expect(ids.filter((id) => Number(id.slice(3)) < refused)).toEqual([])
         }
@@ -308,7 +325,7 @@ describe('of reasoning', () => {
     )
   })
 
-  test('an answer stands on its first prompt, if all its rounds do', () => {
+  test('is bound to the first prompt if each round extends that prompt', () => {
     const thought = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' } as const
     const rest = {
       finish: 'stop',
@@ -317,45 +334,45 @@ describe('of reasoning', () => {
       upstreamId: null,
       model: null,
     } as const
-    const isLike = (made: Story): boolean => {
-      const sent = told(made).map((one) => one.sent)
+    const isBoundToFirstPrompt = (example: Story): boolean => {
+      const sent = prepareAllRounds(example).map((one) => one.sent)
       const [first] = sent
       if (first === undefined) return false
       const { origin } = describeAnswerProvenance(first, { items: [thought], ...rest }, sent)
       return origin().prefixHash === hashPromptPrefix(first.prompt, first.account.wire)
     }
-    const spoken = { chars: 3000, calls: 1, thinks: true, isRefused: false }
+    const plan = { chars: 3000, calls: 1, hasReasoning: true, isReasoningRejected: false }
     const long = {
       model: 'bound-1',
-      before: [4000, 4000],
-      rounds: Array.from({ length: 6 }, () => spoken),
+      earlierOutputChars: [4000, 4000],
+      roundPlans: Array.from({ length: 6 }, () => plan),
     }
-    expect(isLike({ ...long, window: null })).toBe(true)
-    expect(isLike({ ...long, window: 5000 })).toBe(false)
-    // Cut from the beginning, and what was said since was given it shorter than it is kept.
-    expect(isLike({ ...long, before: [], window: 1500 })).toBe(false)
-    const refused = [spoken, { ...spoken, isRefused: true }]
-    expect(isLike({ ...long, rounds: refused, window: null })).toBe(false)
+    expect(isBoundToFirstPrompt({ ...long, window: null })).toBe(true)
+    expect(isBoundToFirstPrompt({ ...long, window: 5000 })).toBe(false)
+    // The first round is cut already, and the outputs since were sent shorter than they are stored.
+    expect(isBoundToFirstPrompt({ ...long, earlierOutputChars: [], window: 1500 })).toBe(false)
+    const withRejection = [plan, { ...plan, isReasoningRejected: true }]
+    expect(isBoundToFirstPrompt({ ...long, roundPlans: withRejection, window: null })).toBe(false)
   })
 })
 
-test('what is planned anew is what a client would be sent that answers its tools itself', () => {
+test('a request that is planned again equals the request of a client that runs the tools itself', () => {
   const { dependencies } = gateway
   fc.assert(
-    fc.property(story, (made) => {
-      const all = told({ ...made, model: 'chat-1' })
-      for (const [at, { asked }] of all.slice(1).entries()) {
-        const before = all[at]?.sent ?? asked
-        if (before.prompt.items.every((item, nth) => item === asked.prompt.items[nth])) continue
-        const { clientRequest, account } = asked
-        const items = asked.items.map((item) => unmarkGatewayToolItem(item))
-        const own = { ...clientRequest, items, originalItems: items }
+    fc.property(story, (example) => {
+      const all = prepareAllRounds({ ...example, model: 'chat-1' })
+      for (const [at, { planned: request }] of all.slice(1).entries()) {
+        const before = all[at]?.sent ?? request
+        if (before.prompt.items.every((item, nth) => item === request.prompt.items[nth])) continue
+        const { clientRequest, account } = request
+        const items = request.items.map((item) => unmarkGatewayToolItem(item))
+        const ownRequest = { ...clientRequest, items, originalItems: items }
         const planned = prepareRequest(
           { account, model: 'chat-1' },
-          { clientRequest: own, history: NO_HISTORY },
+          { clientRequest: ownRequest, history: NO_HISTORY },
           dependencies,
         )
-        expect(asked.encoded.body).toEqual(fitToWindow(planned, dependencies).encoded.body)
+        expect(request.encoded.body).toEqual(fitToWindow(planned, dependencies).encoded.body)
       }
     }),
     RUNS,

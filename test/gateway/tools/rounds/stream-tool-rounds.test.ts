@@ -1,4 +1,4 @@
-/** One answer of several rounds, as its client would hear it, hold it back and leave it. */
+/** Streams, pauses and cancels an answer of two rounds. */
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import { createGatewayToolOutput } from '../../../../src/core/items/gateway-tool-items.ts'
@@ -12,7 +12,15 @@ import {
   streamToolRounds,
   type StreamedRound,
 } from '../../../../src/gateway/tools/rounds/stream-tool-rounds.ts'
-import { answerOf, begun, message, said, STARTED, textIn, USAGE } from '../../said.ts'
+import {
+  createAnswer,
+  messageStarted,
+  message,
+  textDelta,
+  STARTED,
+  joinDeltas,
+  USAGE,
+} from '../../said.ts'
 import { eventFaults } from '../../../support/event-laws.ts'
 
 const NAME = 'expand_output'
@@ -22,7 +30,7 @@ const CALL: FunctionCall = {
   name: NAME,
   arguments: '{}',
 }
-const CALLED: readonly StreamEvent[] = [
+const CALL_EVENTS: readonly StreamEvent[] = [
   STARTED,
   { type: 'item-started', index: 0, item: { ...CALL, arguments: '' } },
   { type: 'arguments-delta', index: 0, text: '{}' },
@@ -33,40 +41,40 @@ const CLOSED: readonly StreamEvent[] = [
   { type: 'item-ended', index: 0, item: message('a') },
   { type: 'answer-failed', failure: createFailure('upstream_broken', 'It ended early.') },
 ]
-const REFUSED = new GatewayError('upstream_broken', 'Not again.')
+const REJECTION = new GatewayError('upstream_broken', 'Not again.')
 
-/** The house is called in the first round; `second` says what becomes of the next. */
-function heard(second: 'asked' | 'refused' = 'asked') {
+/** The first round calls a gateway tool; `second` is the fate of the second request. */
+function startAnswer(second: 'sent' | 'rejected' = 'sent') {
   const flows: string[] = []
   const events: StreamEvent[] = []
   const ended: string[] = []
   const sinks: PushSink<readonly StreamEvent[]>[] = []
   let isDisconnected = false
-  const openIn = (name: string, open: readonly StreamEvent[]): AnswerEventSource => ({
+  const createSource = (name: string, rest: readonly StreamEvent[]): AnswerEventSource => ({
     flow(sink) {
       sinks.push(sink)
-      const told = (what: string) => () => void flows.push(`${name} ${what}`)
-      return { pause: told('paused'), resume: told('resumed') }
+      const record = (action: string) => () => void flows.push(`${name} ${action}`)
+      return { pause: record('paused'), resume: record('resumed') }
     },
     cancel: () => undefined,
-    end: () => open,
+    end: () => rest,
   })
   const last: StreamedRound = {
-    events: openIn('second', CLOSED),
-    names: [NAME],
-    goOn: () => Promise.resolve(null),
+    events: createSource('second', CLOSED),
+    toolNames: [NAME],
+    openNextRound: () => Promise.resolve(null),
   }
   const first: StreamedRound = {
-    events: openIn('first', NO_OUTPUT),
-    names: [NAME],
-    goOn: ({ houseCalls }, put) => {
-      put(houseCalls.map(({ call_id: id }) => createGatewayToolOutput(id, 'done')))
-      return second === 'asked' ? Promise.resolve(last) : Promise.reject(REFUSED)
+    events: createSource('first', NO_OUTPUT),
+    toolNames: [NAME],
+    openNextRound: ({ gatewayCalls }, emitOutputs) => {
+      emitOutputs(gatewayCalls.map(({ call_id: id }) => createGatewayToolOutput(id, 'done')))
+      return second === 'sent' ? Promise.resolve(last) : Promise.reject(REJECTION)
     },
   }
   const answer = streamToolRounds({
     first,
-    answer: createRoundEventMerger('01KQZ3V8M6T2X9R4B7C9', [NAME]),
+    merger: createRoundEventMerger('01KQZ3V8M6T2X9R4B7C9', [NAME]),
     isDisconnected: () => isDisconnected,
     cancel: () => (isDisconnected = true),
     log: () => undefined,
@@ -82,9 +90,9 @@ function heard(second: 'asked' | 'refused' = 'asked') {
     flows,
     events,
     ended,
-    say: (...more: readonly StreamEvent[]) => sinks.at(-1)?.chunk(more),
+    emit: (...more: readonly StreamEvent[]) => sinks.at(-1)?.chunk(more),
     break: () => sinks.at(-1)?.failed(createFailure('upstream_broken', 'cut')),
-    /** What is behind the end of a round has happened. */
+    /** Resolves after the work that follows the end of a round. */
     async end() {
       sinks.at(-1)?.end()
       await new Promise((resolve) => setTimeout(resolve, 0))
@@ -93,25 +101,25 @@ function heard(second: 'asked' | 'refused' = 'asked') {
 }
 
 describe('two rounds', () => {
-  test('are one answer', async () => {
-    const { say, end, events, ended } = heard()
-    say(...CALLED)
+  test('are streamed as one answer', async () => {
+    const { emit, end, events, ended } = startAnswer()
+    emit(...CALL_EVENTS)
     await end()
     expect(ended).toEqual([])
-    say(...answerOf(['It is 4.']))
+    emit(...createAnswer(['It is 4.']))
     await end()
     expect(ended).toEqual(['end'])
     expect(eventFaults(events)).toEqual([])
-    expect(textIn(events)).toBe('It is 4.')
+    expect(joinDeltas(events)).toBe('It is 4.')
     const items = events.flatMap((event) => (event.type === 'item-ended' ? [event.item.type] : []))
     expect(items).toEqual(['function_call', 'function_call_output', 'message'])
   })
 
-  test('are held back as one', async () => {
-    const { say, end, flow, flows } = heard()
+  test('are paused and resumed as one', async () => {
+    const { emit, end, flow, flows } = startAnswer()
     flow.pause()
     flow.resume()
-    say(...CALLED)
+    emit(...CALL_EVENTS)
     const ended = end()
     flow.pause()
     await ended
@@ -120,50 +128,50 @@ describe('two rounds', () => {
   })
 })
 
-describe('what is open is closed', () => {
-  test('where the second breaks', async () => {
-    const { say, end, break: cut, events, ended } = heard()
-    say(...CALLED)
+describe('open items are closed', () => {
+  test('if the second round breaks off', async () => {
+    const { emit, end, break: breakOff, events, ended } = startAnswer()
+    emit(...CALL_EVENTS)
     await end()
-    say(STARTED, begun(), said('a'))
-    cut()
+    emit(STARTED, messageStarted(), textDelta('a'))
+    breakOff()
     expect(ended).toEqual(['end'])
     expect(eventFaults(events)).toEqual([])
     expect(events.at(-1)).toMatchObject({ type: 'answer-failed', failure: { message: 'cut' } })
   })
 
-  test('where its client has heard enough', async () => {
-    const { say, end, answer, events } = heard()
-    say(...CALLED)
+  test('if the reader ends the answer early', async () => {
+    const { emit, end, answer, events } = startAnswer()
+    emit(...CALL_EVENTS)
     await end()
-    say(STARTED, begun(), said('a'))
+    emit(STARTED, messageStarted(), textDelta('a'))
     const closed = answer.end()
     expect(eventFaults([...events, ...closed])).toEqual([])
     expect(closed.map(({ type }) => type)).toEqual(['item-ended', 'answer-failed'])
     expect(answer.end()).toEqual([])
   })
 
-  test('where nothing is, between two rounds', () => {
-    const { say, answer, events } = heard()
-    say(...CALLED)
+  test('also between two rounds, where there are none', () => {
+    const { emit, answer, events } = startAnswer()
+    emit(...CALL_EVENTS)
     expect(eventFaults([...events, ...answer.end()])).toEqual([])
   })
 })
 
-test('a second that is refused ends the answer, and what was said before is told', async () => {
-  const { say, end, events, ended } = heard('refused')
-  say(...CALLED)
+test('a rejected second request ends the answer with a failure after the items of the first round', async () => {
+  const { emit, end, events, ended } = startAnswer('rejected')
+  emit(...CALL_EVENTS)
   await end()
   expect(ended).toEqual(['end'])
   expect(eventFaults(events)).toEqual([])
-  expect(events.at(-1)).toMatchObject({ type: 'answer-failed', failure: REFUSED.failure })
+  expect(events.at(-1)).toMatchObject({ type: 'answer-failed', failure: REJECTION.failure })
 })
 
-test('to a client that has left nothing is told', async () => {
-  const { say, break: cut, answer, events, ended } = heard()
-  say(STARTED, begun(), said('a'))
+test('writes no failure event after the client disconnected', async () => {
+  const { emit, break: breakOff, answer, events, ended } = startAnswer()
+  emit(STARTED, messageStarted(), textDelta('a'))
   answer.cancel()
-  cut()
+  breakOff()
   expect(ended).toEqual(['cut'])
   expect(events).toHaveLength(3)
 })

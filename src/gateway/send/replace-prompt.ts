@@ -1,0 +1,21 @@
+/** Replaces the prompt of a prepared request: encodes it again and replaces the notes of the provider. */
+import type { Note } from '../../core/note.ts'
+import type { Prompt } from '../../core/prompt.ts'
+import { dropPreviouslyRejectedParameters } from '../../providers/request/drop-rejected-parameters.ts'
+import type { PreparedRequest } from '../prompt/planned-request.ts'
+import { translateProviderNotes } from '../prompt/translate-provider-notes.ts'
+
+/** `originalPositions` are those of the items in the new prompt; `addedNotes` describe its changes. */
+export function replacePrompt(
+  prepared: PreparedRequest,
+  prompt: Prompt,
+  originalPositions: PreparedRequest['originalPositions'],
+  addedNotes: readonly Note[],
+): PreparedRequest {
+  const { account, provider, clientRequest } = prepared
+  const encoded = dropPreviouslyRejectedParameters(provider.encode(prompt, account), prepared.notes)
+  const keptNotes = prepared.notes.filter(({ by }) => by !== provider.wire)
+  const bodyNotes = translateProviderNotes(encoded.notes, originalPositions, clientRequest.body)
+  const notes = [...keptNotes, ...addedNotes, ...bodyNotes]
+  return { ...prepared, prompt, encoded, originalPositions, notes }
+}
