@@ -3,7 +3,7 @@
  * log, the closing events are written together with the end of the turn.
  */
 import type { Failure } from '../core/stream-event.ts'
-import type { RunHoldResult, RunHold } from '../store/background-runs/run-store-interface.ts'
+import type { OwnedRun } from '../store/background-runs/run-store-interface.ts'
 import { createClosingEvents } from './event-log/closing-events.ts'
 import { readRun } from './event-log/read-complete-run-log.ts'
 import {
@@ -20,10 +20,10 @@ export const CANCELLED: RunConclusion = { status: 'cancelled', failure: null }
 
 /** Resolves to false if the run no longer belonged to the holder and nothing was written. */
 export async function endRunEarly(
-  hold: RunHold,
+  hold: OwnedRun,
   { status, failure }: RunConclusion,
   ports: Ports<'nowMs' | 'runs' | 'store'>,
-): Promise<RunHoldResult> {
+): Promise<boolean> {
   const { runs, nowMs } = ports
   const { turnId, tenant } = hold
   const run = await readRun(hold, turnId, runs)
@@ -46,7 +46,7 @@ export async function endRunEarly(
 }
 
 async function loadOutputIndexes(
-  hold: RunHold,
+  hold: OwnedRun,
   { runs, store }: Ports<'runs' | 'store'>,
 ): Promise<ClientOutputIndexes> {
   const { tenant, turnId } = hold

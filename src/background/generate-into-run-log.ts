@@ -9,7 +9,7 @@ import type { ClientStream, HttpExchange } from '../gateway/http-exchange-interf
 import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
 import { answerRequest, type RequestOptions } from '../gateway/answer-request.ts'
 import { convertUnexpectedError } from '../core/errors/convert-unexpected-error.ts'
-import type { RunHold } from '../store/background-runs/run-store-interface.ts'
+import type { OwnedRun } from '../store/background-runs/run-store-interface.ts'
 import type { NewTurn } from '../store/turns/turn-store-interface.ts'
 import type { GatewayDependencies, Ports } from '../gateway/dependencies-interface.ts'
 import { CANCELLED, endRunEarly, type RunConclusion } from './end-run-early.ts'
@@ -112,7 +112,7 @@ export function startRun(run: NewRun, slot: ActiveRunSlot, ports: GatewayDepende
 interface RunInProgress {
   /** Pending work of the answer, including the write of its turn. */
   readonly works: readonly Promise<unknown>[]
-  readonly hold: RunHold
+  readonly hold: OwnedRun
   readonly log: RunLog
   readonly state: { isOpen: boolean; isTakenBack: boolean }
 }

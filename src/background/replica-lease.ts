@@ -88,7 +88,7 @@ async function reportLostRuns(
   const turnIds = running()
   for (let from = 0; from < turnIds.length; from += MAX_RUNS_PER_QUERY) {
     const batch = turnIds.slice(from, from + MAX_RUNS_PER_QUERY)
-    const held = await runs.heldRuns(id, batch)
+    const held = await runs.ownedRuns(id, batch)
     for (const turnId of batch) if (!held.has(turnId)) lost(turnId)
   }
 }

@@ -1,4 +1,4 @@
-/** Lists all dialects (client APIs) by name. */
+/** Lists the dialects, the APIs that clients speak, by name. */
 import type { DialectName } from '../core/prompt.ts'
 import { chatDialect } from './chat/chat-dialect.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'

@@ -1,11 +1,20 @@
-/** Shared by both pass-through patchers: the names of hostile fields, and a caching JSON parser. */
+/**
+ * Defines the hostile fields that are removed from passed-through answers, and a caching JSON
+ * parser.
+ */
 import { tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 import type { SseMessage } from '../core/stream/stage.ts'
 
-/** Open WebUI runs scripts from `event`, in any stream. Neither API of OpenAI has these fields. */
+/**
+ * Fields with which an upstream could attack Open WebUI: it runs scripts from `event`, in any
+ * stream. Neither API of OpenAI has these fields.
+ */
 export const HOSTILE_FIELDS = ['event', 'selected_model_id', 'sources'] as const
 
-/** Returns a parser that remembers the last message, because one message is parsed for several checks. */
+/**
+ * Returns a parser that caches the result for the last message, because several checks parse the
+ * same message.
+ */
 export function createMessageParser(): (message: SseMessage) => JsonObject | null {
   let lastMessage: SseMessage | null = null
   let json: JsonObject | null = null

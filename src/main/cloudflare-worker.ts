@@ -24,10 +24,10 @@ interface Gateway {
   readonly app: ReturnType<typeof createApp>
 }
 
-/** One gateway for each bindings object, which lives as long as its isolate. */
+/** The gateway of each bindings object. It lives as long as the isolate. */
 const gateways = new WeakMap<Bindings, Gateway>()
 
-/** A round takes 3 statements, and Workers allow 1000 for each event. */
+/** Limits the statements of one event: Workers allow 1000, and a round takes 3. */
 const EXPIRY_ROUNDS = 100
 
 export default {
@@ -38,7 +38,7 @@ export default {
   ): Response | Promise<Response> {
     return getGateway(bindings).app.fetch(request, bindings, context)
   },
-  /** Runs on the cron schedule of wrangler.toml. */
+  /** Deletes unused turns, on the cron schedule of wrangler.toml. */
   async scheduled(_: unknown, bindings: Bindings): Promise<void> {
     await expireUnusedTurns(getGateway(bindings).world, { batches: EXPIRY_ROUNDS, pauseMs: 0 })
   },

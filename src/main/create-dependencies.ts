@@ -1,4 +1,6 @@
-/** Creates the part of the gateway's dependencies that is the same on Node and on Cloudflare Workers. */
+/**
+ * Creates those dependencies of the gateway that are the same on Node and on Cloudflare Workers.
+ */
 import { monotonicFactory } from 'ulid'
 import type { Log } from '../core/ports/log-interface.ts'
 import { turnIdFromUlid } from '../core/turn-derived-ids.ts'
@@ -23,7 +25,7 @@ export interface RuntimeParts {
   readonly engine: Engine
   readonly transport: Transport
   readonly fetchMedia: FetchMedia
-  /** Null on Workers, where no process lives longer than a request. */
+  /** Id of this process; null on Workers, where no process lives longer than a request. */
   readonly replicaId: string | null
   readonly newTurnId: () => string
   readonly log: Log

@@ -17,9 +17,9 @@ export interface NodeDependencies {
   readonly dependencies: GatewayDependencies
   /** Identifies this process among the replicas that share the database. */
   readonly replicaId: string
-  /** Aborts all requests to upstreams: their answers end as incomplete. */
+  /** Aborts all requests to upstreams. Their answers end as incomplete. */
   readonly closeUpstreamConnections: () => Promise<void>
-  /** Closes all connections, and the database after pending writes (1 s at most). */
+  /** Closes all connections, then the database, after waiting at most 1 s for pending writes. */
   readonly close: () => Promise<void>
 }
 

@@ -1,7 +1,7 @@
 /**
  * The program on Node. Without a command it starts the gateway and stops it on a signal. Commands:
- * `reseal` (re-encrypts the database), `simulate` (compares policies), `explain` (explains a request),
- * `rehearse` (fills the compile cache).
+ * `reseal` (re-encrypts the database), `simulate` (compares policies), `explain` (explains a
+ * request), `rehearse` (warms up the compile cache).
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createJsonLog } from './json-log.ts'
@@ -11,7 +11,10 @@ import { reEncryptDatabase } from './commands/re-encrypt-database.ts'
 import { serveNode, type RunningServer } from './serve-node.ts'
 import { SETTINGS_TABLE } from '../settings/settings-table.ts'
 
-/** A terminal, a service manager and a parent process may each send the same signal within this time. */
+/**
+ * Further signals within this time are ignored: a terminal, a service manager and a parent process
+ * may each send the same signal.
+ */
 const SAME_SIGNAL_MS = 1000
 
 const commandEnvironment = {
@@ -37,13 +40,14 @@ try {
 
 async function serve(): Promise<void> {
   const log = createJsonLog(printError, Date.now)
-  // An unhandled error of one request must not end the process with all other requests.
+  // Logs unhandled errors: an error of one request must not end the process with all other
+  // requests.
   process.on('unhandledRejection', (cause) => void convertUnexpectedError(cause, log))
   const server = await serveNode(process.env, readConfigFile(), log)
   const shutdown = createShutdown(server.close)
   shutDownOnSignal(shutdown)
   shutDownWhenOrphaned(shutdown)
-  // Last: a parent process may send a signal as soon as it reads these lines.
+  // Prints last, because a parent process may send a signal as soon as it reads these lines.
   printStartupLines(server)
 }
 
@@ -64,7 +68,7 @@ async function simulate(args: readonly string[]): Promise<void> {
   process.exitCode = await runSimulateCommand(args, {
     ...commandEnvironment,
     write: (path, text) => writeFileSync(path, text),
-    // Overwrites the previous line and clears the rest of it.
+    // Writes over the previous line and clears its rest.
     progress: stderr.isTTY ? (line) => void stderr.write(`\r${line}\u001B[K`) : null,
     // Some terminals report a width of 0.
     columns: stdout.columns > 0 ? stdout.columns : 80,
@@ -75,7 +79,10 @@ function printError(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
-/** Returns `{}` if the default file does not exist; a file named by BACKSTORY_CONFIG must exist. */
+/**
+ * Reads the configuration file. Returns `{}` if the default file does not exist; a file named by
+ * BACKSTORY_CONFIG must exist.
+ */
 function readConfigFile(): unknown {
   const configuredPath = process.env['BACKSTORY_CONFIG']
   const path = configuredPath ?? SETTINGS_TABLE.BACKSTORY_CONFIG.default
@@ -94,12 +101,12 @@ function readConfigFile(): unknown {
 }
 
 function printStartupLines({ url, dependencies: { accounts, settings } }: RunningServer): void {
-  // Removes user name and password from the URL.
+  // Prints the URL without user name and password.
   const database = settings.DATABASE_URL.replace(/\/\/[^@/]*@/, '//…@')
   const model = accounts.flatMap((account) => account.models).find((name) => !name.includes('*'))
   const key = settings.BACKSTORY_KEYS.length > 0 ? ` -H 'authorization: Bearer YOUR_KEY'` : ''
   const names = settings.BACKSTORY_KEYS.map(({ name }) => name).join(', ')
-  // 0.0.0.0 and [::] are not addresses that a client can connect to.
+  // Prints an address of this machine instead of 0.0.0.0 or [::], to which no client can connect.
   const localUrl = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   console.log(`listening on ${url}`)
   console.log(`  upstreams  ${accounts.map(({ name, wire }) => `${name} (${wire})`).join(', ')}`)

@@ -1,4 +1,6 @@
-/** Builds the gateway from environment and configuration file, and serves it on Node's HTTP server. */
+/**
+ * Creates the gateway from environment and configuration file, and serves it on Node's HTTP server.
+ */
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -76,7 +78,8 @@ export async function serveNode(
           closeUpstreamConnections,
           closeClientConnections: () => closeClientConnections(server, upgrades),
         }),
-        // Earlier than the clients' time limit, so that clients still receive the end of their runs.
+        // Ends runs before the clients' time limit, so that clients still receive the end of their
+        // runs.
         runs.close(drainMs * 0.9),
       ])
       await runs.leave()
@@ -86,8 +89,9 @@ export async function serveNode(
 }
 
 /**
- * Time after which an idle connection is closed. Longer than the 60 s at most of proxies, load balancers
- * and clients: a request that arrives while the gateway closes the connection would get no answer.
+ * Time after which an idle connection is closed. Must be longer than the time of proxies, load
+ * balancers and clients, which is 60 s at most: a request that arrives while the gateway closes the
+ * connection gets no answer.
  */
 const KEEP_ALIVE_MS = 75_000
 
@@ -110,12 +114,15 @@ function getUrl(server: Server): string {
 }
 
 interface AbortSteps {
-  /** Open answers end as incomplete, and their clients receive that end. */
+  /**
+   * Aborts all requests to upstreams. Open answers end as incomplete, and their clients receive
+   * that end.
+   */
   readonly closeUpstreamConnections: () => Promise<void>
   readonly closeClientConnections: () => void
 }
 
-/** Time for clients to receive the end of an answer, and again for the store to save it. */
+/** Time that clients have to receive the end of an answer, and then the store to save it. */
 const ABORT_STEP_MS = 500
 
 /** Waits for the remaining work, then closes upstream connections, and at last client connections. */
@@ -135,7 +142,8 @@ async function finishOrAbort(
 async function drain(server: Server, upgrades: WebSocketConnections): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   upgrades.leave()
-  // A keep-alive connection would otherwise stay open after its last answer.
+  // Closes idle connections repeatedly, because a keep-alive connection stays open after its last
+  // answer.
   const idle = setInterval(() => server.closeIdleConnections(), 50)
   await closed
   clearInterval(idle)

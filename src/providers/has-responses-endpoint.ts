@@ -1,7 +1,7 @@
 /**
- * True if an upstream itself has one of OpenAI's endpoints beside `/responses`. OpenAI has all of
- * them; another server that speaks the Responses API declares one with the quirk of that name, e.g.
- * `{"quirks": {"inputTokens": true}}`.
+ * True if an upstream has one of OpenAI's endpoints below `/responses`, e.g.
+ * `/responses/input_tokens`. OpenAI has all of them. For another server, the account's quirks list
+ * the endpoints that it has, e.g. `{"quirks": {"inputTokens": true}}`.
  */
 import type { Account } from './provider-interface.ts'
 

@@ -1,18 +1,20 @@
 /**
- * Collects the notes of one encoding: what a wire changed, moved, added or left out. Each wire has
- * a table of its codes, e.g. `'empty-text': ['changed', 'The API rejects empty text.']`.
+ * Collects the notes that an encoder writes about content that it changed, moved, added or left
+ * out. Each wire has a table of its note codes, e.g.
+ * `'empty-text': ['changed', 'The API rejects empty text.']`.
  */
 import type { Note } from '../core/note.ts'
 
 /**
- * `dropped` means that the model does not get the content at all; content that is sent in another
- * form is `changed`. A request with `UNSUPPORTED=reject` is refused for `dropped` notes only.
+ * The notes of a wire by code. `dropped` means that the model does not get the content at all;
+ * content that is sent in another form is `changed`. With `UNSUPPORTED=reject`, the gateway rejects
+ * a request with a `dropped` note.
  */
 export type NoteTable<Code extends string = string> = Readonly<
   Record<Code, readonly [did: Note['did'], sentence: string]>
 >
 
-/** Builds the part of a table for notes with the same `did`. */
+/** Builds the entries of a table that have the same `did`. */
 export function describeNotes<Code extends string>(
   did: Note['did'],
   sentences: Readonly<Record<Code, string>>,
@@ -30,8 +32,8 @@ export interface NoteCollector<Code extends string> {
 }
 
 /**
- * The subject of a note: `at` is an item's index in the prompt, `field` the name of a request
- * field, e.g. `tools[0]`.
+ * The part of a request that a note is about: `at` is an item's index in the prompt, `field` the
+ * name of a request field, e.g. `tools[0]`.
  */
 interface NotePosition {
   readonly at?: number | null

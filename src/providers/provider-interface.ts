@@ -1,7 +1,7 @@
 /**
- * The interface of a provider. Each provider is one folder: `api-types.ts` types what the service
- * sends, `request/` encodes a prompt into its request, `response/` decodes its stream into events.
- * All of it is pure; `transport/` does the network I/O.
+ * The interface of a provider. Each provider is a folder: `api-types.ts` has the types of the
+ * service's data, `request/` encodes a prompt as a request, and `response/` decodes the answer into
+ * events. Providers do no I/O; `src/upstream/transport/` sends the requests.
  */
 import type { Failure, StreamEvent } from '../core/stream-event.ts'
 import type { Part } from '../core/item.ts'
@@ -22,12 +22,14 @@ export interface Account {
   readonly wire: WireName
   readonly baseUrl: string
   readonly apiKey: string | null
-  /** Patterns such as `claude-*`; the first account with a matching pattern serves the model. */
+  /**
+   * Patterns such as `claude-*`. A model is served by the first account with a matching pattern.
+   */
   readonly models: readonly string[]
   readonly headers: Readonly<Record<string, string>>
   /**
-   * Deviations of this upstream by name: `quirks/common-quirks.ts` and the wire's own, e.g.
-   * `{"contextWindow": 32768}`.
+   * The quirks of this upstream by name, those of every wire (`quirks/common-quirks.ts`) and those
+   * of its wire, e.g. `{"contextWindow": 32768}`.
    */
   readonly quirks: JsonObject
 }
@@ -35,13 +37,17 @@ export interface Account {
 export interface Provider {
   readonly wire: WireName
   readonly encode: (prompt: Prompt, account: Account) => EncodedRequest
-  /** The dialect of the upstream's answer if it can be passed through unchanged, else `null`. */
+  /**
+   * Returns the dialect whose clients can be sent the upstream's answer unchanged, otherwise
+   * `null`.
+   */
   readonly getPassThroughDialect: (prompt: Prompt, account: Account) => DialectName | null
   /**
-   * `prompt` is the prompt of the answer: some wires need it to map tool names of the answer back.
+   * Creates the decoder of an answer. `prompt` is the prompt that it answers: some wires need it to
+   * map the names of tools back.
    */
   readonly createDecoder: (account: Account, prompt?: Prompt) => Decoder
-  /** Returns the same events for an answer that was not streamed. */
+  /** Decodes a non-streamed answer into the same events. */
   readonly decodeBody: (
     body: JsonObject,
     account: Account,
@@ -49,15 +55,15 @@ export interface Provider {
   ) => readonly StreamEvent[]
   /** Converts an error response to OpenAI's shape. `body` is JSON or raw text. */
   readonly parseErrorResponse: (status: number, body: JsonObject | string) => Failure
-  /** True if the upstream rejected the request because of the reasoning in it. */
+  /** Returns true if the upstream rejected the request because of the reasoning in it. */
   readonly isReasoningRejection?: (failure: Failure) => boolean
   /**
-   * True if the model accepts its earlier reasoning only after the same prefix that it was
-   * generated on.
+   * Returns true if the model accepts its earlier reasoning only after the same items that preceded
+   * it originally.
    */
   readonly bindsReasoningToPrefix?: (model: string) => boolean
   /**
-   * Returns the minimum token count above which the upstream can be asked to compact its input,
+   * Returns the lowest token count above which the upstream can be requested to compact its input,
    * e.g. 50000; `null` if this account or model cannot compact.
    */
   readonly getCompactionThreshold?: (account: Account, model: string) => number | null
@@ -66,24 +72,24 @@ export interface Provider {
    * instructions.
    */
   readonly ignoresItemsBeforeCompaction?: boolean
-  /** True if the request has a field for a message's author name. */
+  /** Returns true if the request has a field for a message's author name. */
   readonly acceptsAuthorNames?: (account: Account) => boolean
   readonly getMediaSupport?: (account: Account) => WireMediaSupport
   readonly createHeaders: (account: Account) => Readonly<Record<string, string>>
-  /** The meaning of its notes, by code. */
+  /** The notes that the provider writes, by code. */
   readonly notes: NoteTable
-  /** The quirks of this wire, beyond those of every wire. */
+  /** The quirks of this wire, in addition to those of every wire. */
   readonly quirks: QuirkTable
 }
 
 /** A wire's own rules for media. */
 export interface WireMediaSupport {
   /**
-   * True if the upstream loads the media of this part from its URL; if the function is missing, it
-   * loads any URL.
+   * Returns true if the upstream loads the medium of this part from its URL. If the function is
+   * missing, the upstream loads any URL.
    */
   readonly loadsUrl?: (part: Part, url: string) => boolean
-  /** URL schemes that it accepts besides `http:` and `https:`, e.g. `gs://`. */
+  /** URL schemes that the upstream accepts in addition to `http:` and `https:`, e.g. `gs://`. */
   readonly schemes?: readonly string[]
   /** The maximum base64 characters of one image, unless the account's quirks set another limit. */
   readonly maxImageChars?: number
@@ -92,21 +98,21 @@ export interface WireMediaSupport {
 }
 
 /**
- * A decoder serves one answer. `end()` is called when the upstream's body is over: it must end the
- * open items and yield the one terminal event, unless that was yielded before. After a terminal
- * event it yields nothing. It never throws, whatever an upstream sends.
+ * Decodes one answer. `end()` is called at the end of the upstream's body: it must end the open
+ * items and yield the terminal event, unless that was yielded before. After a terminal event a
+ * decoder yields nothing. It never throws, whatever an upstream sends.
  */
 export type Decoder = Stage<SseMessage, StreamEvent>
 
 export interface EncodedRequest {
-  /** Appended to the account's `baseUrl`, with a leading slash, e.g. `/messages`. */
+  /** The path that is appended to the account's `baseUrl`, e.g. `/messages`. */
   readonly path: string
   readonly body: JsonObject
-  /** The client's own bytes, if they are equivalent to `body`; then they are sent instead. */
+  /** The client's own bytes, if they are equivalent to `body`. They are then sent instead of it. */
   readonly bytes?: Uint8Array
   readonly notes: readonly Note[]
-  /** Sent in addition to the headers of every request to the account. */
+  /** Headers that are sent in addition to those of every request to the account. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Stop strings that are not sent upstream; the gateway ends the answer at them. */
+  /** Stop sequences that are not sent upstream. The gateway ends the answer at them. */
   readonly unsentStopSequences?: readonly string[]
 }

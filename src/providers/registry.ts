@@ -1,4 +1,4 @@
-/** Lists all wires. A new wire is a folder beside these and a line here. */
+/** Lists the providers by wire. A new provider is a folder here and a line in this file. */
 import { anthropic } from './anthropic/anthropic.ts'
 import { demo } from './demo/demo.ts'
 import { gemini } from './gemini/gemini.ts'

@@ -1,6 +1,7 @@
 /**
- * True if an upstream accepts a model's reasoning only after the prefix that it was generated on:
- * the account's `quirks.prefixCheck` decides, else the wire by the model's name.
+ * True if an upstream accepts a model's reasoning only after the same items that preceded it when
+ * it was generated. The account's `quirks.prefixCheck` decides; if it is not set, the wire decides
+ * by the model's name.
  */
 import type { Account, Provider } from './provider-interface.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Hashes a text to nine letters and digits. Every upstream accepts an id of this form; Mistral
- * accepts no other.
+ * Hashes a text to nine letters and digits, a form of id that every upstream accepts; Mistral
+ * accepts no other form.
  */
 export function shortHash(text: string): string {
   // cyrb53: two 32-bit hashes in one pass, of which 53 bits are used.
@@ -22,7 +22,10 @@ export function shortHash(text: string): string {
   return out
 }
 
-/** Hashes a text with FNV-1a over UTF-16 code units to 32 bits, equal on all platforms. */
+/**
+ * Hashes a text to 32 bits with FNV-1a over UTF-16 code units, with the same result on all
+ * platforms.
+ */
 export function hashFnv1a(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {

@@ -35,7 +35,7 @@ interface AppTypes {
   readonly Variables: { readonly corsHeaders: CorsHeaders | null }
 }
 
-/** Returns null to leave the request to the next route with the same path. */
+/** Serves a request; returns null to leave it to the next route with the same path. */
 type RouteHandler<Result> = (
   request: AuthenticatedRequest,
 ) => Result | null | Promise<Result | null>
@@ -84,12 +84,13 @@ export function createApp(
   app.use(createCorsMiddleware(ports))
   app.get('/healthz', () => Response.json({ status: 'ok' }))
 
-  // Answers of models.
+  // Routes that answer with a model.
   route('POST', '/chat/completions', (request) => createAnswer(chatDialect, request, null, ports))
   route('POST', '/responses', (request) => createAnswer(responsesDialect, request, runs, ports))
   route('GET', '/responses', (request) => openWebSocket(request, ports))
 
-  // Stored data. The routes of background runs leave finished responses to the routes after them.
+  // Routes for stored data. Those of background runs come first, and leave finished responses to
+  // the routes after them.
   for (const { method, path, handle } of createBackgroundRunRoutes(runs)) {
     route(method, path, handle)
   }
@@ -97,7 +98,7 @@ export function createApp(
     jsonRoute(method, path, (request) => handle(request, ports))
   }
 
-  // Token counts, compaction, explanations and summaries.
+  // Routes for token counts, compaction, explanations and summaries.
   jsonRoute('POST', '/responses/input_tokens', (request) => countTokens(request, ports))
   jsonRoute('POST', '/responses/compact', (request) => compactInput(request, ports))
   route('POST', '/context/explain', async (request) =>
@@ -112,7 +113,7 @@ export function createApp(
   )
   jsonRoute('GET', '/conversations/:id/summaries', (request) => listSummaries(request, ports))
 
-  // Models.
+  // The route that lists models.
   const withoutStoredData: RouteOptions = { usesStoredData: false }
   jsonRoute('GET', '/models', () => listModels(ports), withoutStoredData)
   jsonRoute(
@@ -122,7 +123,7 @@ export function createApp(
     withoutStoredData,
   )
 
-  // Unknown paths in the gateway's own namespaces are errors; no upstream must receive them.
+  // Rejects unknown paths under the gateway's own prefixes, so that no upstream receives them.
   for (const namespace of ['chat', 'responses', 'conversations', 'memory', 'context']) {
     app.all(`/v1/${namespace}/*`, (context) => renderError(createUnknownPathError(context)))
   }
@@ -147,7 +148,8 @@ function createCorsMiddleware({ settings }: Ports<'settings'>): MiddlewareHandle
     const preflight = respondToPreflight(context.req.raw, corsHeaders)
     if (preflight !== null) return preflight
     await next()
-    // On Node a stream's response has no body here: its exchange has already sent the headers.
+    // Skips streams on Node, whose response has no body here: their exchange has already sent the
+    // headers.
     if (context.res.body === null) return
     for (const [name, value] of Object.entries(corsHeaders)) context.res.headers.set(name, value)
   }

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { Caller } from '../core/client/caller.ts'
 import { isLoopbackAddress } from './runtime/is-loopback-address.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
-import type { NamedApiKey } from '../settings/structured-readers.ts'
+import type { NamedApiKey } from '../settings/key-alias-and-policy-readers.ts'
 import { LOCAL_TENANT } from '../settings/tenants.ts'
 
 export type Authenticator = (authorization: string | null, isLocal: () => boolean) => Caller
@@ -35,8 +35,8 @@ function hashKey(key: string): string {
 }
 
 /**
- * Without keys the gateway serves only its own machine. A browser there may send requests on behalf of
- * any web page, so pages whose origin is not this machine are rejected.
+ * Rejects web pages of other machines if there are no keys. Without keys the gateway serves only
+ * its own machine, but a browser on it may send requests for any web page.
  */
 export function rejectForeignPages(origin: string | null, keys: readonly NamedApiKey[]): void {
   if (keys.length > 0 || origin === null) return

@@ -1,6 +1,6 @@
 /**
- * Authenticates an HTTP request: rejects foreign web pages, finds the tenant by the API key and
- * identifies the user. The result has all that a route needs to know of HTTP.
+ * Authenticates an HTTP request: rejects web pages of other machines, finds the tenant by the API
+ * key and identifies the user. The result contains all that a route needs of the HTTP request.
  */
 import { identifyUser } from './clients/identify-user.ts'
 import type { CorsHeaders } from './clients/cors.ts'
@@ -23,9 +23,9 @@ export interface AuthenticatedRequest {
   readonly getPathParameter: (name: string) => string
   readonly readBytes: () => Promise<Uint8Array>
   readonly readJsonObject: () => Promise<JsonObject>
-  /** Resolves to `{}` if the request has no body. */
+  /** Reads a JSON object; resolves to `{}` if the request has no body. */
   readonly readOptionalJsonObject: () => Promise<JsonObject>
-  /** Resolves to any JSON value, for example `null` or `"lean"`. */
+  /** Reads any JSON value, for example `null` or `"lean"`. */
   readonly readJsonValue: () => Promise<unknown>
 }
 
@@ -38,9 +38,15 @@ export interface IncomingRequest extends Pick<
 }
 
 export interface RouteOptions {
-  /** False if the route neither reads nor stores conversation data: it needs no signed user. */
+  /**
+   * False if the route neither reads nor stores conversation data, and therefore needs no signed
+   * user.
+   */
   readonly usesStoredData?: boolean
-  /** True if the route forwards the body without reading it: a content encoding is accepted. */
+  /**
+   * True if the route forwards the body without reading it, so that the body may have a content
+   * encoding.
+   */
   readonly forwardsBody?: boolean
 }
 
@@ -57,7 +63,8 @@ export function createRequestAuthenticator({ settings, nowMs }: Ports<'nowMs' | 
     const user = identifyUser(headers, settings, { usesStoredData, nowMs: nowMs() })
     const readBytes = async (): Promise<Uint8Array> => {
       const bytes = await exchange.readBody(maxBytes)
-      // After the body was read, so that the connection stays usable for the next request.
+      // Checks the encoding only after the body was read, so that the connection can be used for
+      // the next request.
       if (!forwardsBody) rejectContentEncoding(headers.get('content-encoding'))
       return bytes
     }
@@ -79,7 +86,10 @@ export function createRequestAuthenticator({ settings, nowMs }: Ports<'nowMs' | 
   }
 }
 
-/** Adds headers to streamed answers: on Node their headers are sent before any middleware sees them. */
+/**
+ * Adds headers to streamed answers, because on Node their headers are sent before any middleware
+ * runs.
+ */
 function addStreamHeaders(exchange: HttpExchange, added: CorsHeaders): HttpExchange {
   return {
     ...exchange,

@@ -6,7 +6,10 @@ import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
 
 export interface JsonBody {
   readonly json: JsonObject
-  /** The client's own bytes, for forwarding unchanged. Invalid UTF-8 and lone surrogates are replaced. */
+  /**
+   * Returns the client's own bytes, which can be forwarded unchanged. Invalid UTF-8 and unpaired
+   * surrogates are replaced.
+   */
   readonly bytes: () => Uint8Array
 }
 
@@ -19,7 +22,7 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject {
   return requireObject(parseJsonValue(bytes))
 }
 
-/** Returns `{}` for an empty body. */
+/** Parses the body; returns `{}` if it is empty. */
 export function parseOptionalJsonObject(bytes: Uint8Array): JsonObject {
   return bytes.length === 0 ? {} : parseJsonObject(bytes)
 }
@@ -52,7 +55,10 @@ function parseText(text: string): unknown {
   return value
 }
 
-/** Uses only the position from the parser's message, because the message quotes the client's text. */
+/**
+ * Describes a JSON error by its position. Does not use the rest of the parser's message, which
+ * quotes the client's text.
+ */
 function describeFault(text: string, parserMessage: string): string {
   if (text.trim() === '') return 'it is empty'
   if (parserMessage === 'Unexpected end of JSON input') return 'it ends before it is complete'

@@ -23,7 +23,8 @@ export function readRequest(
   const body = toolsAreLoose ? defaultToolStrictToFalse(json) : json
   const originalBytes = body === json ? bytes : undefined
   const clientRequest = parseRequestWithOverrides(dialect, body, originalBytes)
-  // The header is for clients that cannot add fields to the body. A field overrides it.
+  // Reads the policy from a header, for clients that cannot add fields to the body. A field takes
+  // precedence over the header.
   const policy = readOptionalHeader(headers, POLICY_HEADER)
   if (policy === null) return { ...clientRequest, client }
   return {

@@ -4,16 +4,19 @@
  */
 import { readText } from './scalar-readers.ts'
 
-/** Trims the value: a key read from a file often ends with a line break. */
+/**
+ * Reads the value of a header. Trims it, because a key that was read from a file often ends with a
+ * line break.
+ */
 export function readHeaderValue(raw: unknown): string {
   const value = readText(raw).trim()
   const [invalid] = /[^\t\x20-\x7E\x80-\xFF]/u.exec(value) ?? []
   if (invalid === undefined) return value
-  // The message has no other part of the value, which may be a secret.
+  // The message contains only the invalid character, because the value may be a secret.
   throw new Error(`holds a character that no header can hold: ${formatCodePoint(invalid)}.`)
 }
 
-/** `“` → `U+201C`. */
+/** Formats a character: `“` → `U+201C`. */
 function formatCodePoint(char: string): string {
   return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }

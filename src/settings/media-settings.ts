@@ -1,4 +1,4 @@
-/** The part of the settings table for loading images and files from the network. */
+/** Defines the settings for loading images and files from the network. */
 import type { AllowedHost } from '../media/loading/check-url-safety.ts'
 import { choice, wholeNumber } from './scalar-readers.ts'
 
@@ -30,7 +30,7 @@ export const MEDIA_SETTINGS = {
   },
 }
 
-/** Reads `files.intranet, 10.0.0.7:9000`, or the same as a list. */
+/** Reads allowed hosts from a text such as `files.intranet, 10.0.0.7:9000` or from a list. */
 function readAllowedHosts(raw: unknown): readonly AllowedHost[] {
   const list: unknown = typeof raw === 'string' ? raw.split(',') : raw
   if (!Array.isArray(list)) throw new Error('must be a list of hosts.')

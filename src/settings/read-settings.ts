@@ -6,7 +6,7 @@ import { isObject } from '../core/json/json.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import { listFaults } from '../core/errors/collect-faults.ts'
 import type { Environment } from './scalar-readers.ts'
-import type { ContextSetting, NamedApiKey } from './structured-readers.ts'
+import type { ContextSetting, NamedApiKey } from './key-alias-and-policy-readers.ts'
 import { SETTINGS_TABLE, type Setting } from './settings-table.ts'
 import { LOCAL_TENANT, listTenants } from './tenants.ts'
 
@@ -18,7 +18,10 @@ export type Settings = {
     : never
 }
 
-/** Throws an Error that lists every fault. `file` is the parsed JSON of BACKSTORY_CONFIG. */
+/**
+ * Reads the settings. Throws an Error that lists every fault. `file` is the parsed JSON of
+ * BACKSTORY_CONFIG.
+ */
 export function readSettings(environment: Environment, file: unknown = {}): Settings {
   const faults: string[] = []
   if (!isObject(file)) faults.push('BACKSTORY_CONFIG must hold a JSON object.')
@@ -40,17 +43,23 @@ export function readSettings(environment: Environment, file: unknown = {}): Sett
   return settings as Settings
 }
 
-/** A blank text counts as not set: `PORT=`, or the line break that a file without content leaves. */
+/**
+ * True if a setting is not set. A blank text counts as not set, e.g. `PORT=` or the line break of
+ * an empty file.
+ */
 function isUnset(raw: unknown): boolean {
   return raw === undefined || (typeof raw === 'string' && raw.trim() === '')
 }
 
-/** Reports names under CONTEXT's `keys` that no API key has: their overrides would never apply. */
+/**
+ * Returns a fault for each name in CONTEXT's `keys` that no API key has, because its overrides
+ * would never apply.
+ */
 function findUnknownContextKeys({
   CONTEXT: context,
   BACKSTORY_KEYS: keys,
 }: Record<string, unknown>): readonly string[] {
-  // BACKSTORY_KEYS itself has a fault, so its names are not known.
+  // If BACKSTORY_KEYS itself has a fault, the names of its keys are unknown.
   if (keys === undefined) return []
   const { keys: overridesByKey = {} } = (context ?? {}) as Partial<ContextSetting>
   const known = new Set([LOCAL_TENANT, ...listTenants(keys as readonly NamedApiKey[])])

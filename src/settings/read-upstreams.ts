@@ -2,14 +2,15 @@
  * Reads the setting UPSTREAMS. Throws an AggregateError with all faults of all entries; each message
  * completes "UPSTREAMS …".
  */
+import { readAllOrThrow } from '../core/errors/collect-faults.ts'
 import { isObject, type JsonObject } from '../core/json/json.ts'
 import { WIRE_NAMES, type Account } from '../providers/provider-interface.ts'
-import { validateQuirks } from '../providers/quirks/validate-quirks.ts'
 import { isStringList } from '../providers/quirks/quirk-value-kinds.ts'
+import { validateQuirks } from '../providers/quirks/validate-quirks.ts'
 import { readHeaderName, readHeaderValue } from './header-readers.ts'
-import { readAllOrThrow } from '../core/errors/collect-faults.ts'
+import { parseJsonOrThrow } from './key-alias-and-policy-readers.ts'
 import { prefixFaults, type Environment } from './scalar-readers.ts'
-import { parseJsonOrThrow, readUrl } from './structured-readers.ts'
+import { readUrl } from './url-readers.ts'
 
 export function readUpstreams(raw: unknown, environment: Environment): readonly Account[] {
   const list: unknown = typeof raw === 'string' ? parseJsonOrThrow(raw, NOT_A_LIST) : raw
@@ -32,7 +33,7 @@ function readAccount(entry: unknown, environment: Environment): Account {
   return Object.fromEntries(fields) as Account
 }
 
-/** Each message completes "UPSTREAMS entry 1 …". */
+/** Reads the fields of an entry. The message of an error completes "UPSTREAMS entry 1 …". */
 const FIELD_READERS: {
   readonly [Field in keyof Account]: (entry: JsonObject, environment: Environment) => Account[Field]
 } = {

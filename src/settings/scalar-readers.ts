@@ -41,19 +41,25 @@ export function wholeNumberOrOffReader(min: number, max: number) {
   }
 }
 
-/** Accepts a number, or a text such as `-1` or ` 42 `. Returns `null` for anything out of range. */
+/**
+ * Parses a whole number, or a text such as `-1` or ` 42 `. Returns `null` for any other value and
+ * outside of the range.
+ */
 function parseWholeNumber(raw: unknown, min: number, max: number): number | null {
   const value = typeof raw === 'string' && /^-?\d+$/.test(raw.trim()) ? Number(raw) : raw
   const isValid = typeof value === 'number' && Number.isInteger(value)
   return isValid && value >= min && value <= max ? value : null
 }
 
-/** The default and the reader of a setting with a whole number. */
+/** Returns the default and the reader of a setting whose value is a whole number. */
 export function wholeNumber(defaultValue: number, min: number, max: number) {
   return { default: defaultValue, read: wholeNumberReader(min, max) }
 }
 
-/** The default and the reader of a setting with several choices, of which the first is the default. */
+/**
+ * Returns the default and the reader of a setting with several choices. The first choice is the
+ * default.
+ */
 export function choice<const Choice extends string>(first: Choice, ...others: readonly Choice[]) {
   const choices = [first, ...others]
   return {
@@ -66,13 +72,13 @@ export function choice<const Choice extends string>(first: Choice, ...others: re
   }
 }
 
-/** Returns the labels of the model itself: `Ada, Ada (bot)` → two labels, `on` → none. */
+/** Reads the labels of the model itself: `Ada, Ada (bot)` → two labels, `on` → none. */
 export function readSpeakerLabels(raw: unknown): readonly string[] | 'off' {
   if (raw === 'off') return raw
   return raw === 'on' ? [] : readCommaList(raw)
 }
 
-/** `a, b,` → `['a', 'b']`. Empty entries are dropped. */
+/** Reads a list: `a, b,` → `['a', 'b']`. Drops empty entries. */
 export function readCommaList(raw: unknown): readonly string[] {
   return readText(raw)
     .split(',')

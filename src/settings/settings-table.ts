@@ -1,8 +1,17 @@
-/** The table of all settings: default, reader, and the sentence in the README. */
-import { MEDIA_SETTINGS } from './media-settings.ts'
-import { WIRE_NAMES } from '../providers/provider-interface.ts'
-import type { Account } from '../providers/provider-interface.ts'
+/** Lists all settings with their default, their reader, and the sentence for the README. */
+import { WIRE_NAMES, type Account } from '../providers/provider-interface.ts'
 import { readHeaderValue } from './header-readers.ts'
+import {
+  readModelAliases,
+  readContextSetting,
+  readApiKeys,
+  readStorageKeys,
+  type ContextSetting,
+  type NamedApiKey,
+  type StorageKeySetting,
+} from './key-alias-and-policy-readers.ts'
+import { MEDIA_SETTINGS } from './media-settings.ts'
+import { readUpstreams } from './read-upstreams.ts'
 import {
   choice,
   readSpeakerLabels,
@@ -12,25 +21,17 @@ import {
   wholeNumberOrOffReader,
   type Environment,
 } from './scalar-readers.ts'
-import {
-  readModelAliases,
-  readDatabaseUrl,
-  readContextSetting,
-  readApiKeys,
-  readStorageKeys,
-  readUrl,
-  type ContextSetting,
-  type NamedApiKey,
-  type StorageKeySetting,
-} from './structured-readers.ts'
-import { readUpstreams } from './read-upstreams.ts'
+import { readDatabaseUrl, readUrl } from './url-readers.ts'
 
 export interface Setting<Value> {
   readonly default: Value
-  /** The default in the README, e.g. `unset (everything)`, where the value itself is not clear. */
+  /** The default for the README, if the value itself is not clear, e.g. `unset (everything)`. */
   readonly shown?: string
   readonly sentence: string
-  /** Throws an Error whose message completes "NAME …", or an AggregateError of several. */
+  /**
+   * Reads the setting. Throws an Error whose message completes "NAME …", or an AggregateError of
+   * several.
+   */
   readonly read: (raw: unknown, environment: Environment) => Value
 }
 

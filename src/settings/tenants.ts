@@ -1,5 +1,5 @@
 /** Lists the tenants that the configured API keys define. */
-import type { NamedApiKey } from './structured-readers.ts'
+import type { NamedApiKey } from './key-alias-and-policy-readers.ts'
 
 /** The only tenant of a gateway without keys. */
 export const LOCAL_TENANT = 'local'
@@ -9,7 +9,10 @@ export function listTenants(keys: readonly NamedApiKey[]): readonly string[] {
   return keys.length === 0 ? [LOCAL_TENANT] : [...new Set(keys.map(({ name }) => name))]
 }
 
-/** Returns the tenant that a command uses if its user names none, or `null` if there are several. */
+/**
+ * Returns the tenant for a command without a tenant argument, or `null` if there are several
+ * tenants.
+ */
 export function findOnlyTenant(keys: readonly NamedApiKey[]): string | null {
   const [first = LOCAL_TENANT, ...others] = listTenants(keys)
   return others.length === 0 ? first : null

@@ -1,4 +1,4 @@
-/** Creates all stores over one engine. */
+/** Creates all stores on one database engine. */
 import type { TurnManagementStore } from './turns/turn-management-store-interface.ts'
 import type { ConversationStore } from './conversations/conversation-store-interface.ts'
 import type { Engine } from './database/engine-interface.ts'
@@ -38,7 +38,8 @@ export interface Stores {
 
 export interface StoreOptions {
   /**
-   * True if the requests that upstreams are sent are stored with their answers (`EXPLAIN_KEEP=on`).
+   * True if the requests that are sent to upstreams are stored with their answers
+   * (`EXPLAIN_KEEP=on`).
    */
   readonly keepsRequests: boolean
 }

@@ -1,11 +1,12 @@
 /**
- * Cache bounded by a total number of characters. The least recently used entries are dropped first.
+ * Cache with a maximum total size in characters. When it is full, the least recently used entries
+ * are dropped.
  */
 export interface LruCache<Value> {
   readonly get: (key: string) => Value | undefined
   /** Stores a value. Returns false, and stores nothing, if the value is too large. */
   readonly put: (key: string, value: Value) => boolean
-  /** Returns and removes a value. */
+  /** Returns the value and removes it from the cache. */
   readonly take: (key: string) => Value | undefined
 }
 

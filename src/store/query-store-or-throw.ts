@@ -1,10 +1,10 @@
 /**
- * Runs a query that a request cannot do without. If the database fails, the client gets the error
- * `store_unavailable`.
+ * Runs a query without whose result a request fails. If the database fails, the client gets the
+ * error `store_unavailable`.
  */
 import { GatewayError } from '../core/errors/gateway-error.ts'
 
-/** `fault` is the message for the client. */
+/** Returns the result of `query`. `fault` is the error message that the client gets if it fails. */
 export async function queryStoreOrThrow<Value>(
   query: () => Promise<Value>,
   fault = 'The conversation could not be read because the database does not answer. Try again in a moment.',

@@ -15,22 +15,28 @@ export function listAccounts(settings: Settings): readonly Account[] {
   return accounts.length > 0 ? accounts : [DEMO_ACCOUNT]
 }
 
-/** The accounts in the order of the settings, and the model aliases in `MODELS`. */
+/**
+ * The accounts in the order of the settings, and the settings, which contain the model aliases
+ * (`MODELS`).
+ */
 export interface ConfiguredUpstreams {
   readonly accounts: readonly Account[]
   readonly settings: Pick<Settings, 'MODELS'>
 }
 
-/** An account, and the model's name there: `qwen3` for a client's `local/qwen3`. */
+/**
+ * An account, and the model's name in that account, e.g. `qwen3` if a client requests
+ * `local/qwen3`.
+ */
 export interface UpstreamTarget {
   readonly account: Account
   readonly model: string
 }
 
 /**
- * Returns the targets for a model, in the order in which they are tried. An alias of `MODELS` has one
- * or several models. For each, the account that the prefix names is the target (`local/qwen3`: the
- * account `local`), otherwise the first account with a matching pattern.
+ * Returns the targets for a model, in the order in which they are tried. An alias in `MODELS` has
+ * one or several models. For each model, the target is the account that the prefix names (the
+ * account `local` for `local/qwen3`), otherwise the first account with a matching pattern.
  */
 export function routeModel(
   { accounts, settings }: ConfiguredUpstreams,
@@ -76,7 +82,10 @@ function preferSameDialect(
   return sameDialect ?? first
 }
 
-/** Lists the models that `/v1/models` shows without a request upstream: patterns without `*`. */
+/**
+ * Lists the models that `/v1/models` shows without a request to the upstream: the patterns without
+ * `*`.
+ */
 export function listNamedModels(account: Account): readonly string[] {
   return account.models.filter((pattern) => !pattern.includes('*'))
 }
@@ -85,9 +94,12 @@ function servesModel({ models }: Account, model: string): boolean {
   return models.some((pattern) => matchesModelPattern(pattern, model))
 }
 
-/** `*` matches any text and may occur several times: `gpt-*-mini*` matches `gpt-5-mini-2`. */
+/**
+ * True if a model name matches a pattern. `*` matches any text and may occur several times:
+ * `gpt-*-mini*` matches `gpt-5-mini-2`.
+ */
 export function matchesModelPattern(pattern: string, model: string): boolean {
-  // Fast path: most patterns differ before their first `*`.
+  // Compares the text before the first `*` first, because most patterns differ there.
   const star = pattern.indexOf('*')
   if (star > 0 && !model.startsWith(pattern.slice(0, star))) return false
   const [head = '', ...rest] = pattern.split('*')
@@ -109,7 +121,7 @@ function createUnknownModelError(
   dialect: DialectName,
 ): GatewayError {
   const offered = accounts.flatMap((account) => account.models).join(', ')
-  // OpenAI returns 400 for Responses and 404 for Chat Completions, and SDKs rely on it.
+  // Uses OpenAI's statuses, because SDKs rely on them: 400 for Responses, 404 for Chat Completions.
   return dialect === 'responses'
     ? new GatewayError(
         'model_not_found',

@@ -1,8 +1,8 @@
 /**
- * The context windows of well-known models in tokens, as documented by their makers; the first matching
- * pattern counts. They are used to plan a prompt, not to reject one, because makers raise their limits.
- * Open models are missing, because each server sets its own limit. The account's `contextWindow` and a
- * policy's `budget.window` override this table.
+ * Lists the context windows of well-known models in tokens, as their makers document them. The
+ * first matching pattern counts. The gateway uses them to plan a prompt, not to reject one, because
+ * makers raise their limits. Open models are missing, because each server sets its own limit. The
+ * account's `contextWindow` and a policy's `budget.window` override this table.
  */
 import { matchesModelPattern } from './accounts-and-model-routing.ts'
 
@@ -43,7 +43,10 @@ const CONTEXT_WINDOWS: readonly (readonly [pattern: string, tokens: number])[] =
   ['gemini-*', 1_048_576],
 ]
 
-/** Returns null for an unknown model. A vendor prefix is ignored: `openai/gpt-5` → `gpt-5`. */
+/**
+ * Returns the window of a model; null if it is unknown. Ignores a vendor prefix: `openai/gpt-5` →
+ * `gpt-5`.
+ */
 export function knownContextWindow(model: string): number | null {
   const name = model.slice(model.lastIndexOf('/') + 1)
   return CONTEXT_WINDOWS.find(([pattern]) => matchesModelPattern(pattern, name))?.[1] ?? null

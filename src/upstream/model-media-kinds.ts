@@ -23,10 +23,13 @@ function readSeesQuirk(sees: Json | undefined, model: string): Json | undefined 
 
 const ALL_KINDS: ReadonlySet<MediaKind> = new Set(MEDIA_KINDS)
 
-/** Services extract the text of files for their text-only models. */
+/** Text-only models accept files, because services extract the text of files for them. */
 const FILES_ONLY: ReadonlySet<MediaKind> = new Set(['file'])
 
-/** Ignores the vendor prefix: `deepseek/deepseek-r1:free` → `deepseek-r1:free`. */
+/**
+ * True for a known text-only model. Ignores a vendor prefix: `deepseek/deepseek-r1:free` →
+ * `deepseek-r1:free`.
+ */
 function isTextOnly(model: string): boolean {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
   return TEXT_ONLY_MODEL.test(name) && !VISION_VARIANT.test(name)
@@ -35,5 +38,5 @@ function isTextOnly(model: string): boolean {
 const TEXT_ONLY_MODEL =
   /^(?:gpt-3\.5|gpt-oss|o1-mini|o1-preview|o3-mini|deepseek-(?:chat|reasoner|coder|r1|v[23])|llama-?3(?:\.\d)?(?=[:-]|$)|mixtral|mistral-7b|codestral|command-r|qwq|qwen3-coder|qwen2\.5-coder|kimi-k2(?:$|-instruct|-thinking|-0)|glm-4\.[567](?:$|-air|-flash)|phi-?4-?(?:mini|reasoning)?(?=:|$)|minimax-m[12])/
 
-/** Variants of text-only families that accept images, e.g. `llama-3.2-11b-vision`. */
+/** Matches variants of text-only families that accept images, e.g. `llama-3.2-11b-vision`. */
 const VISION_VARIANT = /(?:^|[-_.])(?:vl|vision|omni|multimodal|ocr)(?:$|[-_.:])/

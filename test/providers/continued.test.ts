@@ -165,7 +165,7 @@ function buildConversation(
 }
 
 describe.each(CASES.map((testCase) => [describeCase(testCase), testCase] as const))(
-  '%s',
+  'continued answers over %s',
   (_, testCase) => {
     test('each former request stays a prefix of the later requests', () => {
       fc.assert(

@@ -16,9 +16,9 @@ const FOLDERS: Readonly<Record<string, string>> = {
 }
 
 describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
-  '%s',
+  'notes of the wire %s',
   (wire, provider) => {
-    test('has a sentence for every note, and writes every note of its table', () => {
+    test('the wire has a sentence for every note, and writes every note of its table', () => {
       const folder = new URL(`../../src/providers/${FOLDERS[wire] ?? wire}/`, import.meta.url)
       const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
         .filter((file) => file.endsWith('.ts') && file !== 'encoding-notes.ts')
@@ -36,7 +36,7 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
       ['chat', chatDialect, CHAT],
       ['responses', responsesDialect, RESPONSES],
     ] as const)(
-      'writes notes with an index or a field for everything a %s request loses',
+      'the wire writes notes with an index or a field for everything a %s request loses',
       (_, dialect, body) => {
         const { notes } = encode(provider, dialect, body)
         for (const { did, at, field, why, by } of notes) {
@@ -47,7 +47,7 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
       },
     )
 
-    test('sends stop strings in order without duplicates, and leaves the rest to the gateway', () => {
+    test('the wire sends stop strings in order without duplicates, and leaves the rest to the gateway', () => {
       const stop = ['a', '', 'b', 'a', '\n', 'c', 'd', 'e', 'f']
       const {
         body,
@@ -67,7 +67,7 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
       })
     })
 
-    test('writes no notes for unsupported parameters with default values', () => {
+    test('the wire writes no notes for unsupported parameters with default values', () => {
       const { notes } = encode(provider, chatDialect, {
         model: 'm',
         messages: [{ role: 'user', content: 'Hi' }],

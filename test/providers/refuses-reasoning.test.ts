@@ -109,7 +109,7 @@ test.each<[WireName, string, boolean]>([
   ['responses', 'o3', false],
   ['gemini', 'gemini-3.8-flash', false],
   ['chat', 'anthropic/claude-opus-5-5', false],
-])('%s requires an unchanged prefix for %s: %s', (wire, model, expected) => {
+])('the wire %s requires an unchanged prefix for %s: %s', (wire, model, expected) => {
   expect(requiresPrefix(wire, model)).toBe(expected)
   // The account's quirk overrides the model.
   expect(requiresPrefix(wire, model, { prefixCheck: true })).toBe(true)

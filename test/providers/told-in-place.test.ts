@@ -48,7 +48,7 @@ const facts = (text: string) =>
 const STABLE = insertLayerBlocks([{ name: 'memory', band: 'stable', text: 'noted', changes: [] }])
 const note = (depth: number) => insertPolicyTexts([{ text: 'remember', depth, role: 'developer' }])
 
-describe.each(WIRES)('$wire $model $quirks', (wire) => {
+describe.each(WIRES)('inserted texts over $wire $model $quirks', (wire) => {
   test.each([
     ['a block of relevant facts', [facts('found')], [facts('found')]],
     ['the removal of the relevant facts', [facts('found')], []],

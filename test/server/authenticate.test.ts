@@ -5,13 +5,13 @@ import { createAuthenticator } from '../../src/server/authenticate.ts'
 const isLocal = () => true
 const isRemote = () => false
 
-test('without keys, serves only requests of this machine', () => {
+test('without keys, the gateway serves only requests of its own machine', () => {
   const authenticate = createAuthenticator([])
   expect(authenticate(null, isLocal)).toEqual({ tenant: 'local', user: null })
   expect(() => authenticate('Bearer x', isRemote)).toThrow(/Set BACKSTORY_KEYS/)
 })
 
-test('with keys, finds the tenant by the key, whatever the address', () => {
+test('with keys, the key of a request determines the tenant, whatever the address', () => {
   const authenticate = createAuthenticator([
     { name: 'a', key: 'one' },
     { name: 'b', key: 'two' },
@@ -34,6 +34,6 @@ test.each([
   ['localhost.example.com', false],
   ['127.0.0.1.example.com', false],
   ['', false],
-])('%s is loopback: %s', (address, expected) => {
+])('the address %s is loopback: %s', (address, expected) => {
   expect(isLoopbackAddress(address)).toBe(expected)
 })

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import type { ClientStream, HttpExchange } from '../../src/gateway/http-exchange-interface.ts'
 import { createNodeHttpExchange } from '../../src/server/runtime/node-http-exchange.ts'
 import { createWebHttpExchange } from '../../src/server/runtime/web-http-exchange.ts'
-import { createFrameHttpExchange } from '../../src/server/websocket/frame-http-exchange.ts'
+import { createWebSocketHttpExchange } from '../../src/server/websocket/websocket-http-exchange.ts'
 
 /** Returns an exchange whose client has disconnected, and a function that releases its resources. */
 type CreateDisconnected = () => Promise<{
@@ -43,10 +43,10 @@ const RUNTIMES: Readonly<Record<string, CreateDisconnected>> = {
     client.abort()
     return { exchange: createWebHttpExchange(aborted, () => undefined), close: () => undefined }
   },
-  async frames() {
+  async websocket() {
     const socket = { send: () => true, onDrain: () => undefined, close: () => undefined }
     const connection = { isLocal: () => true, waitUntil: () => undefined }
-    const { exchange, disconnect } = createFrameHttpExchange(socket, null, connection)
+    const { exchange, disconnect } = createWebSocketHttpExchange(socket, null, connection)
     disconnect()
     return { exchange, close: () => undefined }
   },

@@ -31,11 +31,11 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
       positions: [{ turnId: 'x', side: 'in', index: 0 }],
     }),
     findConversation: conversations.findConversation(key),
-    holdConversation: conversations.holdConversation(holder),
+    lockConversation: conversations.lockConversation(holder),
     moveHead: conversations.moveHead(key),
     deleteConversation: conversations.deleteConversation({ ...key, nowMs: 1 }),
     markTurns: conversations.markTurns({ ...key, nowMs: 1 }),
-    forgetEventsOfConversation: conversations.deleteEvents(key),
+    deleteEventsOfConversation: conversations.deleteEvents(key),
     removeTurnsOfConversation: conversations.deleteTurns(key),
     hideItem: conversations.hideItem({ ...owner, turnId: 'x', side: 'in', index: 0 }),
   }

@@ -58,8 +58,8 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
     return rows.map(([row]) => (row as { readonly n: number }).n)
   }
 
-  describe('loadTurn', () => {
-    test('returns the items of the turn, and a request completed with fields of its ancestors', async () => {
+  describe('loadTurn returns one turn', () => {
+    test('loadTurn returns the items of a turn, and a request completed with fields of its ancestors', async () => {
       const tools = [{ type: 'function', name: 'f' }]
       const digests = { tools: 'd1', instructions: 'd2' }
       const first = newTurn({ request: { tools, instructions: 'Be kind.' }, digests })
@@ -83,14 +83,14 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       ])
     })
 
-    test('does not inherit fields without a digest', async () => {
+    test('loadTurn does not copy request fields of ancestors that have no digest', async () => {
       const first = newTurn({ request: { tools: [1] }, digests: { tools: 'd' } })
       const second = nextTurn(first, { request: {}, digests: {} })
       await storeTurns(first, second)
       expect((await archive.loadTurn(OWNER, second.id))?.request).toEqual({})
     })
 
-    test('returns how the turn ended', async () => {
+    test('loadTurn returns how the turn ended', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
       const end = { finish: 'length', servedModel: 'm"odel\0', contentHash: 'h1' } as const
@@ -98,7 +98,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await archive.loadTurn(OWNER, turn.id)).toMatchObject(end)
     })
 
-    test('finds no turn of another owner', async () => {
+    test('loadTurn finds no turn of another owner', async () => {
       const turn = newTurn()
       await storeTurns(turn)
       expect(await archive.loadTurn(STRANGER, turn.id)).toBeNull()
@@ -106,10 +106,10 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
     })
   })
 
-  describe('deleteTurn', () => {
+  describe('deleteTurn deletes one turn', () => {
     const none = [0, 0]
 
-    test('deletes all rows of a turn that nothing depends on', async () => {
+    test('deleteTurn deletes all rows of a turn that nothing depends on', async () => {
       const turn = newTurn({ input: [user('hi')] })
       await storeTurns(turn)
       expect(await deleteTurn(turn)).toBe('deleted')
@@ -117,7 +117,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await deleteTurn(turn)).toBe('unknown')
     })
 
-    test('keeps the items of a turn until its descendants are deleted', async () => {
+    test('deleteTurn keeps the items of a turn until its descendants are deleted', async () => {
       const first = newTurn()
       const second = nextTurn(first)
       const third = nextTurn(second)
@@ -134,7 +134,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await Promise.all([first, second, third].map(countRows))).toEqual([none, none, none])
     })
 
-    test('keeps the other branch when one branch is deleted', async () => {
+    test('deleteTurn keeps the other branch when one branch is deleted', async () => {
       const first = newTurn()
       const [left, right] = [nextTurn(first), nextTurn(first)]
       await storeTurns(first, left, right)
@@ -146,7 +146,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await countRows(first)).toEqual([0, 0])
     })
 
-    test('stops at a turn that is not deleted, and at the head of a conversation', async () => {
+    test('deleteTurn stops at a turn that is not deleted, and at the head of a conversation', async () => {
       const first = newTurn()
       const second = nextTurn(first)
       await storeTurns(first, second)
@@ -164,7 +164,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await countRows(first)).toEqual([1, 1])
     })
 
-    test('does not delete turns of other owners or dialects, nor unfinished ones', async () => {
+    test('deleteTurn does not delete turns of other owners or dialects, nor unfinished ones', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
       expect(await deleteTurn({ ...turn, tenant: 'other' })).toBe('unknown')
@@ -174,7 +174,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       expect((await archive.loadTurn(OWNER, turn.id))?.deletedAtMs).toBeNull()
     })
 
-    test('deletes the events of the run', async () => {
+    test("deleteTurn deletes the events of the turn's run", async () => {
       const turn = newTurn()
       await storeTurns(turn, nextTurn(turn))
       const count = { name: null, sql: 'select count(*) as n from stream_events', parameters: [] }
@@ -192,8 +192,8 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
     })
   })
 
-  describe('relabelTurn', () => {
-    test('replaces all labels, and only of completed turns of the tenant', async () => {
+  describe('relabelTurn replaces the metadata of a turn', () => {
+    test('relabelTurn replaces all labels, and only of completed turns of the tenant', async () => {
       const turn = newTurn({ dialect: 'chat', metadata: { a: '1', b: '2' } })
       const labels = { ...OWNER, turnId: turn.id, dialect: 'chat', metadata: { c: 'ü"' } }
       await store.openTurn(turn)
@@ -207,7 +207,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
     })
   })
 
-  describe('listTurns', () => {
+  describe('listTurns returns pages of chat completions', () => {
     const tenant = newId()
     const label = [{ topic: 'a' }, { topic: 'b', 'to"pic': 'a' }, { topic: 'a', x: 'y' }, {}]
     const turns = label.map((metadata, at) =>
@@ -243,18 +243,18 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       await store.closeTurn(ending(remembered))
     })
 
-    test('lists the completed chats of the tenant in both orders', async () => {
+    test('listTurns lists the completed chats of the tenant in both orders', async () => {
       expect(await list()).toEqual(ids)
       expect(await list({ order: 'desc' })).toEqual(ids.toReversed())
     })
 
-    test('continues after a given turn', async () => {
+    test('listTurns continues after the turn in `after`', async () => {
       expect(await list({ limit: 2 })).toEqual(ids.slice(0, 2))
       expect(await list({ after: ids[1] ?? '', limit: 1 })).toEqual(ids.slice(2, 3))
       expect(await list({ after: ids[1] ?? '', order: 'desc' })).toEqual(ids.slice(0, 1))
     })
 
-    test('filters by model and by labels, which must match exactly', async () => {
+    test('listTurns filters by model and by labels, which must match exactly', async () => {
       expect(await list({ model: 'other' })).toEqual(idsOf(3))
       expect(await list({ model: 'oth' })).toEqual([])
       expect(await list({ metadata: { topic: 'a' } })).toEqual(idsOf(0, 2))
@@ -265,14 +265,14 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await list({ metadata: { topic: 'A' } })).toEqual([])
     })
 
-    test('returns the output items', async () => {
+    test('listTurns returns the output items', async () => {
       const page = { tenant, user: null, model: 'other', metadata: {}, after: null, limit: 9 }
       const [turn] = await archive.listTurns({ ...page, order: 'asc' })
       expect(turn?.output).toMatchObject([assistant(turn?.id ?? '')])
     })
   })
 
-  describe('findItems', () => {
+  describe('findItems returns items by id', () => {
     const call: Item = {
       type: 'function_call',
       id: newId(),
@@ -282,7 +282,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
     }
     const idOf = (item: Item) => (item as { readonly id: string }).id
 
-    test('finds hundreds of items by id and by position in one round trip', async () => {
+    test('findItems finds hundreds of items by id and by position in one round trip', async () => {
       const turn = newTurn({ input: [user('one'), { ...user('two'), id: newId() }] })
       await store.openTurn(turn)
       const many = Array.from({ length: 120 }, (_, at) => ({ ...assistant(`${at}`), id: newId() }))
@@ -311,7 +311,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       ])
     })
 
-    test('finds only visible items of undeleted turns of the tenant, the latest of each id', async () => {
+    test('findItems finds only visible items of undeleted turns of the tenant, the latest of each id', async () => {
       const id = newId()
       const early = newTurn({ id: `0${newId().slice(1)}`, input: [{ ...user('early'), id }] })
       const late = newTurn({ id: `1${newId().slice(1)}`, input: [{ ...user('late'), id }] })
@@ -334,7 +334,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(hidden.size).toBe(0)
     })
 
-    test('sends no query if no item is requested', async () => {
+    test('findItems sends no query if no item is requested', async () => {
       const { engine: watched, trips } = counting(engine)
       expect((await createTurnManagementStore(watched, encryption).findItems(OWNER, [])).size).toBe(
         0,
@@ -343,7 +343,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
     })
   })
 
-  describe('findContent', () => {
+  describe('findContent finds a turn by its content', () => {
     const find = (hashes: readonly string[], tenant = 'tenant', who: string | null = null) =>
       archive.findContent({ tenant, user: who, hashes })
     const storeWithHash = async (hash: string, fields: Partial<NewTurn> = {}): Promise<NewTurn> => {
@@ -353,7 +353,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       return turn
     }
 
-    test('finds a turn by content hash, and prefers the first hash that is known', async () => {
+    test('findContent finds a turn by content hash, and prefers the first hash that a turn has', async () => {
       const [short, long] = [newId(), newId()]
       await storeWithHash(short, { depth: 7 })
       const turn = await storeWithHash(long)
@@ -366,7 +366,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       })
     })
 
-    test('returns the latest of several turns, and none of other owners or deleted ones', async () => {
+    test('findContent returns the latest of several turns, and none of other owners or deleted ones', async () => {
       const hash = newId()
       const early = await storeWithHash(hash, { id: `0${newId().slice(1)}` })
       const late = await storeWithHash(hash, { id: `1${newId().slice(1)}` })

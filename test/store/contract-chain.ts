@@ -56,13 +56,13 @@ export function chainContract(open: OpenEngine, encryption: RowEncryption): void
     expect(await idsOf(third)).toEqual([first.id, second.id, third.id])
   })
 
-  test('an unknown turn has no chain', async () => {
+  test('loadChain resolves to null for an unknown turn', async () => {
     for (const id of [newId(), '', 'a\0b', '\ud800', 'x'.repeat(10_000)]) {
       expect(await store.loadChain(OWNER, id)).toBeNull()
     }
   })
 
-  test('a chain starts after a missing ancestor', async () => {
+  test('a loaded chain begins after a missing ancestor', async () => {
     const orphan = newTurn({ parent: newId() })
     await storeTurns(orphan)
     expect(await idsOf(orphan)).toEqual([orphan.id])
@@ -117,7 +117,7 @@ export function chainContract(open: OpenEngine, encryption: RowEncryption): void
     expect((await store.loadChain(OWNER, itself))?.map(({ id }) => id)).toEqual([itself])
   })
 
-  test('siblings never mix, in any tree and any order of writes', async () => {
+  test("chains of sibling turns never contain each other's turns, in any tree and any order of writes", async () => {
     const anyTree = fc.array(fc.nat(), { minLength: 1, maxLength: 9 })
     await fc.assert(
       fc.asyncProperty(anyTree, fc.boolean(), async (parents, isReversed) => {
@@ -151,7 +151,7 @@ export function chainContract(open: OpenEngine, encryption: RowEncryption): void
     )
   })
 
-  test('each method is one round trip of few statements for a conversation of any length', async () => {
+  test('each method of the turn store takes one round trip of few statements for a conversation of any length', async () => {
     const { engine: counted, trips } = counting(engine)
     const countedStore = createTurnStore(counted, encryption)
     const turns = [newTurn()]
@@ -181,7 +181,7 @@ export function chainContract(open: OpenEngine, encryption: RowEncryption): void
     expect(Math.max(...parameters.map(({ length }) => length))).toBeLessThanOrEqual(100)
   })
 
-  test('ping resolves', async () => {
+  test('ping resolves if the database responds', async () => {
     await expect(store.ping()).resolves.toBeUndefined()
   })
 }

@@ -43,7 +43,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
     return id
   }
   const hold = (id: string, by: string, nowMs = 0) =>
-    conversations.holdConversation({ ...OWNER, id, by, nowMs, untilMs: nowMs + 10 })
+    conversations.lockConversation({ ...OWNER, id, by, nowMs, untilMs: nowMs + 10 })
   const head = async (id: string) => (await conversations.findConversation(OWNER, id))?.head
   /** Opens a turn that continues a conversation and holds its lock. */
   const run = async (turn: NewTurn, fields: Partial<TurnEnding> = {}): Promise<void> => {
@@ -56,10 +56,10 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
     return ((await engine.read([{ name: null, sql, parameters: [] }]))[0] ?? []).length > 0
   }
 
-  describe('the context of a conversation (C35, C71)', () => {
+  describe('the policy overrides (context) of a conversation (C35, C71)', () => {
     const context = { policy: 'lean', notes: { entries: [{ text: 'Grüezi 🦊' }] } }
 
-    test('is stored as written, and returned with the lock', async () => {
+    test('the context of a conversation is stored as written, and returned with the lock', async () => {
       const id = await create()
       const set = await conversations.setContext(OWNER, id, context)
       expect(set).toEqual(await conversations.findConversation(OWNER, id))
@@ -68,7 +68,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
       expect((await conversations.setContext(OWNER, id, null))?.context).toBeNull()
     })
 
-    test('can be set when the conversation is created', async () => {
+    test('the context of a conversation can be set when the conversation is created', async () => {
       const id = `conv_${newId()}`
       const conversation = {
         id,
@@ -82,7 +82,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
       expect((await conversations.findConversation(OWNER, id))?.context).toEqual(context)
     })
 
-    test('is reset at the current head, and again at a later one', async () => {
+    test('a conversation is reset at its current head, and again at a later one', async () => {
       const first = newTurn({ conversation: `conv_${newId()}` })
       const id = await create(first)
       expect((await conversations.resetConversation(OWNER, id))?.resetAfter).toBe(first.id)
@@ -96,7 +96,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
       expect((await conversations.resetConversation(OWNER, id))?.resetAfter).toBe(turn.id)
     })
 
-    test('cannot be changed by other owners', async () => {
+    test('the context of a conversation cannot be changed by other owners', async () => {
       const id = await create()
       expect(await conversations.setContext(STRANGER, id, context)).toBeNull()
       expect(await conversations.resetConversation(STRANGER, id)).toBeNull()
@@ -104,7 +104,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
     })
   })
 
-  test('a created conversation is returned as it was given', async () => {
+  test('a created conversation is returned as it was stored', async () => {
     const id = await create()
     const conversation = { id, tenant: 'tenant', user: null, metadata: { a: 'ü' }, createdAtMs: 3 }
     expect(await conversations.findConversation(OWNER, id)).toEqual({
@@ -131,43 +131,43 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
   })
 
   describe('the lock of a conversation', () => {
-    test('has one holder at a time, who may request it again', async () => {
+    test('the lock of a conversation belongs to one turn at a time, which may request it again', async () => {
       const id = await create()
       expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, head: null })
       expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, head: null })
       expect(await hold(id, 'B')).toEqual({ type: 'busy' })
-      await conversations.letGo({ ...OWNER, id, by: 'B' })
+      await conversations.unlockConversation({ ...OWNER, id, by: 'B' })
       expect(await hold(id, 'B')).toEqual({ type: 'busy' })
-      await conversations.letGo({ ...OWNER, id, by: 'A' })
+      await conversations.unlockConversation({ ...OWNER, id, by: 'A' })
       expect(await hold(id, 'B')).toMatchObject({ type: 'held' })
     })
 
-    test('is given to one of many concurrent requests', async () => {
+    test('the lock of a conversation is given to one of many concurrent requests', async () => {
       const id = await create()
       const held = await Promise.all(Array.from({ length: 12 }, (_, at) => hold(id, `H${at}`)))
       expect(held.filter(({ type }) => type === 'held')).toHaveLength(1)
     })
 
-    test('expires unless it is renewed', async () => {
+    test('the lock of a conversation expires unless it is renewed', async () => {
       const id = await create()
       await hold(id, 'A', 0)
       const renewed = { ...OWNER, id, by: 'A', nowMs: 8, untilMs: 30 }
-      expect(await conversations.renewHold(renewed)).toBe(true)
+      expect(await conversations.renewLock(renewed)).toBe(true)
       expect(await hold(id, 'B', 20)).toEqual({ type: 'busy' })
       expect(await hold(id, 'B', 30)).toMatchObject({ type: 'held' })
-      expect(await conversations.renewHold(renewed)).toBe(false)
+      expect(await conversations.renewLock(renewed)).toBe(false)
     })
 
-    test('is refused to other owners and for unknown conversations', async () => {
+    test('the lock of a conversation is refused to other owners and for unknown conversations', async () => {
       const id = await create()
       const theirs = { ...STRANGER, id, by: 'A', nowMs: 0, untilMs: 1 }
-      expect(await conversations.holdConversation(theirs)).toEqual({ type: 'unknown' })
+      expect(await conversations.lockConversation(theirs)).toEqual({ type: 'unknown' })
       expect(await hold(`conv_${newId()}`, 'A')).toEqual({ type: 'unknown' })
     })
   })
 
-  describe('a turn that holds the lock', () => {
-    test('becomes the head when it succeeds, and releases the lock', async () => {
+  describe('a turn that has locked its conversation', () => {
+    test('a turn that has locked its conversation becomes the head when it succeeds, and releases the lock', async () => {
       const id = await create()
       const turn = newTurn({ conversation: id })
       await hold(id, turn.id)
@@ -177,7 +177,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
     })
 
     test.each(['failed', 'cancelled'] as const)(
-      'changes nothing when it has %s, and releases the lock',
+      'a turn that has locked its conversation changes nothing when it has %s, and releases the lock',
       async (state) => {
         const id = await create()
         const turn = newTurn({ conversation: id })
@@ -187,7 +187,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
       },
     )
 
-    test('adds nothing if it was cancelled before it ended', async () => {
+    test('a turn that has locked its conversation adds nothing if it was cancelled before it ended', async () => {
       const id = await create()
       const turn = newTurn({ conversation: id })
       await hold(id, turn.id)
@@ -197,7 +197,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
       expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, head: null })
     })
 
-    test('does not move the head after it has lost the lock', async () => {
+    test('a turn does not become the head after it has lost the lock', async () => {
       const id = await create()
       const [slow, quick] = [newTurn({ conversation: id }), newTurn({ conversation: id })]
       await hold(id, slow.id, 0)
@@ -209,8 +209,8 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
     })
   })
 
-  describe('items that clients add', () => {
-    test('are appended by the holder of the lock, which is released afterwards', async () => {
+  describe('items that clients add to a conversation', () => {
+    test('items of a client are appended by the turn that has the lock, which is released afterwards', async () => {
       const id = await create()
       const turn = newTurn({ conversation: id, input: [user('a'), user('b')] })
       await hold(id, turn.id)
@@ -220,7 +220,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
       expect(await head(id)).toBe(turn.id)
     })
 
-    test('can be hidden one by one', async () => {
+    test('items of a conversation can be hidden one by one', async () => {
       const first = newTurn({ conversation: `conv_${newId()}`, input: [user('a'), user('b')] })
       await create(first)
       await conversations.hideItem(STRANGER, { turnId: first.id, side: 'in', index: 1 })
@@ -232,7 +232,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
     })
   })
 
-  describe('deleteConversation', () => {
+  describe('deleteConversation deletes a conversation and its turns', () => {
     const readTurns = async () => {
       const first = newTurn({ conversation: `conv_${newId()}`, input: [user('a')] })
       const id = await create(first)
@@ -246,7 +246,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
       return { id, turns }
     }
 
-    test('deletes everything that only the conversation used', async () => {
+    test('deleteConversation deletes all data that only the conversation used', async () => {
       const { id, turns } = await readTurns()
       const failed = nextTurn(turns[1] as NewTurn, { conversation: id })
       await run(failed, { state: 'failed' })
@@ -257,7 +257,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
       expect(await conversations.deleteConversation(OWNER, id, 9)).toBe('unknown')
     })
 
-    test('keeps turns that a response outside depends on, but does not return them', async () => {
+    test('deleteConversation keeps turns that a response outside depends on, but does not return them', async () => {
       const { id, turns } = await readTurns()
       const outside = nextTurn(turns[2] as NewTurn)
       await run(outside, { holdsConversation: false })
@@ -272,7 +272,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
       expect(await Promise.all(turns.map(isStored))).toEqual(Array(4).fill(false))
     })
 
-    test('refuses while a run holds the lock', async () => {
+    test('deleteConversation refuses while a run has locked the conversation', async () => {
       const { id, turns } = await readTurns()
       await hold(id, newId(), 0)
       expect(await conversations.deleteConversation(OWNER, id, 9)).toBe('busy')
@@ -280,7 +280,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
       expect(await conversations.deleteConversation(OWNER, id, 10)).toBe('deleted')
     })
 
-    test('keeps an unfinished run until it ends', async () => {
+    test('deleteConversation keeps an unfinished run until it ends', async () => {
       const { id, turns } = await readTurns()
       const running = nextTurn(turns[3] as NewTurn, { conversation: id })
       await store.openTurn(running)

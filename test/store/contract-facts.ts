@@ -59,8 +59,8 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
   const core = (who: Caller = opened.owner, scopes: readonly string[] = ['user']) =>
     opened.stores.facts.coreFacts(who, { scopes, nowMs: NOW, limit: 50 })
 
-  describe('a stored fact', () => {
-    test('is returned as it was written', async () => {
+  describe('a stored fact can be found, replaced and listed', () => {
+    test('a stored fact is returned as it was written', async () => {
       const fact = await save({ importance: 0.9, validUntilMs: NOW + 1 })
       expect(await opened.stores.facts.findFact(opened.owner, fact.id)).toStrictEqual(fact)
       expect((await search('tom')).facts).toStrictEqual([fact])
@@ -74,7 +74,7 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(await opened.stores.facts.factsEnding(opened.owner, '%')).toEqual([])
     })
 
-    test('is stored once when callers save the same words at the same time', async () => {
+    test('a stored fact is stored once when callers save the same words at the same time', async () => {
       const same = ['The sky is blue', 'the SKY is, blue!', 'Blue is the sky.'].map((text) =>
         newFact({ ...opened.owner, text }),
       )
@@ -84,7 +84,7 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       await save({ text: 'The sky is blue', scope: newId() })
     })
 
-    test('is found by its new words after it was replaced, and not by the old ones', async () => {
+    test('a stored fact is found by its new words after it was replaced, and not by the old ones', async () => {
       const fact = await save({ text: 'The server listens on port 8080' })
       const moved = { ...fact, text: 'The server listens on port 9090', changedAtMs: NOW + 5 }
       await opened.stores.facts.replaceFact(moved)
@@ -92,7 +92,7 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       expect((await search('9090')).facts).toStrictEqual([moved])
     })
 
-    test('stays unchanged if another fact has the new words, or if it was deleted', async () => {
+    test('a stored fact stays unchanged if another fact has the new words, or if it was deleted', async () => {
       const [one, other] = [
         await save({ text: 'one and one' }),
         await save({ text: 'two and two' }),
@@ -105,7 +105,7 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(await textsFor('one more')).toEqual([])
     })
 
-    test('is listed in pages, in both orders', async () => {
+    test('a stored fact is listed in pages, in both orders', async () => {
       const ids: string[] = []
       for (const at of [1, 2, 3]) ids.push((await save({ text: `fact number ${at}` })).id)
       ids.sort()
@@ -120,8 +120,8 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
     })
   })
 
-  describe('searchFacts', () => {
-    test('returns the facts with most of the rare words first, in one round trip', async () => {
+  describe('searchFacts finds facts by their words', () => {
+    test('searchFacts returns the facts with most of the rare words first, in one round trip', async () => {
       await save({ text: 'The dog is called Rex' })
       await save({ text: 'The cat is called Tom' })
       await save({ text: 'The house is old' })
@@ -141,7 +141,7 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(found.total).toBe(3)
     })
 
-    test('accepts thousands of words, and none', async () => {
+    test('searchFacts accepts thousands of words, and none', async () => {
       await save({ text: 'a needle in it' })
       const hay = Array.from({ length: 2_000 }, (_, at) => `straw${at}`).join(' ')
       expect(await textsFor(`${hay} needle`)).toEqual(['a needle in it'])
@@ -149,7 +149,7 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(await textsFor('needle', opened.owner, [])).toEqual([])
     })
 
-    test('searches only the latest facts with a frequent word, and still finds rare words', async () => {
+    test('searchFacts searches only the latest facts with a frequent word, and still finds rare words', async () => {
       const insert = (at: number) =>
         opened.stores.facts.saveFact(
           newFact({ ...opened.owner, id: `fact_${at + 1000}`, text: `thing ${at}` }),
@@ -161,7 +161,7 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       expect([found.countOf('thing'), found.countOf('7'), found.total]).toEqual([200, 1, 200])
     })
 
-    test('does not find expired facts', async () => {
+    test('searchFacts does not find expired facts', async () => {
       await save({ text: 'valid until now', validUntilMs: NOW, importance: 1 })
       const valid = await save({ text: 'valid for longer', validUntilMs: NOW + 1, importance: 1 })
       expect(await textsFor('valid')).toEqual([valid.text])
@@ -234,20 +234,20 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
     expect((await search('secret', owners[1])).total).toBe(1)
   })
 
-  describe('a fact is deleted', () => {
-    test('with its user', async () => {
+  describe('deletion and expiry of facts', () => {
+    test('a fact is deleted with its user', async () => {
       const [alice, bob] = [
         { ...opened.owner, user: 'alice' },
         { ...opened.owner, user: 'bob' },
       ]
-      for (const who of [opened.owner, alice, bob]) await save({ ...who, text: 'to be forgotten' })
-      await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice', NOW)
-      expect(await textsFor('forgotten', alice)).toEqual([])
-      expect(await textsFor('forgotten', bob)).toHaveLength(1)
-      expect(await textsFor('forgotten')).toHaveLength(1)
+      for (const who of [opened.owner, alice, bob]) await save({ ...who, text: 'to be deleted' })
+      await opened.stores.recall.deleteUser(opened.owner.tenant, 'alice', NOW)
+      expect(await textsFor('deleted', alice)).toEqual([])
+      expect(await textsFor('deleted', bob)).toHaveLength(1)
+      expect(await textsFor('deleted')).toHaveLength(1)
     })
 
-    test('with the thread that it is for', async () => {
+    test('a fact is deleted with the thread that it is for', async () => {
       const conversation = `conv_${newId()}`
       const turn = newTurn({ ...opened.owner, thread: newId(), conversation })
       await opened.stores.store.openTurn(turn)
@@ -255,20 +255,20 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       await save({ scope: conversation, text: 'for its conversation' })
       await save({ scope: thread, text: 'for this thread' })
       await save({ text: 'for all of them', source: { thread, response: null, items: null } })
-      await opened.stores.recall.forgetThread({
+      await opened.stores.recall.deleteThread({
         ...opened.owner,
         tenant: newId(),
         turnId: turn.id,
         nowMs: NOW,
       })
       expect(await textsFor('for', opened.owner, [thread])).toHaveLength(1)
-      await opened.stores.recall.forgetThread({ ...opened.owner, turnId: turn.id, nowMs: NOW })
+      await opened.stores.recall.deleteThread({ ...opened.owner, turnId: turn.id, nowMs: NOW })
       expect(await textsFor('for', opened.owner, [thread, conversation, 'user'])).toEqual([
         'for all of them',
       ])
     })
 
-    test('with the conversation that it is for', async () => {
+    test('a fact is deleted with the conversation that it is for', async () => {
       const id = `conv_${newId()}`
       const { conversations } = opened.stores
       await conversations.createConversation(
@@ -282,7 +282,7 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(await textsFor('for', opened.owner, [id])).toEqual([])
     })
 
-    test('when it has expired, or was not used for long and is not important', async () => {
+    test('a fact is deleted when it has expired, or was not used for long and is not important', async () => {
       const expire = (of: 'all' | 'temporary', unusedSinceMs: number) =>
         opened.stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
       await save({ text: 'unused', usedAtMs: 1_000 })

@@ -80,7 +80,7 @@ export function layerContract(open: OpenEngine, encryption: RowEncryption): void
     expect(numbers).toEqual(Array.from({ length: 48 }, (_, at) => at + 13))
   })
 
-  test('a version number is used once by concurrent writers', async () => {
+  test('a version number is used once if several writers use it at the same time', async () => {
     const versions = Array.from({ length: 8 }, (_, at) => newVersion(place, { body: { at } }))
     const saved = await Promise.all(versions.map((each) => opened.stores.layers.saveVersion(each)))
     expect(saved.filter(Boolean)).toHaveLength(1)
@@ -89,7 +89,7 @@ export function layerContract(open: OpenEngine, encryption: RowEncryption): void
     ])
   })
 
-  test('a version is found only by its owner, layer and thread', async () => {
+  test('a layer version is found only by its owner, layer and thread', async () => {
     const others: readonly LayerKey[] = [
       { ...place, owner: { ...opened.owner, user: 'al"ice\0' } },
       { ...place, layer: 'observations' },
@@ -108,39 +108,39 @@ export function layerContract(open: OpenEngine, encryption: RowEncryption): void
     expect(await load(others[0] as LayerKey)).toHaveLength(1)
   })
 
-  describe('a version is deleted', () => {
-    test('with the thread of its turns, and with their conversation', async () => {
+  describe('deletion and expiry of layer versions', () => {
+    test('a layer version is deleted with the thread of its turns, and with their conversation', async () => {
       const conversation = `conv_${newId()}`
       const turn = newTurn({ ...opened.owner, thread: place.thread ?? '', conversation })
       await opened.stores.store.openTurn(turn)
       const conversationKey = { ...place, thread: conversation }
       const other = { ...place, thread: newId() }
       for (const each of [place, conversationKey, other]) await save(each)
-      await opened.stores.recall.forgetThread({
+      await opened.stores.recall.deleteThread({
         tenant: newId(),
         user: null,
         turnId: turn.id,
         nowMs: NOW,
       })
       expect(await load(place)).toHaveLength(1)
-      await opened.stores.recall.forgetThread({ ...opened.owner, turnId: turn.id, nowMs: NOW })
+      await opened.stores.recall.deleteThread({ ...opened.owner, turnId: turn.id, nowMs: NOW })
       const loadRemaining = await Promise.all([place, conversationKey, other].map(load))
       expect(loadRemaining.map(({ length }) => length)).toEqual([0, 0, 1])
     })
 
-    test('with its user', async () => {
+    test('a layer version is deleted with its user', async () => {
       const [alice, bob] = ['alice', 'bob'].map((user) => ({
         ...place,
         owner: { ...opened.owner, user },
       }))
       const hers = [alice as LayerKey, { ...(alice as LayerKey), thread: null }]
       for (const each of [...hers, bob as LayerKey]) await save(each)
-      await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice', NOW)
+      await opened.stores.recall.deleteUser(opened.owner.tenant, 'alice', NOW)
       for (const each of hers) expect(await load(each)).toEqual([])
       expect(await load(bob as LayerKey)).toHaveLength(1)
     })
 
-    test('with its conversation', async () => {
+    test('a layer version is deleted with its conversation', async () => {
       const id = `conv_${newId()}`
       const { conversations } = opened.stores
       await conversations.createConversation(
@@ -155,14 +155,14 @@ export function layerContract(open: OpenEngine, encryption: RowEncryption): void
       expect(await load(conversationKey)).toEqual([])
     })
 
-    test('when its source is deleted while it is written', async () => {
+    test('a layer version is deleted when its source is deleted while it is written', async () => {
       expect(await opened.stores.layers.saveVersion(newVersion(place, { parent: newId() }))).toBe(
         false,
       )
       expect(await load(place)).toEqual([])
     })
 
-    test('when it was not used for long', async () => {
+    test('a layer version is deleted when it was not used for long', async () => {
       const expire = (of: 'all' | 'temporary', unusedSinceMs: number) =>
         opened.stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
       const [old, needed, brief] = ['a', 'b', 'c'].map((thread) => ({ ...place, thread }))

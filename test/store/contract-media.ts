@@ -59,8 +59,8 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       limit: 500,
     })
 
-  describe('media inside of items', () => {
-    test('are restored byte for byte by every method and from every field', async () => {
+  describe('media that items contain', () => {
+    test('media inside of items are restored byte for byte by every method and from every field', async () => {
       const input = [
         imageMessage(picture(1)),
         sounding(base64(2, 9_000)),
@@ -90,7 +90,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       expect(bytes([...found.values()])).toEqual(bytes(output.slice(0, 1)))
     })
 
-    test('are restored from a run and from a conversation', async () => {
+    test('media inside of items are restored from a run and from a conversation', async () => {
       const input = [imageMessage(picture(5))]
       const [run, added] = [ownTurn({ owner: 'replica', input }), ownTurn({ input })]
       const runs = createRunStore(engine, encryption)
@@ -110,7 +110,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       expect(await mediaCount()).toBe(2)
     })
 
-    test('are stored once for a tenant, and not in the rows of the items', async () => {
+    test('media inside of items are stored once for a tenant, and not in the rows of the items', async () => {
       const image = picture(7)
       const first = await storeTurn(ownTurn({ input: [imageMessage(image)] }))
       await storeTurn(nextTurn(first, { input: [imageMessage(image), imageMessage(image)] }), [
@@ -120,7 +120,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       expect(await largestBody()).toBeLessThan(1000)
     })
 
-    test('are read with one more query in total, and with none if there are no media', async () => {
+    test('media inside of items are read with one more query in total, and with none if there are no media', async () => {
       const plain = await storeTurn(ownTurn({ input: [user('hi')] }))
       const seen = await storeTurn(nextTurn(plain, { input: [imageMessage(picture(8))] }))
       const last = await storeTurn(nextTurn(seen, { input: [imageMessage(picture(9))] }))
@@ -132,7 +132,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       expect(trips.flatMap(({ queries }) => queries).length).toBe(2 + 3)
     })
 
-    test('of another tenant are not returned for a forged reference', async () => {
+    test('media inside of items of another tenant are not returned for a forged reference', async () => {
       const image = picture(10)
       await storeTurn(ownTurn({ input: [imageMessage(image)] }))
       const id = await selectOnlyMediaId(engine, tenant)
@@ -155,7 +155,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       expect(JSON.stringify(again)).not.toContain(image.slice(-100))
     })
 
-    test('are deleted with the last turn that contains them', async () => {
+    test('media inside of items are deleted with the last turn that contains them', async () => {
       const [image, other] = [picture(11), picture(12)]
       const first = await storeTurn(ownTurn({ input: [imageMessage(image), imageMessage(other)] }))
       const keptTurn = await storeTurn(
@@ -172,11 +172,11 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       )
     })
 
-    test('of a turn that was deleted meanwhile are not written', async () => {
+    test('media inside of items of a turn that was deleted meanwhile are not written', async () => {
       const turn = ownTurn()
       const store = createTurnStore(engine, encryption)
       await store.openTurn(turn)
-      await createRecallStore(engine, encryption).forgetThread({
+      await createRecallStore(engine, encryption).deleteThread({
         ...turn,
         turnId: turn.id,
         nowMs: LONG_AGO,
@@ -189,8 +189,8 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
     })
   })
 
-  describe('media that were fetched', () => {
-    test('are found by their URL and owner, and do not change', async () => {
+  describe('media that were fetched from URLs', () => {
+    test('fetched media are found by their URL and owner, and do not change', async () => {
       const media = createFetchedMediaStore(engine, encryption)
       const [url, twin] = ['https://a.example/1.png', 'https://a.example/2.png']
       const first = { type: 'image/png', base64: base64(14, 1_200_000) }
@@ -217,7 +217,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       }
     })
 
-    test('C83 are not read when they do not fit', async () => {
+    test('C83 fetched media are not read when they do not fit', async () => {
       const media = createFetchedMediaStore(engine, encryption)
       const [large, small] = ['https://a.example/large', 'https://a.example/small']
       await media.keepLoaded(
@@ -245,7 +245,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       expect(trips.filter(({ verb }) => verb === 'read')).toHaveLength(2)
     })
 
-    test('update their time of last use once a day', async () => {
+    test('fetched media update their time of last use once a day', async () => {
       const url = 'https://a.example/daily'
       const medium = { type: 'image/png', base64: base64(19, 60) }
       const { engine: counted, trips } = counting(engine)
@@ -259,7 +259,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       expect(writes()).toBe(2)
     })
 
-    test('are stored as long as they are used', async () => {
+    test('fetched media are stored as long as they are used', async () => {
       const media = createFetchedMediaStore(engine, encryption)
       const medium = { type: 'image/png', base64: base64(16, 5_000) }
       const [old, needed] = ['https://a.example/old', 'https://a.example/needed']
@@ -277,7 +277,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
     const url = 'https://a.example/hers.png'
     const loaded = (number: number) => ({ type: 'image/png', base64: base64(number, 5_000) })
 
-    test('are deleted with the user at once, except for those that others use', async () => {
+    test('media of deleted turns are deleted with the user at once, except for those that others use', async () => {
       const [hers, shared] = [picture(20), picture(21)]
       const media = createFetchedMediaStore(engine, encryption)
       await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(hers), imageMessage(shared)] }))
@@ -285,7 +285,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       await media.keepLoaded(ann(), url, loaded(22), LONG_AGO)
       await media.keepLoaded({ ...ann(), user: 'bob' }, url, loaded(23), LONG_AGO)
       expect(await mediaCount()).toBe(4)
-      await createRecallStore(engine, encryption).forgetUser(tenant, 'ann', LONG_AGO)
+      await createRecallStore(engine, encryption).deleteUser(tenant, 'ann', LONG_AGO)
       expect(await mediaCount()).toBe(2)
       expect(await media.findLoaded(ann(), wanted([url]))).toEqual(new Map())
       expect((await media.findLoaded({ ...ann(), user: 'bob' }, wanted([url]))).size).toBe(1)
@@ -293,7 +293,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       expect(bytes(read?.input ?? [])).toEqual(bytes(other.input))
     })
 
-    test('are not found by their URL after the last turn of their thread is deleted', async () => {
+    test('media of deleted turns are not found by their URL after the last turn of their thread is deleted', async () => {
       const media = createFetchedMediaStore(engine, encryption)
       const turn = await storeTurn(ownTurn({ user: 'ann' }))
       await media.keepLoaded(ann(turn.thread), url, loaded(26), LONG_AGO)
@@ -305,7 +305,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       expect(await media.findLoaded(ann(), wanted([url]))).toEqual(new Map())
     })
 
-    test('are deleted with a conversation at once, except for those that a fork uses', async () => {
+    test('media of deleted turns are deleted with a conversation at once, except for those that a fork uses', async () => {
       const media = createFetchedMediaStore(engine, encryption)
       const archive = createTurnManagementStore(engine, encryption)
       const conversations = createConversationStore(engine, encryption)
@@ -335,7 +335,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       expect(await mediaCount()).toBe(0)
     })
 
-    test('are deleted if another medium was stored for their URL first', async () => {
+    test('media of deleted turns are deleted if another medium was stored for their URL first', async () => {
       const media = createFetchedMediaStore(engine, encryption)
       await media.keepLoaded(ann(), url, loaded(32), LONG_AGO + 2 * HOUR_MS)
       await media.keepLoaded(ann(), url, loaded(33), LONG_AGO + 2 * HOUR_MS)
@@ -344,27 +344,27 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       expect(await mediaCount()).toBe(1)
     })
 
-    test('stay while others use them, and are no longer marked as released', async () => {
+    test('media of deleted turns stay while others use them, and are then not marked as released any more', async () => {
       const image = picture(34)
       const turn = await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(image)] }))
       await storeTurn(ownTurn({ input: [imageMessage(image)] }))
       const thread = { tenant, user: 'ann', turnId: turn.id, nowMs: LONG_AGO }
-      await createRecallStore(engine, encryption).forgetThread(thread)
+      await createRecallStore(engine, encryption).deleteThread(thread)
       expect(await mediaCount()).toBe(1)
       const released = 'select count(*) as n from media where used_at < 0'
       expect(await count(released)).toBe(0)
     })
 
-    test('are deleted with the thread at once, and stored again when they are used again', async () => {
+    test('media of deleted turns are deleted with the thread at once, and stored again when they are used again', async () => {
       const image = picture(24)
       const media = createFetchedMediaStore(engine, encryption)
       const turn = await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(image)] }))
       await media.keepLoaded(ann(turn.thread), url, loaded(25), LONG_AGO)
       const recall = createRecallStore(engine, encryption)
       const thread = { tenant, turnId: turn.id, nowMs: LONG_AGO }
-      expect(await recall.forgetThread({ ...thread, user: 'bob' })).toBe(0)
+      expect(await recall.deleteThread({ ...thread, user: 'bob' })).toBe(0)
       expect(await mediaCount()).toBe(2)
-      expect(await recall.forgetThread({ ...thread, user: 'ann' })).toBe(1)
+      expect(await recall.deleteThread({ ...thread, user: 'ann' })).toBe(1)
       expect(await mediaCount()).toBe(0)
       const again = await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(image)] }))
       const [read] = (await createTurnStore(engine, encryption).loadChain(again, again.id)) ?? []

@@ -47,8 +47,8 @@ export function ownerContract(open: OpenEngine): void {
     return { id, first }
   }
 
-  describe.each(OTHERS)('for %s', (_, other) => {
-    test('a turn is not found', async () => {
+  describe.each(OTHERS)('data of another owner is not accessible for %s', (_, other) => {
+    test('for another owner a turn is not found', async () => {
       const { store, archive } = stores
       const turn = await storeTurn({ dialect: 'chat' })
       const turnKey = { ...other, turnId: turn.id, dialect: 'chat' }
@@ -65,7 +65,7 @@ export function ownerContract(open: OpenEngine): void {
       expect(await listed(ALICE)).toContain(turn.id)
     })
 
-    test('an item is not found by its id or position', async () => {
+    test('for another owner an item is not found by its id or position', async () => {
       const id = `msg_${newId()}`
       const turn = await storeTurn({ input: [{ ...user('q'), id }] })
       const ids = [id, itemId('message', turn.id, 0, 'in'), itemId('message', turn.id, 0, 'out')]
@@ -75,20 +75,20 @@ export function ownerContract(open: OpenEngine): void {
       expect((await stores.archive.findItems(ALICE, [id])).get(id)).toMatchObject(user('q'))
     })
 
-    test('a chain starts after the turn of another user', async () => {
+    test('for another owner a chain starts after the turn of another user', async () => {
       const alices = await storeTurn()
       const others = await storeTurn({ ...other }, alices)
       const chain = await stores.store.loadChain(other, others.id)
       expect(chain?.map(({ id }) => id)).toEqual([others.id])
     })
 
-    test('a conversation is not found, and cannot be locked, changed or deleted', async () => {
+    test('for another owner a conversation is not found, and cannot be locked, changed or deleted', async () => {
       const { conversations, store, archive } = stores
       const { id, first } = await conversation()
       const hold = { ...other, id, by: newId(), nowMs: NOW, untilMs: NOW + 10 }
       expect(await conversations.findConversation(other, id)).toBeNull()
       expect(await conversations.relabelConversation(other, id, { a: '1' })).toBeNull()
-      expect(await conversations.holdConversation(hold)).toEqual({ type: 'unknown' })
+      expect(await conversations.lockConversation(hold)).toEqual({ type: 'unknown' })
       expect(await conversations.deleteConversation(other, id, NOW)).toBe('unknown')
       await conversations.hideItem(other, { turnId: first.id, side: 'in', index: 0 })
       expect((await store.loadChain(ALICE, first.id))?.[0]?.hidden.size).toBe(0)
@@ -99,7 +99,7 @@ export function ownerContract(open: OpenEngine): void {
       })
     })
 
-    test('the context of a conversation cannot be changed or reset', async () => {
+    test('for another owner the context of a conversation cannot be changed or reset', async () => {
       const { conversations } = stores
       const { id, first } = await conversation()
       expect(await conversations.setContext(other, id, { policy: 'lean' })).toBeNull()
@@ -113,7 +113,7 @@ export function ownerContract(open: OpenEngine): void {
       })
     })
 
-    test('requests, summaries and fetched media are not found', async () => {
+    test('for another owner requests, summaries and fetched media are not found', async () => {
       const { requests, summaries, media } = stores
       const turn = await storeTurn()
       const sent = { body: '{"a":1}', items: '[]', about: '{}' }
@@ -137,22 +137,22 @@ export function ownerContract(open: OpenEngine): void {
       expect(await findAll(ALICE)).toEqual([alone, alone, summary.text, medium])
     })
 
-    test('a lock cannot be renewed or released', async () => {
+    test('for another owner a lock cannot be renewed or released', async () => {
       const { conversations } = stores
       const { id } = await conversation()
       const hold = { id, by: newId(), nowMs: NOW, untilMs: NOW + 10 }
-      expect(await conversations.holdConversation({ ...ALICE, ...hold })).toMatchObject({
+      expect(await conversations.lockConversation({ ...ALICE, ...hold })).toMatchObject({
         type: 'held',
       })
-      expect(await conversations.renewHold({ ...other, ...hold, untilMs: NOW + 99 })).toBe(false)
-      await conversations.letGo({ ...other, ...hold })
+      expect(await conversations.renewLock({ ...other, ...hold, untilMs: NOW + 99 })).toBe(false)
+      await conversations.unlockConversation({ ...other, ...hold })
       const second = { ...ALICE, ...hold, by: newId() }
-      expect(await conversations.holdConversation(second)).toEqual({ type: 'busy' })
-      await conversations.letGo({ ...ALICE, ...hold })
-      expect(await conversations.holdConversation(second)).toMatchObject({ type: 'held' })
+      expect(await conversations.lockConversation(second)).toEqual({ type: 'busy' })
+      await conversations.unlockConversation({ ...ALICE, ...hold })
+      expect(await conversations.lockConversation(second)).toMatchObject({ type: 'held' })
     })
 
-    test('a run has no log', async () => {
+    test('for another owner a run has no log', async () => {
       const turn = newTurn({ ...ALICE, background: true, owner: 'R1' })
       await stores.runs.openRun(turn, { first: 0, last: 0, text: 'x' })
       expect(await stores.runs.readLog(other, turn.id, 0)).toBeNull()

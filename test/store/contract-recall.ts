@@ -52,8 +52,8 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
     (await recall.findTurns(keysOf(keys))).turns.map(({ id }) => id).toSorted()
   const idsOf = (...turns: readonly NewTurn[]) => turns.map(({ id }) => id).toSorted()
 
-  describe('findTurns', () => {
-    test('returns a turn that any of its keys matches, once and as it was recorded (C109)', async () => {
+  describe('findTurns finds the turns of a chat', () => {
+    test('findTurns returns a turn that any of its keys matches, once and as it was recorded (C109)', async () => {
       const parent = await storeTurn()
       const items = [
         { type: 'reasoning', id: 'rs_1', summary: [] } as unknown as Item,
@@ -100,7 +100,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await find({ callIds: ['c0'] })).toEqual([])
     })
 
-    test('finds hundreds of turns by hundreds of keys in one round trip (C7)', async () => {
+    test('findTurns finds hundreds of turns by hundreds of keys in one round trip (C7)', async () => {
       const turns = Array.from({ length: 60 }, () => newTurn({ tenant, input: [user('?')] }))
       await Promise.all(
         turns.map(async (turn, at) => {
@@ -130,7 +130,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       )
     })
 
-    test('also returns the parent of a turn without new input, and no further ancestor', async () => {
+    test('findTurns also returns the parent of a turn without new input, and no further ancestor', async () => {
       const asked = await storeTurn({ input: [user('A?')] })
       const first = await storeTurn({ parent: asked.id, input: [user('B?')] })
       const second = await storeTurn({ parent: first.id })
@@ -142,7 +142,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(found?.output).toHaveLength(1)
     })
 
-    test('does not follow parents of other owners, nor cycles without end', async () => {
+    test('findTurns does not follow parents of other owners, nor cycles without end', async () => {
       const others = await storeTurn({ user: 'bob' })
       const elsewhere = await storeTurn({ tenant: newId() })
       const waiting = newTurn({ tenant, background: true })
@@ -157,13 +157,13 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await find({ turnIds: [one] })).toEqual([one, two].toSorted())
     })
 
-    test('sends no query without keys (C7)', async () => {
+    test('findTurns sends no query without keys (C7)', async () => {
       const { engine: watched, trips } = counting(engine)
       expect((await createRecallStore(watched, encryption).findTurns(keysOf({}))).turns).toEqual([])
       expect(trips).toEqual([])
     })
 
-    test('returns failed and unfinished turns with the items they have', async () => {
+    test('findTurns returns failed and unfinished turns with the items they have', async () => {
       const failed = await storeTurn({}, { state: 'failed' })
       const cancelled = await storeTurn({}, { state: 'cancelled' })
       const open = newTurn({ tenant })
@@ -174,7 +174,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await find({ callIds: ['c1'] })).toEqual([open.id])
     })
 
-    test('returns no turns that are queued, deleted or without an answer', async () => {
+    test('findTurns returns no turns that are queued, deleted or without an answer', async () => {
       const queued = newTurn({ tenant, background: true })
       await store.openTurn(queued)
       await store.journalItems(queued.id, tenant, placed([call('c1')]))
@@ -193,7 +193,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await find({ turnIds, callIds: ['c1'], fingerprints: ['said'] })).toEqual([])
     })
 
-    test('leaves out hidden items', async () => {
+    test('findTurns leaves out hidden items', async () => {
       const turn = await storeTurn(
         { conversation: 'conv_1', input: [user('a'), user('b')] },
         { items: placed([assistant('c'), assistant('d')]) },
@@ -215,7 +215,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await find({ turnIds: [turn.id] })).toEqual([])
     })
 
-    test('returns nothing of another tenant or user, even for known keys (C7, C132)', async () => {
+    test('findTurns returns nothing of another tenant or user, even for known keys (C7, C132)', async () => {
       const end = { items: placed([call('c1')]), fingerprint: 'said' }
       const other = newId()
       const users = [null, 'ann', 'bob', '', 'null'] as const
@@ -240,7 +240,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await find({ tenant: newId(), turnIds: all, callIds: ['c1'] })).toEqual([])
     })
 
-    test('accepts keys with any characters', async () => {
+    test('findTurns accepts keys with any characters', async () => {
       const quotes = ["'", '"', '"quoted"', '\\', "'; drop table turns; --", ',', '","', '[', '[]']
       const words = ['%', '_', '?', '$1', 'null', '1', '\u2028', '😀']
       const texts = [...quotes, ...words, '\0', 'a\0b', '\ud800', 'half \udc00 pair']
@@ -266,7 +266,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(all).toEqual(ids.toSorted())
     })
 
-    test('returns the latest turns of the owner for a call id or fingerprint that many share', async () => {
+    test('findTurns returns the latest turns of the owner for a call id or fingerprint that many share', async () => {
       const end = { items: placed([call('c0'), call('c0')]), fingerprint: 'said' }
       const turns = []
       for (let at = 0; at < MAX_TURNS_PER_KEY + 4; at += 1) {
@@ -282,7 +282,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await find({ turnIds: idsOf(...turns) })).toEqual(idsOf(...turns))
     })
 
-    test('finds calls that were stored before their owner was recorded', async () => {
+    test('findTurns finds calls that were stored before their owner was recorded', async () => {
       const turn = await storeTurn({ user: 'ann' }, { items: placed([call('c1')]) })
       const others = await storeTurn({ user: 'bob' }, { items: placed([call('c1')]) })
       const clearCallOwners = `update items set called_for = null where tenant = '${tenant}'`
@@ -292,7 +292,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await find({ user: 'bob', callIds: ['c1'] })).toEqual([others.id])
     })
 
-    test('finds the call of the owner, however many others have a call with the same id', async () => {
+    test('findTurns finds the call of the owner, however many others have a call with the same id', async () => {
       const end = { items: placed([call('call_0')]) }
       const ownTurn = await storeTurn({ id: `A${newId()}`, user: 'ann' }, end)
       const others = Array.from({ length: 120 }, (_, at) => `user ${at}`)
@@ -301,11 +301,11 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
     })
   })
 
-  describe('touchTurns', () => {
+  describe('touchTurns sets the time of last use', () => {
     const usedAt = async (turnId: string) =>
       (await recall.findTurns(keysOf({ turnIds: [turnId] }))).turns[0]?.usedAtMs
 
-    test('updates the time of last use of the tenant’s turns, and never moves it back', async () => {
+    test('touchTurns updates the time of last use of the tenant’s turns, and never moves it back', async () => {
       const [one, two] = [await storeTurn({ createdAtMs: 5 }), await storeTurn({ createdAtMs: 7 })]
       expect(await usedAt(one.id)).toBe(5)
       const nowhere = Array.from({ length: 300 }, newId)

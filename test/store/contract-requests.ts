@@ -260,7 +260,7 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     expect(await createTurnManagementStore(engine, encryption).deleteTurn(deletion)).toBe('deleted')
     expect(await readWithNewStore(turn.id)).toBeNull()
     expect(await readWithNewStore(parent.id)).toEqual(onlyRound('one'))
-    await createRecallStore(engine, encryption).forgetThread({
+    await createRecallStore(engine, encryption).deleteThread({
       ...owner,
       turnId: parent.id,
       nowMs: 1,

@@ -52,8 +52,8 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
     (await runs.readLog({ tenant, user: null }, id, from))?.groups
   const load = async (turn: NewTurn) => (await store.loadChain(turn, turn.id))?.at(-1)
 
-  describe('the log of a run', () => {
-    test('begins with the turn and continues in groups', async () => {
+  describe('the event log of a run', () => {
+    test('the log of a run begins with the turn and continues in groups', async () => {
       const turn = await openRun({ input: [user('hi')] })
       expect(await load(turn)).toMatchObject({ state: 'queued', input: [user('hi')] })
       expect(await runs.recordRun(holdOf(turn), eventGroup(3, 7), [])).toBe(true)
@@ -74,7 +74,7 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       })
     })
 
-    test('is read from the group that contains an event', async () => {
+    test('the log of a run is read from the group that contains an event', async () => {
       const turn = await openRun()
       await runs.recordRun(holdOf(turn), eventGroup(3, 7), [])
       await runs.recordRun(holdOf(turn), eventGroup(8, 8), [])
@@ -85,7 +85,7 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       expect(await logOf(turn, 900)).toEqual([])
     })
 
-    test('is read in pages', async () => {
+    test('the log of a run is read in pages', async () => {
       const turn = await openRun()
       for (let at = 3; at < 3 + MAX_PAGE_GROUPS; at++) {
         await runs.recordRun(holdOf(turn), eventGroup(at, at), [])
@@ -97,7 +97,7 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       ])
     })
 
-    test('stores a repeated group once, with the events of the last write', async () => {
+    test('the log of a run stores a repeated group once, with the events of the last write', async () => {
       const turn = await openRun()
       await runs.recordRun(holdOf(turn), eventGroup(3, 4), [])
       await runs.recordRun(holdOf(turn), eventGroup(3, 6), [])
@@ -105,14 +105,14 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       expect(await logOf(turn)).toEqual([eventGroup(0, 2), eventGroup(3, 6)])
     })
 
-    test('stores any text', async () => {
+    test('the log of a run stores any text', async () => {
       const turn = await openRun()
       const text = 'event: x\ndata: {"text":"é \\u0000 \u{1f600}"}\n\n'.repeat(5_000)
       await runs.recordRun(holdOf(turn), { first: 3, last: 3, text }, [])
       expect(await logOf(turn, 3)).toEqual([{ first: 3, last: 3, text }])
     })
 
-    test('is not found by another tenant, nor for a turn without a log', async () => {
+    test('the log of a run is not found by another tenant, nor for a turn without a log', async () => {
       const turn = await openRun()
       expect(await runs.readLog(STRANGER, turn.id, 0)).toBeNull()
       expect(await runs.readLog(turn, newId(), 0)).toBeNull()
@@ -127,8 +127,8 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
     })
   })
 
-  describe('the owner of a run', () => {
-    test('starts, records and ends it', async () => {
+  describe('the replica that owns a run', () => {
+    test('the owner of a run starts the run, records events and ends it', async () => {
       const turn = await openRun()
       expect(await runs.startRun(holdOf(turn))).toBe(true)
       expect((await load(turn))?.state).toBe('open')
@@ -151,18 +151,18 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       ['another replica', { owner: 'R2' }],
       ['another tenant', { tenant: 'other' }],
       ['the owner of an unknown turn', { turnId: 'GONE' }],
-    ])('cannot write if it is %s', async (_, wrong) => {
+    ])('the owner of a run cannot write if it is %s', async (_, wrong) => {
       const turn = await openRun()
       await expectPowerless({ ...holdOf(turn), ...wrong }, turn, 'queued')
     })
 
-    test('cannot write after the run has ended', async () => {
+    test('the owner of a run cannot write after the run has ended', async () => {
       const turn = await openRun()
       await runs.endRun(holdOf(turn), ending(turn, { state: 'cancelled' }), null)
       await expectPowerless(holdOf(turn), turn, 'cancelled')
     })
 
-    test('cannot write after another replica has taken over the run', async () => {
+    test('the owner of a run cannot write after another replica has taken over the run', async () => {
       const turn = await openRun()
       expect(await runs.takeRun(holdOf(turn), 'R2')).toBe(true)
       await expectPowerless(holdOf(turn), turn, 'queued')
@@ -185,7 +185,7 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       expect(await logOf(turn)).toEqual([eventGroup(0, 2)])
     }
 
-    test('is one of many replicas that take the run at the same time', async () => {
+    test('the owner of a run is one of many replicas that take the run at the same time', async () => {
       const turn = await openRun()
       const takers = Array.from({ length: 8 }, (_, at) => `T${at}`)
       const taken = await Promise.all(takers.map((taker) => runs.takeRun(holdOf(turn), taker)))
@@ -194,7 +194,7 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       expect(page?.owner).toBe(takers[taken.indexOf(true)])
     })
 
-    test('cannot write after a takeover at the same time; earlier writes are stored', async () => {
+    test('the owner of a run cannot write after a takeover at the same time; earlier writes are stored', async () => {
       const turn = await openRun()
       const written = Promise.all(
         Array.from({ length: 12 }, (_, at) =>
@@ -209,7 +209,7 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       expect((await load(turn))?.output).toHaveLength(count)
     })
 
-    test('ends a run once, with however many attempts', async () => {
+    test('the owner of a run ends a run once, with however many attempts', async () => {
       const turn = await openRun()
       const ended = await Promise.all(
         (['complete', 'cancelled', 'failed'] as const).map((state, at) =>
@@ -227,14 +227,14 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       expect((await logOf(turn, 3))?.[0]?.text).toBe(`${ended.indexOf(true)}`)
     })
 
-    test('may be missing, and such a run can be taken', async () => {
+    test('a run without an owner can be taken over', async () => {
       const turn = await openRun({ owner: null })
       const found = { ...OWNER, turnId: turn.id, owner: null }
       expect(await runs.takeRun({ ...found, owner: 'R9' }, 'R1')).toBe(false)
       expect(await runs.takeRun(found, 'R1')).toBe(true)
     })
 
-    test('can read which of its runs it still has', async () => {
+    test('the owner of runs can read which of them it still owns', async () => {
       const owner = newId()
       const [kept, ended, taken] = [
         await openRun({ owner }),
@@ -244,7 +244,7 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       await runs.endRun(holdOf(ended, owner), ending(ended), null)
       await runs.takeRun(holdOf(taken, owner), 'R2')
       const ids = [kept, ended, taken].map(({ id }) => id)
-      expect(await runs.heldRuns(owner, [...ids, 'GONE'])).toEqual(new Set([kept.id]))
+      expect(await runs.ownedRuns(owner, [...ids, 'GONE'])).toEqual(new Set([kept.id]))
     })
   })
 
@@ -253,7 +253,7 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
     const orphans = async (nowMs: number) =>
       new Set((await runs.orphanedRuns(nowMs)).map(({ turnId }) => turnId))
 
-    test('protects its runs until it ends', async () => {
+    test('the lease of a replica protects its runs until it ends', async () => {
       const owner = newId()
       const turn = await openRun({ owner })
       const found = { ...OWNER, turnId: turn.id, owner }
@@ -269,7 +269,7 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       expect(await orphans(NOW)).not.toContain(turn.id)
     })
 
-    test('counts as ended if there is none; a run without an owner is orphaned only after a long time', async () => {
+    test('the lease of a replica counts as ended if there is none; a run without an owner is orphaned only after a long time', async () => {
       const turn = await openRun({ owner: newId(), createdAtMs: NOW })
       const plain = newTurn({ owner: null, createdAtMs: NOW })
       await store.openTurn(plain)
@@ -280,7 +280,7 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       await runs.endRun({ ...holdOf(turn), owner: turn.owner ?? '' }, ending(turn), null)
     })
 
-    test('deletes old logs when it is renewed, but not those of unfinished runs', async () => {
+    test('the lease of a replica deletes old logs when it is renewed, but not those of unfinished runs', async () => {
       const beginning = minTurnIdAt(Date.UTC(2020, 0))
       const [over, running, young] = [
         await openRun({ id: `${beginning}A${newId().slice(11)}` }),
@@ -297,7 +297,7 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       await runs.endRun(holdOf(running), ending(running), null)
     })
 
-    test('is deleted long after it has ended', async () => {
+    test('the lease of a replica is deleted long after it has ended', async () => {
       const [old, fresh] = [newId(), newId()]
       await runs.renewReplica(old, NOW, NOW)
       await runs.renewReplica(fresh, NOW + 3 * 60 * 60 * 1000, NOW + 4 * 60 * 60 * 1000)

@@ -66,8 +66,8 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
     )
   const idsOf = (summaries: readonly { readonly id: string }[]) => summaries.map(({ id }) => id)
 
-  describe('findSummaries', () => {
-    test('returns summaries as they were stored, the longest first, in one query for any number of hashes', async () => {
+  describe('findSummaries returns summaries by prefix hash', () => {
+    test('findSummaries returns summaries as they were stored, the longest first, in one query for any number of hashes', async () => {
       const short = await save({ turns: 2 })
       const long = await save({ turns: 9, madeFrom: short.id, conversation: null })
       const { engine: watched, trips } = counting(opened.engine)
@@ -83,7 +83,7 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(trips).toHaveLength(2)
     })
 
-    test('returns summaries of the owner only', async () => {
+    test('findSummaries returns summaries of the owner only', async () => {
       const alice = { tenant: opened.owner.tenant, user: 'al"ice\0' }
       const hers = await save({ ...alice })
       const nobodys = await save({ prefixHash: hers.prefixHash })
@@ -98,8 +98,8 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
     })
   })
 
-  describe('for one beginning', () => {
-    test('the first summary is stored, however many are saved at the same time', async () => {
+  describe('summaries of the same beginning', () => {
+    test('for one beginning of a conversation the first summary is stored, however many are saved at the same time', async () => {
       const prefixHash = newId()
       const newSummaries = Array.from({ length: 8 }, (_, at) =>
         newSummary({ ...opened.owner, prefixHash, text: `${at}` }),
@@ -112,7 +112,7 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await find(opened.owner, winner)).toStrictEqual([asStored(winner)])
     })
 
-    test('another summary replaces the first only on request', async () => {
+    test('for one beginning of a conversation another summary replaces the first only on request', async () => {
       const first = await save()
       const second = newSummary({ ...opened.owner, prefixHash: first.prefixHash, text: 'anew' })
       expect(await opened.stores.summaries.saveSummary(second)).toBe(false)
@@ -120,7 +120,7 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await find(opened.owner, first)).toStrictEqual([asStored(second)])
     })
 
-    test('there is none after a deletion, and a new one can be stored', async () => {
+    test('for one beginning of a conversation there is none after a deletion, and a new one can be stored', async () => {
       const first = await save()
       expect(await opened.stores.summaries.deleteSummary(opened.owner, first.id)).toBe(true)
       expect(await opened.stores.summaries.deleteSummary(opened.owner, first.id)).toBe(false)
@@ -129,13 +129,13 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
     })
   })
 
-  describe('a summary is deleted', () => {
-    test('with the thread of the turns that it was made from', async () => {
+  describe('deletion and expiry of summaries', () => {
+    test('a summary is deleted with the thread of the turns that it was made from', async () => {
       const turn = newTurn({ ...opened.owner, thread: newId() })
       await opened.stores.store.openTurn(turn)
       const [after, behind] = [await save({ turn: turn.id }), await save({ parent: turn.id })]
       const other = await save({ turn: newId() })
-      await opened.stores.recall.forgetThread({
+      await opened.stores.recall.deleteThread({
         ...opened.owner,
         tenant: newId(),
         turnId: turn.id,
@@ -143,12 +143,12 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
       })
       expect(await find(opened.owner, after, behind)).toHaveLength(2)
       expect(
-        await opened.stores.recall.forgetThread({ ...opened.owner, turnId: turn.id, nowMs: NOW }),
+        await opened.stores.recall.deleteThread({ ...opened.owner, turnId: turn.id, nowMs: NOW }),
       ).toBe(1)
       expect(idsOf(await find(opened.owner, after, behind, other))).toEqual([other.id])
     })
 
-    test('with the last undeleted turn of its thread', async () => {
+    test('a summary is deleted with the last undeleted turn of its thread', async () => {
       const dialect = 'responses'
       const root = newTurn({ ...opened.owner, dialect })
       const leaf = nextTurn(root, { dialect })
@@ -167,15 +167,15 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await find(opened.owner, summary)).toEqual([])
     })
 
-    test('with its user', async () => {
+    test('a summary is deleted with its user', async () => {
       const [alice, bob] = ['alice', 'bob'].map((user) => ({ tenant: opened.owner.tenant, user }))
       const [hers, his] = [await save({ ...alice }), await save({ ...bob })]
-      await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice', NOW)
+      await opened.stores.recall.deleteUser(opened.owner.tenant, 'alice', NOW)
       expect(await find(alice as Caller, hers)).toEqual([])
       expect(await find(bob as Caller, his)).toHaveLength(1)
     })
 
-    test('with its conversation', async () => {
+    test('a summary is deleted with its conversation', async () => {
       const id = `conv_${newId()}`
       const { conversations } = opened.stores
       await conversations.createConversation(
@@ -191,7 +191,7 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await find(opened.owner, summary)).toEqual([])
     })
 
-    test('when its source is deleted while it is written', async () => {
+    test('a summary is deleted when its source is deleted while it is written', async () => {
       const orphanedSummary = newSummary({ ...opened.owner, parent: newId() })
       expect(await opened.stores.summaries.saveSummary(orphanedSummary)).toBe(false)
       const homeless = newSummary({ ...opened.owner, conversation: `conv_${newId()}` })
@@ -199,7 +199,7 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await find(opened.owner, orphanedSummary, homeless)).toEqual([])
     })
 
-    test('when it was not used for long', async () => {
+    test('a summary is deleted when it was not used for long', async () => {
       const expire = (of: 'all' | 'temporary', unusedSinceMs: number) =>
         opened.stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
       const old = await save({ usedAtMs: 1_000 })

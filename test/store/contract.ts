@@ -23,8 +23,8 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
   const load = async (turn: NewTurn): Promise<StoredTurn | undefined> =>
     (await store.loadChain(turn, turn.id))?.at(-1)
 
-  describe('a round trip', () => {
-    test('returns a turn as it was opened', async () => {
+  describe('turns are returned as they were written', () => {
+    test('the turn store returns a turn as it was opened', async () => {
       const turn = newTurn({
         user: 'someone',
         parent: 'GONE',
@@ -52,7 +52,7 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       })
     })
 
-    test('returns how a turn ended', async () => {
+    test('the turn store returns how a turn ended', async () => {
       const usage = {
         inputTokens: 12,
         cachedTokens: 0,
@@ -74,7 +74,7 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(await load(turn)).toMatchObject({ state: 'failed', endedAtMs: 7, usage, failure })
     })
 
-    test('returns fields that become known during the answer', async () => {
+    test('the turn store returns fields that become known during the answer', async () => {
       const turn = newTurn({ isTemporary: true, origin: { ...ORIGIN, prefixHash: null } })
       await store.openTurn(turn)
       await store.closeTurn(ending(turn, { origin: ORIGIN, reasoningRefusedBy: 'm"ain\0' }))
@@ -85,16 +85,19 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       })
     })
 
-    test.each(Object.entries(ITEMS))('preserves every byte of %s', async (_, item) => {
-      const turn = newTurn({ input: [item] })
-      await store.openTurn(turn)
-      await store.journalItems(turn.id, turn.tenant, placed([item]))
-      const loaded = await load(turn)
-      expect(bytes(loaded?.input ?? [])).toEqual(bytes([item]))
-      expect(bytes(loaded?.output ?? [])).toEqual(bytes([item]))
-    })
+    test.each(Object.entries(ITEMS))(
+      'the turn store preserves every byte of %s',
+      async (_, item) => {
+        const turn = newTurn({ input: [item] })
+        await store.openTurn(turn)
+        await store.journalItems(turn.id, turn.tenant, placed([item]))
+        const loaded = await load(turn)
+        expect(bytes(loaded?.input ?? [])).toEqual(bytes([item]))
+        expect(bytes(loaded?.output ?? [])).toEqual(bytes([item]))
+      },
+    )
 
-    test('sets the origin of output items, and of no input item', async () => {
+    test('the turn store sets the origin of output items, and of no input item', async () => {
       const turn = newTurn({ input: [user('hi')] })
       await store.openTurn(turn)
       await store.closeTurn(ending(turn, { items: placed([assistant('hello')]) }))
@@ -103,7 +106,7 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(loaded?.output).toStrictEqual([{ ...assistant('hello'), origin: ORIGIN }])
     })
 
-    test('preserves the origin of input items, and replaces that of output items by the turn’s', async () => {
+    test('the turn store preserves the origin of input items, and replaces that of output items by the turn’s', async () => {
       const old = { ...assistant('hello'), origin: { ...ORIGIN, account: 'other' } }
       const turn = newTurn({ input: [old] })
       await store.openTurn(turn)
@@ -113,7 +116,7 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(loaded?.output[0]?.origin).toEqual(ORIGIN)
     })
 
-    test('preserves text that a database would reject, change or confuse (C19)', async () => {
+    test('the turn store preserves text that a database would reject, change or confuse (C19)', async () => {
       for (const text of ['a\0b', 'half \ud800 pair', '"quoted"', '"', '', '\\u0000', "'; --"]) {
         const turn = newTurn({
           user: text,
@@ -125,7 +128,7 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       }
     })
 
-    test('preserves hundreds of items in their order, and large ones', async () => {
+    test('the turn store preserves hundreds of items in their order, and large ones', async () => {
       const many = Array.from({ length: 333 }, (_, at) => user(`${at}`))
       const turn = newTurn({ input: many })
       await store.openTurn(turn)
@@ -136,7 +139,7 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(bytes(loaded?.output ?? [])).toEqual(bytes([...many, ...large]))
     })
 
-    test('returns output items by position, whatever the order of writes (C23)', async () => {
+    test('the turn store returns output items by position, whatever the order of writes (C23)', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
       const items = placed(Array.from({ length: 15 }, (_, at) => assistant(`${at}`)))
@@ -147,8 +150,8 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
     })
   })
 
-  describe('repeated calls', () => {
-    test('open a turn once', async () => {
+  describe('repeated writes have no further effect', () => {
+    test('repeated calls open a turn once', async () => {
       const turn = newTurn({ input: [user('first')] })
       await store.openTurn(turn)
       await store.openTurn(turn)
@@ -158,7 +161,7 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(loaded?.input).toEqual([user('first')])
     })
 
-    test('leave an existing position unchanged', async () => {
+    test('repeated calls leave an existing position unchanged', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
       await store.journalItems(turn.id, turn.tenant, placed([assistant('a')]))
@@ -169,7 +172,7 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       )
     })
 
-    test('leave an ended turn unchanged and add missing items', async () => {
+    test('repeated calls leave an ended turn unchanged and add missing items', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
       const first = ending(turn, { state: 'cancelled', items: placed([assistant('a')]) })
@@ -183,12 +186,12 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(bytes(loaded?.output ?? [])).toEqual(bytes(['a', 'c', 'd'].map(assistant)))
     })
 
-    test('may write nothing', async () => {
+    test('repeated calls may write nothing', async () => {
       await store.journalItems(newId(), 'tenant', [])
     })
   })
 
-  describe('a failure', () => {
+  describe('failed writes are undone', () => {
     const broken: SqlQuery = { name: null, sql: 'insert into nowhere values (1)', parameters: [] }
     const recorded = (name: string): SqlQuery => ({
       name: null,
@@ -202,14 +205,14 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       return (rows as readonly { readonly name: string }[]).map(({ name }) => name)
     }
 
-    test('of one statement undoes its batch', async () => {
+    test('a failure of one statement undoes its batch', async () => {
       await expect(engine.write([recorded('half'), broken])).rejects.toThrow(/nowhere/)
       await expect(engine.write([broken, recorded('half')])).rejects.toThrow(/nowhere/)
       await expect(engine.write([recorded('half'), recorded('half')])).rejects.toThrow(/unique/i)
       expect(await names()).not.toContain('half')
     })
 
-    test('of one caller does not affect others', async () => {
+    test('a failure of one caller does not affect others', async () => {
       const turns = Array.from({ length: 20 }, () => newTurn({ input: [user('hi')] }))
       const settled = await Promise.allSettled(
         turns.flatMap((turn) => [
@@ -224,7 +227,7 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       expect((await names()).filter((name) => name.startsWith('not-'))).toEqual([])
     })
 
-    test('occurs for writes to a turn that was deleted or never opened', async () => {
+    test('writes to a turn that was deleted or never opened fail', async () => {
       const turn = newTurn()
       const items: readonly Item[] = [assistant('lost')]
       await store.journalItems(turn.id, turn.tenant, placed(items))

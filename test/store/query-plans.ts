@@ -30,20 +30,25 @@ export function followIndexes({ queriesFor, own, isShort, fill }: PlannedQueries
     return !/Index Cond: /.test(next) || /Index Cond: \(tenant = '\w+'::text\)$/.test(next)
   }
 
-  describe.each(ENGINES.filter(([name]) => NAMES.includes(name)))('on %s', (name, open) => {
-    let engine: Engine
-    beforeAll(async () => {
-      engine = await open()
-      if (name === 'Postgres') await fill?.(engine)
-    })
-    afterAll(() => engine.close())
-    const explain = name === 'Postgres' ? 'explain' : 'explain query plan'
+  describe.each(ENGINES.filter(([name]) => NAMES.includes(name)))(
+    'query plans on %s',
+    (name, open) => {
+      let engine: Engine
+      beforeAll(async () => {
+        engine = await open()
+        if (name === 'Postgres') await fill?.(engine)
+      })
+      afterAll(() => engine.close())
+      const explain = name === 'Postgres' ? 'explain' : 'explain query plan'
 
-    test.each(Object.keys(queriesFor('sqlite')))('%s follows an index', async (query) => {
-      const { sql, parameters } = queriesFor(engine.language)[query] as SqlQuery
-      const [plan = []] = await engine.read([{ name: null, sql: `${explain} ${sql}`, parameters }])
-      const steps = plan.map((step) => Object.values(step as object).join(' '))
-      expect(steps.filter((step, at) => goesThroughAll(step, steps[at + 1]))).toEqual([])
-    })
-  })
+      test.each(Object.keys(queriesFor('sqlite')))('%s follows an index', async (query) => {
+        const { sql, parameters } = queriesFor(engine.language)[query] as SqlQuery
+        const [plan = []] = await engine.read([
+          { name: null, sql: `${explain} ${sql}`, parameters },
+        ])
+        const steps = plan.map((step) => Object.values(step as object).join(' '))
+        expect(steps.filter((step, at) => goesThroughAll(step, steps[at + 1]))).toEqual([])
+      })
+    },
+  )
 }

@@ -90,7 +90,7 @@ describe('the size of a turn', () => {
   const rowsOf = async (query: string) =>
     (await engine.read([{ name: null, sql: query, parameters: [] }]))[0]
 
-  test('is stored when it ends, with all its items and media', async () => {
+  test('the size of a turn is stored when it ends, with all its items and media', async () => {
     const store = createTurnStore(engine)
     const image = `data:image/png;base64,${'A'.repeat(9_000)}`
     const turn = newTurn({
@@ -110,7 +110,7 @@ describe('the size of a turn', () => {
     expect(row).toMatchObject({ items: 4, bytes: row.own + 9_000 })
   })
 
-  test('is limited, whether it is stored or computed', async () => {
+  test('the size of a turn is limited, whether it is stored or computed', async () => {
     await insertTurns(0, 4, 1)
     await run(`update turns set bytes = ${MAX_RECALLED_BYTES + 1} where id = '${idOf(1)}'`)
     await run(`update turns set bytes = ${MAX_RECALLED_BYTES - 5_000} where id = '${idOf(0)}'`)
@@ -124,7 +124,7 @@ describe('the first returned turn of a growing chat stays the same for many turn
   const firstAt = (ids: readonly string[]): number => Number(ids[0]?.slice(-6))
   const steps = (firsts: readonly number[]) => new Set(firsts).size
 
-  test('with too many turns', async () => {
+  test('a growing chat with too many turns begins with the same turn for many requests', async () => {
     await insertTurns(0, MAX_RECALLED_TURNS + 520, 1)
     const counts = [-2, 0, 1, 2, 3, 250, 500, 501, 502].map((more) => MAX_RECALLED_TURNS + more)
     const firsts = []
@@ -137,7 +137,7 @@ describe('the first returned turn of a growing chat stays the same for many turn
     expect(firsts).toEqual([0, 0, 500, 500, 500, 500, 500, 1000, 1000])
   })
 
-  test('with too many keys', async () => {
+  test('a growing chat with too many keys begins with the same turn for many requests', async () => {
     await insertTurns(0, MAX_RECALL_KEYS + 520, 1)
     const counts = [-1, 0, 1, 2, 499, 500, 501].map((more) => MAX_RECALL_KEYS + more)
     const firsts = []
@@ -145,7 +145,7 @@ describe('the first returned turn of a growing chat stays the same for many turn
     expect(firsts).toEqual([0, 0, 500, 500, 500, 500, 1000])
   })
 
-  test('with too many bytes', async () => {
+  test('a growing chat with too many bytes begins with the same turn for many requests', async () => {
     await insertTurns(0, 60, 1, MAX_RECALLED_BYTES / 40)
     const firsts = []
     for (const count of upTo(60, 30)) firsts.push(firstAt(await findTurnIds(upTo(count).map(idOf))))
@@ -155,14 +155,14 @@ describe('the first returned turn of a growing chat stays the same for many turn
   })
 })
 
-describe('the ids beyond a limit', () => {
+describe('the ids of turns that a limit excludes', () => {
   const beyond = async (turnIds: readonly string[]) => {
     const keys = { tenant, user: null, turnIds, callIds: [], fingerprints: [] }
     const { turns, beyond: left } = await createRecallStore(engine).findTurns(keys)
     return { found: turns.map(({ id }) => id), left: [...left].toSorted() }
   }
 
-  test('contain markers that were not searched', async () => {
+  test('the ids beyond a limit contain markers that were not searched', async () => {
     await insertTurns(MAX_RECALL_KEYS - 10, MAX_RECALL_KEYS + 10, 1)
     const ids = Array.from({ length: MAX_RECALL_KEYS + 10 }, (_, at) => idOf(at))
     const { found: there, left } = await beyond(ids)
@@ -170,7 +170,7 @@ describe('the ids beyond a limit', () => {
     expect(left).toEqual(ids.slice(0, MAX_RECALL_KEYS / BOUND_STEPS))
   })
 
-  test('contain turns that were found but exceed the bytes', async () => {
+  test('the ids beyond a limit contain turns that were found but exceed the bytes', async () => {
     await insertTurns(0, 5, 1, MAX_RECALLED_BYTES / 4)
     const ids = [0, 1, 2, 3, 4].map(idOf)
     const { found: there, left } = await beyond(ids)
@@ -179,7 +179,7 @@ describe('the ids beyond a limit', () => {
     expect(there.every((id) => id > (left.at(-1) ?? ''))).toBe(true)
   })
 
-  test('are empty if nothing exceeds a limit', async () => {
+  test('the ids beyond a limit are empty if nothing exceeds a limit', async () => {
     await insertTurns(0, 3, 1)
     expect((await beyond([0, 1, 2, 9].map(idOf))).left).toEqual([])
   })

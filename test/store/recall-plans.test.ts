@@ -18,24 +18,24 @@ const user = { tenant: 't', user: 'u7' }
 
 function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const recall = createRecallStatements(language)
-  const forget = createExpiryAndDeletionStatements(language)
-  const { ofThread, ofUser } = forget
+  const deletion = createExpiryAndDeletionStatements(language)
+  const { ofThread, ofUser } = deletion
   return {
     recalled: recall.searchTurns(search),
     itemsOf: recall.selectItems({ turnIds: '["7","8"]' }),
     touchTurns: recall.touchTurns({ tenant: 't', turnIds: '["7"]', nowMs: 1 }),
-    unusedTurns: forget.unusedTurns('all')(page),
-    unusedTemporaryTurns: forget.unusedTurns('temporary')(page),
-    deleteEventsOfUnused: forget.deleteEventsOfUnused('all')(page),
-    removeUnused: forget.removeUnused('all')(page),
-    removeUnusedTemporary: forget.removeUnused('temporary')(page),
+    unusedTurns: deletion.unusedTurns('all')(page),
+    unusedTemporaryTurns: deletion.unusedTurns('temporary')(page),
+    deleteEventsOfUnused: deletion.deleteEventsOfUnused('all')(page),
+    removeUnused: deletion.removeUnused('all')(page),
+    removeUnusedTemporary: deletion.removeUnused('temporary')(page),
     leaveConversationsOfThread: ofThread.detachConversations(thread),
-    forgetEventsOfThread: ofThread.deleteEvents(thread),
+    deleteEventsOfThread: ofThread.deleteEvents(thread),
     removeThread: ofThread.removeTurns(thread),
     leaveConversationsOfUser: ofUser.detachConversations(user),
-    forgetEventsOfUser: ofUser.deleteEvents(user),
+    deleteEventsOfUser: ofUser.deleteEvents(user),
     removeTurnsOfUser: ofUser.removeTurns(user),
-    removeConversations: forget.removeConversations(user),
+    removeConversations: deletion.removeConversations(user),
   }
 }
 

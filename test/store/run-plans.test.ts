@@ -32,7 +32,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   const [item] = encodeOutputItems('x', 't', placed([assistant('hi')]), NO_ENCRYPTION.cipher)
   if (item === undefined) throw new Error('There is an item.')
   return {
-    holdRun: runs.holdRun(hold),
+    holdRun: runs.selectOwnedRun(hold),
     startRun: runs.startRun(hold),
     insertEvents: runs.insertEvents({ ...events, ...hold }),
     insertItem: runs.insertItem({ ...item, ...hold }),
@@ -41,9 +41,9 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     logHead: runs.selectRunState(log),
     logGroups: runs.selectLogGroups(log),
     outPositions: runs.selectOutputPositions(log),
-    heldRuns: replicas.selectHeldRuns({ owner: 'r', ids: ['x'] }),
+    ownedRuns: replicas.selectOwnedRuns({ owner: 'r', ids: ['x'] }),
     orphanedRuns: replicas.selectOrphanedRuns({ nowMs: 1 }),
-    forgetLogs: replicas.deleteOldLogs({ beforeTurnId: 'x' }),
+    deleteOldLogs: replicas.deleteOldLogs({ beforeTurnId: 'x' }),
   }
 }
 

@@ -8,14 +8,14 @@
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
-import type { EventGroup, RunHold } from '../../store/background-runs/run-store-interface.ts'
+import type { EventGroup, OwnedRun } from '../../store/background-runs/run-store-interface.ts'
 import type { TurnStore, TurnEnding } from '../../store/turns/turn-store-interface.ts'
 import { numberEvents } from './number-events.ts'
 import { createRunLogWriter, type RunLogBatch } from './run-log-writer.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export interface RunLog {
-  readonly hold: RunHold
+  readonly hold: OwnedRun
   readonly client: ClientStream
   readonly turns: Pick<TurnStore, 'gathersItems' | 'journalItems' | 'closeTurn'>
   /** Resolves when the log has ended or is lost. */
@@ -42,7 +42,7 @@ export interface RunLogSubscription {
 
 /** `first` is the number of the first event that is not yet in the log. */
 export function createRunLog(
-  hold: RunHold,
+  hold: OwnedRun,
   first: number,
   patienceMs: number,
   ports: Ports<'log' | 'runs'>,
@@ -109,7 +109,7 @@ export function createRunLog(
 
 function writeBatch(
   { events, items, ending }: RunLogBatch<TurnEnding>,
-  hold: RunHold,
+  hold: OwnedRun,
   { runs }: Ports<'runs'>,
 ): Promise<boolean> {
   if (ending === null) return runs.recordRun(hold, events, items)

@@ -1,6 +1,6 @@
 /**
- * Predicts the items that a chat client will send back for an answer: the answer is rendered as one
- * message, and parsed again.
+ * Predicts the items that a chat client will send back for an answer, by rendering the answer as
+ * one message and parsing that message.
  */
 import type { Item } from '../../core/item.ts'
 import { parseMessages } from './parse/parse-messages.ts'

@@ -30,7 +30,7 @@ export function asList(value: unknown, path: string): readonly unknown[] {
   throw createWrongTypeError(value, path, 'an array')
 }
 
-/** Checks each entry of a list with `read`, under the path `path[index]`. */
+/** Checks each entry of a list with `read`. The path of an entry is `path[index]`. */
 export function asListOf<Entry>(read: JsonReader<Entry>): JsonReader<readonly Entry[]> {
   return (value, path) =>
     asList(value, path).map((entry, index) => read(entry, `${path}[${index}]`))
@@ -123,13 +123,16 @@ export function createMissingFieldError(path: string): GatewayError {
   )
 }
 
-/** `reason` completes the sentence, e.g. `it is blank.` */
+/** Creates the error for an invalid value. `reason` completes its message, e.g. `it is blank.` */
 export function createInvalidValueError(path: string, reason: string): GatewayError {
   const message = `Invalid value for \`${path}\`: ${reason}`
   return new GatewayError('invalid_value', message, { param: path })
 }
 
-/** `expected` has an article, e.g. `a string or an array`. An absent value is a missing field. */
+/**
+ * Creates the error for a value of another type, or for a missing field if `value` is undefined.
+ * `expected` has an article, e.g. `a string or an array`.
+ */
 export function createWrongTypeError(value: unknown, path: string, expected: string): GatewayError {
   if (value === undefined) return createMissingFieldError(path)
   return new GatewayError(
@@ -142,7 +145,7 @@ export function createWrongTypeError(value: unknown, path: string, expected: str
 function describeType(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
-  // JSON.parse reads numbers above the range of a double, e.g. 1e999, as Infinity.
+  // JSON.parse returns Infinity for a number above the range of a double, e.g. 1e999.
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is not finite'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

@@ -28,7 +28,10 @@ export function asTextOfLength(min: number, max: number): JsonReader<string> {
   }
 }
 
-/** Accepts at most 16 pairs, with keys of at most 64 and values of at most 512 characters. */
+/**
+ * Accepts metadata of at most 16 fields, with names of at most 64 and values of at most 512
+ * characters.
+ */
 export function asMetadata(value: unknown, path: string): JsonObject {
   const metadata = asObject(value, path)
   const keys = Object.keys(metadata)
@@ -81,7 +84,10 @@ function checkMaxLength(text: string, max: number, subject: string, path: string
   )
 }
 
-/** `subject` is the part of the request in the message, if that is not the path. */
+/**
+ * Creates the error for an exceeded limit. `subject` names the value in the message, if the path
+ * does not.
+ */
 function createLimitError(
   code: string,
   param: string,

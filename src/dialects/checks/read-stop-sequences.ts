@@ -1,6 +1,7 @@
 /**
- * Reads the stop sequences of a request: one string, or a list. OpenAI accepts 4. The gateway accepts
- * 64, because other services accept more; a limit keeps the search for them in the answer cheap.
+ * Reads the stop sequences of a request: a string or a list. OpenAI accepts 4, but other services
+ * accept more, so the gateway accepts 64. It needs a limit because it searches each answer for
+ * them.
  */
 import { asListOf, asString, createInvalidValueError } from './check-json-types.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Rejects JSON that is nested too deeply, before any recursive function reads it: a few kilobytes of
- * `[[[[…` could otherwise overflow the stack.
+ * Rejects JSON that is nested too deeply, before any recursive function reads it: a few kilobytes
+ * of `[[[[…` could overflow the stack.
  */
 import { isNestedTooDeeply, MAX_JSON_DEPTH } from '../../core/json/json-depth.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'

@@ -1,7 +1,7 @@
 /**
  * Checks the JSON Schema that an operator or a client sets for working memory (`layers.schema`).
- * `$ref` and `pattern` are rejected, so that checking a text of the model takes time linear in the
- * size of the text and of the schema.
+ * Rejects `$ref` and `pattern`: without them, the time to check a model's text grows only linearly
+ * with the text and the schema.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import {
@@ -28,11 +28,14 @@ export function checkWorkingMemorySchema(value: unknown, path: string): JsonObje
   )
 }
 
-/** Limits the tokens that the schema takes, because the model is sent it with every request. */
+/** Maximum length of the schema, because the model is sent the schema with every request. */
 const MAX_SCHEMA_CHARS = 4000
 const MAX_DEPTH = 16
 
-/** `depth` is the number of levels that may still follow. `true` and `false` are schemas as well. */
+/**
+ * Checks a schema, which may be `true` or `false`. `depth` is the number of levels that it may
+ * have.
+ */
 function checkSchema(value: unknown, path: string, depth: number): void {
   if (typeof value === 'boolean') return
   if (depth === 0) {

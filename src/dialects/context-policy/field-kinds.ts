@@ -1,4 +1,7 @@
-/** Describes the fields of a policy: how each value is read, and its row in the README table. */
+/**
+ * Defines the kinds of policy fields: how a value is read, and how the README table describes the
+ * field.
+ */
 import {
   asBoolean,
   asListOf,
@@ -11,13 +14,13 @@ import { asIntegerBetween } from '../checks/check-value-limits.ts'
 
 export interface PolicyField<Value> {
   readonly read: JsonReader<Value>
-  /** The accepted values, for the README: `number from 1, or null`. */
+  /** The accepted values for the README, e.g. `number from 1, or null`. */
   readonly what: string
   /** The meaning of the field, for the README. */
   readonly sentence: string
 }
 
-/** A whole number, or `null` for no limit. */
+/** Creates a field whose value is a whole number, or `null` for no limit. */
 export function limitField(min: number, max: number, sentence: string): PolicyField<number | null> {
   const read = asNullable(asIntegerBetween(min, max))
   return { read, what: `number from ${min}, or null`, sentence }

@@ -1,6 +1,7 @@
 /**
- * Reads and writes policy overrides: the field `backstory` of a request, the setting CONTEXT, and the
- * overrides stored with a conversation. In JSON, field names have underscores: `outputs.keep_turns`.
+ * Reads and writes policy overrides: those in the field `backstory` of a request, in the setting
+ * CONTEXT, and those that are stored with a conversation. In JSON, field names have underscores:
+ * `outputs.keep_turns`.
  */
 import { POLICY_NAMES, type PolicyOverrides } from '../../core/context-policy.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
@@ -12,8 +13,8 @@ import type { PolicyField } from './field-kinds.ts'
 import { POLICY_FIELDS } from './policy-fields.ts'
 
 /**
- * Reads a policy name or an object of sections. Throws one GatewayError whose message has all faults;
- * its `param` is the path of the first.
+ * Reads a policy name, or an object with sections of policy fields. Throws one GatewayError, whose
+ * message lists all faults and whose `param` is the path of the first fault.
  */
 export function readPolicyOverrides(value: unknown, path: string): PolicyOverrides {
   const overrides = readStoredPolicyOverrides(value, path)
@@ -36,7 +37,10 @@ export function readStoredPolicyOverrides(value: unknown, path: string): PolicyO
 
 const asPolicyName = asOneOf(POLICY_NAMES)
 
-/** An error that is not a GatewayError is a bug and is thrown as it is. */
+/**
+ * Joins faults to one error. An error that is not a GatewayError is a bug, so it is returned
+ * unchanged.
+ */
 function joinFaults(faults: readonly unknown[]): unknown {
   const errors = faults.filter((fault) => fault instanceof GatewayError)
   const [first] = errors
@@ -50,7 +54,8 @@ function joinFaults(faults: readonly unknown[]): unknown {
 
 /**
  * Finds numbers of one source that contradict each other. Numbers of different sources, e.g. the
- * setting CONTEXT and a request, may: the reserve is then limited to half of the window.
+ * setting CONTEXT and a request, may contradict each other: the reserve is then limited to half of
+ * the window.
  */
 function findContradictions(
   { outputs, budget }: PolicyOverrides,
@@ -88,7 +93,10 @@ type PolicyFields = Readonly<Record<string, PolicyField<unknown>>>
 
 const SECTIONS: Readonly<Record<string, PolicyFields>> = POLICY_FIELDS
 
-/** Returns the section as one entry, or no entry if its value is `null` or absent. */
+/**
+ * Reads a section. Returns it as a list of one entry, or an empty list if its value is `null` or
+ * absent.
+ */
 function readSection(name: string, raw: unknown, parentPath: string): readonly Entry[] {
   if (raw === null || raw === undefined) return []
   const path = `${parentPath}.${name}`
@@ -115,7 +123,10 @@ function readField(
   return [name, field.read(raw, path)]
 }
 
-/** Writes overrides as a request would have them: `{ window: { keepTurns: 1 } }` → `keep_turns`. */
+/**
+ * Formats overrides as a request contains them: `{ window: { keepTurns: 1 } }` →
+ * `{ window: { keep_turns: 1 } }`.
+ */
 export function formatPolicyOverrides(overrides: PolicyOverrides): JsonObject {
   const sections = Object.entries(overrides).map(([name, section]) => {
     return [name, isObject(section) ? formatSection(section) : section] as const

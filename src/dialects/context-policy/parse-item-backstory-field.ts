@@ -1,6 +1,6 @@
 /**
- * Reads the field `backstory` of an item or a message: its author, its time, whether it stays in the
- * prompt under any window (`pin`), and whether the conversation starts again with it (`reset`).
+ * Reads the field `backstory` of an item or a message: its author, its time, `pin` (the item is
+ * part of every prompt), and `reset` (the conversation begins again with the item).
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import {
@@ -13,12 +13,12 @@ import {
 } from '../checks/check-json-types.ts'
 import { asIntegerBetween } from '../checks/check-value-limits.ts'
 
-/** Returns `null` if the field is absent or sets nothing: `{}`, `{ pin: false }`. */
+/** Reads the field; returns `null` if it is absent or changes nothing: `{}`, `{ pin: false }`. */
 export function parseItemBackstoryField(value: unknown, path: string): JsonObject | null {
-  // Most items have no such field.
+  // Returns early, because most items have no such field.
   if (value === undefined || value === null) return null
   const field = asItemFields(value, path)
-  // `false` is the default of `pin` and `reset`, and is not stored.
+  // `pin: false` and `reset: false` are not stored, because they are the defaults.
   const entries = Object.entries(field).filter(([, fieldValue]) => fieldValue !== false)
   return entries.length === 0 ? null : Object.fromEntries(entries)
 }
@@ -35,7 +35,7 @@ const asItemFields = asObjectWith({
   pin: asBoolean,
   reset: asBoolean,
   author: asAuthor,
-  // Seconds since 1970.
+  // `sent_at` is in seconds since 1970.
   sent_at: asIntegerBetween(0, Number.MAX_SAFE_INTEGER),
 })
 

@@ -1,7 +1,6 @@
 /**
- * Parses a request and takes out the gateway's own field `backstory`: policy overrides in the body,
- * options of one item in its entries. No part of the gateway after this finds them in the body, so
- * no upstream is sent them.
+ * Parses a request and removes the gateway's own field `backstory` from it: policy overrides in the
+ * body, and options in its messages or items. So no upstream is sent these fields.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { createLazyJsonBytes } from '../../core/json/well-formed-json.ts'
@@ -11,7 +10,10 @@ import type { ClientRequest } from '../../core/client-request.ts'
 import { removeItemBackstoryFields } from './parse-item-backstory-field.ts'
 import { readPolicyOverrides } from './parse-and-format-overrides.ts'
 
-/** `bytes` is the body as the client sent it. If it is absent, the body is serialized when needed. */
+/**
+ * Parses the request. `bytes` is the body as the client sent it; without it, the body is serialized
+ * when it is needed.
+ */
 export function parseRequestWithOverrides(
   dialect: Dialect,
   clientBody: JsonObject,

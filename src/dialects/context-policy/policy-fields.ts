@@ -26,10 +26,15 @@ type PolicyFieldTable = {
   }
 }
 
-/** The limit of token and character counts. Turns, items and messages are limited to a million. */
+/**
+ * The maximum of numbers of tokens and characters. The maximum of numbers of turns, items and
+ * messages is a million.
+ */
 const MAX_COUNT = 1_000_000_000
 
-/** JSON has these names with underscores: `keepTurns` → `keep_turns`. */
+/**
+ * The policy fields by section. In JSON these names have underscores: `keepTurns` → `keep_turns`.
+ */
 export const POLICY_FIELDS: PolicyFieldTable = {
   window: {
     items: limitField(1, 1_000_000, 'Maximum number of items of the conversation that are sent.'),
@@ -234,7 +239,8 @@ export const POLICY_FIELDS: PolicyFieldTable = {
 
 const asPolicyTextFields = asObjectWith({
   text: asString,
-  // A depth beyond the first message is accepted: the text is then inserted before that message.
+  // A depth that is greater than the number of messages is accepted: the text is then inserted
+  // before the first message.
   depth: asIntegerBetween(0, 1_000_000),
   role: asOneOf(['developer', 'user']),
 })

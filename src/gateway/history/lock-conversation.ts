@@ -42,7 +42,7 @@ export async function lockConversation(
   const { conversations, nowMs, log } = ports
   const holder = { id, tenant, user, by: turnId }
   const createLease = () => ({ ...holder, nowMs: nowMs(), untilMs: nowMs() + LOCK_LEASE_MS })
-  const result = await queryStoreOrThrow(() => conversations.holdConversation(createLease()))
+  const result = await queryStoreOrThrow(() => conversations.lockConversation(createLease()))
   if (result.type !== 'held') {
     throw result.type === 'busy'
       ? createConversationLockedError()
@@ -52,7 +52,7 @@ export async function lockConversation(
     log('warn', event, { conversation: id, why: errorMessage(error) })
   const timer = setInterval(() => {
     conversations
-      .renewHold(createLease())
+      .renewLock(createLease())
       .catch((error: unknown) => logFailure('hold-not-renewed', error))
   }, LOCK_LEASE_MS / 3)
   const stopRenewing = (): void => clearInterval(timer)
@@ -66,7 +66,7 @@ export async function lockConversation(
     async release() {
       stopRenewing()
       // A lock that cannot be released expires.
-      await conversations.letGo(holder).catch((error: unknown) => {
+      await conversations.unlockConversation(holder).catch((error: unknown) => {
         logFailure('hold-not-released', error)
       })
     },

@@ -11,7 +11,7 @@ import type { Transform } from '../../context/transform-interface.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
 import type { Item } from '../../core/item.ts'
 import type { PromptParameters } from '../../core/prompt.ts'
-import type { TargetFacts } from '../../upstream/describe-target.ts'
+import type { TargetCapabilities } from '../../upstream/resolve-target-capabilities.ts'
 import type { LoadedHistory } from '../history/loaded-history.ts'
 import { selectSummary } from '../summaries/add-summary-to-history.ts'
 import { listLayerTransforms } from './additions/load-memory-blocks.ts'
@@ -32,7 +32,7 @@ export interface PromptTransformOptions {
 }
 
 export function listPromptTransforms(
-  target: TargetFacts,
+  target: TargetCapabilities,
   options: PromptTransformOptions,
   ports: Ports<'memoryLayers' | 'settings'>,
 ): readonly Transform[] {

@@ -12,7 +12,10 @@ import type { PromptParameters, Prompt } from '../../core/prompt.ts'
 import { addAccountStopSequences } from '../../providers/request/add-account-stop-sequences.ts'
 import { recordHiddenAuthorsInCompactions } from '../../providers/response/record-hidden-authors-in-compactions.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
-import { describeTarget, type TargetFacts } from '../../upstream/describe-target.ts'
+import {
+  resolveTargetCapabilities,
+  type TargetCapabilities,
+} from '../../upstream/resolve-target-capabilities.ts'
 import type { Ports } from '../dependencies-interface.ts'
 import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.ts'
 import { offerTools, type ToolOffer } from '../tools/offer-tools.ts'
@@ -30,21 +33,27 @@ export function planRequest(
   input: PlanInput,
   ports: Ports<'memoryLayers' | 'settings'>,
 ): PlannedRequest {
-  const facts = describeTarget(target)
-  const { account } = facts
+  const capabilities = resolveTargetCapabilities(target)
+  const { account } = capabilities
   const { clientRequest, history, tokenBudget = null } = input
   // The same list if there is no history, so that encoders see that nothing was added.
   const items =
     history.items.length > 0 ? [...history.items, ...clientRequest.items] : clientRequest.items
   const requestedPolicy = resolveRequestPolicy(target.model, input, ports.settings)
   const stripped = stripInstructionMarkers(selectParameters(target, clientRequest))
-  const offerToolsFor = createToolOffer(requestedPolicy, stripped.params, facts, input, ports)
+  const offerToolsFor = createToolOffer(
+    requestedPolicy,
+    stripped.params,
+    capabilities,
+    input,
+    ports,
+  )
   const offer = offerToolsFor(items)
   const { policy, tools: gatewayTools } = offer
   const loopEnd = planToolLoopEnd(target, { items, policy: requestedPolicy, history })
   const { params, notes: budgetNotes } = forbidToolsAfterWarning(offer.params, loopEnd)
   const transforms = listPromptTransforms(
-    facts,
+    capabilities,
     {
       policy,
       params,
@@ -59,7 +68,7 @@ export function planRequest(
     ports,
   )
   const { items: sentItems, notes, places } = runTransforms(items, transforms)
-  const compactAbove = computeCompactionThreshold(facts, { clientRequest, history, policy })
+  const compactAbove = computeCompactionThreshold(capabilities, { clientRequest, history, policy })
   const prompt = buildPrompt(clientRequest, {
     items: sentItems,
     params,
@@ -68,7 +77,7 @@ export function planRequest(
   const planned: PlannedRequest = {
     clientRequest,
     account,
-    provider: recordHiddenAuthorsInCompactions(facts.provider, policy.speakers.hidden),
+    provider: recordHiddenAuthorsInCompactions(capabilities.provider, policy.speakers.hidden),
     history,
     policy,
     gatewayTools,
@@ -85,7 +94,7 @@ export function planRequest(
     originalPositions: places,
     wasReasoningRejected: false,
   }
-  return rejectLargeMedia(rejectEmptyPrompt(planned), facts.mediaSupport)
+  return rejectLargeMedia(rejectEmptyPrompt(planned), capabilities.mediaSupport)
 }
 
 function selectParameters(
@@ -100,7 +109,7 @@ function selectParameters(
 function createToolOffer(
   policy: ContextPolicy,
   params: PromptParameters,
-  { mediaKinds }: TargetFacts,
+  { mediaKinds }: TargetCapabilities,
   { clientRequest, history }: PlanInput,
   { settings }: Ports<'settings'>,
 ): (items: readonly Item[]) => ToolOffer {

@@ -12,7 +12,7 @@ import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import { hasEncryptedReasoning } from '../../core/reasoning/is-encrypted-or-signed.ts'
 import type { TokenUsage } from '../../core/stream-event.ts'
 import { fingerprintAnswer } from '../../recall/split-and-fingerprint-segments.ts'
-import { describeTarget } from '../../upstream/describe-target.ts'
+import { resolveTargetCapabilities } from '../../upstream/resolve-target-capabilities.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { estimateBodyTokens, hasBodyEstimate } from '../prompt/size/estimate-tokens-and-window.ts'
 import type { AnswerProvenance } from './recorder-interface.ts'
@@ -62,7 +62,7 @@ export function hashAnswerPrefix(
   answerItems: readonly Item[],
 ): string {
   const { items, params } = prompt
-  const reader = describeTarget({ account, model: params.model }).compaction
+  const reader = resolveTargetCapabilities({ account, model: params.model }).compaction
   const compaction = answerItems.findLast(
     (item) => isUpstreamCompaction(item) && canReadCompaction(item, reader),
   )

@@ -12,7 +12,9 @@ export interface ExplainArguments {
   readonly user: string | null
 }
 
-/** Returns an error message as text, or null if only help is requested. */
+/**
+ * Parses the arguments. Returns an error message as a string, or null if only help is requested.
+ */
 export function parseExplainArguments(args: readonly string[]): ExplainArguments | string | null {
   const parsed = parseCommandLine(args, OPTIONS, EXPLAIN_USAGE, 1)
   if (typeof parsed === 'string') return parsed

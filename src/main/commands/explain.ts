@@ -1,6 +1,7 @@
 /**
- * The command `explain`: explains the upstream request for a request body in a file, or the one sent for
- * a stored answer. Uses the gateway's settings and database, and sends nothing to an upstream.
+ * The command `explain`: explains the upstream request for a request body in a file, or the
+ * upstream request that was sent for a stored answer. Uses the gateway's settings and database, and
+ * sends nothing to an upstream.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
@@ -24,7 +25,7 @@ export interface ExplainEnvironment extends Pick<
   readonly readInput: () => Promise<string>
 }
 
-/** Resolves to the exit code: 1 for an error. */
+/** Runs the command. Resolves to the exit code, which is 1 for an error. */
 export async function runExplainCommand(
   args: readonly string[],
   terminal: ExplainEnvironment,
@@ -50,7 +51,7 @@ async function createExplanation(
   terminal: ExplainEnvironment,
 ): Promise<string> {
   const { subject } = options
-  // Read first, so that no database is opened for a missing file.
+  // Reads the file first, so that no database is opened if the file is missing.
   const body = 'request' in subject ? await readBody(subject.request, terminal) : null
   const { environment, configFile, printError } = terminal
   const log = createWarningLog(printError)

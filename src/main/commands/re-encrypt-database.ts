@@ -4,7 +4,7 @@ import { openEngine } from '../../store/database/open-engine.ts'
 import { reEncryptRows, type ReEncryptionProgress } from '../../store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher } from '../../store/encryption/cipher.ts'
 
-/** `print` receives lines of progress and a final line. */
+/** Runs the command. `print` receives lines that report progress, and a final line. */
 export async function reEncryptDatabase(
   environment: Readonly<Record<string, unknown>>,
   configFile: unknown,
@@ -16,7 +16,7 @@ export async function reEncryptDatabase(
     throw new Error('STORAGE_KEYS is not set, so there is no key to encrypt with.')
   const engine = await openEngine(DATABASE_URL)
   try {
-    // Without this, SQLite leaves the old text of replaced rows in the file.
+    // Makes SQLite overwrite the old text of replaced rows, which would otherwise stay in the file.
     if (engine.language === 'sqlite') await engine.write([ENABLE_SECURE_DELETE])
     const total = await reEncryptRows(engine, createStorageCipher(STORAGE_KEYS), (progress) =>
       print(`reseal: ${formatProgress(progress)}`),

@@ -15,7 +15,7 @@ export interface SimulateArguments extends Omit<PolicyComparison, 'scripts'> {
   readonly seeds: readonly number[]
   /** True if generated conversations have images. */
   readonly images: boolean
-  /** Null for generated conversations. */
+  /** The conversations to use; null for generated conversations. */
   readonly source: ConversationSource | null
   readonly json: boolean
   /** Path of the chart to write. */
@@ -33,7 +33,7 @@ export type ConversationSource =
       readonly user: string | null
     }
 
-/** Returns an error message as text. */
+/** Parses the arguments. Returns an error message as a string. */
 export function parseSimulateArguments(args: readonly string[]): SimulateArguments | string {
   const parsed = parseCommandLine(args, OPTIONS, SIMULATE_USAGE)
   if (typeof parsed === 'string') return parsed
@@ -112,7 +112,7 @@ function selectCandidates(
 
 const MAX_SEEDS = 1000
 
-/** Parses `3`, `0-4` or a list such as `3,0-4`. */
+/** Parses seeds: `3`, `0-4` or a list such as `3,0-4`. */
 function parseSeeds(text: string): readonly number[] | string {
   const seeds: number[] = []
   for (const range of text.split(',')) {

@@ -1,5 +1,5 @@
 /**
- * The command `simulate`: plays conversations under each context policy and reports the cost of
+ * The command `simulate`: simulates conversations under each context policy and reports the cost of
  * each policy. Conversations are generated, or read from a file or from the configured database.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
@@ -36,7 +36,10 @@ export interface CommandEnvironment {
   readonly columns: number
 }
 
-/** Resolves to the exit code: 2 if the arguments are wrong or the conversation cannot be read. */
+/**
+ * Runs the command. Resolves to the exit code, which is 2 if the arguments are wrong or the
+ * conversation cannot be read.
+ */
 export async function runSimulateCommand(
   args: readonly string[],
   terminal: CommandEnvironment,

@@ -1,7 +1,8 @@
 /**
- * The command `rehearse`: serves one request to itself and exits, so that all loaded sources are in the
- * compile cache (`main/start.js`). A gateway that finds them there starts three times as fast and never
- * loads Node's TypeScript transformer, which would use 35 MB as long as the process lives.
+ * The command `rehearse`: warms up the compile cache (`main/start.js`). It serves one request to
+ * itself, so that all loaded sources are in the cache, and exits. A gateway that finds them there
+ * starts three times as fast and never loads Node's TypeScript transformer, which would use 35 MB
+ * as long as the process lives.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,14 +16,17 @@ export async function warmUp(): Promise<void> {
     const response = await fetch(`${server.url}/v1/chat/completions`, CHAT_REQUEST)
     await response.text()
     await server.close()
-    // The request used SQLite; a gateway on Postgres loads this file instead.
+    // Loads this file too, which a gateway on Postgres uses instead of the SQLite files.
     await import('../../store/database/postgres-engine.ts')
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** The database is a file, because only then SQLite runs in a thread with further sources. */
+/**
+ * The settings of the warm-up. Its database is a file, because only then SQLite runs in a thread,
+ * which loads further sources.
+ */
 function createEnvironment(folder: string): Readonly<Record<string, string>> {
   return {
     HOST: '127.0.0.1',

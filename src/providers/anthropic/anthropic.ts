@@ -41,8 +41,9 @@ const MIN_COMPACTION_TOKENS = 50_000
 
 export const MEDIA_SUPPORT: WireMediaSupport = {
   loadsUrl: (_, url) => url.startsWith('https:'),
-  // 5 MB, counted in base64: https://platform.claude.com/docs/en/build-with-claude/vision
+  // The API accepts images of 5 MB, counted in base64:
+  // https://platform.claude.com/docs/en/build-with-claude/vision
   maxImageChars: 5 * 1024 * 1024,
-  // The API accepts 32 MB; the rest is left for text.
+  // The API accepts requests of 32 MB. 2 MB are left for text.
   maxRequestChars: 30_000_000,
 }

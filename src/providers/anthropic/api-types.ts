@@ -1,6 +1,7 @@
 /**
- * Types of the Messages API, with only the fields that are used here. An upstream may send any
- * other shape: the types state the documented one, and each reader checks the fields that it takes.
+ * Types of the Messages API, with only the fields that the gateway uses. The types describe the
+ * documented format, but an upstream may send something else, so each reader checks the fields that
+ * it reads.
  *
  * https://platform.claude.com/docs/en/api/messages-streaming
  */
@@ -21,20 +22,21 @@ export type WireEventOf<Type extends WireEvent['type']> = Extract<
   { readonly type: Type }
 >
 
-/** A content block of a request, or a partial one of a stream. */
+/** A content block of a request, or a content block of a stream, which may still be incomplete. */
 export type ContentBlock = JsonObject
 
-/** A block of a request, with the role of the message that it will be part of. */
+/** A content block of a request, with the role of the message that it becomes part of. */
 export interface BlockEntry {
   readonly role: 'user' | 'assistant'
-  /** Its item's index in the prompt; `null` for a block that the gateway adds. */
+  /** Index of the block's item in the prompt; `null` for a block that the gateway adds. */
   readonly at: number | null
   readonly block: ContentBlock
 }
 
 /**
- * A section of a request's entries. A section ends where an earlier request ended with an answer
- * that the model then continued; the last one ends with this request.
+ * A section of a request's entries. If a model continued an earlier answer of its own, the section
+ * ends with that answer, because an earlier request ended there. The last section ends with this
+ * request.
  */
 export type RequestSection = readonly BlockEntry[]
 

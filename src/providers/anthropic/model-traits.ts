@@ -1,7 +1,7 @@
 /**
- * Describes what a Claude model accepts, by family and version. Models with other names belong to
- * other services with this wire and get cautious defaults. An account's quirks override everything,
- * so a new model needs a setting, not a release.
+ * Describes what a Claude model accepts, by family and version. A model with another name belongs
+ * to another service with this wire and gets cautious defaults. An account's quirks override all of
+ * these traits, so an operator can use a new model before the gateway knows it.
  *
  * https://platform.claude.com/docs/en/about-claude/models/overview
  */
@@ -17,11 +17,11 @@ export interface ModelTraits {
   /** True if thinking blocks of earlier turns may be sent. */
   readonly acceptsThinking: boolean
   /**
-   * True if a thinking block is valid only after the same prefix that it was generated on.
-   * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+   * True if a thinking block is valid only after the same items that preceded it when it was
+   * generated. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
    */
   readonly bindsThinkingToPrefix: boolean
-  /** When a request may force a tool call. */
+  /** States when a request may force a tool call. */
   readonly forcedTools: 'always' | 'without-thinking' | 'never'
   readonly efforts: readonly string[]
   /**
@@ -31,7 +31,7 @@ export interface ModelTraits {
   /** True if a conversation may end with an assistant message, which the model continues. */
   readonly supportsPrefill: boolean
   readonly structuredOutput: 'native' | 'tool'
-  /** Sent if the client sets no limit, because this wire requires one. */
+  /** The output limit that is sent if the client sets none, because this wire requires one. */
   readonly defaultMaxTokens: number
   /** The maximum output tokens of the model; `null` if unknown. */
   readonly outputLimit: number | null
@@ -56,8 +56,8 @@ export function describeModel(model: string, quirks: JsonObject): ModelTraits {
 }
 
 /**
- * `false` sends no cache breakpoints; `'1h'` sends breakpoints that live an hour instead of five
- * minutes.
+ * Reads the quirk: `false` sends no cache breakpoints; `'1h'` sends breakpoints that live an hour
+ * instead of five minutes.
  */
 function readCacheControl(quirk: JsonObject[string]): JsonObject | null {
   if (quirk === false) return null
@@ -125,8 +125,8 @@ const CLAUDE_5_5: ModelTraits = {
 }
 
 /**
- * Traits by version, latest first, e.g. 407 is 4.7. A model has the first traits whose version is
- * not above its own.
+ * Traits by version, latest first; 407 stands for version 4.7. A model has the first traits in the
+ * list whose version is not higher than its own.
  */
 const TRAITS_BY_VERSION: readonly (readonly [version: number, ModelTraits])[] = [
   [505, CLAUDE_5_5],
@@ -149,7 +149,8 @@ const VERSION_FIRST = /claude-v?(\d{1,2})(?:[-.](\d))?(?!\d)/
 function findTraits(model: string): ModelTraits {
   if (!model.includes('claude')) return OTHER_SERVICE
   const [, family = '', major, minor] = FAMILY_FIRST.exec(model) ?? parseVersionFirstName(model)
-  // A name without a version belongs to a preview or to a model that is newer than this file.
+  // A name without a version gets the latest traits: it belongs to a preview, or to a model that is
+  // newer than this table.
   const version = major === undefined ? 900 : Number(major) * 100 + Number(minor ?? 0)
   const generation = TRAITS_BY_VERSION.find(([from]) => from <= version)?.[1] ?? CLAUDE_2
   if (family === 'fable' || family === 'mythos') {

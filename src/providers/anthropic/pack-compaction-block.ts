@@ -4,8 +4,8 @@
  *
  *     encrypted_content: anthropic:compaction:<base64 of the block as JSON>
  *
- * The API requires the block back unchanged. A client may also send the block itself in Anthropic's
- * format.
+ * The API requires that the block is sent back unchanged. A client may also send the block itself
+ * in Anthropic's format.
  */
 import { decodeBase64Json, encodeBase64Json } from '../../core/json/base64-json.ts'
 import type { OpaqueItem } from '../../core/item.ts'
@@ -19,7 +19,7 @@ export function packCompactionBlock(block: ContentBlock): OpaqueItem {
   return { type: 'opaque', raw }
 }
 
-/** Returns `null` for an item that is no compaction of this provider, or an empty one. */
+/** Returns the block, or `null` if the item is no compaction of this provider or has no content. */
 export function unpackCompactionBlock({ raw }: OpaqueItem): ContentBlock | null {
   const { type, encrypted_content: packed, id: _id, ...fields } = raw
   if (type !== 'compaction') return null
@@ -31,7 +31,10 @@ export function unpackCompactionBlock({ raw }: OpaqueItem): ContentBlock | null 
   return isCompactionBlock(block) ? block : null
 }
 
-/** A failed compaction has no content and replaces nothing. */
+/**
+ * True for a compaction that replaces earlier messages. A failed compaction has no content and
+ * replaces nothing.
+ */
 export function isCompactionBlock({ type, content }: ContentBlock): boolean {
   return type === 'compaction' && typeof content === 'string' && content !== ''
 }

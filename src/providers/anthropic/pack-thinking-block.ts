@@ -15,7 +15,7 @@ import { hashFnv1a } from '../short-hash.ts'
 const THINKING_PREFIX = 'anthropic:thinking:'
 const REDACTED_PREFIX = 'anthropic:redacted_thinking:'
 
-/** Returns `null` for a block without a signature. */
+/** Packs a block; returns `null` for a thinking block without a signature. */
 export function packThinkingBlock(block: JsonObject): string | null {
   const { type, thinking, signature, data } = block
   if (type === 'redacted_thinking') return typeof data === 'string' ? REDACTED_PREFIX + data : null
@@ -23,7 +23,10 @@ export function packThinkingBlock(block: JsonObject): string | null {
   return `${THINKING_PREFIX}${hashText(thinking)}:${signature}`
 }
 
-/** Returns `null` for a string of another origin, or if the check does not match the text. */
+/**
+ * Restores a block from the packed string and its text. Returns `null` if another provider made the
+ * string, or if the check does not match the text.
+ */
 export function unpackThinkingBlock(packed: string, thinking: string): JsonObject | null {
   if (packed.startsWith(REDACTED_PREFIX)) {
     return { type: 'redacted_thinking', data: packed.slice(REDACTED_PREFIX.length) }

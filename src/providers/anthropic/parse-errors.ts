@@ -1,6 +1,6 @@
 /**
- * Converts this provider's errors to OpenAI's shape, whether they come with a status or inside of
- * an answer with 200.
+ * Converts this provider's errors to OpenAI's format. Errors come with an HTTP status, or within an
+ * answer whose status is 200.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../core/json/json.ts'
@@ -37,7 +37,10 @@ const REJECTION_TERMS = [
   'expected thinking',
 ]
 
-/** Derives the status from the error's type if there is none, as within a stream. */
+/**
+ * Parses an error object. Without an HTTP status, as in a stream, the status is derived from the
+ * error's type.
+ */
 export function parseError(error: Json | undefined, status?: number): Failure {
   const fields = isObject(error) ? error : {}
   const type = textOrEmpty(fields['type'])
@@ -77,8 +80,8 @@ function getErrorType(status: number): string {
 }
 
 /**
- * Returns the code that OpenAI's clients check for, e.g. `context_length_exceeded`; else the
- * provider's own type.
+ * Returns the code that OpenAI's clients check for, e.g. `context_length_exceeded`, or the
+ * provider's own type if OpenAI has no code for the error.
  */
 function getErrorCode(type: string | null, message: string): string | null {
   if (message.startsWith('prompt is too long') || message.includes('exceed context limit')) {

@@ -1,4 +1,7 @@
-/** The quirks of this wire. The defaults without them are in `model-traits.ts`. */
+/**
+ * The quirks of the Anthropic wire. `model-traits.ts` has the defaults that apply if they are not
+ * set.
+ */
 import { countQuirk, flagQuirk, choiceQuirk, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
 
 export const QUIRKS: QuirkTable = {

@@ -1,7 +1,7 @@
 /**
- * Encodes tool names for this wire, which accepts letters, digits, `_` and `-`. Any other name is
- * always changed the same way, e.g. `web.search` → `web_search_<hash>`, and an answer's names are
- * mapped back to the client's.
+ * Encodes tool names for this wire, which accepts letters, digits, `_` and `-`. Equal names are
+ * always changed in the same way, e.g. `web.search` → `web_search_<hash>`. The decoder maps the
+ * names in an answer back to the client's names.
  */
 import { hashText } from './pack-thinking-block.ts'
 

@@ -44,8 +44,8 @@ export function scriptAnswer(request: DemoRequest): readonly DemoStep[] {
   const question = findLastQuestion(request.items)
   const toolOutputs = listToolOutputs(request.items)
   const lines = question.split('\n').filter((line) => /^\/[a-z]+/.test(line))
-  // Once a tool has returned, the model reports its output instead of following the same lines
-  // again.
+  // After a tool call, the model reports the tool's output: following the same lines again would
+  // repeat the call.
   const hasDirections = lines.length > 0 && toolOutputs.length === 0
   const directions = hasDirections ? lines : chooseDirections(request, question, toolOutputs)
   return createSteps(directions, countInputTokens(request), request.items.length)
@@ -73,7 +73,7 @@ function chooseDirections(
   ]
 }
 
-/** Converts lines to events; a line without a known directive becomes a message. */
+/** Converts lines to the steps of an answer. A line without a known directive becomes a message. */
 function createSteps(
   lines: readonly string[],
   inputTokens: number,
@@ -109,7 +109,8 @@ function createSteps(
     outputTokens += tokens
     if (directive === '/think') reasoningTokens += tokens
     index += 1
-    // Avoids `push(...events)`: a long answer has more events than a call can have arguments.
+    // Adds events one by one: `push(...events)` fails for a long answer, because a call cannot have
+    // so many arguments.
     for (const each of events) steps.push(createEventStep(each))
   }
   const usage: TokenUsage = {
@@ -164,7 +165,10 @@ function createReasoning(text: string, index: number): StreamEvent[] {
   return createItemEvents(index, { type: 'reasoning', summary: [] }, deltas, item)
 }
 
-/** `seed` makes the call ids differ between the answers of one conversation. */
+/**
+ * Creates a tool call from the rest of a line. `seed` is part of the call id, so that ids differ
+ * between the answers of a conversation.
+ */
 function createCall(rest: string, index: number, seed: number): StreamEvent[] {
   const [name, argumentsText] = splitAtSpace(rest)
   const call = { type: 'function_call' as const, call_id: `call_demo_${seed}_${index}`, name }
@@ -192,8 +196,8 @@ function createItemEvents(
 }
 
 /**
- * Returns the smallest arguments that a schema allows, e.g. `{"city": "demo"}`; ignores invalid
- * parts of the schema.
+ * Creates the smallest arguments that are valid for a schema, e.g. `{"city": "demo"}`. Ignores
+ * invalid parts of the schema.
  */
 function createSampleArguments(schema: JsonObject): JsonObject {
   const { properties: declared, required } = schema

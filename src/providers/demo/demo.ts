@@ -1,6 +1,7 @@
 /**
- * The built-in upstream: a scripted model without a key that gives equal prompts equal answers. Its
- * wire consists of the gateway's own events, which makes it the shortest provider to read.
+ * The built-in demo upstream, which needs no API key: a scripted model that gives equal prompts
+ * equal answers. Its wire consists of the gateway's own events, which makes it the shortest
+ * provider to read.
  */
 import { createFailure } from '../../core/errors/gateway-error.ts'
 import type { Item } from '../../core/item.ts'

@@ -1,11 +1,11 @@
 /**
- * Describes a failure that an upstream does not explain: an empty body, an empty object, or the
- * HTML page of a proxy. All wires use the same message.
+ * Creates the failure for an error response without an explanation: an empty body, an empty object,
+ * or the HTML page of a proxy. All wires use the same message.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { ErrorCode } from '../../core/errors/gateway-error.ts'
 
-/** `status` is `null` for an error inside of an answer that began with 200. */
+/** Creates the failure. `status` is `null` for an error within an answer that began with 200. */
 export function createUnexplainedFailure(status: number | null, body = ''): Failure {
   if (status === null) return WITHIN_ANSWER
   return {
@@ -17,7 +17,10 @@ export function createUnexplainedFailure(status: number | null, body = ''): Fail
   }
 }
 
-/** Returns the codes of an upstream that does not respond at all, e.g. 504 → `upstream_timeout`. */
+/**
+ * Returns the error code for an upstream that does not respond, e.g. 504 → `upstream_timeout`;
+ * `null` for other statuses.
+ */
 function getOutageCode(status: number): ErrorCode | null {
   if (status === 504) return 'upstream_timeout'
   return status >= 500 ? 'upstream_broken' : null
@@ -31,7 +34,7 @@ const WITHIN_ANSWER: Failure = {
   param: null,
 }
 
-/** True for an HTML page. A proxy's page explains nothing, but its title may. */
+/** True for an HTML page, as proxies send it. Only its title may explain the error. */
 export function isHtmlPage(text: string): boolean {
   return /^\s*</.test(text)
 }

@@ -1,7 +1,6 @@
 /**
- * Maps an error's code or type to the HTTP status that it stands for, e.g. `rate_limit_exceeded` →
- * 429. An error inside of an answer needs this because the answer began with 200. Returns `null`
- * for an unknown code.
+ * Maps an error's code or type to an HTTP status, e.g. `rate_limit_exceeded` → 429, for errors
+ * within an answer that began with 200. Returns `null` for an unknown code.
  */
 export function mapErrorCodeToStatus(code: string): number | null {
   if (/^[45]\d\d$/.test(code)) return Number(code)

@@ -1,7 +1,7 @@
 /**
  * Types of the Gemini API (`generateContent`, `streamGenerateContent`), with only the fields that
- * are used here. Readers check them all the same: any field may be missing, and a proxy may send
- * any other JSON.
+ * the gateway uses. Readers check each field, because any field may be missing, and a proxy may
+ * send any other JSON.
  *
  * https://ai.google.dev/api/generate-content
  */
@@ -27,7 +27,7 @@ export type GeminiPart = {
   readonly functionResponse?: GeminiFunctionResponse
 }
 
-/** `data` is base64. */
+/** A medium within a request or an answer. `data` is base64. */
 export type InlineBlob = { readonly mimeType: string; readonly data: string }
 
 export type GeminiFunctionCall = {
@@ -40,11 +40,11 @@ type GeminiFunctionResponse = {
   readonly id?: string
   readonly name: string
   readonly response: JsonObject
-  /** Media of the result; supported from Gemini 3 on. */
+  /** Media that belong to the tool output; supported from Gemini 3 on. */
   readonly parts?: readonly { readonly inlineData: InlineBlob }[]
 }
 
-/** A complete answer, or a chunk of a streamed one: both have the same shape. */
+/** A complete answer, or a chunk of a streamed answer, which has the same format. */
 export interface GeminiChunk {
   readonly responseId?: string
   readonly modelVersion?: string
@@ -77,7 +77,7 @@ export interface GroundingMetadata {
     readonly web?: { readonly uri?: string; readonly title?: string }
   }[]
   readonly groundingSupports?: readonly {
-    /** Offsets are bytes of UTF-8. */
+    /** The text that a source applies to. Offsets count bytes of UTF-8. */
     readonly segment?: {
       readonly startIndex?: number
       readonly endIndex?: number
@@ -97,7 +97,7 @@ export interface GeminiLogprob {
   readonly logProbability?: number
 }
 
-/** The error of Google's APIs: https://google.aip.dev/193 */
+/** An error, in the format of Google's APIs: https://google.aip.dev/193 */
 export interface GeminiError {
   readonly code?: number
   readonly message?: string

@@ -1,4 +1,7 @@
-/** The notes of this wire, by code: what happened, and a sentence for the user. */
+/**
+ * The notes that the Gemini encoder writes, by code: how the content was altered (`changed`,
+ * `moved`, `added`, `dropped`), and a sentence for the user.
+ */
 import type { NoteTable } from '../note-collector.ts'
 
 export const NOTES = {

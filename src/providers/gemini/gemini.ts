@@ -1,7 +1,7 @@
 /**
- * The provider for Google Gemini by its own API: https://ai.google.dev/api/generate-content. An
- * account's base address ends in the version, as in
- * `https://generativelanguage.googleapis.com/v1beta`; further settings are in `quirks.ts`.
+ * The provider for Google Gemini with its own API: https://ai.google.dev/api/generate-content. An
+ * account's base URL ends with the API version, e.g.
+ * `https://generativelanguage.googleapis.com/v1beta`. `quirks.ts` lists further settings.
  */
 import type { Part } from '../../core/item.ts'
 import type { Provider } from '../provider-interface.ts'
@@ -23,7 +23,7 @@ export const gemini: Provider = {
   getMediaSupport({ quirks }) {
     const { remoteUrls, inlineLimitBytes: requestChars } = readGeminiQuirks(quirks)
     const loads = (part: Part): boolean => classifyMedia(part, remoteUrls)?.kind === 'remote'
-    // `gs://` is the scheme of Google Cloud Storage.
+    // `gs://` is the URL scheme of Google Cloud Storage.
     return { loadsUrl: loads, schemes: ['gs://'], maxRequestChars: requestChars }
   },
   createHeaders: ({ apiKey }): Readonly<Record<string, string>> =>

@@ -1,20 +1,21 @@
 /**
- * Derives what a model supports from its name. An unknown name gets no optional features; an alias
- * such as `gemini-flash-latest` counts as the latest generation.
+ * Derives from a model's name what the model supports. A model with an unknown name gets no
+ * optional features. An alias such as `gemini-flash-latest` counts as the latest generation.
  */
 export interface ModelTraits {
   /** The model's URL path, e.g. `models/gemini-3-pro-preview`. */
   readonly path: string
-  /** 2.5, 3, 3.1 …; `null` if the name contains no version. */
+  /** The version, e.g. 2.5 or 3.1; `null` if the name contains none. */
   readonly generation: number | null
   readonly tier: 'pro' | 'flash' | 'flash-lite' | null
   /**
-   * How thinking is requested: by a token budget, by a level, only by showing it, or not at all.
+   * How thinking is requested: by a token budget (`budget`), by a level (`level`), only by
+   * requesting thoughts (`shown`), or not at all.
    */
   readonly thinking: 'budget' | 'level' | 'shown' | 'none'
   /**
-   * True from Gemini 3 on: calls must be signed, outputs may contain media, and JSON output works
-   * together with functions.
+   * True from Gemini 3 on, which requires signatures on tool calls, accepts media in tool outputs,
+   * and can combine JSON output with tools.
    */
   readonly isGeneration3OrLater: boolean
   readonly hasSystemInstruction: boolean
@@ -22,7 +23,7 @@ export interface ModelTraits {
   readonly supportsPrefill: boolean
 }
 
-/** The generation of an alias that follows the latest model. */
+/** The generation of an alias such as `gemini-flash-latest`, higher than any version. */
 const LATEST_GENERATION = 99
 
 export function describeModel(name: string): ModelTraits {
@@ -41,9 +42,9 @@ export function describeModel(name: string): ModelTraits {
 }
 
 /**
- * True if the model `reader` can read thought signatures of the model `maker`. Only the major
- * version and the size count, e.g. 3.1 Pro reads 3 Pro: the service accepts aliases, and its
- * answers contain the name of the actual model.
+ * True if the model `reader` accepts thought signatures of the model `maker`. Compares only the
+ * major version and the tier, e.g. 3.1 Pro accepts those of 3 Pro. A minor version may differ even
+ * for one model, because a request can name an alias and the answer names the actual model.
  */
 export function canReadSignatures(reader: ModelTraits, maker: string): boolean {
   const made = describeModel(maker)

@@ -1,14 +1,14 @@
 /**
- * Packs thought signatures for clients that store the conversation themselves. In OpenAI's format,
- * which such a client sends back, a function call has no field for a signature, but a reasoning
- * item has one for encrypted content. So a reasoning item comes before each signed call, with the
- * `encrypted_content`
+ * Packs thought signatures for clients that store the conversation themselves. Such a client sends
+ * items back in OpenAI's format, where a function call has no field for a signature, but a
+ * reasoning item has `encrypted_content`. So a reasoning item comes before each signed call, with
+ * the `encrypted_content`
  *
  *     gemini:1:<model that made it>:<signature>
  *
- * and the next request moves the signature to the first call after that item. The signature is
- * already opaque, so it is not encrypted again. No other wire may send a string that starts with
- * `gemini:`.
+ * and the next request moves the signature to the first call after that item. The gateway does not
+ * encrypt the signature, because it contains no readable text. No other wire may send a string that
+ * starts with `gemini:`.
  */
 export interface ModelSignature {
   readonly model: string
@@ -21,7 +21,7 @@ export function packSignature({ model, signature }: ModelSignature): string {
   return `${PREFIX}${encodeURIComponent(model)}:${signature}`
 }
 
-/** Returns `null` for a string of another origin. */
+/** Returns the signature in a packed string, or `null` if another provider made the string. */
 export function unpackSignature(text: string | null | undefined): ModelSignature | null {
   if (text === null || text === undefined || !text.startsWith(PREFIX)) return null
   const colon = text.indexOf(':', PREFIX.length)

@@ -1,6 +1,6 @@
 /**
- * Converts errors of Google's APIs to OpenAI's shape. They come as the body of an error response or
- * inside of a stream that began with 200, and in both cases sometimes wrapped in an array.
+ * Converts errors of Google's APIs to OpenAI's format. An error is the body of an error response,
+ * or comes within a stream that began with 200. In both cases it is sometimes wrapped in an array.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import { isObject, tryParseJson, type Json, type JsonObject } from '../../core/json/json.ts'
@@ -17,8 +17,8 @@ export function parseErrorResponse(status: number, body: JsonObject | string): F
 }
 
 /**
- * True if the upstream rejects a thought signature: it is missing, corrupted, or of another model
- * or route.
+ * True if the upstream rejects a thought signature because it is missing, corrupted, or made by
+ * another model or service.
  */
 export function refusesReasoning({ status, code, message }: Failure): boolean {
   if (status !== 400 && status !== 422) return false
@@ -36,7 +36,8 @@ export function findError(value: unknown): GeminiError | null {
 }
 
 /**
- * `status` is that of the HTTP response; `null` in a stream, where it is derived from the error.
+ * Parses an error object. `status` is the HTTP status; `null` in a stream, where the status is
+ * derived from the error.
  */
 export function parseError(error: GeminiError, status: number | null): Failure {
   const statusName = readStatusName(error)
@@ -50,7 +51,7 @@ export function parseError(error: GeminiError, status: number | null): Failure {
   return toFailure(error, status ?? code ?? HTTP_STATUS[statusName] ?? 502, message)
 }
 
-/** https://cloud.google.com/apis/design/errors */
+/** HTTP statuses by Google's status names: https://cloud.google.com/apis/design/errors */
 const HTTP_STATUS: Readonly<Record<string, number>> = {
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,
@@ -99,7 +100,7 @@ function readStatusName(error: GeminiError): string {
   return typeof error.status === 'string' ? error.status : ''
 }
 
-/** Google responds to a wrong key with 400. */
+/** True if the API key is wrong. Google responds to that with 400, not 401. */
 function isInvalidKey(error: GeminiError): boolean {
   return (
     readDetails(error).some((detail) => detail['reason'] === 'API_KEY_INVALID') ||
@@ -107,7 +108,10 @@ function isInvalidKey(error: GeminiError): boolean {
   )
 }
 
-/** Appends the delay in the form that OpenAI's clients parse, e.g. `Please try again in 18s.` */
+/**
+ * Appends the time to wait, in the format that OpenAI's clients parse, e.g.
+ * `Please try again in 18s.`
+ */
 function appendDelay(error: GeminiError, message: string): string {
   const delay = readDetails(error).find(isRetryInfo)?.['retryDelay']
   return typeof delay === 'string' ? `${message} Please try again in ${delay}.` : message

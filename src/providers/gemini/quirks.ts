@@ -1,4 +1,4 @@
-/** The quirks of this wire. */
+/** The quirks of the Gemini wire. */
 import type { JsonObject } from '../../core/json/json.ts'
 import { countQuirk, flagQuirk, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
 

@@ -1,13 +1,14 @@
 /**
- * Stores and restores signatures on text. Gemini signs a part, which is the text of one chunk: the
- * signature must go back on exactly this text, neither joined with unsigned text nor split
- * (https://ai.google.dev/gemini-api/docs/thought-signatures). Clients however get one text. So an
- * item contains the joined text, and `native.gemini` records which spans of it are signed:
+ * Stores and restores signatures on text. Gemini signs a part, which is the text of one chunk. The
+ * signature must be sent back on exactly this text, neither joined with unsigned text nor split
+ * (https://ai.google.dev/gemini-api/docs/thought-signatures). A client however receives all parts
+ * as one text. So an item contains the joined text, and `native.gemini` records which spans of the
+ * text are signed:
  *
  *     { signatures: [{ start, end, thoughtSignature }], chars, after }
  *
- * `chars` is the length of the complete text and reveals an edit; `after` has the signatures of
- * empty parts after the item.
+ * `chars` is the length of the complete text and shows whether a client has edited it; `after`
+ * lists the signatures of empty parts after the item.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { GeminiPart } from './api-types.ts'
@@ -24,7 +25,7 @@ export interface TextSignatures {
   readonly after: readonly string[]
 }
 
-/** Returns the value for `native.gemini`; `null` if nothing is signed. */
+/** Returns the value of `native.gemini`; `null` if no span is signed. */
 export function serializeSignatures({ spans, chars, after }: TextSignatures): JsonObject | null {
   if (spans.length === 0 && after.length === 0) return null
   return {
@@ -33,7 +34,7 @@ export function serializeSignatures({ spans, chars, after }: TextSignatures): Js
   }
 }
 
-/** Returns `null` if there are no signatures. */
+/** Parses `native.gemini`; returns `null` if it contains no signatures. */
 export function parseSignatures(native: JsonObject | undefined): TextSignatures | null {
   if (native === undefined) return null
   const listed = native['signatures']

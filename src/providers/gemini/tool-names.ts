@@ -1,10 +1,10 @@
 /**
  * Encodes function names. Gemini rejects some names that OpenAI accepts, e.g. `2d plot`, and has no
- * custom tools, so the decoder maps an answer's names back to the client's tools.
+ * custom tools. So the decoder maps the names in an answer back to the client's tools.
  */
 import { hashFnv1a } from '../short-hash.ts'
 
-/** https://ai.google.dev/api/caching#FunctionDeclaration */
+/** The names that Gemini accepts: https://ai.google.dev/api/caching#FunctionDeclaration */
 const VALID_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/
 
 export function encodeToolName(name: string): string {

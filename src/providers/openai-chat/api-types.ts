@@ -1,7 +1,7 @@
 /**
- * Types of what Chat Completions services send, with only the fields that the decoder reads. Every
- * field is plain JSON and is checked where it is read, because services deviate from the format.
- * https://platform.openai.com/docs/api-reference/chat-streaming
+ * Types of the answers of Chat Completions services, with only the fields that the decoder reads.
+ * Every field is typed as JSON and checked by its reader, because services deviate from the
+ * documented format. https://platform.openai.com/docs/api-reference/chat-streaming
  */
 import type { Json, JsonObject } from '../../core/json/json.ts'
 
@@ -13,23 +13,23 @@ export interface ChatChunk {
   readonly usage?: Json
   /** An error in the middle of a stream, alone or next to `choices`. */
   readonly error?: Json
-  /** `'error'` if the chunk is itself an error object instead of holding one in `error`. */
+  /** `'error'` if the chunk is itself an error object, instead of containing one in `error`. */
   readonly object?: Json
-  /** Groq only: older models report usage as `x_groq.usage` and nowhere else. */
+  /** Groq only: older models report usage only as `x_groq.usage`. */
   readonly x_groq?: Json
 }
 
 export interface ChatChoice {
   readonly index?: Json
   readonly delta?: Json
-  /** Replaces `delta` in an answer that was not streamed. */
+  /** The message of a non-streamed answer, which has no `delta`. */
   readonly message?: Json
   readonly logprobs?: Json
   readonly finish_reason?: Json
 }
 
 export interface ChatDelta {
-  /** A string, or from Mistral a list of text and thinking parts. */
+  /** Text as a string. Mistral also sends a list of text and thinking parts. */
   readonly content?: Json
   readonly refusal?: Json
   readonly reasoning_content?: Json

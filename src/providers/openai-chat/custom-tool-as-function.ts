@@ -1,6 +1,6 @@
 /**
- * Wraps the free text of a custom tool call as function arguments, `ls` → `{"input":"ls"}`, for
- * upstreams that know only function tools, and unwraps it in the answer.
+ * Wraps the text input of a custom tool call as function arguments, `ls` → `{"input":"ls"}`, for
+ * upstreams that support only function tools, and unwraps it in the answer.
  */
 import { tryParseJsonObject, type JsonObject } from '../../core/json/json.ts'
 
@@ -8,7 +8,9 @@ export function wrapInput(input: string): string {
   return JSON.stringify({ input })
 }
 
-/** Returns the text in `input`, or the arguments unchanged if the model ignored the schema. */
+/**
+ * Returns the text in the field `input`, or the complete arguments if the model ignored the schema.
+ */
 export function unwrapInput(argumentsText: string): string {
   const input = tryParseJsonObject(argumentsText)?.['input']
   return typeof input === 'string' ? input : argumentsText

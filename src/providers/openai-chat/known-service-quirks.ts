@@ -1,4 +1,7 @@
-/** The quirks of well-known Chat Completions services, by the name used as `quirks.profile`. */
+/**
+ * Lists the quirks of well-known Chat Completions services, by the name that `quirks.profile`
+ * refers to.
+ */
 import type { ChatQuirks } from './quirk-table.ts'
 
 const OPENAI: ChatQuirks = {
@@ -9,7 +12,7 @@ const OPENAI: ChatQuirks = {
   callIdPattern: /^.{1,40}$/s,
 }
 
-/** Fields that configure OpenAI's own caching, tiers and abuse checks; stricter services reject them. */
+/** Fields for OpenAI's caching, service tiers and abuse checks. Strict services reject them. */
 const OPENAI_FIELDS = [
   'prompt_cache_key',
   'prompt_cache_retention',

@@ -1,6 +1,6 @@
 /**
- * The provider for OpenAI's Chat Completions API, which OpenRouter, Azure, vLLM, Ollama, Groq,
- * Mistral, DeepSeek and many others serve with deviations (`quirks.ts`).
+ * The provider for OpenAI's Chat Completions API. Many other services have this API with deviations
+ * (`quirks.ts`), e.g. OpenRouter, Azure, vLLM, Ollama, Groq, Mistral and DeepSeek.
  */
 import type { Prompt } from '../../core/prompt.ts'
 import type { Account, Provider } from '../provider-interface.ts'
@@ -17,7 +17,8 @@ export const openaiChat: Provider = {
   wire: 'chat',
   getPassThroughDialect(prompt, account) {
     if (readChatQuirks(account).retell === true) return null
-    // Think tags are removed and wrapped custom tools unwrapped, which needs a decoded answer.
+    // An answer from which think tags are removed or in which custom tools are unwrapped must be
+    // decoded, so it cannot be passed through.
     const { thinkTags, wrappedToolNames } = createDecodeOptions(account, prompt)
     return thinkTags !== undefined || wrappedToolNames.size > 0 ? null : 'chat'
   },
@@ -28,7 +29,8 @@ export const openaiChat: Provider = {
   isReasoningRejection: refusesReasoning,
   acceptsAuthorNames(account) {
     const { messageNames, strictAlternation } = readChatQuirks(account)
-    // Strict alternation merges consecutive user messages, and different names prevent that.
+    // With `strictAlternation`, consecutive user messages are merged, which different author names
+    // would prevent.
     return messageNames !== false && strictAlternation !== true
   },
   getMediaSupport({ quirks }) {
@@ -62,7 +64,10 @@ function createDecodeOptions(account: Account, prompt: Prompt | undefined): Deco
   }
 }
 
-/** True if the client stores nothing here (`store: false`) or includes encrypted reasoning. */
+/**
+ * True if the client needs its reasoning packed: it stores the conversation itself
+ * (`store: false`), or requests encrypted reasoning.
+ */
 function mustPackReasoning({ params, source }: Prompt): boolean {
   if (source.dialect !== 'responses') return false
   return source.body['store'] === false || params.include.includes('reasoning.encrypted_content')

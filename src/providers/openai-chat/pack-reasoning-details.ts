@@ -22,7 +22,7 @@ export interface ReasoningDetailsWithMaker extends ReasoningMaker {
 
 const PREFIX = 'chat:1:'
 
-/** Returns null for details that hold only text, which is in the item already. */
+/** Packs details; returns null if they contain only text, which the item contains already. */
 export function packReasoningDetails(
   details: readonly JsonObject[],
   { account, model }: ReasoningMaker,
@@ -36,7 +36,7 @@ function hasSignatureOrData({ signature, data }: JsonObject): boolean {
   return typeof signature === 'string' || typeof data === 'string'
 }
 
-/** Returns null for text that `packReasoningDetails` did not produce. */
+/** Unpacks details; returns null for a string that `packReasoningDetails` did not produce. */
 export function unpackReasoningDetails(
   text: string | null | undefined,
 ): ReasoningDetailsWithMaker | null {

@@ -27,7 +27,10 @@ export function parseErrorResponse(status: number, body: JsonObject | string): F
   return parseError(status, body['error'] ?? body)
 }
 
-/** Chat services often relay another provider's error, so that provider's wording is tried too. */
+/**
+ * True if the upstream rejects the reasoning in a request. Also recognizes the messages of other
+ * providers, because chat services often pass on the error of another provider.
+ */
 export function refusesReasoning(failure: Failure): boolean {
   return [anthropicRefuses, openaiRefuses, geminiRefuses].some((refuses) => refuses(failure))
 }
@@ -46,7 +49,7 @@ function parseError(status: number | null, error: Json): Failure {
   return createFailure(status, error, explanation)
 }
 
-/** Without an HTTP status, derives one from the error's own fields. */
+/** Creates the failure. Without an HTTP status, derives one from the fields of the error. */
 function createFailure(httpStatus: number | null, error: JsonObject, message: string): Failure {
   const fallback = createUnexplainedFailure(httpStatus)
   const status = httpStatus ?? readStatus(error) ?? fallback.status
@@ -74,7 +77,10 @@ function truncate(text: string): string {
   return text.length <= MAX_TEXT_CHARS ? text : `${text.slice(0, MAX_TEXT_CHARS).toWellFormed()}…`
 }
 
-/** Reads FastAPI's `detail`: a sentence, or a list such as `[{ loc: ['body', 'n'], msg: 'too big' }]`. */
+/**
+ * Reads the field `detail` of FastAPI: a sentence, or a list such as
+ * `[{ loc: ['body', 'n'], msg: 'too big' }]`.
+ */
 function readDetail(detail: Json | undefined): string {
   if (!Array.isArray(detail)) return textOrEmpty(detail)
   const lines = detail.filter(isObject).map((entry) => {
@@ -84,7 +90,10 @@ function readDetail(detail: Json | undefined): string {
   return truncate(lines.filter((line) => line !== '').join('; '))
 }
 
-/** Adds the provider's message to OpenRouter's "Provider returned error", e.g. ` (Groq: too long)`. */
+/**
+ * Returns the provider's message, which follows OpenRouter's "Provider returned error", e.g.
+ * ` (Groq: too long)`.
+ */
 function readProviderCause({ metadata }: JsonObject): string {
   if (!isObject(metadata)) return ''
   const raw = textOrEmpty(metadata['raw'])
@@ -100,13 +109,19 @@ function readInnerMessage(raw: string): string {
   return (isObject(inner) && textOrEmpty(inner['message'])) || raw
 }
 
-/** Reads the text that Groq's model wrote instead of a valid call, which is the only explanation. */
+/**
+ * Reads the text that Groq's model wrote instead of a valid tool call. The error explains nothing
+ * else.
+ */
 function readFailedGeneration(error: JsonObject): string {
   const text = textOrEmpty(error['failed_generation'])
   return text === '' ? '' : ` The model wrote: ${truncate(text)}`
 }
 
-/** Reads a numeric status (e.g. 429), or maps a code such as `rate_limit_exceeded` to one. */
+/**
+ * Reads a numeric status (e.g. 429), or derives the status from a code such as
+ * `rate_limit_exceeded`.
+ */
 function readStatus({ status_code, code, status, type }: JsonObject): number | null {
   const numeric = [status_code, code, status].find(isErrorStatus)
   return numeric ?? mapErrorCodeToStatus(textOrEmpty(code) || textOrEmpty(type))
@@ -118,6 +133,6 @@ function isErrorStatus(value: unknown): value is number {
 
 function readCode({ code }: JsonObject, status: number): string | null {
   if (typeof code === 'string' && code !== '') return code
-  // A number that repeats the HTTP status is not one of OpenAI's codes.
+  // Drops a numeric code that only repeats the HTTP status.
   return typeof code === 'number' && code !== status ? String(code) : null
 }

@@ -1,4 +1,7 @@
-/** The Chat Completions quirks by name, with a parser for the value and a sentence for users. */
+/**
+ * Lists the Chat Completions quirks by name, each with a parser for its value and a sentence for
+ * the README.
+ */
 import {
   countQuirk,
   flagQuirk,

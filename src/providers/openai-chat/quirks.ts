@@ -1,10 +1,11 @@
 /**
- * Reads an account's quirks for Chat Completions services. An account picks a set with
- * `quirks.profile` and overrides single ones: `{ profile: 'groq', maxStops: 2 }`.
+ * Reads an account's quirks for Chat Completions services. An account chooses a set of quirks with
+ * `quirks.profile` and can override each of them: `{ profile: 'groq', maxStops: 2 }`.
  *
- * Without a quirk, the request of a Chat Completions client is forwarded as the client wrote it, and a
- * translated request takes the form that most services accept. Invalid values are ignored here, so
- * that no request fails on them; the settings report them at start.
+ * If no quirks are set, the request of a Chat Completions client is forwarded as written, and a
+ * request of another dialect is translated to the form that most services accept. Invalid values
+ * are ignored here, so that no request fails because of them; the gateway reports them when it
+ * starts.
  */
 import { textOrEmpty, type JsonObject } from '../../core/json/json.ts'
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'

@@ -1,6 +1,6 @@
 /**
- * The names of a Responses stream's events. Their fields have no types, because servers of this API
- * omit, rename and mistype more of them than they document; each field is checked where it is read.
+ * Lists the names of a Responses stream's events. The fields of events have no types: servers of
+ * this API omit, rename and mistype too many of them, so each reader checks its fields.
  */
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -11,10 +11,16 @@ type ResponsesEventName =
   | 'response.reasoning.delta'
   | 'response.reasoning.done'
 
-/** Announcements of empty parts; the first delta of a part starts it just as well. */
+/**
+ * Events that announce an empty part. They are not read, because the first delta of a part shows
+ * the same.
+ */
 type EmptyPartEvent = 'content_part.added' | 'reasoning_summary_part.added'
 
-/** Hosted tools and features whose finished item contains all that their other events report. */
+/**
+ * Hosted tools and features whose events are not read, because their finished item contains the
+ * same data.
+ */
 type HostedFeature =
   | 'web_search_call'
   | 'file_search_call'
@@ -28,7 +34,10 @@ type HostedFeature =
 
 type IgnoredEventName = `response.${EmptyPartEvent | `${HostedFeature}${'_' | '.'}${string}`}`
 
-/** One function per event that is read: a name that OpenAI adds is a type error until it has one. */
+/**
+ * One function for each event that is read. If OpenAI adds an event, the type check fails until the
+ * event is handled or ignored here.
+ */
 export type ResponsesEventHandlers<State> = Readonly<
   Record<Exclude<ResponsesEventName, IgnoredEventName>, (state: State, event: JsonObject) => void>
 >

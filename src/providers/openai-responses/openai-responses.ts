@@ -1,4 +1,7 @@
-/** The provider for OpenAI's Responses API, which Azure, xAI, vLLM, LM Studio and OpenRouter also serve. */
+/**
+ * The provider for OpenAI's Responses API. Other services have this API too, e.g. Azure, xAI, vLLM,
+ * LM Studio and OpenRouter.
+ */
 import { hasResponsesEndpoint } from '../has-responses-endpoint.ts'
 import type { Provider } from '../provider-interface.ts'
 import { decodeStream, decodeBody } from './response/decode-stream.ts'
@@ -23,13 +26,13 @@ export const openaiResponses: Provider = {
   createHeaders: ({ apiKey }) => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
 }
 
-/** OpenAI rejects a lower `compact_threshold`. */
+/** The lowest `compact_threshold` that OpenAI accepts. */
 const MIN_COMPACTION_THRESHOLD_TOKENS = 1000
 
 /**
- * True for models from gpt-5.6 on: if a message before their reasoning was edited, the API silently
- * drops the reasoning after it, but charges for it. The guide names no models, but describes
- * `reasoning.context`, which these have. Older models can still use such reasoning.
+ * True for models from gpt-5.6 on. If an item before the reasoning of such a model was edited, the
+ * API silently drops the reasoning, but charges for it. Older models can still use it. (OpenAI's
+ * guide names no models, but describes `reasoning.context`, which exists from gpt-5.6 on.)
  * https://developers.openai.com/api/docs/guides/preserved-reasoning
  */
 function bindsReasoning(model: string): boolean {

@@ -21,8 +21,8 @@ export function parseErrorResponse(status: number, body: JsonObject | string): F
 }
 
 /**
- * Recognizes the rejection of encrypted reasoning, which only the organization that it was made for can
- * use. The wording is checked too, because some servers send no code.
+ * True if the upstream rejects encrypted reasoning, which only the organization that it was made
+ * for can use. Checks the message as well, because some servers send no code.
  */
 export function refusesReasoning({ status, code, message }: Failure): boolean {
   if (status !== 400 && status !== 422) return false
@@ -35,8 +35,8 @@ export function refusesReasoning({ status, code, message }: Failure): boolean {
 const DECRYPTION_FAILED = /could not be|did not match|does not match|invalid|failed to/
 
 /**
- * Parses an error object of a body or a stream. A stream has no status (`null`), so it is derived from
- * the code; an error without any explanation counts as a broken upstream.
+ * Parses the error object of a body or a stream. In a stream `httpStatus` is `null`, so the status
+ * is derived from the code. An error without any explanation counts as a broken upstream.
  */
 export function parseError(error: JsonObject, httpStatus: number | null): Failure {
   const [type, ownCode] = [readString(error['type']), readString(error['code'])]
@@ -54,7 +54,7 @@ export function parseError(error: JsonObject, httpStatus: number | null): Failur
   }
 }
 
-/** Converts numbers to strings, which SDKs expect: 1301 → '1301'. */
+/** Reads a string. Converts numbers to strings, because SDKs expect strings: 1301 → '1301'. */
 function readString(value: unknown): string | null {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value !== '' ? value : null

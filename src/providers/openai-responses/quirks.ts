@@ -1,4 +1,4 @@
-/** The quirks of servers other than OpenAI's that serve the Responses API. */
+/** The quirks of the Responses wire, for servers other than OpenAI's. */
 import { countQuirk, flagQuirk, listQuirk, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
 
 export const QUIRKS: QuirkTable = {

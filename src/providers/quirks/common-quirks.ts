@@ -1,4 +1,4 @@
-/** Quirks of every upstream, whatever its wire. The modules that each quirk concerns read it. */
+/** Lists the quirks that an account of any wire can have. */
 import { isObject } from '../../core/json/json.ts'
 import { MEDIA_KINDS } from '../../core/media/content-part-media.ts'
 import {

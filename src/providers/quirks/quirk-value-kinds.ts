@@ -1,11 +1,11 @@
 /**
- * A deviation of one upstream, set under `quirks` of its account. Each wire has a table of the
- * quirks that it knows, with a parser for the value and a sentence for the README.
+ * A setting for a deviation of one upstream, in the field `quirks` of its account. Each wire has a
+ * table of its quirks, with a parser for the value and a sentence for the README.
  */
 export interface Quirk<Value = unknown> {
-  /** Names the accepted values; completes the sentence "quirks.name must be …". */
+  /** Describes the accepted values, as the end of the sentence "quirks.name must be …". */
   readonly what: string
-  /** Returns `undefined` for an invalid value. */
+  /** Reads the value; returns `undefined` if it is invalid. */
   readonly read: (value: unknown) => Value | undefined
   /** Describes the quirk in the README. */
   readonly sentence: string

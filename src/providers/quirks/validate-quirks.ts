@@ -1,6 +1,6 @@
 /**
- * Lists the errors in an account's quirks as sentences for the operator, e.g. `quirks.maxTokens
- * must be a whole number.`
+ * Lists the errors in an account's quirks as sentences for the operator, e.g.
+ * `quirks.maxTokens must be a whole number.`
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { COMMON_QUIRKS } from './common-quirks.ts'

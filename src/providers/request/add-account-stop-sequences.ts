@@ -1,6 +1,7 @@
 /**
- * Appends an account's own stop strings (`quirks.stop`, e.g. control tokens such as `<|im_end|>`
- * that its models leak) to those of the client. Returns the same object if there is nothing to add.
+ * Appends the stop sequences of an account (`quirks.stop`, e.g. control tokens such as `<|im_end|>`
+ * that its models write by mistake) to those of the client. Returns the same object if there is
+ * nothing to add.
  */
 import type { PromptParameters } from '../../core/prompt.ts'
 import type { Account } from '../provider-interface.ts'

@@ -1,6 +1,7 @@
 /**
- * Removes the optional parameters that an upstream's error message names. Only parameters of
- * generation may go: without `max_tokens`, `stop` or `tools` a request would mean something else.
+ * Removes the optional parameters that an upstream's error message names, so that the request can be
+ * sent again. Not removed: parameters without which the request would mean something else, e.g.
+ * `max_tokens`, `stop`, `tools`.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -31,10 +32,13 @@ const OPTIONAL_PARAMETERS = [
   'user',
 ] as const
 
-/** The `why` of a note that applies to all further requests for the same answer. */
+/**
+ * The `why` of a note about a removed parameter. The value is public, so it still says "refused". The
+ * parameter is removed from all further requests for the same answer.
+ */
 export const REJECTED_BY_UPSTREAM = 'refused-by-upstream'
 
-/** Returns `null` if the upstream rejected the request for another reason. */
+/** Removes the parameters that the failure names; returns `null` if it names none. */
 export function dropRejectedParameters(
   encoded: EncodedRequest,
   failure: Failure,
@@ -70,7 +74,10 @@ function omitFields(body: JsonObject, rejected: readonly (string | undefined)[])
   return Object.fromEntries(Object.entries(body).filter(([name]) => !rejected.includes(name)))
 }
 
-/** Matches complete names only: `top_pages` in a message does not name `top_p`. */
+/**
+ * True if the failure names the parameter. Matches complete names only: `top_pages` in a message
+ * does not name `top_p`.
+ */
 function isNamedIn(name: string, { param, message }: Failure): boolean {
   return param === name || new RegExp(`(?<![\\w.])${name}(?!\\w)`).test(message)
 }

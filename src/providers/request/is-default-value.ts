@@ -1,6 +1,6 @@
 /**
- * True if a field's value equals the default, e.g. `n: 1`: leaving it out loses nothing, so no note
- * is due.
+ * True if a field has its default value, e.g. `n: 1`. Leaving such a field out changes nothing, so
+ * it needs no note.
  */
 import type { Json } from '../../core/json/json.ts'
 

@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../core/json/json.ts'
 import type { EncodedRequest } from '../provider-interface.ts'
 
-/** Replaces the body, and drops the client's own bytes because they no longer match. */
+/**
+ * Replaces the body, and removes the client's own bytes, because they do not match the new body.
+ */
 export function replaceRequestBody(encoded: EncodedRequest, body: JsonObject): EncodedRequest {
   const { bytes: _bytes, ...rest } = encoded
   return { ...rest, body }

@@ -1,6 +1,6 @@
 /**
- * Stop strings that are sent upstream, and those at which the gateway ends the answer itself. Both
- * lists keep the order of the request, without duplicates and empty strings.
+ * The stop sequences that are sent upstream, and those at which the gateway ends the answer itself.
+ * Both lists are in the order of the request, without duplicates and empty strings.
  */
 export interface SplitStopSequences {
   readonly sent: readonly string[]

@@ -1,11 +1,11 @@
 /**
- * Chooses the ids of the calls of one answer. An id from the service stays; if it is empty or
- * repeated, a generated one such as `call_4fTq0zB1c` replaces it, so that the call can be answered,
- * stored and found by it.
+ * Chooses the ids of the tool calls of one answer. An id from the service is used, unless it is
+ * empty or repeated. In that case a generated id such as `call_4fTq0zB1c` replaces it, so that each
+ * call has a unique id.
  *
  * A generated id is a hash of the upstream's id of the answer (`getAnswerId`), the prompt, and the
- * call's index. So it is the same each time the answer is decoded, differs between the answers of a
- * conversation, and repeats no id of the prompt.
+ * call's index. So it is the same each time the answer is decoded, and differs between the answers
+ * of a conversation and from all ids in the prompt.
  */
 import { isToolItem, type Item } from '../../core/item.ts'
 import { shortHash } from '../short-hash.ts'

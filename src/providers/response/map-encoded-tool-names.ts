@@ -1,6 +1,6 @@
 /**
- * Maps tool names of an answer back to the client's tools, for wires that reject some names and have
- * no custom tools. Only custom tools and changed names are in the map.
+ * Maps tool names in an answer back to the client's tools, for wires that reject some names and
+ * have no custom tools. The map contains only custom tools and tools with a changed name.
  */
 import type { Prompt } from '../../core/prompt.ts'
 

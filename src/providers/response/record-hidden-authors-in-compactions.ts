@@ -1,6 +1,6 @@
 /**
- * Wraps a provider so that each compaction that it makes records the authors who were hidden from
- * the upstream. A compaction without this record may contain their messages
+ * Wraps a provider so that each of its compactions records the authors whose messages were hidden
+ * from the upstream. A compaction without this record may contain messages of these authors
  * (`context/speakers/hide-authors.ts`).
  */
 import { isUpstreamCompaction, setHiddenAuthors } from '../../core/items/compaction-item.ts'

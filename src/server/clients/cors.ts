@@ -7,7 +7,10 @@ import { isLoopbackAddress } from '../runtime/is-loopback-address.ts'
 
 export type CorsHeaders = Readonly<Record<string, string>>
 
-/** Returns null if the request comes from no web page, or from one that may not read the response. */
+/**
+ * Creates the headers; returns null if the request comes from no web page, or from a page that may
+ * not read the response.
+ */
 export function createCorsHeaders(origin: string | null, hasKeys: boolean): CorsHeaders | null {
   if (origin === null) return null
   if (hasKeys) return { 'access-control-allow-origin': '*', ...EXPOSE_ALL_HEADERS }
@@ -30,12 +33,15 @@ export function respondToPreflight(
     headers: {
       ...corsHeaders,
       'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
-      // A wildcard would not include `Authorization`.
+      // Lists the headers by name, because a wildcard does not include `Authorization`.
       'access-control-allow-headers': ['authorization', 'content-type', ...allowed].join(', '),
       'access-control-max-age': '7200',
     },
   })
 }
 
-/** The gateway's own headers, and those that OpenAI's SDK adds in a browser, e.g. `x-stainless-os`. */
+/**
+ * Matches the gateway's own headers, and those that OpenAI's SDK sends in a browser, e.g.
+ * `x-stainless-os`.
+ */
 const ALLOWED_HEADERS = /^(?:x-backstory|x-stainless|openai)-[a-z-]+$/

@@ -6,7 +6,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
-/** Returns the same object if every tool sets `strict`. */
+/** Returns the body with `strict` set; the same object if every tool sets it already. */
 export function defaultToolStrictToFalse(body: JsonObject): JsonObject {
   const { tools } = body
   if (!Array.isArray(tools)) return body

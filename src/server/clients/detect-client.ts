@@ -26,7 +26,7 @@ export function detectClient(
     isOpenWebUi,
     hasShortLines: isOpenWebUi || needsShortLines(headers),
     isTask,
-    // A marker in an answer that is not stored would name nothing.
+    // An answer that is not stored gets no marker, because the marker would refer to no turn.
     receivesMarkers: acceptsMarkers && remembers === 'on' && !isTask && requestsOneText(body),
     isTemporary:
       isTemporaryChatId(headers, 'x-backstory-chat') ||
@@ -54,7 +54,10 @@ function isTemporaryChatId(headers: Headers, name: string): boolean {
   return headers.get(name)?.startsWith('local:') === true
 }
 
-/** False for JSON, which cannot contain a marker, and for several answers (`n`), which cannot share one. */
+/**
+ * True if the request asks for one answer as text. JSON cannot contain a marker, and several
+ * answers (`n`) cannot share one.
+ */
 function requestsOneText({ n, response_format: format, text }: JsonObject): boolean {
   if (typeof n === 'number' && n > 1) return false
   return !isJsonFormat(format) && !(isObject(text) && isJsonFormat(text['format']))

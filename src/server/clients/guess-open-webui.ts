@@ -22,7 +22,10 @@ const FIELDS_NEVER_SENT =
   `store include text metadata background conversation truncation parallel_tool_calls
   context_management service_tier safety_identifier`.split(/\s+/)
 
-/** Open WebUI sends a `type` in each item, a list as `content`, and neither `id` nor `status`. */
+/**
+ * True if an item looks as Open WebUI sends it: with a `type`, with a list as `content`, and
+ * without `id` and `status`.
+ */
 function looksLikeOpenWebUiItem(item: Json): boolean {
   if (!isObject(item) || item['id'] !== undefined || item['status'] !== undefined) return false
   if (item['type'] === 'message') return Array.isArray(item['content'])

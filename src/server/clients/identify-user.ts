@@ -42,7 +42,7 @@ export function identifyUser(
   )
 }
 
-/** The user is part of database keys, so its length is limited. */
+/** Rejects a user id that is too long, because it becomes part of database keys. */
 function checkLength(user: string | null): string | null {
   if (user === null || user.length <= MAX_CHARS) return user
   throw new GatewayError(

@@ -1,7 +1,8 @@
 /**
- * Recognizes Open WebUI's task requests (titles, tags, follow-up questions, search queries …) by their
- * prompts. Used when the header `X-Backstory-Task` is missing. Administrators can reword the prompts, so
- * this can be wrong: a task taken for a chat is stored needlessly, a chat taken for a task is not stored.
+ * Recognizes Open WebUI's task requests (titles, tags, follow-up questions, search queries …) by
+ * their prompts, if the header `X-Backstory-Task` is missing. Administrators can change the
+ * prompts, so the result may be wrong: the gateway then stores a task needlessly, or does not store
+ * a chat.
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
@@ -10,7 +11,8 @@ export function isOpenWebUiTaskRequest(body: JsonObject): boolean {
   if (Array.isArray(tools) && tools.length > 0) return false
   const texts = readFirstTexts(body)
   if (texts === null) return false
-  // Merging the answers of several models is the only task that is streamed.
+  // Checks this prompt first, because merging the answers of several models is the only task that
+  // is streamed.
   if (texts.some((text) => text.startsWith(MERGE_PROMPT))) return true
   return body['stream'] !== true && (texts.some(startsLikeTask) || isToolChoice(texts))
 }
@@ -24,7 +26,7 @@ const PROMPT_STARTS: readonly string[] = [
   "You are Open WebUI's private memory reviewer",
 ]
 
-/** Start of a normal chat question about documents, which begins like a task. */
+/** The beginning of a normal question about documents, which looks like the beginning of a task. */
 const DOCUMENT_QUESTION = '### Task:\nRespond to the user query'
 
 function startsLikeTask(text: string): boolean {
@@ -36,7 +38,10 @@ function startsLikeTask(text: string): boolean {
   )
 }
 
-/** Recognizes the prompt that lets a model without native tool calls choose a tool. */
+/**
+ * True for the prompt with which Open WebUI lets a model choose a tool that has no native tool
+ * calls.
+ */
 function isToolChoice([first, second]: readonly string[]): boolean {
   return (
     first?.startsWith('Available Tools: ') === true && second?.startsWith('History:\n') === true

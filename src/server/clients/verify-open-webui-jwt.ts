@@ -1,7 +1,7 @@
 /**
- * Verifies the JSON Web Token by which Open WebUI identifies a user. It is signed with HMAC-SHA-256 and
- * a secret that Open WebUI and the gateway share. The algorithm is fixed: a token that names another
- * one is rejected, so that no token can choose a weaker one.
+ * Verifies the JSON Web Token with which Open WebUI identifies a user. The token is signed with
+ * HMAC-SHA-256 and a secret that Open WebUI and the gateway share. A token that names another
+ * algorithm is rejected, so that no token can choose a weaker one.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isObject, tryParseJsonObject } from '../../core/json/json.ts'
@@ -10,7 +10,10 @@ export type VerifiedIdentity =
   | { readonly user: string; readonly fault: null }
   | { readonly user: null; readonly fault: IdentityFault }
 
-/** `expired` is separate because its remedy is a correct clock, not a correct secret. */
+/**
+ * The reason why a token is invalid. `expired` is separate, because the operator must correct a
+ * clock, not the secret.
+ */
 export type IdentityFault = 'forged' | 'expired'
 
 /** Allowed difference between the clocks of the two machines. */

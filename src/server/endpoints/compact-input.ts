@@ -76,7 +76,7 @@ export async function compactInput(
   }
 }
 
-/** The upstream endpoint rejects other fields of a Responses request. */
+/** The fields that are sent to the upstream's endpoint, which rejects others. */
 const COMPACT_FIELDS = [
   'model',
   'input',

@@ -18,7 +18,7 @@ export async function countTokens(
   ports: GatewayDependencies,
 ): Promise<JsonObject> {
   const body = await readJsonObject()
-  // A request with only instructions or tools has no input.
+  // `input` may be missing in a request that has only instructions or tools.
   const dryRun = { ...body, input: body['input'] ?? [], stream: false }
   const clientRequest = parseRequestWithOverrides(responsesDialect, dryRun)
   const prepared = await prepareDryRun(clientRequest, caller, ports)
@@ -31,7 +31,7 @@ export async function countTokens(
   }
 }
 
-/** The upstream endpoint rejects other fields of a Responses request. */
+/** The fields that are sent to the upstream's endpoint, which rejects others. */
 const COUNTED_FIELDS = [
   'model',
   'input',
@@ -45,7 +45,10 @@ const COUNTED_FIELDS = [
   'personality',
 ]
 
-/** Resolves to null if the upstream fails: the caller then estimates. */
+/**
+ * Requests the count from the upstream. Resolves to null if the upstream fails; the caller then
+ * estimates the count.
+ */
 async function requestTokenCount(
   prepared: PreparedRequest,
   ports: Ports<'log' | 'transport'>,

@@ -17,7 +17,7 @@ import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { parseJsonBody } from '../parse-json-body.ts'
 import { readRequest } from '../read-request.ts'
 
-/** `runs` is null for a dialect without background answers. */
+/** Answers a request. `runs` is null for a dialect without background answers. */
 export async function createAnswer(
   dialect: Dialect,
   { headers, caller, exchange, readBytes }: AuthenticatedRequest,
@@ -28,7 +28,8 @@ export async function createAnswer(
   const body = parseJsonBody(await readBytes())
   const parsed = readRequest(dialect, body, headers, ports.settings)
   const isResumable = headers.get(RESUMABLE_HEADER) === 'true'
-  // Any client may read such an answer later, so it is not adapted to the client that requested it.
+  // An answer that outlives its client is not adapted to that client, because any client may read
+  // it later.
   const outlivesClient = isResumable || parsed.storage.background
   const clientRequest = outlivesClient ? { ...parsed, client: DEFAULT_CLIENT_TRAITS } : parsed
   const request = { dialect, clientRequest, caller, exchange, options, isResumable }

@@ -29,7 +29,8 @@ export async function explainAnswer(
   if (turnId === null) throw createNotStoredError(id)
   const parameter = new URL(request.url).searchParams.get('round')
   const requested = readOptional(asRound, parameter, 'round') ?? 0
-  // Loading the request first waits for pending writes, so that the turn loaded after it is complete.
+  // Loads the request first: this waits for pending writes, so that the turn that is loaded after
+  // it is complete.
   const last = await queryStoreOrThrow(() => loadSentRequest(turnId, caller, ports))
   const turn = await queryStoreOrThrow(() => ports.archive.loadTurn(caller, turnId))
   if (turn === null || turn.deletedAtMs !== null || last === undefined)
@@ -91,7 +92,7 @@ function renderAnswer({
   }
 }
 
-/** A count is null if the provider did not report it. */
+/** Renders the usage. A count that the provider did not report is null. */
 function renderUsage(usage: TokenUsage | null, estimated: number): JsonObject {
   return {
     estimated_input_tokens: estimated,

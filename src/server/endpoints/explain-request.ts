@@ -39,7 +39,10 @@ export async function explainRequest(
   return formatExplanation(request, rendered, explanation.body)
 }
 
-/** Without the field `api`, a body with `messages` is Chat Completions and any other is Responses. */
+/**
+ * Returns the dialect that the field `api` names. Without it, a body with `messages` is Chat
+ * Completions, and any other is Responses.
+ */
 export function detectDialect(requestBody: JsonObject) {
   const { api, ...body } = requestBody
   const name = readOptional(asOneOf(['chat', 'responses'] as const), api, 'api')
@@ -47,8 +50,8 @@ export function detectDialect(requestBody: JsonObject) {
 }
 
 /**
- * A dry run calls no model. If a summary or a compaction has to be made before sending, the prompt is
- * returned uncut with a note about that; otherwise it is fitted to the model's window.
+ * Fits the prompt to the model's window without calling a model. If that requires a new summary or
+ * a compaction, returns the prompt uncut, with a note.
  */
 function fitWithoutSummarizing(
   prepared: PreparedRequest,

@@ -37,7 +37,10 @@ export async function listSummaries(
   )
 }
 
-/** `isActive`: models are sent the summary in place of the items that it covers. */
+/**
+ * Renders a summary. `isActive` is true if models are sent this summary in place of the items that
+ * it covers.
+ */
 export function renderSummary({ stored }: ActiveSummary, isActive: boolean): JsonObject {
   return {
     object: 'context.summary',

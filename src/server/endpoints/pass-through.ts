@@ -46,14 +46,17 @@ export async function forwardRequest(
   const reply = await call.reply
   const headers = filterHeaders(Object.entries(reply.headers))
   if (method === 'HEAD') {
-    // A reply to HEAD has no body to read, so the call ends here.
+    // Ends the call here, because a reply to HEAD has no body.
     call.cancel()
     return new Response(null, { status: reply.status, headers })
   }
   return exchange.startStream(reply.status, headers, (client) => relayRawBody(call, reply, client))
 }
 
-/** Routes by the model in the body; without one, returns the first account with an OpenAI wire. */
+/**
+ * Chooses the account by the model in the body. Without a model, returns the first account with a
+ * wire of OpenAI.
+ */
 function chooseAccount(
   { method, url, headers }: AuthenticatedRequest,
   body: Uint8Array,
@@ -84,7 +87,10 @@ function findModelName(contentType: string, body: Uint8Array): string | null {
   return MODEL_FIELD.exec(new TextDecoder('latin1').decode(body))?.[1] ?? null
 }
 
-/** Headers that describe one connection or its body, hold a key or a cookie, or identify the user. */
+/**
+ * Headers that are not forwarded, because they describe one connection or its body, contain a key
+ * or a cookie, or identify the user.
+ */
 const NOT_FORWARDED =
   /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|host|content-length|accept-encoding|authorization|api-key|x-api-key|cookie|set-cookie|expect|proxy-.*|origin|x-openwebui-.*|x-backstory-.*)$/
 

@@ -9,12 +9,12 @@ import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 interface PlanOptions {
-  /** If null, the model of the latest turn. */
+  /** The model to plan for; if null, the model of the latest turn. */
   readonly model: string | null
   readonly summaries: Partial<SummaryRules>
 }
 
-/** Resolves to null if the conversation has no items yet. */
+/** Plans the prompt; resolves to null if the conversation has no items yet. */
 export async function planStoredConversation(
   conversation: string,
   { model, summaries }: PlanOptions,

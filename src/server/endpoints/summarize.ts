@@ -114,7 +114,7 @@ async function createSummary(
   }
 }
 
-/** Result if the conversation has no turns beyond those that stay in full, or too few tokens. */
+/** The result if no turn is old enough to be summarized, or the old turns have too few tokens. */
 const NO_SUMMARY: JsonObject = {
   object: 'context.summary',
   id: null,

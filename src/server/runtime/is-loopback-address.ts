@@ -10,7 +10,10 @@ export function isLoopbackAddress(address: string): boolean {
   )
 }
 
-/** Removes a port only after a single colon: an IPv6 address has several. */
+/**
+ * Removes the port. Only a single colon precedes a port, because an IPv6 address has several
+ * colons.
+ */
 function removePort(address: string): string {
   const colon = address.indexOf(':')
   return colon > 0 && colon === address.lastIndexOf(':') ? address.slice(0, colon) : address

@@ -1,19 +1,20 @@
 /**
- * Writes a streamed answer as HTTP chunks, each with a single write to the socket. Node itself writes a
- * chunk's length, data and line ends separately, which would be the most expensive step of streaming a
- * token. Pieces that are written in the same turn of the event loop become one chunk.
+ * Writes a streamed answer as HTTP chunks, each with a single write to the socket. Node itself
+ * writes the length, the data and the line ends of a chunk separately, which would be the most
+ * expensive step of streaming a token. Pieces that are written in the same pass of the event loop
+ * become one chunk.
  */
 import type { ServerResponse } from 'node:http'
 
 export interface NodeChunkWriter {
-  /** Returns false when the socket's buffer is full. */
+  /** Writes a piece; returns false if the socket's buffer is full. */
   readonly write: (piece: string | Uint8Array) => boolean
-  /** Writes the pieces collected so far instead of buffered for the end of the event loop's turn. */
+  /** Writes the collected pieces now, instead of at the end of the event loop's pass. */
   readonly flush: () => void
   readonly hasStarted: () => boolean
 }
 
-/** `onDrain` is called when the socket's buffer has room again. */
+/** Creates the writer, which calls `onDrain` when the socket's buffer has room again. */
 export function createNodeChunkWriter(
   outgoing: ServerResponse,
   onDrain: () => void,
@@ -34,7 +35,8 @@ export function createNodeChunkWriter(
     // If the buffer was full before, a drain listener is already set.
     if (writeChunk(outgoing, text, encoding) || isFull) return
     isFull = true
-    // The response emits no `drain` for data that was written directly to the socket.
+    // Listens to the socket, because the response emits no `drain` for data that was written
+    // directly to the socket.
     if (!outgoing.writableNeedDrain) outgoing.socket?.once('drain', handleDrain)
   }
   const buffer = (text: string, textEncoding: typeof encoding): void => {
@@ -53,7 +55,7 @@ export function createNodeChunkWriter(
         if (typeof piece === 'string') buffer(piece, 'utf8')
         else buffer(decodeLatin1(piece), 'latin1')
       } else {
-        // The first piece is written by Node, together with the headers.
+        // Lets Node write the first piece, together with the headers.
         hasStarted = true
         isFull = !outgoing.write(piece)
       }
@@ -68,7 +70,8 @@ const MAX_BUFFERED_CHARS = 64 * 1024
 
 function writeChunk(outgoing: ServerResponse, text: string, encoding: 'utf8' | 'latin1'): boolean {
   const { socket } = outgoing
-  // While the response itself has unsent data, a direct write would overtake it.
+  // Writes through the response if it has unsent data, because a direct write would be sent before
+  // that data.
   if (socket === null || !outgoing.chunkedEncoding || outgoing.writableLength > 0) {
     return outgoing.write(text, encoding)
   }
@@ -76,7 +79,10 @@ function writeChunk(outgoing: ServerResponse, text: string, encoding: 'utf8' | '
   return socket.write(`${size.toString(16)}\r\n${text}\r\n`, encoding)
 }
 
-/** Converts bytes to characters 1:1, so that they can be joined with the chunk's length and line ends. */
+/**
+ * Converts each byte to one character, so that bytes can be joined with the chunk's length and line
+ * ends.
+ */
 function decodeLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }

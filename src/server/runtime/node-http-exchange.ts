@@ -1,4 +1,7 @@
-/** Implements HttpExchange with Node's request and response, because Web Streams cost more per token. */
+/**
+ * Implements HttpExchange with Node's request and response objects, because Web Streams take more
+ * time for each token.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
@@ -15,7 +18,7 @@ export function createNodeHttpExchange(
 ): HttpExchange {
   const isDisconnected = (): boolean => outgoing.destroyed && !outgoing.writableFinished
   const onDisconnect = (callback: () => void): void => {
-    // `close` is emitted only once, so a later listener must be called at once.
+    // Calls a later listener at once, because `close` is emitted only once.
     if (isDisconnected()) return callback()
     outgoing.once('close', () => {
       if (!outgoing.writableFinished) callback()
@@ -44,7 +47,8 @@ export function createNodeHttpExchange(
         isDisconnected,
       }
       run(client)
-      // Headers are sent with the first bytes, or without any if none are written at once.
+      // Sends the headers with the first bytes, or alone if no bytes are written in this pass of
+      // the event loop.
       setImmediate(() => {
         if (!writer.hasStarted()) outgoing.flushHeaders()
       })
@@ -75,7 +79,7 @@ function readIncoming(incoming: IncomingMessage, limitBytes: number): Promise<Ui
     incoming.on('data', collect)
     const fail = (): void => reject(createAbortedRequestError())
     incoming.once('end', () => {
-      // Otherwise the listeners would keep the chunks in memory until the answer ends.
+      // Removes the listeners, which would keep the chunks in memory until the answer ends.
       incoming.off('data', collect)
       incoming.off('error', fail)
       resolve(concatBytes(chunks))

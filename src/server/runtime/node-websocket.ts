@@ -1,6 +1,7 @@
 /**
- * WebSockets on Node. An upgrade request passes through the app like any other request, with the same
- * paths, keys and errors. If a route accepts it, the package `ws` takes over the connection.
+ * Serves WebSockets on Node. An upgrade request passes through the app like any other request, with
+ * the same paths, keys and errors. If a route accepts it, the package `ws` takes over the
+ * connection.
  */
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -33,7 +34,9 @@ export interface UpgradeOptions {
   readonly pingMs: number
 }
 
-/** False for other upgrades, such as `h2c` (HTTP/2): a server may ignore those. */
+/**
+ * True for an upgrade to a WebSocket. A server may ignore other upgrades, such as `h2c` (HTTP/2).
+ */
 export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
@@ -111,7 +114,7 @@ function attachListener(
     listener.onMessage(isBinary ? null : data.toString(), data.length),
   )
   socket.once('close', () => listener.onClosed())
-  // `ws` closes the socket after an error, with a code for the reason.
+  // Ignores errors: after an error, `ws` closes the socket with a code for the reason.
   socket.on('error', () => undefined)
   return listener
 }

@@ -1,7 +1,7 @@
 /** Tracks work that continues after an answer was sent, so that a stopping process can wait for it. */
 export interface PendingWork {
   readonly waitUntil: (work: Promise<unknown>) => void
-  /** Resolves when all work is done, including work that starts while waiting. */
+  /** Resolves when all work is done, including work that starts in the meantime. */
   readonly whenIdle: () => Promise<void>
 }
 
@@ -9,7 +9,7 @@ export function trackPendingWork(): PendingWork {
   const pending = new Set<Promise<unknown>>()
   return {
     waitUntil(work) {
-      // The code that starts the work logs its errors.
+      // Ignores errors of the work, because the code that started it logs them.
       const done = work.catch(() => undefined).finally(() => pending.delete(done))
       pending.add(done)
     },

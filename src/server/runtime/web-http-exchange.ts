@@ -24,7 +24,10 @@ export function createWebHttpExchange(
   }
 }
 
-/** An aborted signal emits no further event, so the callback is then called at once. */
+/**
+ * Calls the callback when the signal is aborted; at once if it was aborted before, because it then
+ * emits no event.
+ */
 function onAbort(signal: AbortSignal, callback: () => void): void {
   if (signal.aborted) callback()
   else signal.addEventListener('abort', callback, { once: true })
@@ -43,7 +46,10 @@ async function readBody(request: Request, limitBytes: number): Promise<Uint8Arra
   return concatBytes(chunks)
 }
 
-/** Creates a client whose writes are read from a Web Stream. It is full while one piece is unread. */
+/**
+ * Creates a client stream whose data is read from a Web Stream. It counts as full while one piece
+ * is unread.
+ */
 function createStreamClient(signal: AbortSignal) {
   const utf8 = new TextEncoder()
   let onDrain = (): void => undefined

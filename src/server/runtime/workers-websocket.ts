@@ -1,11 +1,11 @@
 /**
- * WebSockets on Cloudflare Workers. The runtime does not report how much unsent data it buffers, so
- * `send` always reports room for more.
+ * Serves WebSockets on Cloudflare Workers. The runtime does not report how much unsent data it
+ * buffers, so `send` always reports that the buffer has room.
  */
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import type { ClientWebSocket, AcceptUpgrade } from '../../gateway/websocket-interface.ts'
 
-/** Returns `{}` for a request without `Upgrade: websocket`. */
+/** Returns the method that accepts the upgrade; `{}` for a request without `Upgrade: websocket`. */
 export function createWorkersUpgrade(request: Request): Pick<HttpExchange, 'upgradeToWebSocket'> {
   const isUpgrade = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
   return isUpgrade ? { upgradeToWebSocket } : {}
@@ -29,7 +29,7 @@ const upgradeToWebSocket: AcceptUpgrade = (listen) => {
   })
   gatewaySide.addEventListener('close', () => {
     listener.onClosed()
-    // The runtime does not answer the client's close frame by itself.
+    // Closes the gateway's side, because the runtime does not reply to the client's close frame.
     if (gatewaySide.readyState !== WebSocket.CLOSED) gatewaySide.close(1000)
   })
   gatewaySide.addEventListener('error', () => listener.onClosed())

@@ -1,10 +1,12 @@
-/** Routes of background responses: following the stream of one, and cancelling it. */
+/**
+ * Routes of background responses: streaming the events of a running response, and cancelling it.
+ */
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import type { BackgroundRuns } from '../../background/background-runs.ts'
 import { requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
 
 export interface BackgroundRunRoute extends Pick<StoredObjectRoute, 'method' | 'path'> {
-  /** Resolves to null to leave the request to the routes of stored responses. */
+  /** Serves a request; resolves to null to leave it to the routes of stored responses. */
   readonly handle: (request: AuthenticatedRequest) => Promise<Response | null>
 }
 

@@ -74,7 +74,7 @@ async function addItems(
 
 interface ConversationItems {
   readonly conversation: JsonObject
-  /** All items, oldest first, including removed ones (`isHidden`). */
+  /** All items of the conversation, oldest first, including removed items (`isHidden`). */
   readonly items: readonly ListedItem[]
 }
 

@@ -1,6 +1,7 @@
 /**
- * Routes for a conversation's policy overrides and for its reset. The overrides are JSON like a
- * request's field `backstory`. After a reset, models are sent only later items; all stay listed.
+ * Routes for a conversation's policy overrides and for its reset. The overrides have the JSON
+ * format of a request's field `backstory`. After a reset, models are sent only later items, but
+ * lists still contain all items.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'

@@ -80,7 +80,7 @@ export function readConversationId({ getPathParameter }: AuthenticatedRequest): 
   return requireIdPrefix(getPathParameter('id'), 'conv', 'conversation_id')
 }
 
-/** Loads the conversation; throws if the caller has none with this id. */
+/** Loads a conversation; throws if the caller has none with this id. */
 export async function requireConversation(
   id: string,
   param: string | null,
@@ -101,8 +101,9 @@ export function renderConversationOrThrow(
 }
 
 /**
- * Checks the policy overrides of a conversation and returns the JSON to store: null for none, the
- * client's object unchanged, or for the name of a policy, such as `"lean"`, an equivalent object.
+ * Checks the policy overrides of a conversation and returns the JSON to store: null for none, an
+ * object of the client unchanged, and an equivalent object for the name of a policy such as
+ * `"lean"`.
  */
 export function checkContextOverrides(value: unknown, path: string): JsonObject | null {
   if (value === null || value === undefined) return null

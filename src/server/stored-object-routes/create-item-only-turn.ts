@@ -14,7 +14,7 @@ export interface ItemOnlyTurnPosition {
   readonly chain: readonly StoredTurn[]
 }
 
-/** OpenAI's limit for one request. */
+/** OpenAI's maximum number of items in one request. */
 const MAX_ITEMS = 20
 
 export async function parseAddedItems(
@@ -48,8 +48,8 @@ export function createItemOnlyTurn(
     origin: NO_ORIGIN,
     createdAtMs: nowMs(),
     request: {},
-    // Digests of large request fields, such as tools, are inherited so that the next turn need not
-    // store unchanged fields again.
+    // The turn gets the digests of its parent's large request fields, e.g. tools, so that the next
+    // turn does not store the same fields again.
     ...(head === undefined ? {} : { digests: head.digests }),
     input: items,
   }

@@ -1,4 +1,7 @@
-/** Routes that delete a summary. Models are then sent the original items that it had replaced. */
+/**
+ * Routes that delete a summary. Afterwards models are sent the original items again that it
+ * replaced.
+ */
 import { createNotFoundError } from '../../core/errors/gateway-error.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import { readConversationId, requireConversation } from './conversations.ts'

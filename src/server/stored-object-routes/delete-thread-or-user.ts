@@ -1,9 +1,10 @@
 /**
- * Routes that delete all stored data of a conversation or of a user, at once and for good, including
- * data that is being written at that moment. A request with a user may delete only that user's data.
+ * Routes that delete all stored data of a conversation or of a user at once, including data that is
+ * being written at that moment. A request with a user may delete only that user's data.
  *
- * A conversation is deleted with all of its branches. A cloned chat looks like a regenerated branch,
- * so its shared turns are deleted, too, and it continues with the text that its client has.
+ * A conversation is deleted with all of its branches. A cloned chat looks like a regenerated
+ * branch, so the turns that it shares are deleted too, and it continues with the text that its
+ * client sends.
  */
 import { responseId, turnIdOfCompletion, turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -25,8 +26,8 @@ async function deleteThread(
   const id = request.getPathParameter('id')
   const turnId = parseTurnId(id)
   const { tenant, user } = request.caller
-  const deleteThread = () => recall.forgetThread({ tenant, user, turnId, nowMs: nowMs() })
-  const turns = await queryStoreOrThrow(deleteThread, MAY_BE_INCOMPLETE)
+  const deleteStoredTurns = () => recall.deleteThread({ tenant, user, turnId, nowMs: nowMs() })
+  const turns = await queryStoreOrThrow(deleteStoredTurns, MAY_BE_INCOMPLETE)
   if (turns === 0) throw createNotFoundError(`Nothing is remembered of '${shortenForError(id)}'.`)
   return renderDeletion(turns)
 }
@@ -37,11 +38,14 @@ async function deleteUser(
 ) {
   const user = readPermittedUser(request)
   const { tenant } = request.caller
-  const deleteUser = () => recall.forgetUser(tenant, user, nowMs())
-  return renderDeletion(await queryStoreOrThrow(deleteUser, MAY_BE_INCOMPLETE))
+  const deleteStoredData = () => recall.deleteUser(tenant, user, nowMs())
+  return renderDeletion(await queryStoreOrThrow(deleteStoredData, MAY_BE_INCOMPLETE))
 }
 
-/** Parses `resp_…`, `chatcmpl-…` or the 20 characters of a marker: each contains the turn's id. */
+/**
+ * Returns the turn id in a response id (`resp_…`), a chat completion id (`chatcmpl-…`) or a marker
+ * of 20 characters.
+ */
 export function parseTurnId(id: string, param = 'id'): string {
   const turnId = turnIdOfResponse(id) ?? turnIdOfCompletion(id) ?? turnIdOfResponse(responseId(id))
   if (turnId !== null) return turnId

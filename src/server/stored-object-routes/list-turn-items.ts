@@ -1,6 +1,6 @@
 /**
- * Lists the items of a chain of turns with ids that never change: an item's own id, or an id derived
- * from its position if it has none or an earlier item has the same one.
+ * Lists the items of a chain of turns with ids that never change. An item has its own id, or an id
+ * derived from its position if it has none or an earlier item has the same id.
  */
 import { itemId, type ItemPlace } from '../../core/turn-derived-ids.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
@@ -22,7 +22,10 @@ export interface ListedItem extends PageEntry {
   readonly render: () => JsonObject
 }
 
-/** Lists the oldest first. With `lastPart: 'question'` the output of the last turn is omitted. */
+/**
+ * Lists the items, oldest first. With `lastPart: 'question'`, leaves out the output of the last
+ * turn.
+ */
 export function listTurnItems(
   chain: readonly StoredTurn[],
   lastPart: 'question' | 'answer',

@@ -6,7 +6,7 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { shortenForError } from './route-interface.ts'
 
 export interface Paging {
-  /** Id of the entry after which the page starts, in the requested order. */
+  /** The page begins after the entry with this id, in the requested order. */
   readonly after: string | null
   readonly limit: number
   readonly order: 'asc' | 'desc'
@@ -24,7 +24,10 @@ export function readPaging(query: URLSearchParams, defaultOrder: Paging['order']
 const asLimit = asIntegerBetween(1, 100)
 const asOrder = asOneOf(['asc', 'desc'])
 
-/** Converts `"20"` to 20. Other text is returned unchanged, for the check that rejects it. */
+/**
+ * Converts digits to a number: `"20"` → 20. Other text is returned unchanged, so that a later check
+ * rejects it.
+ */
 function convertDigits(text: string): number | string {
   return /^-?\d{1,15}$/.test(text) ? Number(text) : text
 }
@@ -62,7 +65,10 @@ export function createUnknownCursorError(after: string): GatewayError {
   )
 }
 
-/** An empty list has `""` as its first and last id, because strict clients reject null there. */
+/**
+ * Renders a list. If it is empty, its first and last id are `""`, because strict clients reject
+ * null.
+ */
 export function renderList(data: readonly JsonObject[], hasMore: boolean): JsonObject {
   const idOf = (entry: JsonObject | undefined) => entry?.['id'] ?? ''
   return {

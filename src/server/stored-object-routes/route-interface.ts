@@ -8,9 +8,9 @@ import type { AuthenticatedRequest } from '../authenticated-request.ts'
 
 export interface StoredObjectRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Without `/v1` and with parameters, for example `/responses/:id`. */
+  /** The path without `/v1`, with parameters, for example `/responses/:id`. */
   readonly path: string
-  /** Resolves to null to leave the request to the next route with the same path. */
+  /** Serves a request; resolves to null to leave it to the next route with the same path. */
   readonly handle: (
     request: AuthenticatedRequest,
     world: GatewayDependencies,
@@ -24,7 +24,10 @@ export async function readMetadata({ readJsonObject }: AuthenticatedRequest): Pr
   return readOptional(asMetadata, metadata, 'metadata') ?? {}
 }
 
-/** Rejects an id of another kind, e.g. `conv_1` for `resp`, with status 400; unknown ids get 404 later. */
+/**
+ * Returns the id, or rejects an id of another kind with status 400, e.g. `conv_1` for the prefix
+ * `resp`.
+ */
 export function requireIdPrefix(id: string, prefix: string, param: string): string {
   if (id.startsWith(`${prefix}_`)) return id
   throw new GatewayError(

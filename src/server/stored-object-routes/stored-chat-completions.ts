@@ -131,7 +131,9 @@ function readCompletionId({ getPathParameter }: AuthenticatedRequest) {
   return { id: completionId(turnId), turnId }
 }
 
-/** Throws unless the turn is a chat completion that ended without an error and is not deleted. */
+/**
+ * Returns the turn. Throws if it is no chat completion, is deleted, or did not end successfully.
+ */
 function requireCompletion(turn: StoredTurn | null, id: string): StoredTurn {
   const isStored = turn !== null && turn.dialect === 'chat' && turn.deletedAtMs === null
   if (isStored && (turn.state === 'complete' || turn.state === 'incomplete')) return turn

@@ -66,7 +66,10 @@ async function loadChain(
   return chain ?? []
 }
 
-/** Throws for a deleted turn and for a chat completion, which is stored in the same table. */
+/**
+ * Returns the turn. Throws if it is deleted, or if it is a chat completion, which is stored in the
+ * same table.
+ */
 function requireResponse(turn: StoredTurn | null, id: string): StoredTurn {
   if (turn === null || turn.dialect !== 'responses' || turn.deletedAtMs !== null) {
     throw createResponseNotFoundError(id)

@@ -71,7 +71,7 @@ type MemorySubject =
 interface MemoryTarget {
   readonly key: LayerKey
   readonly subject: MemorySubject
-  /** Number of rounds in the conversation so far; 0 for the memory of a user. */
+  /** Number of rounds that the conversation has so far; 0 for the memory of a user. */
   readonly round: number
 }
 

@@ -1,18 +1,22 @@
 /**
- * Queues the messages of a connection: at most 16, together no larger than one message may be. A message
- * beyond these limits is replaced by an error, which the client receives in its place.
+ * Queues the messages of a connection: at most 16, with a total size of at most one maximum
+ * message. An error takes the place of a message beyond these limits and is sent to the client when
+ * its turn comes.
  */
 import { createRequestTooLargeError } from '../runtime/request-too-large-error.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
 export interface QueuedMessage {
-  /** Null for a binary message. */
+  /** The text of the message; null for a binary message. */
   readonly text: string | null
   readonly bytes: number
 }
 
 export interface MessageQueue {
-  /** Returns false after 256 rejected messages: such a client does not read its errors. */
+  /**
+   * Adds a message. Returns false after 256 rejected messages, because such a client does not read
+   * its errors.
+   */
   readonly add: (message: QueuedMessage) => boolean
   readonly take: () => QueuedMessage | GatewayError | undefined
   readonly clear: () => void

@@ -1,4 +1,4 @@
-/** `GET /v1/responses` with `Upgrade: websocket`: turns the connection into a WebSocket. */
+/** `GET /v1/responses` with `Upgrade: websocket`: upgrades the connection to a WebSocket. */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'

@@ -1,6 +1,6 @@
 /**
  * Serves one message of a WebSocket like a request to `POST /v1/responses`, and writes its answer or
- * its error as frames.
+ * its error as messages.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
@@ -12,9 +12,12 @@ import { answerRequest } from '../../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import type { ClientWebSocket } from '../../gateway/websocket-interface.ts'
-import { createFrameHttpExchange, type FrameHttpExchange } from './frame-http-exchange.ts'
+import {
+  createWebSocketHttpExchange,
+  type WebSocketHttpExchange,
+} from './websocket-http-exchange.ts'
 import type { QueuedMessage } from './message-queue.ts'
-import { readRequestBody, readStreamId, readFrame } from './read-frame.ts'
+import { readRequestBody, readStreamId, readClientMessage } from './read-client-message.ts'
 import type { UnstoredAnswerCache, StreamAnswerCache } from './unstored-answer-cache.ts'
 
 export interface ConnectionContext extends Pick<HttpExchange, 'isLocal' | 'waitUntil'> {
@@ -22,15 +25,18 @@ export interface ConnectionContext extends Pick<HttpExchange, 'isLocal' | 'waitU
   readonly cache: UnstoredAnswerCache
   readonly caller: Caller
   readonly world: GatewayDependencies
-  /** True if the client uses the protocol's beta, by its header `OpenAI-Beta`. */
+  /** True if the client uses the beta of the protocol (header `OpenAI-Beta`). */
   readonly isBeta: boolean
 }
 
-/** Resolves when the answer has ended; never rejects. `onStart` receives its exchange. */
+/**
+ * Serves a message. Resolves when the answer has ended, and never rejects. `onStart` receives the
+ * exchange of the answer.
+ */
 export async function serveClientMessage(
   message: QueuedMessage | GatewayError,
   connection: ConnectionContext,
-  onStart: (started: FrameHttpExchange) => void,
+  onStart: (started: WebSocketHttpExchange) => void,
 ): Promise<void> {
   const { socket, cache, caller, world, isBeta } = connection
   let streamId: string | null = null
@@ -38,13 +44,13 @@ export async function serveClientMessage(
   let previousId: string | null = null
   try {
     if (message instanceof GatewayError) throw message
-    const frame = readFrame(message.text)
-    streamId = readStreamId(frame)
-    const body = readRequestBody(frame, isBeta)
+    const request = readClientMessage(message.text)
+    streamId = readStreamId(request)
+    const body = readRequestBody(request, isBeta)
     stream = cache.openStream(streamId)
     previousId = readPreviousId(body)
     const clientRequest = parseRequestWithOverrides(responsesDialect, body)
-    const started = createFrameHttpExchange(socket, streamId, connection)
+    const started = createWebSocketHttpExchange(socket, streamId, connection)
     onStart(started)
     const { store: turnStore, recordForConnection } = stream
     const { exchange } = started
@@ -62,7 +68,7 @@ export async function serveClientMessage(
     await started.whenEnded
   } catch (error) {
     stream?.evict(previousId)
-    sendErrorFrame(socket, convertUnexpectedError(error, world.log), streamId)
+    sendErrorMessage(socket, convertUnexpectedError(error, world.log), streamId)
   }
 }
 
@@ -70,7 +76,7 @@ function readPreviousId({ previous_response_id: id }: JsonObject): string | null
   return typeof id === 'string' ? id : null
 }
 
-export function sendErrorFrame(
+export function sendErrorMessage(
   socket: ClientWebSocket,
   { failure, headers }: GatewayError,
   streamId: string | null = null,

@@ -1,16 +1,16 @@
 /**
  * Serves one WebSocket connection. A client sends `response.create` and receives the events of the
- * answer, one in each frame. Requests are answered one after the other; later ones wait in a queue.
- * Invalid messages are answered with an error frame and do not close the connection.
+ * answer, one in each message. Requests are answered one after the other and wait in a queue.
+ * Invalid messages are answered with an error message and do not close the connection.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { ClientWebSocket, WebSocketListener } from '../../gateway/websocket-interface.ts'
-import type { FrameHttpExchange } from './frame-http-exchange.ts'
+import type { WebSocketHttpExchange } from './websocket-http-exchange.ts'
 import { createMessageQueue } from './message-queue.ts'
 import {
   serveClientMessage,
   type ConnectionContext,
-  sendErrorFrame,
+  sendErrorMessage,
 } from './serve-client-message.ts'
 import { createUnstoredAnswerCache } from './unstored-answer-cache.ts'
 
@@ -28,10 +28,10 @@ export function serveConnection(
     socket,
     cache: createUnstoredAnswerCache(world.store, world.nowMs),
   }
-  let running: FrameHttpExchange | null = null
+  let running: WebSocketHttpExchange | null = null
   let isBusy = false
   let isClosed = false
-  /** Once set, no further request is started, and the connection closes after the current one. */
+  /** If set, no further request is started, and the connection closes after the current answer. */
   let closeReason: CloseReason | null = null
 
   const handleClosed = (): void => {
@@ -42,7 +42,7 @@ export function serveConnection(
   }
   const close = ({ code, reason, error }: CloseReason): void => {
     if (isClosed) return
-    if (error !== undefined) sendErrorFrame(socket, error)
+    if (error !== undefined) sendErrorMessage(socket, error)
     handleClosed()
     socket.close(code, reason)
   }

@@ -1,9 +1,9 @@
 /**
- * Caches the latest answer with `store: false` of each stream of a connection. The next request on this
- * connection may name it as `previous_response_id`, as if it were stored.
+ * Caches the latest answer with `store: false` of each stream of a connection. The next request on
+ * this connection may continue the answer with `previous_response_id`, as if it were stored.
  *
- * The cache wraps the store for one request at a time. A stored turn never refers to a cached one: if
- * its parent is cached, it is stored with the complete conversation as its input.
+ * Wraps the store for one request at a time. A stored turn never refers to a cached turn: if its
+ * parent is cached, it is stored with the complete conversation as its input.
  */
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { Item, Origin } from '../../core/item.ts'
@@ -17,12 +17,14 @@ import type { RecordForConnection } from '../../gateway/record/choose-recorder.t
 export interface StreamAnswerCache {
   readonly store: TurnStore
   readonly recordForConnection: RecordForConnection
-  /** Removes an answer after a request that named it has failed. */
+  /** Removes an answer if the request that continues it has failed. */
   readonly evict: (responseId: string | null) => void
 }
 
 export interface UnstoredAnswerCache {
-  /** Throws a GatewayError if the connection has more than 32 values of `stream_id`. */
+  /**
+   * Opens a stream. Throws a GatewayError if the connection has more than 32 values of `stream_id`.
+   */
   readonly openStream: (name: string | null) => StreamAnswerCache
 }
 

@@ -1,5 +1,6 @@
 /**
- * SQL for replicas: which are alive, which runs each one owns, and which runs have no live owner.
+ * SQL for replicas: records which replicas are alive, and finds the runs of a replica and the runs
+ * without a live owner.
  */
 import { sql } from 'kysely'
 import {
@@ -17,7 +18,7 @@ export interface ReplicaAndOrphanStatements {
   readonly deleteDeadReplicas: CompiledStatement<{ readonly aliveBeforeMs: number }>
   readonly deleteOldLogs: CompiledStatement<{ readonly beforeTurnId: string }>
   readonly retireReplica: CompiledStatement<{ readonly id: string }>
-  readonly selectHeldRuns: CompiledStatement<HeldRunLookup>
+  readonly selectOwnedRuns: CompiledStatement<OwnedRunLookup>
   readonly selectOrphanedRuns: CompiledStatement<{ readonly nowMs: number }>
 }
 
@@ -26,7 +27,7 @@ interface ReplicaLease {
   readonly aliveUntilMs: number
 }
 
-interface HeldRunLookup {
+interface OwnedRunLookup {
   readonly owner: string
   readonly ids: readonly string[]
 }
@@ -43,22 +44,22 @@ export function createReplicaAndOrphanStatements(
         on conflict (id) do update set alive_until = excluded.alive_until`,
     ),
     deleteDeadReplicas: compile(
-      'forget-replicas',
+      'delete-dead-replicas',
       (slot) => sql`delete from replicas where alive_until < ${slot('aliveBeforeMs')}`,
     ),
-    deleteOldLogs: compile('forget-logs', deleteOldLogs),
+    deleteOldLogs: compile('delete-old-logs', deleteOldLogs),
     retireReplica: compile(
       'retire-replica',
       (slot) => sql`delete from replicas where id = ${slot('id')}`,
     ),
-    selectHeldRuns: compile('held-runs', selectHeldRuns),
+    selectOwnedRuns: compile('select-owned-runs', selectOwnedRuns),
     selectOrphanedRuns: compile('orphaned-runs', selectOrphanedRuns),
   }
 }
 
 /**
- * Deletes the logs of at most `MAX_RUNS_PER_QUERY` turns whose id sorts before the given one, unless
- * the turn is unfinished. Turn ids begin with the time, so the oldest logs come first in the table.
+ * Deletes the logs of at most `MAX_RUNS_PER_QUERY` finished turns whose id sorts before
+ * `beforeTurnId`. Turn ids begin with the time, so the oldest logs come first in the table.
  */
 function deleteOldLogs(slot: ParameterSlot<{ readonly beforeTurnId: string }>): SqlFragment {
   return sql`delete from stream_events where turn_id in (
@@ -69,7 +70,7 @@ function deleteOldLogs(slot: ParameterSlot<{ readonly beforeTurnId: string }>): 
       select turns.id from turns where turns.id = stream_events.turn_id and ${IS_RUN_UNFINISHED})`
 }
 
-function selectHeldRuns(slot: ParameterSlot<HeldRunLookup>): SqlFragment {
+function selectOwnedRuns(slot: ParameterSlot<OwnedRunLookup>): SqlFragment {
   const ids = Array.from({ length: MAX_RUNS_PER_QUERY }, (_, index) =>
     slot(({ ids }) => ids[index] ?? ''),
   )

@@ -1,6 +1,7 @@
 /**
- * SQL for background runs and their event logs. Each write of an owner selects from its turn, so
- * nothing is written after the turn has ended or another replica has taken it over.
+ * SQL for background runs and their event logs. A replica that owns a run writes only while its turn
+ * is unfinished and still belongs to it: each write has that condition. So nothing is written after
+ * the turn has ended or another replica has taken it over.
  */
 import { sql } from 'kysely'
 import {
@@ -23,26 +24,26 @@ import { ITEM_COLUMNS, type ItemRow, type StreamEventRow } from '../database/tab
 
 export interface RunAndLogStatements {
   readonly insertOpening: CompiledStatement<StreamEventRow>
-  /** The next five statements return a row only if the caller owns the run. */
-  readonly holdRun: CompiledStatement<RunHoldKey>
-  readonly startRun: CompiledStatement<RunHoldKey>
-  readonly insertEvents: CompiledStatement<RunHoldKey & StreamEventRow>
-  readonly endRun: CompiledStatement<RunHoldKey & TurnRowEnding>
+  /** This and the next four statements return a row only if `owner` owns the run. */
+  readonly selectOwnedRun: CompiledStatement<OwnedRunKey>
+  readonly startRun: CompiledStatement<OwnedRunKey>
+  readonly insertEvents: CompiledStatement<OwnedRunKey & StreamEventRow>
+  readonly endRun: CompiledStatement<OwnedRunKey & TurnRowEnding>
   readonly takeRun: CompiledStatement<RunTakeover>
-  /** Returns no rows. */
-  readonly insertItem: CompiledStatement<RunHoldKey & ItemRow>
+  /** Inserts an item if `owner` owns the run. Returns no rows. */
+  readonly insertItem: CompiledStatement<OwnedRunKey & ItemRow>
   readonly selectRunState: CompiledStatement<RunLogKey>
   readonly selectLogGroups: CompiledStatement<RunLogKey>
-  readonly selectOutputPositions: CompiledStatement<Omit<RunHoldKey, 'owner'>>
+  readonly selectOutputPositions: CompiledStatement<Omit<OwnedRunKey, 'owner'>>
 }
 
-export interface RunHoldKey {
+export interface OwnedRunKey {
   readonly id: string
   readonly tenant: string
   readonly owner: string | null
 }
 
-export interface RunTakeover extends RunHoldKey {
+export interface RunTakeover extends OwnedRunKey {
   readonly newOwner: string
 }
 
@@ -54,7 +55,10 @@ export function createRunAndLogStatements(language: Engine['language']): RunAndL
   const compile = createStatementCompiler(language)
   return {
     insertOpening: compile('insert-opening', insertOpening),
-    holdRun: compile('hold-run', (slot) => sql`select turns.id ${fromHeldTurn(slot, language)}`),
+    selectOwnedRun: compile(
+      'select-owned-run',
+      (slot) => sql`select turns.id ${fromOwnedTurn(slot, language)}`,
+    ),
     startRun: compile('start-run', (slot) => updateRun(slot, sql`state = 'open'`)),
     insertEvents: compile('insert-events', (slot) => insertEvents(slot, language)),
     endRun: compile('end-run', (slot) => updateRun(slot, assignTurnEnding(slot))),
@@ -71,22 +75,26 @@ export function createRunAndLogStatements(language: Engine['language']): RunAndL
 }
 
 /**
- * Condition of unfinished turns. The text must equal the condition of the partial index on
- * unfinished turns, or databases do not use that index.
+ * Condition of unfinished turns. Must be the same text as the condition of the partial index on
+ * unfinished turns, otherwise databases do not use that index.
  */
 export const IS_RUN_UNFINISHED = sql`turns.state in ('queued', 'open')`
 
 /**
- * Selects from the turn of a run if it is unfinished and belongs to the owner. On Postgres it locks
- * the row, so that of a takeover and a write of the former owner one sees the other.
+ * Selects the turn of a run if the turn is unfinished and belongs to the owner. On Postgres, also
+ * locks the row: a takeover and a write of the former owner then run one after the other, not at the
+ * same time.
  */
-function fromHeldTurn(slot: ParameterSlot<RunHoldKey>, language: Engine['language']): SqlFragment {
+function fromOwnedTurn(
+  slot: ParameterSlot<OwnedRunKey>,
+  language: Engine['language'],
+): SqlFragment {
   return sql`from turns where turns.id = ${slot('id')} and ${TURN_TENANT} = ${slot('tenant')}
     and turns.owner = ${slot('owner')} and ${IS_RUN_UNFINISHED}
     ${language === 'postgres' ? sql`for no key update` : sql``}`
 }
 
-function updateRun(slot: ParameterSlot<RunHoldKey>, assignments: SqlFragment): SqlFragment {
+function updateRun(slot: ParameterSlot<OwnedRunKey>, assignments: SqlFragment): SqlFragment {
   return sql`update turns set ${assignments}
     where turns.id = ${slot('id')} and ${TURN_TENANT} = ${slot('tenant')}
     and turns.owner is not distinct from ${slot('owner')} and ${IS_RUN_UNFINISHED} returning id`
@@ -100,39 +108,42 @@ const EVENT_COLUMNS = [
   'text',
 ] as const satisfies readonly (keyof StreamEventRow)[]
 
-/** Builds `insert into stream_events … select …`, up to the `from` clause. */
+/**
+ * Builds `insert into stream_events … select …`; the caller adds the `from` clause with the
+ * condition.
+ */
 function insertEventRow(slot: ParameterSlot<StreamEventRow>): SqlFragment {
   return sql`insert into stream_events (${sql.join(EVENT_COLUMNS.map((name) => sql.ref(name)))})
     select ${sql.join(EVENT_COLUMNS.map((name) => slot(name)))}`
 }
 
-/** Inserts the first events. Inserts nothing if the turn was not created. */
+/** Inserts the first event group of a run, or nothing if the turn was not created. */
 function insertOpening(slot: ParameterSlot<StreamEventRow>): SqlFragment {
   return sql`${insertEventRow(slot)} from turns where turns.id = ${slot('turn_id')}
     and ${TURN_TENANT} = ${slot('tenant')} on conflict do nothing`
 }
 
 /**
- * Inserts or replaces a group of events. A write that is repeated because its response was lost may
- * contain more events than the first attempt.
+ * Inserts a group of events, or replaces the group with the same first event. If a write is repeated
+ * because its response was lost, the second attempt may contain more events than the first.
  */
 function insertEvents(
-  slot: ParameterSlot<RunHoldKey & StreamEventRow>,
+  slot: ParameterSlot<OwnedRunKey & StreamEventRow>,
   language: Engine['language'],
 ): SqlFragment {
-  return sql`${insertEventRow(slot)} ${fromHeldTurn(slot, language)}
+  return sql`${insertEventRow(slot)} ${fromOwnedTurn(slot, language)}
     on conflict (turn_id, first_number) do update
     set last_number = excluded.last_number, text = excluded.text returning turn_id`
 }
 
 function insertItem(
-  slot: ParameterSlot<RunHoldKey & ItemRow>,
+  slot: ParameterSlot<OwnedRunKey & ItemRow>,
   language: Engine['language'],
 ): SqlFragment {
   return sql`insert into items (${INSERTED_ITEM_COLUMNS})
     select ${sql.join(ITEM_COLUMNS.map((name) => slot(name)))},
       ${selectCallOwner(slot(findCallingTurnId))}
-    ${fromHeldTurn(slot, language)} on conflict do nothing`
+    ${fromOwnedTurn(slot, language)} on conflict do nothing`
 }
 
 function selectRunState(slot: ParameterSlot<RunLogKey>): SqlFragment {
@@ -146,9 +157,9 @@ function selectRunState(slot: ParameterSlot<RunLogKey>): SqlFragment {
 }
 
 /**
- * Selects the groups from the one that contains event `from` on. The index knows only where groups
- * begin, so the query first finds the last group that begins at or before `from`; if that group ends
- * earlier, it is filtered out.
+ * Selects the event groups from event `from` on. The index contains only the first event of each
+ * group, so the query finds the last group that begins at or before `from`, and leaves that group
+ * out if it ends before `from`.
  */
 function selectLogGroups(slot: ParameterSlot<RunLogKey>): SqlFragment {
   return sql`select first_number, last_number, text from stream_events

@@ -1,9 +1,12 @@
 /**
  * Interface of the store of background runs: their event logs and the replicas that own them.
  *
- * A run has one owner. A replica that wants to end or repeat the run of another one takes it over
- * first. From then on no write of the former owner has any effect, so two replicas never write the
- * same log. Every method may be repeated.
+ * A run has one owner, a replica. A replica that wants to end or repeat the run of another replica
+ * takes the run over first. From then on no write of the former owner has any effect, so two
+ * replicas never write the same log. Every method may be repeated, e.g. after a lost connection.
+ *
+ * The methods that take an `OwnedRun` resolve to false, and write nothing, if its `owner` does not
+ * own the run any more.
  */
 import type { Origin } from '../../core/item.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -13,51 +16,55 @@ export interface RunStore {
   /** Creates the turn of a run together with the first events of its log. */
   readonly openRun: (turn: NewTurn, opening: EventGroup | null) => Promise<void>
   /** Marks a queued run as started. */
-  readonly startRun: (hold: RunHold) => Promise<RunHoldResult>
+  readonly startRun: (run: OwnedRun) => Promise<boolean>
   /** Adds events and finished items to a run: all of them or none. */
   readonly recordRun: (
-    hold: RunHold,
+    run: OwnedRun,
     events: EventGroup | null,
     items: readonly PlacedItem[],
-  ) => Promise<RunHoldResult>
+  ) => Promise<boolean>
   /** Adds the last events and items and ends the turn, in one transaction. */
   readonly endRun: (
-    hold: RunHold,
+    run: OwnedRun,
     ending: TurnEnding,
     events: EventGroup | null,
-  ) => Promise<RunHoldResult>
-  /** Makes `owner` the owner of the run, unless the run has changed since it was found. */
-  readonly takeRun: (run: FoundRun, owner: string) => Promise<RunHoldResult>
+  ) => Promise<boolean>
   /**
-   * Returns those of at most `MAX_RUNS_PER_QUERY` runs that this owner has and that are unfinished.
+   * Makes `owner` the owner of the run. Resolves to false, and writes nothing, if the run has ended
+   * or has changed its owner since it was found.
    */
-  readonly heldRuns: (owner: string, turnIds: readonly string[]) => Promise<ReadonlySet<string>>
+  readonly takeRun: (run: FoundRun, owner: string) => Promise<boolean>
+  /**
+   * Returns the ids of those turns whose runs are unfinished and belong to this owner. Takes at most
+   * `MAX_RUNS_PER_QUERY` ids.
+   */
+  readonly ownedRuns: (owner: string, turnIds: readonly string[]) => Promise<ReadonlySet<string>>
   /** Returns the state of a run and the first page of its log from event `from` on. */
   readonly readLog: (whose: Caller, turnId: string, from: number) => Promise<RunLogPage | null>
-  /** Returns the positions of the stored output items of a turn. */
+  /** Returns the positions of the output items that are stored for a turn, e.g. 0 and 1. */
   readonly journaledItems: (tenant: string, turnId: string) => Promise<ReadonlySet<number>>
   /**
    * Returns up to `MAX_RUNS_PER_QUERY` unfinished runs of all tenants that no live replica owns.
    */
   readonly orphanedRuns: (nowMs: number) => Promise<readonly FoundRun[]>
   /**
-   * Extends the lease of a replica. A replica whose lease ends is dead, and its runs are orphaned.
-   * Also deletes long-dead replicas and expired logs.
+   * Extends the lease of a replica. A replica whose lease has ended counts as dead, and its runs as
+   * orphaned. Also deletes replicas that are dead for long, and expired logs.
    */
   readonly renewReplica: (replica: string, nowMs: number, aliveUntilMs: number) => Promise<void>
   readonly retireReplica: (replica: string) => Promise<void>
 }
 
-/** True if the caller owned the run. If false, nothing was written. */
-export type RunHoldResult = boolean
-
-/** A run and the replica that claims to own it. */
-export interface RunHold extends Caller {
+/** A run, and the replica that takes itself for its owner. */
+export interface OwnedRun extends Caller {
   readonly turnId: string
   readonly owner: string
 }
 
-/** Consecutive events of a log as text, with the numbers of the first and the last, e.g. 0 to 7. */
+/**
+ * Consecutive events of a log as text. `first` and `last` are the numbers of the first and the last
+ * event, e.g. 0 and 7.
+ */
 export interface EventGroup {
   readonly first: number
   readonly last: number
@@ -76,41 +83,44 @@ export interface RunLogPage extends FoundRun {
   readonly state: TurnState
   readonly background: boolean
   readonly isDeleted: boolean
-  /** End of the owner's lease, as far as it is known. */
+  /** End of the owner's lease; null without an owner or if the owner has no lease. */
   readonly aliveUntilMs: number | null
   readonly createdAtMs: number
-  /** True if the run has a log. */
+  /** True if the run has an event log. */
   readonly isLogged: boolean
   /**
-   * The events without a gap. The first group may begin before the requested event. The text of a
-   * group that cannot be decrypted is empty.
+   * Consecutive event groups without a gap. The first group may begin before the requested event.
+   * The text of a group that cannot be decrypted is empty.
    */
   readonly groups: readonly EventGroup[]
 }
 
-/** Maximum number of groups in one page. A page with fewer groups is the last. */
+/** Maximum number of event groups in one page of a run's log. A page with fewer groups is the last. */
 export const MAX_PAGE_GROUPS = 32
 
-/** Maximum number of runs in one call of `heldRuns` or `orphanedRuns`. */
+/** Maximum number of runs in one call of `ownedRuns` or `orphanedRuns`. */
 export const MAX_RUNS_PER_QUERY = 50
 
-/** Larger than the number of any event in a log, and the maximum of a 32-bit column. */
+/** The maximum of a 32-bit column. No event of a log has a number as large as this. */
 export const MAX_EVENT_NUMBER = 2 ** 31 - 1
 
 const HOUR_MS = 60 * 60 * 1000
 
 /**
- * Time that the log of a run is stored, counted from the start of the run. The log of an unfinished
- * run is stored until the run ends.
+ * The log of a run is deleted this long after the start of the run, but not before the run has
+ * ended.
  */
 export const LOG_RETENTION_HOURS = 24
 export const LOG_RETENTION_MS = LOG_RETENTION_HOURS * HOUR_MS
 
-/** Time that the row of a dead replica is stored. A replica without a row counts as dead too. */
+/**
+ * The row of a replica is deleted this long after the end of its lease. A replica without a row
+ * counts as dead too.
+ */
 export const DEAD_REPLICA_RETENTION_MS = HOUR_MS
 
 /**
- * Age from which on an unfinished run without an owner counts as orphaned: longer than any answer
- * takes.
+ * An unfinished run without an owner counts as orphaned if it is older than this, because no answer
+ * takes so long.
  */
 export const OWNERLESS_RUN_TIMEOUT_MS = HOUR_MS

@@ -13,7 +13,7 @@ import { encodeTurnEnding, encodeOutputItems } from '../turns/encode-turn-rows.t
 import { createReplicaAndOrphanStatements } from './replica-and-orphan-statements.ts'
 import {
   createRunAndLogStatements,
-  type RunHoldKey,
+  type OwnedRunKey,
   type RunAndLogStatements,
 } from './run-and-log-statements.ts'
 import {
@@ -21,8 +21,7 @@ import {
   LOG_RETENTION_MS,
   type EventGroup,
   type FoundRun,
-  type RunHoldResult,
-  type RunHold,
+  type OwnedRun,
   type RunLogPage,
   type RunStore,
 } from './run-store-interface.ts'
@@ -49,11 +48,14 @@ export function createRunStore(
   const itemSql = { insertItem: sql.insertItem, media: turns.media }
   const replicas = createReplicaAndOrphanStatements(engine.language)
   const conversations = createConversationStatements(engine.language)
-  /** Writes the queries and returns whether the last of them returned a row. */
-  const writeIfHeld = async (
+  /**
+   * Runs the queries and returns whether the last query returned a row, that is, whether the
+   * replica owns the run.
+   */
+  const writeIfOwned = async (
     queries: readonly SqlQuery[],
     survives: WriteDurability,
-  ): Promise<RunHoldResult> => ((await engine.write(queries, survives)).at(-1) ?? []).length > 0
+  ): Promise<boolean> => ((await engine.write(queries, survives)).at(-1) ?? []).length > 0
 
   return {
     async openRun(turn, opening) {
@@ -63,33 +65,34 @@ export function createRunStore(
           : [sql.insertOpening(encodeEvents(turn.id, turn.tenant, opening, cipher))]
       await writeNewTurn({ engine, sql: turns, cipher, texts }, turn, log)
     },
-    startRun: (hold) => writeIfHeld([sql.startRun(encodeHold(hold))], 'kill'),
-    recordRun: (hold, events, items) =>
-      writeIfHeld(
+    startRun: (run) => writeIfOwned([sql.startRun(encodeOwnedRun(run))], 'kill'),
+    recordRun: (run, events, items) =>
+      writeIfOwned(
         [
-          ...buildItemInserts(itemSql, hold, items, cipher),
-          buildHoldCheck(sql, hold, events, cipher),
+          ...buildItemInserts(itemSql, run, items, cipher),
+          buildOwnershipCheck(sql, run, events, cipher),
         ],
         'kill',
       ),
-    async endRun(hold, ending, events) {
-      const log = events === null ? [] : [buildEventInsert(sql, hold, events, cipher)]
-      const rows = [...buildItemInserts(itemSql, hold, ending.items, cipher), ...log]
-      const end = sql.endRun({ ...encodeTurnEnding(ending, cipher), ...encodeHold(hold) })
+    async endRun(run, ending, events) {
+      const log = events === null ? [] : [buildEventInsert(sql, run, events, cipher)]
+      const rows = [...buildItemInserts(itemSql, run, ending.items, cipher), ...log]
+      const end = sql.endRun({ ...encodeTurnEnding(ending, cipher), ...encodeOwnedRun(run) })
       const written = await engine.write([...rows, end, ...buildHeadMoves(conversations, ending)])
       return (written[rows.length] ?? []).length > 0
     },
     takeRun: (run, owner) =>
-      writeIfHeld([sql.takeRun({ ...encodeHold(run), newOwner: owner })], 'kill'),
-    async heldRuns(owner, turnIds) {
+      writeIfOwned([sql.takeRun({ ...encodeOwnedRun(run), newOwner: owner })], 'kill'),
+    async ownedRuns(owner, turnIds) {
       const [rows = []] = await engine.read([
-        replicas.selectHeldRuns({ owner, ids: turnIds.map(encodeColumn) }),
+        replicas.selectOwnedRuns({ owner, ids: turnIds.map(encodeColumn) }),
       ])
       return new Set((rows as readonly Pick<TurnRow, 'id'>[]).map(({ id }) => decodeColumn(id)))
     },
     async readLog(whose, turnId, from) {
       const key = { ...encodeOwnedRowKey(whose, turnId), from }
-      // Reads the turn before its log: if the turn has ended by then, the log is complete.
+      // Reads the turn first: if the turn has ended by then, the log that is read after it is
+      // complete.
       const [[state] = [], groups = []] = await engine.read([
         sql.selectRunState(key),
         sql.selectLogGroups(key),
@@ -125,7 +128,7 @@ export function createRunStore(
   }
 }
 
-function encodeHold({ turnId, tenant, owner }: FoundRun): RunHoldKey {
+function encodeOwnedRun({ turnId, tenant, owner }: FoundRun): OwnedRunKey {
   return { id: encodeColumn(turnId), tenant: encodeColumn(tenant), owner }
 }
 
@@ -152,37 +155,37 @@ function encodeEvents(
 
 function buildEventInsert(
   sql: RunAndLogStatements,
-  hold: RunHold,
+  run: OwnedRun,
   events: EventGroup,
   cipher: StorageCipher,
 ): SqlQuery {
-  const row = encodeEvents(hold.turnId, hold.tenant, events, cipher)
-  return sql.insertEvents({ ...row, ...encodeHold(hold) })
+  const row = encodeEvents(run.turnId, run.tenant, events, cipher)
+  return sql.insertEvents({ ...row, ...encodeOwnedRun(run) })
 }
 
 function buildItemInserts(
   sql: Pick<RunAndLogStatements, 'insertItem'> & { readonly media: MediaStatements },
-  hold: RunHold,
+  run: OwnedRun,
   items: readonly PlacedItem[],
   cipher: StorageCipher,
 ): readonly SqlQuery[] {
-  const key = encodeHold(hold)
-  return encodeOutputItems(hold.turnId, hold.tenant, items, cipher).flatMap(({ media, ...row }) => [
+  const key = encodeOwnedRun(run)
+  return encodeOutputItems(run.turnId, run.tenant, items, cipher).flatMap(({ media, ...row }) => [
     ...buildMediaInserts(sql.media, { turnId: row.turn_id, tenant: row.tenant }, media, cipher),
     sql.insertItem({ ...row, ...key }),
   ])
 }
 
-/** Builds the query that returns a row only if the caller still owns the run. */
-function buildHoldCheck(
+/** Builds a query that returns a row only if the replica still owns the run. */
+function buildOwnershipCheck(
   sql: RunAndLogStatements,
-  hold: RunHold,
+  run: OwnedRun,
   events: EventGroup | null,
   cipher: StorageCipher,
 ): SqlQuery {
   return events === null
-    ? sql.holdRun(encodeHold(hold))
-    : buildEventInsert(sql, hold, events, cipher)
+    ? sql.selectOwnedRun(encodeOwnedRun(run))
+    : buildEventInsert(sql, run, events, cipher)
 }
 
 type RunStateRow = Pick<

@@ -1,6 +1,6 @@
 /**
- * SQL for conversations. A change that needs the lock of a conversation checks the holder in its
- * condition.
+ * SQL for conversations. A change that needs the lock of a conversation is made only if the turn
+ * still has the lock.
  */
 import { sql } from 'kysely'
 import {
@@ -26,12 +26,17 @@ export interface ConversationStatements {
   readonly updateMetadata: CompiledStatement<OwnedRowKey & Pick<ConversationRow, 'metadata'>>
   readonly setContext: CompiledStatement<OwnedRowKey & Pick<ConversationRow, 'context'>>
   readonly resetConversation: CompiledStatement<OwnedRowKey>
-  /** The next three statements return a row if no other turn has locked the conversation. */
+  /**
+   * This and the next two statements return a row only if no other turn has locked the
+   * conversation.
+   */
   readonly deleteConversation: CompiledStatement<OwnedRowKey & QueryTime>
-  readonly holdConversation: CompiledStatement<ConversationHolding>
-  readonly renewHold: CompiledStatement<ConversationHolding>
-  readonly releaseHold: CompiledStatement<ConversationHolderKey>
-  /** Makes a successful turn the head of the conversation it has locked, and releases the lock. */
+  readonly lockConversation: CompiledStatement<ConversationLockParameters>
+  readonly renewLock: CompiledStatement<ConversationLockParameters>
+  readonly releaseLock: CompiledStatement<ConversationLockHolderKey>
+  /**
+   * Makes a successful turn the head of the conversation that it has locked, and releases the lock.
+   */
   readonly moveHead: CompiledStatement<TurnKey>
   readonly markTurns: CompiledStatement<OwnedRowKey & QueryTime>
   /** Deletes the events of runs that no client can follow any more. */
@@ -44,7 +49,7 @@ export interface QueryTime {
   readonly nowMs: number
 }
 
-export interface ConversationHolderKey extends OwnedRowKey {
+export interface ConversationLockHolderKey extends OwnedRowKey {
   readonly by: string
 }
 
@@ -53,7 +58,7 @@ export interface TurnKey {
   readonly tenant: string
 }
 
-export interface ConversationHolding extends ConversationHolderKey, QueryTime {
+export interface ConversationLockParameters extends ConversationLockHolderKey, QueryTime {
   readonly untilMs: number
 }
 
@@ -91,26 +96,26 @@ export function createConversationStatements(language: Engine['language']): Conv
       (slot) => sql`delete from conversations where ${isOne(slot)}
         and (busy_by is null or busy_until <= ${slot('nowMs')}) returning id`,
     ),
-    holdConversation: compile(
-      'hold-conversation',
+    lockConversation: compile(
+      'lock-conversation',
       (slot) => sql`update conversations
         set busy_by = ${slot('by')}, busy_until = ${slot('untilMs')} where ${isOne(slot)}
         and (busy_by is null or busy_by = ${slot('by')} or busy_until <= ${slot('nowMs')})
         returning head, context, reset_after`,
     ),
-    renewHold: compile(
-      'renew-hold',
+    renewLock: compile(
+      'renew-lock',
       (slot) => sql`update conversations set busy_until = ${slot('untilMs')}
         where ${isOne(slot)} and busy_by = ${slot('by')} returning id`,
     ),
-    releaseHold: compile(
-      'let-go',
+    releaseLock: compile(
+      'release-lock',
       (slot) => sql`update conversations set busy_by = null, busy_until = null
         where ${isOne(slot)} and busy_by = ${slot('by')}`,
     ),
     moveHead: compile('move-head', moveHead),
     markTurns: compile('mark-turns', markTurns),
-    deleteEvents: compile('forget-events-of-conversation', deleteEvents),
+    deleteEvents: compile('delete-events-of-conversation', deleteEvents),
     deleteTurns: compile('remove-turns-of-conversation', deleteTurns),
     hideItem: compile('hide-item', hideItem),
   }
@@ -128,8 +133,9 @@ function insertConversation(slot: ParameterSlot<ConversationRow>): SqlFragment {
 }
 
 /**
- * Moves the head to the turn if that succeeded. A turn that was cancelled in the meantime adds
- * nothing. A turn that another replica has taken over is unfinished and keeps its lock.
+ * Releases the turn's lock, and makes the turn the head of the conversation if it succeeded. The
+ * head stays if the turn was cancelled. An unfinished turn, e.g. one that another replica has taken
+ * over, keeps its lock.
  */
 function moveHead(slot: ParameterSlot<TurnKey>): SqlFragment {
   const turn = slot('id')
@@ -144,7 +150,9 @@ function moveHead(slot: ParameterSlot<TurnKey>): SqlFragment {
     returning id`
 }
 
-/** True if the conversation has been deleted, which fails while a turn has locked it. */
+/**
+ * True if the conversation no longer exists. The deletion has no effect while a turn has locked it.
+ */
 function isDeleted(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   return sql`not exists (select 1 from conversations where conversations.id = ${slot('id')})`
 }

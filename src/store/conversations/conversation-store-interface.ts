@@ -1,7 +1,7 @@
 /**
  * Interface of the store of conversations that several clients can add to. A conversation is a
- * chain of turns and stores the last one, its head. A turn locks the conversation before it adds to
- * it, and meanwhile no other turn can. A caller finds only its own conversations.
+ * chain of turns and stores the last one, its head. A turn locks the conversation before it is
+ * added, so no other turn can be added at the same time. A caller finds only its own conversations.
  */
 import type { ItemPlace } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -30,24 +30,24 @@ export interface ConversationStore {
     id: string,
     context: JsonObject | null,
   ) => Promise<Conversation | null>
-  /** Resets the conversation: from now on models do not see the turns up to its present head. */
+  /** Resets the conversation: later requests do not include the turns up to its present head. */
   readonly resetConversation: (owner: Caller, id: string) => Promise<Conversation | null>
   /**
-   * Deletes a conversation and the turns that only it uses. Turns with descendants elsewhere stay
-   * stored until those are gone, but cannot be found any more.
+   * Deletes a conversation and its turns. A turn that a turn outside of the conversation continues
+   * is stored until that turn is deleted, but cannot be found any more.
    */
   readonly deleteConversation: (
     owner: Caller,
     id: string,
     nowMs: number,
   ) => Promise<'deleted' | 'busy' | 'unknown'>
-  /** Locks a conversation until `untilMs`, unless another turn has locked it. */
-  readonly holdConversation: (hold: ConversationHold) => Promise<ConversationHoldResult>
-  /** Extends the lock. Resolves to `false` if another turn has it by now. */
-  readonly renewHold: (hold: ConversationHold) => Promise<boolean>
-  readonly letGo: (hold: ConversationHolder) => Promise<void>
+  /** Locks a conversation until `untilMs`. Resolves to `busy` if another turn has locked it. */
+  readonly lockConversation: (lock: ConversationLockRequest) => Promise<ConversationLockResult>
+  /** Extends the lock. Resolves to `false` if the turn does not have the lock any more. */
+  readonly renewLock: (lock: ConversationLockRequest) => Promise<boolean>
+  readonly unlockConversation: (lock: ConversationLockHolder) => Promise<void>
   /**
-   * Adds a turn of items to the conversation that the turn has locked, and releases the lock.
+   * Adds a turn that consists of items from a client, and releases the lock that the turn has.
    * Resolves to `false`, and adds nothing, if another turn has the lock by now.
    */
   readonly appendItems: (turn: NewTurn) => Promise<boolean>
@@ -64,27 +64,27 @@ export interface NewConversation extends Caller {
 
 export interface Conversation extends Omit<NewConversation, 'context'>, ConversationState {}
 
-/** The position of a conversation in its chain of turns, and its policy overrides. */
+/** The turns that a conversation consists of, by their ends, and its policy overrides. */
 export interface ConversationState {
-  /** The last turn of the conversation. */
+  /** Id of the last turn; `null` if there is none. */
   readonly head: string | null
   /** The policy overrides as the client sent them, unchecked. */
   readonly context: JsonObject | null
-  /** The turn that was the head when the conversation was reset. */
+  /** Id of the turn that was the head when the conversation was reset. `null` if it never was. */
   readonly resetAfter: string | null
 }
 
-export interface ConversationHolder extends Caller {
+export interface ConversationLockHolder extends Caller {
   readonly id: string
-  /** The turn that locks the conversation and will be added to it. */
+  /** Id of the turn that locks the conversation and will be added to it. */
   readonly by: string
 }
 
-export interface ConversationHold extends ConversationHolder {
+export interface ConversationLockRequest extends ConversationLockHolder {
   readonly nowMs: number
   readonly untilMs: number
 }
 
-export type ConversationHoldResult =
+export type ConversationLockResult =
   | (ConversationState & { readonly type: 'held' })
   | { readonly type: 'busy' | 'unknown' }

@@ -8,15 +8,15 @@ import {
 } from '../database/escape-column-text.ts'
 import {
   createConversationStatements,
-  type ConversationHolding,
-  type ConversationHolderKey,
+  type ConversationLockParameters,
+  type ConversationLockHolderKey,
 } from './conversation-statements.ts'
 import type {
   Conversation,
-  ConversationHold,
+  ConversationLockRequest,
   ConversationState,
   ConversationStore,
-  ConversationHolder,
+  ConversationLockHolder,
   NewConversation,
 } from './conversation-store-interface.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
@@ -99,24 +99,24 @@ export function createConversationStore(
       if (deleted.length > 0) return 'deleted'
       return remaining.length > 0 ? 'busy' : 'unknown'
     },
-    async holdConversation(hold) {
+    async lockConversation(lock) {
       const [held = [], existing = []] = await engine.write(
         [
-          sql.holdConversation(encodeHold(hold)),
-          sql.findConversation(encodeOwnedRowKey(hold, hold.id)),
+          sql.lockConversation(encodeLockRequest(lock)),
+          sql.findConversation(encodeOwnedRowKey(lock, lock.id)),
         ],
         'kill',
       )
       const [row] = held as readonly StateRow[]
       if (row === undefined) return { type: existing.length > 0 ? 'busy' : 'unknown' }
-      return { type: 'held', ...decodeState(row, encodeOwnedRowKey(hold, hold.id), encryption) }
+      return { type: 'held', ...decodeState(row, encodeOwnedRowKey(lock, lock.id), encryption) }
     },
-    async renewHold(hold) {
-      const [rows = []] = await engine.write([sql.renewHold(encodeHold(hold))], 'kill')
+    async renewLock(lock) {
+      const [rows = []] = await engine.write([sql.renewLock(encodeLockRequest(lock))], 'kill')
       return rows.length > 0
     },
-    async letGo(hold) {
-      await engine.write([sql.releaseHold(encodeHolder(hold))], 'kill')
+    async unlockConversation(lock) {
+      await engine.write([sql.releaseLock(encodeLockHolder(lock))], 'kill')
     },
     async appendItems(turn) {
       const key = encodeOwnedRowKey(turn, turn.id)
@@ -131,18 +131,18 @@ export function createConversationStore(
   }
 }
 
-function encodeHolder({ id, by, ...owner }: ConversationHolder): ConversationHolderKey {
+function encodeLockHolder({ id, by, ...owner }: ConversationLockHolder): ConversationLockHolderKey {
   return { ...encodeOwnedRowKey(owner, id), by: encodeColumn(by) }
 }
 
-function encodeHold(hold: ConversationHold): ConversationHolding {
-  return { ...encodeHolder(hold), nowMs: hold.nowMs, untilMs: hold.untilMs }
+function encodeLockRequest(lock: ConversationLockRequest): ConversationLockParameters {
+  return { ...encodeLockHolder(lock), nowMs: lock.nowMs, untilMs: lock.untilMs }
 }
 
 type StateRow = Pick<ConversationRow, 'head' | 'context' | 'reset_after'>
 type KeyRow = Pick<ConversationRow, 'id' | 'tenant'>
 
-/** Decodes the state of a conversation. A context that cannot be decrypted counts as none. */
+/** Decodes the state of a conversation. Policy overrides that cannot be decrypted count as none. */
 function decodeState(
   row: StateRow,
   { id, tenant }: KeyRow,
@@ -169,7 +169,7 @@ function encryptContext(
 }
 
 /**
- * Builds the queries for a turn that is complete from the start, because it holds only items that a
+ * Builds the queries that insert a turn and end it at once, because it contains only items that a
  * client added.
  */
 function buildCompleteTurn(

@@ -1,9 +1,9 @@
 /**
- * Compiles SQL templates to functions that only fill in parameters.
+ * Compiles an SQL template to a function that creates a query from the parameters of one call.
  *
- * Building and compiling a query takes longer than running it, so it happens once per process. The
- * template contains a slot for each parameter, and the slot knows how to read its value from the
- * input of one call.
+ * Building and compiling the SQL text takes longer than running it, so this happens once per
+ * process. The template contains a slot for each parameter, and the slot knows how to read its
+ * value from the input of one call.
  */
 import {
   DummyDriver,
@@ -21,13 +21,13 @@ import type { Engine, SqlQuery, SqlValue } from './engine-interface.ts'
 
 export type CompiledStatement<Input> = (input: Input) => SqlQuery
 
-/** Part of a statement, as the `sql` template of Kysely builds it. */
+/** A part of a statement, built with Kysely's `sql` template. */
 export type SqlFragment = RawBuilder<unknown>
 
 /**
  * Marks the position of a parameter in a template, e.g. `slot('id')` or
- * `slot(({ nowMs }) => nowMs - HOUR_MS)`. The result only has the type of the value: it is a
- * marker, which the compiled statement replaces in each call.
+ * `slot(({ nowMs }) => nowMs - HOUR_MS)`. The type of the result is that of the value, but the
+ * result is only a marker, which the compiled statement replaces by the value in each call.
  */
 export interface ParameterSlot<Input> {
   <Key extends keyof Input>(key: Key): Input[Key]

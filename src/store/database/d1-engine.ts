@@ -1,6 +1,6 @@
 /**
- * Engine for D1, the database of Cloudflare Workers. Its only transaction is a batch of prepared
- * statements.
+ * Engine for D1, the database of Cloudflare Workers. D1 has no transactions other than a batch of
+ * prepared statements.
  */
 import type { Engine, SqlQuery, SqlRows } from './engine-interface.ts'
 
@@ -19,7 +19,7 @@ export function openD1(database: D1Binding): Engine {
   }
 }
 
-/** The part of the D1 binding in use. */
+/** The methods of a D1 binding that the engine uses. */
 export interface D1Binding {
   readonly prepare: (sql: string) => D1Statement
   readonly batch: (

@@ -18,8 +18,8 @@ export function parseDatabaseUrl(databaseUrl: string): DatabaseLocation {
 }
 
 /**
- * Returns the path of the file. `sqlite:/data/x.db` and `sqlite:///data/x.db` both name
- * `/data/x.db`.
+ * Returns the path of the SQLite file, e.g. `/data/x.db` for `sqlite:/data/x.db` and for
+ * `sqlite:///data/x.db`.
  */
 function sqlitePath(address: string): string {
   const path = address.startsWith('///') ? address.slice(2) : address

@@ -1,19 +1,19 @@
 /**
- * Interface of a database engine: runs finished SQL statements. All differences between SQLite,
- * Postgres and D1 are in the implementations. A new database is a new file `…-engine.ts` here and a
- * line in `test/store/engines.ts`.
+ * Interface of a database engine, which runs finished SQL statements. The implementations hide the
+ * differences between SQLite, Postgres and D1. To support another database, add a file `…-engine.ts`
+ * here and a line in `test/store/engines.ts`.
  */
 export interface Engine {
   readonly language: 'sqlite' | 'postgres'
   /**
-   * Runs the queries in order, in one round trip where the database can, and returns the rows of
-   * each. A read sees every write whose promise has resolved.
+   * Runs the queries in order, in one round trip if the database supports that, and returns the rows
+   * of each query. A read sees every write whose promise has resolved.
    */
   readonly read: (queries: readonly SqlQuery[]) => Promise<readonly SqlRows[]>
   /**
-   * Runs all of the queries or none, and returns the rows of each. When the promise resolves, the
-   * effect survives the death of this process and, by default, a power cut. Waiting for the disk is
-   * the slowest part of a write.
+   * Runs all of the queries or none, and returns the rows of each query. When the promise resolves,
+   * the changes survive the death of this process. By default they also survive a power cut; a lower
+   * `survives` skips waiting for the disk, the slowest part of a write.
    */
   readonly write: (
     queries: readonly SqlQuery[],
@@ -23,8 +23,8 @@ export interface Engine {
 }
 
 /**
- * The event that a write survives. `whenever` survives what `kill` does, but may wait up to 20 ms
- * for another write to share a transaction with.
+ * The worst event that a write survives: `kill` is the death of this process. A `whenever` write
+ * survives the same, but may be delayed by up to 20 ms, to share a transaction with another write.
  */
 export type WriteDurability = 'whenever' | 'kill' | 'power-cut'
 
@@ -41,5 +41,5 @@ export interface SqlQuery {
 /** The types that every database binds and returns in the same way. */
 export type SqlValue = string | number | null
 
-/** Plain objects keyed by column. The caller knows its query and casts them. */
+/** Plain objects with a field for each column. The caller knows its query and casts the rows. */
 export type SqlRows = readonly unknown[]

@@ -1,7 +1,8 @@
 /**
  * Encodes any text for a database column, and decodes it. Postgres rejects NUL, and UTF-8 cannot
- * represent half of a surrogate pair, so such a text is stored as a JSON string. A text that begins
- * with a double quote is stored as a JSON string too, so that decoding is unambiguous.
+ * represent an unpaired surrogate, so a text that contains either is stored as a JSON string. A
+ * text that begins with a double quote is stored as a JSON string too, so that it is not mistaken
+ * for one.
  */
 export function encodeColumn(text: string): string {
   const isPlain = text.charCodeAt(0) !== QUOTE && !text.includes('\0') && text.isWellFormed()
@@ -23,8 +24,8 @@ export function decodeNullableColumn(column: string | null): string | null {
 const QUOTE = 0x22
 
 /**
- * Encodes an id for a lookup column. Returns `null` for a value that is no text or longer than 256
- * characters, the limit of the index: the item is stored but not found by that id.
+ * Encodes an id for an indexed column. Returns `null` for a value that is no string or longer than
+ * 256 characters, the limit of the index: the item is stored, but cannot be found by that id.
  */
 export function encodeKeyColumn(key: unknown): string | null {
   return typeof key === 'string' && key.length <= MAX_KEY_CHARS ? encodeColumn(key) : null

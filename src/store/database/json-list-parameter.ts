@@ -1,14 +1,14 @@
 /**
- * Passes a list of any length as one JSON parameter, because D1 binds at most 100 parameters per
- * statement. Its texts are encoded with `encodeColumn`, so every database accepts them.
+ * Passes a list of texts as one JSON parameter, because D1 binds at most 100 parameters per
+ * statement. The texts are encoded with `encodeColumn`, because databases reject some characters.
  */
 import { sql } from 'kysely'
 import type { SqlFragment } from './compile-statement.ts'
 import type { Engine } from './engine-interface.ts'
 
 /**
- * Returns a table expression for a `from` clause. The texts of the list are in the column
- * `wanted.value`.
+ * Returns a table expression for a `from` clause: a table `wanted` with a row for each text of the
+ * list, in the column `value`.
  */
 export function selectJsonList(language: Engine['language'], list: string): SqlFragment {
   return language === 'postgres'
@@ -17,8 +17,8 @@ export function selectJsonList(language: Engine['language'], list: string): SqlF
 }
 
 /**
- * Returns the condition that a column is in the list. Databases look up each text in the index of
- * the column.
+ * Returns the condition that the value of a column is in the list. Written so that databases look
+ * up each text in the index of the column.
  */
 export function isInJsonList(
   language: Engine['language'],

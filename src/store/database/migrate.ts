@@ -1,8 +1,8 @@
 /**
- * Applies the files of `migrations/` that a database does not have yet. It may run repeatedly and
- * in several processes at once: the statements of a file and the record of its name are one
- * transaction, and names are unique, so only one process succeeds. (On Workers wrangler applies the
- * same files.)
+ * Applies the files of `migrations/` that were not applied to a database yet. Several processes may
+ * do so at once: the statements of a file and the record of its name are one transaction, and
+ * recorded names are unique, so only one process succeeds. (On Workers, wrangler applies the same
+ * files.)
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
@@ -18,7 +18,8 @@ export async function migrate(
   engine: Engine,
   migrations: readonly SqlMigration[] = readMigrations(),
 ): Promise<void> {
-  // Another process may have applied a file first, which fails once per file here. Look again.
+  // If another process applies a file at the same time, applying it fails here, at most once per
+  // file. The next attempt then skips the file.
   const attempts = migrations.length + 2
   for (let attempt = 1; ; attempt++) {
     try {
@@ -68,7 +69,10 @@ function once(text: string): SqlQuery {
   return { name: null, sql: text, parameters: [] }
 }
 
-/** Splits a file into statements. Each ends with a semicolon at the end of a line. */
+/**
+ * Splits a migration file into statements. Each statement ends with a semicolon at the end of a
+ * line.
+ */
 function splitStatements(text: string): readonly string[] {
   return text
     .replace(/^--.*$/gm, '')

@@ -1,6 +1,6 @@
 /**
- * Opens one connection to a SQLite file, which reads, and commits several batches in one
- * transaction. All calls are synchronous; the caller chooses the thread.
+ * Opens one connection to a SQLite file. The connection reads, and commits several batches of
+ * queries in one transaction. All calls are synchronous, so they block the thread of the caller.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { SqlQuery, SqlRows, WriteDurability, SqlValue } from './engine-interface.ts'
@@ -8,8 +8,9 @@ import type { SqlQuery, SqlRows, WriteDurability, SqlValue } from './engine-inte
 export interface SqliteConnection {
   readonly read: (query: SqlQuery) => SqlRows
   /**
-   * Runs the batches in one transaction. Each batch succeeds or fails on its own: the result is the
-   * rows of its queries, or the error. When the call returns, successful batches are on the disk.
+   * Runs the batches in one transaction. Each batch succeeds or fails on its own: its result is the
+   * rows of its queries, or the error. When the call returns, the changes of successful batches are
+   * on the disk.
    */
   readonly commit: (
     batches: readonly (readonly SqlQuery[])[],
@@ -26,17 +27,20 @@ const BUSY_MS = 10_000
 const PRAGMAS = {
   // The write-ahead log is merged into the file at every 16 MB (4,000 pages) instead of 4 MB,
   // because small turns write the same pages again and again. `secure_delete = fast` overwrites
-  // deleted text in pages that are written anyway: re-encryption could not find it there.
+  // deleted text in pages that are written anyway, because re-encryption cannot find deleted text.
   write:
     'pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 4000; pragma secure_delete = fast',
-  // Page cache of at most 32 MB: a long conversation is read again with each of its turns.
+  // Page cache of at most 32 MB, because a long conversation is read again with each of its turns.
   read: 'pragma cache_size = -32000',
 }
 
-/** The writer thread has handled `whenever` already. */
+/** Without `whenever`, which the writer thread treats as `kill`. */
 type Durability = Exclude<WriteDurability, 'whenever'>
 
-/** With `normal` a commit is in the page cache of the operating system, with `full` on the disk. */
+/**
+ * Value of `pragma synchronous`. With `normal`, committed data is in the page cache of the
+ * operating system; with `full`, it is on the disk.
+ */
 const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
   kill: 'normal',
   'power-cut': 'full',
@@ -71,8 +75,9 @@ export function openSqliteConnection(path: string, mode: 'read' | 'write'): Sqli
 type StatementRunner = (parameters: readonly SqlValue[]) => SqlRows
 
 /**
- * Returns a function that runs a statement and returns its rows. The objects are built here, with
- * one shape: those of `node:sqlite` are slow dictionaries, which takes a third longer.
+ * Returns a function that runs a statement and returns its rows. Builds the row objects itself,
+ * with one shape, because reading the slow dictionary objects that `node:sqlite` builds takes a
+ * third longer.
  */
 function createRunner(statement: StatementSync): StatementRunner {
   statement.setReturnArrays(true)
@@ -87,8 +92,9 @@ function createRunner(statement: StatementSync): StatementRunner {
 }
 
 /**
- * Retries while the file is busy, for at most `BUSY_MS`. SQLite's own timeout does not cover the
- * switch of a new file to WAL mode, which fails at once for the second of two processes.
+ * Retries while another process has locked the file, for at most `BUSY_MS`. SQLite's own timeout
+ * does not cover the switch of a new file to WAL mode: if two processes switch at once, the second
+ * fails without waiting.
  */
 function retryWhileBusy(work: () => void): void {
   const until = Date.now() + BUSY_MS
@@ -105,15 +111,17 @@ function retryWhileBusy(work: () => void): void {
 
 /** The error code SQLITE_BUSY. */
 const BUSY = 5
-/** Never notified: `Atomics.wait` on it is a synchronous sleep. */
+/** No thread ever notifies this array, so `Atomics.wait` on it is a synchronous sleep. */
 const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Prepares `begin` and the like once and returns the function that commits batches.
+ * Prepares `begin`, `commit` and similar statements once and returns the function that commits
+ * batches.
  *
- * In the normal case all batches succeed and no savepoint is needed. A savepoint would copy every
- * page that its statements change, which for a long turn is more than it writes. If a batch fails,
- * the transaction is rolled back and every batch runs again in a savepoint of its own.
+ * Usually all batches succeed, so they run without savepoints. With a savepoint, SQLite copies
+ * every page that the statements change, which for a long turn is more data than it writes. Only if
+ * a batch fails, the transaction is rolled back and every batch runs again in a savepoint of its
+ * own.
  */
 function createCommitter(database: DatabaseSync) {
   const begin = database.prepare('begin immediate')
@@ -131,7 +139,8 @@ function createCommitter(database: DatabaseSync) {
       releaseSavepoint.run()
       return rows
     } catch (error) {
-      // A full disk ends the whole transaction, and then there is no savepoint to return to.
+      // After an error such as a full disk, SQLite ends the transaction, and there is no savepoint
+      // to return to.
       if (!database.isTransaction) throw error
       database.exec('rollback to batch')
       releaseSavepoint.run()
@@ -146,7 +155,7 @@ function createCommitter(database: DatabaseSync) {
       begin.run()
       let committed: readonly BatchResult[] | null = runAll(batches, run)
       if (committed === null) {
-        // A full disk has ended the transaction already.
+        // After an error such as a full disk, SQLite has ended the transaction already.
         if (database.isTransaction) database.exec('rollback')
         begin.run()
         committed = batches.map((batch) => runInSavepoint(batch, run))
@@ -160,7 +169,7 @@ function createCommitter(database: DatabaseSync) {
   }
 }
 
-/** Runs all batches; returns `null` if one of them fails. */
+/** Runs all batches and returns their rows, or `null` if one of them fails. */
 function runAll(
   batches: readonly (readonly SqlQuery[])[],
   run: (query: SqlQuery) => SqlRows,

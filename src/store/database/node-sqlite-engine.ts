@@ -1,7 +1,7 @@
 /**
- * Engine for SQLite, with Node's built-in driver. One thread writes to the file and commits in
- * groups; this thread reads over a connection of its own, so reads never wait for a commit and see
- * all committed data. A database in memory is one connection in this thread.
+ * Engine for SQLite, with Node's built-in driver. One thread writes to the file and commits several
+ * writes together. This thread reads over a second connection, so reads never wait for a commit and
+ * see all committed data. A database in memory (`:memory:`) has one connection, in this thread.
  */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -56,7 +56,7 @@ interface PendingBatch {
   readonly reject: (error: Error) => void
 }
 
-/** Starts the thread. Resolves when the thread has opened the file. */
+/** Starts the thread that writes. Resolves when that thread has opened the file. */
 function startWriter(path: string): Promise<Writer> {
   const worker = new Worker(new URL('./node-sqlite-writer-thread.ts', import.meta.url), {
     workerData: path,
@@ -114,8 +114,9 @@ function startWriter(path: string): Promise<Writer> {
 }
 
 /**
- * Collects the batches of one turn of the event loop and posts them together, because waking the
- * thread is expensive. A batch with `whenever` wakes it only if no other batch does within 20 ms.
+ * Collects the batches that are added in one pass of the event loop and posts them together,
+ * because waking the writer thread is expensive. A batch whose `survives` is `whenever` waits up to
+ * 20 ms for another batch to go with.
  */
 function createBatchSender(post: (pending: readonly WriteBatch[]) => void) {
   let pending: WriteBatch[] = []
@@ -140,5 +141,5 @@ function createBatchSender(post: (pending: readonly WriteBatch[]) => void) {
   }
 }
 
-/** Maximum delay of a batch with `whenever`. */
+/** Maximum delay of a batch whose `survives` is `whenever`. */
 const MAX_DELAY_MS = 20

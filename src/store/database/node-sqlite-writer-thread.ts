@@ -1,12 +1,13 @@
 /**
- * Thread that writes to a SQLite file, so that waiting for the disk stalls no stream. All batches
- * that queue up during a commit share the next transaction and one sync.
+ * Runs the thread that writes to a SQLite file, so that no stream stalls while a write waits for
+ * the disk. All batches that arrive during a commit share the next transaction and one write to the
+ * disk.
  */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import { openSqliteConnection, type BatchResult } from './node-sqlite-connection.ts'
 import type { SqlQuery, WriteDurability } from './engine-interface.ts'
 
-/** The batches of one message; `null` ends the thread. */
+/** The batches of one message to the thread; `null` ends the thread. */
 export type WriterRequest = readonly WriteBatch[] | null
 
 export interface WriteBatch {
@@ -16,13 +17,14 @@ export interface WriteBatch {
 }
 
 /**
- * The results of the batches, by id. The first message has none and means that the file is open.
+ * The results of batches, with their ids. The first message has no results and means that the file
+ * is open.
  */
 export type WriterResponse = readonly { readonly id: number; readonly committed: BatchResult }[]
 
 /**
- * Maximum number of batches in one transaction. A longer one would lock the file until other
- * processes give up.
+ * Maximum number of batches in one transaction. A longer transaction would lock the file until
+ * other processes give up waiting.
  */
 const MAX_GROUP_BATCHES = 256
 
@@ -39,7 +41,7 @@ function commitGroup(first: WriterRequest): void {
     next = group.length < MAX_GROUP_BATCHES ? receiveRequest() : undefined
   }
   if (group.length > 0) {
-    // If one batch must survive a power cut, the transaction of all of them does.
+    // If one batch must survive a power cut, the complete transaction must.
     const survivesPowerCut = group.some(({ survives }) => survives === 'power-cut')
     const batches = group.map(({ queries }) => queries)
     const results = database.commit(batches, survivesPowerCut ? 'power-cut' : 'kill')

@@ -1,4 +1,4 @@
-/** Opens the database that `DATABASE_URL` names, on Node: connects and migrates it. */
+/** Opens the database of `DATABASE_URL` on Node: connects to it and applies missing migrations. */
 import { parseDatabaseUrl, type DatabaseLocation } from './database-url.ts'
 import { openNodeSqlite } from './node-sqlite-engine.ts'
 import type { Engine } from './engine-interface.ts'
@@ -10,7 +10,7 @@ export async function openTurnStore(databaseUrl: string): Promise<TurnStore> {
   return createTurnStore(await openEngine(databaseUrl))
 }
 
-/** Opens the one engine that all stores share. */
+/** Opens the engine that all stores share. */
 export async function openEngine(databaseUrl: string): Promise<Engine> {
   const open = chooseEngine(databaseUrl)
   try {
@@ -30,7 +30,7 @@ export async function openEngine(databaseUrl: string): Promise<Engine> {
 function chooseEngine(databaseUrl: string): () => Promise<Engine> {
   const location = parseLocation(databaseUrl)
   if (location.type === 'sqlite') return () => openNodeSqlite(location.path)
-  // Imported on demand, because the driver takes memory.
+  // Imports the Postgres driver only when it is needed, because the driver takes memory.
   return async () => (await import('./postgres-engine.ts')).openPostgres(location.url)
 }
 
@@ -42,7 +42,10 @@ function parseLocation(databaseUrl: string): DatabaseLocation {
   }
 }
 
-/** Returns the text of an error. A refused connection has an empty message, but a code. */
+/**
+ * Returns the message of an error, or its code if the message is empty, as for a refused
+ * connection.
+ */
 function describeError(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const { code } = cause as NodeJS.ErrnoException

@@ -1,6 +1,6 @@
 /**
- * Engine for Postgres, with the driver pg in pipeline mode: the statements of a transaction, with
- * `begin` and `commit`, are sent together and take one round trip.
+ * Engine for Postgres, with the driver `pg` in pipeline mode: `begin`, the statements of a
+ * transaction and `commit` are sent together, so a transaction takes one round trip.
  */
 import { DatabaseError, Pool, TypeOverrides, types, type PoolClient } from 'pg'
 import type { Engine, SqlQuery, SqlRows } from './engine-interface.ts'
@@ -14,7 +14,7 @@ export function openPostgres(url: string): Engine {
     query_timeout: 30_000,
     types: int8AsNumber(),
   })
-  // A broken idle connection leaves the pool by itself.
+  // Ignores errors of idle connections: the pool removes a broken connection by itself.
   pool.on('error', ignore)
   pool.on('connect', (client) => void client.query(PREFER_INDEXES).catch(ignore))
   return {
@@ -25,7 +25,7 @@ export function openPostgres(url: string): Engine {
         const rows = await runOnOneClient(pool, [BEGIN, DO_NOT_WAIT_FOR_DISK, ...queries, COMMIT])
         return rows.slice(2, -1)
       }
-      // A single statement is a transaction already.
+      // Needs no `begin` and `commit`: a single statement is a transaction already.
       if (queries.length === 1) return runOnOneClient(pool, queries)
       const rows = await runOnOneClient(pool, [BEGIN, ...queries, COMMIT])
       return rows.slice(1, -1)
@@ -35,16 +35,16 @@ export function openPostgres(url: string): Engine {
 }
 
 /**
- * Makes the planner follow indexes. All reads here look up keys, but with missing or wrong
- * statistics the planner would choose full table scans, and cache a plan that it made while a table
+ * Makes the query planner use indexes. All reads here look up keys. But with missing or wrong
+ * statistics the planner chooses full table scans, and it caches a plan that it made while a table
  * was small.
  */
 const PREFER_INDEXES =
   'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off'
 
 /**
- * Makes the server respond before its log is on the disk. Transactions that wait for the disk flush
- * this one too.
+ * Makes the server respond before the commit is on the disk. The next transaction that waits for
+ * the disk writes this one too.
  */
 const DO_NOT_WAIT_FOR_DISK: SqlQuery = {
   name: null,
@@ -60,12 +60,13 @@ async function runOnOneClient(
   queries: readonly SqlQuery[],
 ): Promise<readonly SqlRows[]> {
   const client = await pool.connect()
-  // The queries below report a broken connection. Without a listener, the error event would be
-  // thrown.
+  // The queries below report a broken connection. Without a listener, the `error` event would be
+  // thrown as an exception.
   client.on('error', ignore)
   const results = await Promise.allSettled(queries.map((query) => run(client, query)))
   client.off('error', ignore)
-  // The first failure is the cause. Those after it only say that the transaction is aborted.
+  // Reports the first error only: those of later queries say nothing but that the transaction is
+  // aborted.
   const failed = results.find((result) => result.status === 'rejected')
   client.release(failed !== undefined && !isServerError(failed.reason))
   if (failed !== undefined) throw failed.reason
@@ -84,7 +85,8 @@ function isServerError(error: unknown): boolean {
 }
 
 /**
- * Makes pg parse 64-bit integers as numbers instead of strings. Counts and times stay below 2^53.
+ * Makes `pg` parse 64-bit integers as numbers instead of strings, because all counts and times are
+ * below 2^53.
  */
 function int8AsNumber(): TypeOverrides {
   const overrides = new TypeOverrides()

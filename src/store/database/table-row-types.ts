@@ -1,6 +1,6 @@
 /**
- * The row types of the tables in `migrations/`, and their columns in the order in which they are
- * written.
+ * Defines the row types of the tables in `migrations/`, and lists the columns of each table in the
+ * order in which they are written.
  */
 export interface TurnRow {
   readonly id: string
@@ -57,11 +57,15 @@ export interface ConversationRow {
   /** JSON. */
   readonly metadata: string
   readonly created_at: number
+  /** Id of the last turn. */
   readonly head: string | null
+  /** Id of the turn that has locked the conversation. */
   readonly busy_by: string | null
+  /** The time at which the lock ends, in milliseconds. */
   readonly busy_until: number | null
-  /** JSON. */
+  /** The policy overrides of the conversation as JSON. */
   readonly context: string | null
+  /** Id of the turn that was the head when the conversation was reset. */
   readonly reset_after: string | null
 }
 
@@ -70,7 +74,7 @@ export interface ReplicaRow {
   readonly alive_until: number
 }
 
-/** Consecutive events of a log as text. */
+/** Consecutive events of a background run, as the text that clients receive. */
 export interface StreamEventRow {
   readonly turn_id: string
   readonly first_number: number
@@ -80,16 +84,16 @@ export interface StreamEventRow {
 }
 
 /**
- * A text of a request that was sent upstream, or a piece of it, as the difference to another round
- * or turn.
+ * A part of a request that was sent to an upstream, or a piece of a long part. Stored as the
+ * difference to the same part of an earlier request.
  */
 export interface RequestRow {
   readonly turn_id: string
   readonly tenant: string
   readonly round: number
-  /** `copies` lists which parts of the body are equal to the items of the same turn. */
+  /** `copies` lists the strings of the body that are equal to strings of the turn's items. */
   readonly part: 'about' | 'body' | 'copies' | 'items'
-  /** Counts the pieces of a part over all rounds of the turn. */
+  /** Number of the piece, counted over all rounds of the turn for each part. */
   readonly piece: number
   readonly base: string | null
   readonly base_round: number
@@ -121,7 +125,7 @@ export interface SummaryRow {
   readonly short_lived: number
 }
 
-/** A version of a memory layer's content. */
+/** One version of the content of a memory layer. */
 export interface LayerRow {
   readonly id: string
   readonly tenant: string

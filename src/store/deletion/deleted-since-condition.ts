@@ -1,14 +1,18 @@
 /**
- * Builds the conditions that are true if a thread, a conversation or a user was deleted while data was
- * derived from it. The table `forgotten` names threads and conversations by their id, users by a
- * digest, and threads that were deleted as a whole also with the prefix `thread:`.
+ * Builds the conditions that are true if a thread, a conversation or a user was deleted while a job
+ * derived data from it, e.g. a summary. The deletion log (table `forgotten`) contains threads and
+ * conversations by their id, users by a digest, and deletions of a complete thread also with the
+ * prefix `thread:`.
  */
 import { sql } from 'kysely'
 import { digestText } from '../../core/text/digest.ts'
 import type { ParameterSlot, SqlFragment } from '../database/compile-statement.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 
-/** True if one of the names was deleted after the job began. Names may be null. */
+/**
+ * True if the deletion log has an entry for one of the names that is later than the start of the
+ * job. Names may be null.
+ */
 export function isDeletedSince(
   tenant: SqlFragment,
   names: readonly SqlFragment[],
@@ -18,7 +22,7 @@ export function isDeletedSince(
     and forgotten.name in (${sql.join(names)}) and forgotten.forgotten_at >= ${begunAtMs})`
 }
 
-/** Returns the deletion name of the user of a row, or null. */
+/** Selects the name that the user of a row has in the deletion log; null without a user. */
 export function selectUserDeletionName<Row extends Pick<TurnRow, 'user_id'>>(
   slot: ParameterSlot<Row>,
 ): SqlFragment {
@@ -27,15 +31,16 @@ export function selectUserDeletionName<Row extends Pick<TurnRow, 'user_id'>>(
 }
 
 /**
- * Returns the name of a user in the table `forgotten`, which no id of a thread or conversation
- * equals.
+ * Formats the name of a user in the deletion log, e.g. `user:` and a digest. No id of a thread or
+ * conversation is equal to it.
  */
 export function formatUserDeletionName(user: string): string {
   return `user:${digestText(user)}`
 }
 
 /**
- * Marks a thread that was deleted as a whole: further turns of it are rejected. Without the prefix,
- * all turns of the thread were deleted one by one and the next may be under way.
+ * Prefix of a log entry for a thread that was deleted at once: further turns of it are rejected. An
+ * entry without the prefix means that all turns of the thread were deleted one by one, and a
+ * further turn is allowed.
  */
 export const THREAD_DELETION_PREFIX = 'thread:'

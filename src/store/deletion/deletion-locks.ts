@@ -1,21 +1,21 @@
 /**
- * Makes writes wait for deletions on Postgres, where both run at the same time and would not see
- * each other. SQLite and D1 run one write at a time and need no locks.
+ * Makes writes wait for deletions on Postgres, where both can run at the same time without seeing
+ * each other's changes. SQLite and D1 run one write at a time and need no locks.
  *
- * A deletion may take long, and a new turn does not wait for its end. It waits only for the
- * deletion log entry, which is written before any row is deleted, and for media that are being
- * deleted.
+ * A deletion may take long, but a new turn does not wait for its end. A new turn waits only until
+ * the deletion log entry is written, which happens before any row is deleted, and for media that
+ * are being deleted.
  */
 import { sql } from 'kysely'
 import { createStatementCompiler } from '../database/compile-statement.ts'
 import type { Engine, SqlQuery, SqlRows, WriteDurability } from '../database/engine-interface.ts'
 
-/** Queries that take a lock. They come first in a transaction. */
+/** Builds the queries that take a lock. These must be the first queries of a transaction. */
 export interface DeletionLocks {
-  /** Taken by writes of derived data; they exclude deletions, but not each other. */
+  /** For writes of derived data, e.g. summaries: they exclude deletions, but not each other. */
   readonly derivedDataWrite: (tenant: string) => readonly SqlQuery[]
   readonly deletion: (tenant: string) => readonly SqlQuery[]
-  /** Taken by new turns; they exclude the writing of a deletion log entry, but not each other. */
+  /** For new turns: they exclude the writing of a deletion log entry, but not each other. */
   readonly turnCreation: (tenant: string) => readonly SqlQuery[]
   readonly deletionLogEntry: (tenant: string) => readonly SqlQuery[]
 }
@@ -34,16 +34,19 @@ function createLocks(language: Engine['language']): DeletionLocks {
     return (tenant: string) => (language === 'postgres' ? [statement({ tenant })] : [])
   }
   return {
-    derivedDataWrite: compileLock('wait-for-forgetting', SHARED, DERIVED_DATA_LOCK),
-    deletion: compileLock('wait-to-forget', EXCLUSIVE, DERIVED_DATA_LOCK),
-    turnCreation: compileLock('wait-for-notes', SHARED, TURN_LOCK),
-    deletionLogEntry: compileLock('wait-to-note', EXCLUSIVE, TURN_LOCK),
+    derivedDataWrite: compileLock('lock-derived-data-write', SHARED, DERIVED_DATA_LOCK),
+    deletion: compileLock('lock-deletion', EXCLUSIVE, DERIVED_DATA_LOCK),
+    turnCreation: compileLock('lock-turn-creation', SHARED, TURN_LOCK),
+    deletionLogEntry: compileLock('lock-deletion-log-entry', EXCLUSIVE, TURN_LOCK),
   }
 }
 
 const SHARED = 'pg_advisory_xact_lock_shared'
 const EXCLUSIVE = 'pg_advisory_xact_lock'
-/** Numbers of the gateway's advisory locks, arbitrary but unique in the database. */
+/**
+ * Numbers of the gateway's advisory locks in Postgres. The values have no meaning, but must be
+ * unique in the database.
+ */
 const [DERIVED_DATA_LOCK, TURN_LOCK] = [20_250_713, 20_250_714]
 
 const LOCKS: Readonly<Record<Engine['language'], DeletionLocks>> = {
@@ -51,7 +54,10 @@ const LOCKS: Readonly<Record<Engine['language'], DeletionLocks>> = {
   postgres: createLocks('postgres'),
 }
 
-/** Takes the lock, runs the queries and returns their rows. */
+/**
+ * Runs the queries in one transaction that first takes the lock, and returns the rows of each
+ * query.
+ */
 export async function writeAfterLock(
   engine: Engine,
   lock: keyof DeletionLocks,

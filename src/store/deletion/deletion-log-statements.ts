@@ -1,8 +1,8 @@
 /**
- * SQL for the deletion log (table `forgotten`), which makes deletions final. A deletion logs its
- * name and time. A slow job, e.g. a summary, checks in the transaction of its write whether its
- * source was deleted since the job began. Entries are stored for 24 hours, longer than any job
- * takes.
+ * SQL for the deletion log (table `forgotten`), which makes deletions final. An entry contains the
+ * name of a deleted thread, conversation or user, and the time. A slow job, e.g. a summary, checks in
+ * the transaction of its write whether its source was deleted since the job began. Entries are
+ * stored for 24 hours, longer than any job takes.
  */
 import { sql } from 'kysely'
 import {
@@ -28,17 +28,17 @@ import type { FactRow } from '../database/table-row-types.ts'
 
 export interface DeletionLogStatements {
   readonly logUser: CompiledStatement<DeletionLogEntry & { readonly user: string }>
-  /** Must run while the turn exists. */
+  /** Logs the thread and the conversation of a turn. Must run before the turn is deleted. */
   readonly logThread: CompiledStatement<DeletionLogEntry & ThreadKey>
   /** Logs the thread of a turn that is marked as deleted, unless the thread has other turns. */
   readonly logThreadOfDeletedTurn: CompiledStatement<
     DeletionLogEntry & OwnerKey & { readonly id: string }
   >
-  /** Logs nothing if the conversation still exists. */
+  /** Logs a deleted conversation, or nothing if the conversation still exists. */
   readonly logConversation: CompiledStatement<DeletionLogEntry & { readonly id: string }>
   /**
-   * Runs after a fact was written: deletes the fact, and returns a row, if its source was deleted
-   * in the meantime.
+   * Runs after a fact was written: if the source of the fact was deleted in the meantime, deletes the
+   * fact and returns a row.
    */
   readonly removeFact: CompiledStatement<DeletedFactKey>
   readonly removeOldEntries: CompiledStatement<{ readonly nowMs: number }>
@@ -58,13 +58,13 @@ export interface DeletionLogEntry {
 export function createDeletionLogStatements(language: Engine['language']): DeletionLogStatements {
   const compile = createStatementCompiler(language)
   return {
-    logUser: compile('note-forgotten-user', (slot) =>
+    logUser: compile('log-deleted-user', (slot) =>
       insertEntries(
         slot,
         sql`select cast(${slot(({ user }) => formatUserDeletionName(user))} as text) as name where 1 = 1`,
       ),
     ),
-    logThread: compile('note-forgotten-thread', (slot) => {
+    logThread: compile('log-deleted-thread', (slot) => {
       const selectName = (name: SqlFragment) => selectFromNamedTurn(slot, sql`${name} as name`)
       return insertEntries(
         slot,
@@ -72,7 +72,7 @@ export function createDeletionLogStatements(language: Engine['language']): Delet
           union ${selectName(sql`${sql.lit(THREAD_DELETION_PREFIX)} || turns.thread`)}`,
       )
     }),
-    logThreadOfDeletedTurn: compile('note-deleted-thread', (slot) =>
+    logThreadOfDeletedTurn: compile('log-thread-of-deleted-turn', (slot) =>
       insertEntries(
         slot,
         sql`select turns.thread as name from turns where turns.id = ${slot('id')}
@@ -80,7 +80,7 @@ export function createDeletionLogStatements(language: Engine['language']): Delet
           and ${hasNoTurnsLeft(sql`turns.thread`, slot('tenant'))}`,
       ),
     ),
-    logConversation: compile('note-forgotten-conversation', (slot) => {
+    logConversation: compile('log-deleted-conversation', (slot) => {
       const id = sql`cast(${slot('id')} as text)`
       return insertEntries(
         slot,
@@ -89,7 +89,7 @@ export function createDeletionLogStatements(language: Engine['language']): Delet
       )
     }),
     removeFact: compile(
-      'remove-forgotten-fact',
+      'remove-fact-of-deleted-source',
       (slot) => sql`delete from facts where facts.id = ${slot('id')}
         and ${isDeletedSince(
           sql`facts.tenant`,
@@ -98,7 +98,7 @@ export function createDeletionLogStatements(language: Engine['language']): Delet
         )} returning facts.id`,
     ),
     removeOldEntries: compile(
-      'remove-notes-of-forgotten',
+      'remove-old-log-entries',
       (slot) => sql`delete from forgotten
         where forgotten_at < ${slot(({ nowMs }) => nowMs - MAX_JOB_MS)}`,
     ),
@@ -106,8 +106,8 @@ export function createDeletionLogStatements(language: Engine['language']): Delet
 }
 
 /**
- * Inserts names into the log. An existing entry never moves back in time, even if the clock of one
- * replica is slow.
+ * Inserts an entry for each deleted thread, conversation or user. The time of an existing entry is
+ * only ever raised, because the clock of a replica may be slow.
  */
 function insertEntries(slot: ParameterSlot<DeletionLogEntry>, names: SqlFragment): SqlFragment {
   return sql`insert into forgotten (tenant, name, forgotten_at)
@@ -118,4 +118,5 @@ function insertEntries(slot: ParameterSlot<DeletionLogEntry>, names: SqlFragment
     where forgotten.forgotten_at < excluded.forgotten_at`
 }
 
+/** Entries older than this are deleted, because every job that began before them has ended. */
 const MAX_JOB_MS = 24 * 60 * 60 * 1000

@@ -1,6 +1,6 @@
 /**
- * SQL that deletes turns, because they expired or because a user deletes them. Deleting a turn
- * deletes its items.
+ * SQL that deletes turns: expired turns, and those that a user deletes. The items of a turn are
+ * deleted with it.
  */
 import { sql } from 'kysely'
 import {
@@ -14,7 +14,7 @@ import { releaseMedia } from '../media/media-statements.ts'
 import { isTurnOfOwner, TURN_TENANT, type OwnerKey } from '../owner.ts'
 
 export interface ExpiryAndDeletionStatements {
-  /** Returns a page of turns that were not used for long, the latest first. */
+  /** Returns a page of turns that were not used for a long time, the latest first. */
   readonly unusedTurns: (lifetime: TurnLifetime) => CompiledStatement<ExpiryPage>
   readonly deleteEventsOfUnused: (lifetime: TurnLifetime) => CompiledStatement<ExpiryPage>
   readonly releaseMediaOfUnused: (lifetime: TurnLifetime) => CompiledStatement<ExpiryPage>
@@ -39,16 +39,19 @@ export interface ExpiryPage {
   readonly limit: number
 }
 
-/** Statements of one deletion. They run in this order, in one transaction. */
+/** The statements of one deletion, in the order in which they run in one transaction. */
 export interface DeletionSteps<Key> {
-  /** Detaches conversations from the turns: resets their head and lock. */
+  /** Removes the head and the lock of conversations whose head is among the turns. */
   readonly detachConversations: CompiledStatement<Key>
   readonly deleteEvents: CompiledStatement<Key>
-  /** Returns a row per deleted turn. */
+  /** Deletes the turns and returns a row for each. */
   readonly removeTurns: CompiledStatement<Key>
 }
 
-/** Key of a thread by one of its turns. Without a user it covers all users of the tenant. */
+/**
+ * Identifies a thread by any of its turns. Without a user, the key matches the thread's data of all
+ * users of the tenant.
+ */
 export interface ThreadKey {
   readonly tenant: string
   readonly turnId: string
@@ -81,7 +84,7 @@ export function createExpiryAndDeletionStatements(
       detachConversations(isIncluded(slot), slot('tenant')),
     ),
     deleteEvents: compile(
-      `forget-events-${name}`,
+      `delete-events-${name}`,
       (slot) => sql`delete from stream_events where turn_id in (
         select turns.id from turns where ${isIncluded(slot)})`,
     ),
@@ -96,7 +99,7 @@ export function createExpiryAndDeletionStatements(
       (slot, lifetime) => sql`select turns.used_at, turns.id ${pageOfUnused(slot, lifetime)}`,
     ),
     deleteEventsOfUnused: compileByLifetime(
-      'forget-events-of-unused',
+      'delete-events-of-unused',
       (slot, lifetime) => sql`${withDeletableTurns(slot, lifetime)}
         delete from stream_events where turn_id in (${selectDeletable(slot)})`,
     ),
@@ -106,7 +109,8 @@ export function createExpiryAndDeletionStatements(
         ${releaseMedia(sql`select media_uses.media_id from media_uses
           where media_uses.turn_id in (${selectDeletable(slot)})`)}`,
     ),
-    // Checks each row again: it may have been used since the page was selected.
+    // Checks the time of last use again, because a turn may have been used since the page was
+    // selected.
     removeUnused: compileByLifetime(
       'remove-unused',
       (slot, lifetime) => sql`${withDeletableTurns(slot, lifetime)}
@@ -133,9 +137,9 @@ function pageOfUnused(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): 
 }
 
 /**
- * Selects the turns of the page that have no children, and then, upwards, those ancestors that have
- * no other children. A turn that is marked as deleted goes with its last child, however recent it
- * is.
+ * Selects the turns of the page that have no children, and then those ancestors that have no other
+ * children. An ancestor that is marked as deleted is selected with its last child, even if it was
+ * used recently.
  */
 function withDeletableTurns(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): SqlFragment {
   return sql`with recursive page(id) as (select turns.id ${pageOfUnused(slot, lifetime)}),
@@ -152,8 +156,8 @@ function withDeletableTurns(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifet
 }
 
 /**
- * Limits the number of turns. A turn comes before its parent in the list, so a limit never
- * separates a parent from a remaining child.
+ * Selects at most `limit` turns. Each turn comes before its parent in `deletable`, so a parent is
+ * never deleted without its children.
  */
 function selectDeletable(slot: ParameterSlot<ExpiryPage>): SqlFragment {
   return sql`select deletable.id from deletable limit ${slot('limit')}`
@@ -173,8 +177,8 @@ function isUnreferenced(slot: ParameterSlot<ExpiryPage>): SqlFragment {
 }
 
 /**
- * Detaches conversations from deleted turns. They continue with an empty history and without a
- * lock.
+ * Removes the head and the lock of conversations whose head is deleted. They continue with an empty
+ * history.
  */
 function detachConversations(isIncluded: SqlFragment, tenant: string): SqlFragment {
   const deletedTurns = sql`select turns.id from turns where ${isIncluded}`
@@ -193,8 +197,8 @@ export function isTurnOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
 }
 
 /**
- * Selects an expression from the turn that `turnId` names, if the requester may delete it. Must run
- * while the turn exists.
+ * Selects an expression from the turn with the id `turnId`, if the requester may delete that turn.
+ * Must run before the turn is deleted.
  */
 export function selectFromNamedTurn(
   slot: ParameterSlot<ThreadKey>,
@@ -205,8 +209,8 @@ export function selectFromNamedTurn(
 }
 
 /**
- * True for rows of a thread that has only deleted turns left. Must run after the named turn is
- * marked as deleted and while its row exists.
+ * True for rows of a thread all of whose turns are deleted. Must run after the named turn is marked
+ * as deleted and before its row is deleted.
  */
 export function isInDeletedThread(
   table: 'summaries' | 'media_addresses',
@@ -221,8 +225,8 @@ export function isInDeletedThread(
 }
 
 /**
- * True if a thread has only deleted turns. Not written as `not exists`: without statistics a
- * planner would scan all turns of the tenant once instead of looking up each thread.
+ * True if all turns of a thread are deleted. Not written as `not exists`: without statistics, a
+ * planner would then scan all turns of the tenant once instead of looking up each thread.
  */
 export function hasNoTurnsLeft(thread: SqlFragment, tenant: string): SqlFragment {
   return sql`(select remaining.id from turns remaining where remaining.tenant = ${tenant}
@@ -230,8 +234,8 @@ export function hasNoTurnsLeft(thread: SqlFragment, tenant: string): SqlFragment
 }
 
 /**
- * True if the row belongs to the requester. A requester without a user is an operator, who may
- * delete for all users of the tenant.
+ * True if the row belongs to the requester. A request without a user comes from an operator, who
+ * may delete data of all users of the tenant.
  */
 export function belongsToRequester(
   slot: ParameterSlot<ThreadKey>,
@@ -245,7 +249,7 @@ export function isTurnOfUser(slot: ParameterSlot<UserKey>): SqlFragment {
   return isOfUser('turns', slot)
 }
 
-/** True for rows of a user, whom `user_id` names. */
+/** True for rows of the user in the parameter `user`. */
 export function isOfUser(
   table: 'turns' | 'conversations' | 'summaries' | 'layer_versions' | 'media_addresses',
   slot: ParameterSlot<UserKey>,
@@ -254,7 +258,7 @@ export function isOfUser(
     and ${sql.ref(`${table}.user_id`)} = ${slot('user')}`
 }
 
-/** Compiles a statement that deletes rows that were not used for long, the oldest first. */
+/** Compiles a statement that deletes rows that were not used for a long time, the oldest first. */
 export function compileDeleteUnused(
   language: Engine['language'],
   table: 'summaries' | 'layer_versions',
@@ -265,7 +269,7 @@ export function compileDeleteUnused(
   const compileFor = (suffix: string, isShort: SqlFragment) =>
     compile<UnusedRowLimit>(`${name}${suffix}`, (slot) => {
       const since = slot('unusedSinceMs')
-      // Checks `used_at` of each row again: it may have been used since it was selected.
+      // Checks `used_at` of each row again, because a row may have been used since it was selected.
       return sql`delete from ${rows} where used_at < ${since} and id in (
         select id from ${rows} where used_at < ${since} ${isShort}
         order by used_at limit ${slot('limit')})`

@@ -1,6 +1,6 @@
 /**
- * SQL implementation of expiry and deletion for any engine. Expired turns are deleted page by page;
- * threads and users at once, together with all data derived from them.
+ * SQL implementation of expiry and deletion for any engine. Deletes expired turns page by page. The
+ * turns of a thread or user are deleted in one transaction, together with all data derived from them.
  */
 import { decodeColumn, encodeColumn, encodeNullableColumn } from '../database/escape-column-text.ts'
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
@@ -29,7 +29,7 @@ import type { TurnRow } from '../database/table-row-types.ts'
 
 export function createExpiryAndDeletion(
   engine: Engine,
-): Pick<RecallStore, 'expireTurns' | 'forgetThread' | 'forgetUser'> {
+): Pick<RecallStore, 'expireTurns' | 'deleteThread' | 'deleteUser'> {
   const sql = createStatements(engine.language)
   const { deletion, deletionLog, mediaRelease, summaries, facts, layers } = sql
   return {
@@ -40,7 +40,7 @@ export function createExpiryAndDeletion(
       )
       return { removed: removed.length, next: findNextPage(unused, expiry.limit) }
     },
-    async forgetThread(thread) {
+    async deleteThread(thread) {
       const key = encodeThreadKey(thread)
       return deleteAll(engine, sql, {
         tenant: key.tenant,
@@ -54,7 +54,7 @@ export function createExpiryAndDeletion(
         ],
       })
     },
-    async forgetUser(tenant, user, nowMs) {
+    async deleteUser(tenant, user, nowMs) {
       const key = { tenant: encodeColumn(tenant), user: encodeColumn(user) }
       return deleteAll(engine, sql, {
         tenant: key.tenant,
@@ -85,7 +85,10 @@ function createStatements(language: Engine['language']) {
   }
 }
 
-/** Builds the queries for one page. The first returns the page, the fourth the deleted turns. */
+/**
+ * Builds the queries that expire one page of turns. The first query returns the turns of the page,
+ * the fourth the deleted turns.
+ */
 function buildExpiryQueries(
   { deletion, deletionLog, mediaRelease, summaries, facts, layers }: Statements,
   { of: lifetime, unusedSinceMs, nowMs, after, limit }: Expiry,
@@ -99,7 +102,7 @@ function buildExpiryQueries(
     deletion.removeUnused(lifetime)(page),
     summaries.removeUnused(lifetime)(page),
     layers.removeUnused(lifetime)(page),
-    // Once per expiry, with its first page.
+    // Fetched media are not paged, so they are released only with the first page.
     ...(after === null && lifetime === 'all'
       ? [
           mediaRelease.unused.releaseFetched({ unusedSinceMs }),
@@ -121,15 +124,15 @@ function findNextPage(unused: SqlRows, limit: number): ExpiryCursor | null {
 
 interface DeletionBatch {
   readonly tenant: string
-  /** The deletion log entry. */
+  /** Inserts the deletion log entry. */
   readonly logEntry: SqlQuery
-  /** The last query deletes turns. */
+  /** The last query deletes the turns and returns a row for each. */
   readonly queries: readonly SqlQuery[]
 }
 
 /**
- * Deletes everything in one transaction. On Postgres, where turns can be created meanwhile, the
- * deletion log entry is committed first.
+ * Runs the queries of a deletion in one transaction. On Postgres, the deletion log entry is committed
+ * before it, so that a turn that is created meanwhile is rejected.
  */
 async function deleteAll(
   engine: Engine,

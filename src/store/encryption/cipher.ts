@@ -1,12 +1,13 @@
 /**
  * Encrypts texts for storage with AES-256-GCM. An encrypted text can be decrypted only with its key
  * and only for its own row: an attacker who can write to the database can neither change a text nor
- * move it to another row. Texts that are not encrypted are accepted, because they may be older than the
- * keys.
+ * move it to another row. Texts that are not encrypted are accepted, because they may be older than
+ * the keys.
  *
- * The first key encrypts, all keys decrypt; a new key is put in front of the old ones. The prefix
- * of a stored text is its format: `s1:KID:` encrypted, `sz1:KID:` compressed and encrypted, `z1:`
- * only compressed, anything else plain.
+ * The first key encrypts, and all keys decrypt. To change the key, an operator adds a new one
+ * before the old ones. The prefix of a stored text shows its format: `s1:KID:` is encrypted with
+ * the key KID, `sz1:KID:` compressed and encrypted, `z1:` only compressed; a text without a prefix
+ * is plain.
  */
 import {
   createCipheriv,
@@ -26,18 +27,21 @@ export interface StorageCipher {
    * missing.
    */
   readonly decrypt: (text: string, location: RowLocation) => string | null
-  /** Prefixes of texts that the first key has encrypted; empty without keys. */
+  /** Prefixes of texts that the first key has encrypted, e.g. `s1:2027:`; empty without keys. */
   readonly currentPrefixes: readonly string[]
-  /** Hashers of search terms: that of the first key first, and last one without a key. */
+  /**
+   * Hashers of search terms: the hasher of the first key, those of the other keys, and last one
+   * without a key.
+   */
   readonly termHashers: readonly TermHasher[]
 }
 
 /**
- * Hashes search terms for an index. Equal terms have equal hashes, and only the key makes it
- * possible to compute them.
+ * Hashes search terms for an index. Equal terms have equal hashes. Hashes can be computed only with
+ * the key, so the database does not reveal the terms.
  */
 export interface TermHasher {
-  /** Id of the key; empty without a key, and then `hash` returns the term itself. */
+  /** Id of the key. Empty for the hasher without a key, whose `hash` returns the term itself. */
   readonly keyId: string
   readonly hash: (text: string) => string
 }
@@ -48,10 +52,13 @@ export interface StorageKey {
   readonly key: Uint8Array
 }
 
-/** The row and column that a text belongs to. It is authenticated with the text. */
+/**
+ * The row and column that a text belongs to. Decrypting fails if the text was moved to another
+ * location.
+ */
 export interface RowLocation {
   readonly tenant: string
-  /** Id of the row: of a turn, or for other tables of a fact, a summary, a medium … */
+  /** Id of a turn, or in other tables the id of the row, e.g. of a fact or a summary. */
   readonly turnId: string
   readonly part:
     | 'in'
@@ -71,13 +78,17 @@ export interface RowLocation {
   readonly position: number
 }
 
-/** Returns the location of a text that is the only one of its part in its row. */
+/**
+ * Returns the location of a text that has position 0, because it is the only text of its part in
+ * the row.
+ */
 export function locateText(tenant: string, turnId: string, part: RowLocation['part']): RowLocation {
   return { tenant, turnId, part, position: 0 }
 }
 
 export function createStorageCipher(keys: readonly StorageKey[]): StorageCipher {
-  // KeyObjects: importing raw bytes on each call would take half of the time for a short text.
+  // Imports the keys once: for a short text, importing a key on each call would take half of the
+  // time.
   const keyObjects = new Map(keys.map(({ kid, key }) => [kid, createSecretKey(key)]))
   const kid = keys[0]?.kid ?? ''
   const key = keyObjects.get(kid)
@@ -86,7 +97,8 @@ export function createStorageCipher(keys: readonly StorageKey[]): StorageCipher 
     termHashers: [...[...keyObjects].map(createTermHasher), { keyId: '', hash: (text) => text }],
     encrypt(text, location) {
       if (key === undefined) {
-        // A plain text that looks encrypted is compressed, so that decrypting does not mistake it.
+        // Compresses a plain text that looks encrypted, so that decrypting returns it instead of
+        // rejecting it.
         return STORED_FORMAT.test(text) ? `z1:${deflate(text).toString('base64url')}` : text
       }
       const compressed = compressIfWorthwhile(text)
@@ -111,7 +123,7 @@ export function createStorageCipher(keys: readonly StorageKey[]): StorageCipher 
   }
 }
 
-/** Creates a hasher with a key of its own, derived from the encryption key. */
+/** Creates a hasher. Its key is derived from the encryption key. */
 function createTermHasher([kid, key]: readonly [string, KeyObject]): TermHasher {
   const hashKey = createHmac('sha256', key).update('backstory: names in an index').digest()
   const hash = (text: string) =>
@@ -128,10 +140,11 @@ function decodeBase64(base64: string): Buffer {
 }
 
 /**
- * Compresses a text, or returns `null` if that is not worthwhile. Inflating 2 KB takes several
- * times as long as parsing it, and deflating longer still; 100 KB take a millisecond of blocked
- * event loop. Compression only makes up for the third that encryption adds, so plain texts stay
- * uncompressed. The middle of the text is tried first, so that an image of megabytes is not.
+ * Compresses a text, or returns `null` if that is not worthwhile. Short texts are not compressed:
+ * inflating 2 KB takes several times as long as parsing it. (100 KB block the event loop for a
+ * millisecond.) Plain texts are not compressed either, because compression only makes up for the
+ * third that encryption adds. Tries the middle of the text first, so that an image of several
+ * megabytes is not compressed in vain.
  */
 function compressIfWorthwhile(text: string): Buffer | null {
   if (text.length < COMPRESSED_FROM_CHARS) return null
@@ -165,13 +178,13 @@ function encryptBytes(text: string | Buffer, key: KeyObject, associated: Buffer)
   return Buffer.concat([iv, bytes, cipher.final(), cipher.getAuthTag()]).toString('base64url')
 }
 
-/** Decrypts, and throws if the ciphertext or its location was changed. */
+/** Decrypts bytes. Throws if the ciphertext or its location was changed. */
 function decryptBytes(ciphertext: Buffer, key: KeyObject, associated: Buffer): Buffer {
   const decipher = createDecipheriv(CIPHER, key, ciphertext.subarray(0, IV_BYTES), TAG_OPTIONS)
   decipher.setAAD(associated)
   decipher.setAuthTag(ciphertext.subarray(-TAG_BYTES))
   const bytes = decipher.update(ciphertext.subarray(IV_BYTES, -TAG_BYTES))
-  // GCM is a stream cipher, so `final` returns no bytes. It verifies the tag.
+  // Verifies the tag. `final` returns no bytes, because GCM is a stream cipher.
   decipher.final()
   return bytes
 }

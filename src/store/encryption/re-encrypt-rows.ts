@@ -1,8 +1,8 @@
 /**
  * Encrypts all stored texts with the first key that are plain or encrypted with another key. The
- * prefix of a text shows whether it is done, so an interrupted run can simply start again. A row
- * that a running gateway changes meanwhile is skipped, because the gateway encrypts it with its own
- * first key. Texts that no key decrypts stay unchanged.
+ * prefix of a text shows which key has encrypted it, so an interrupted run can be started again. A
+ * row that a running gateway changes meanwhile is skipped, because the gateway encrypts it with its
+ * own first key. Texts that no key decrypts stay unchanged.
  */
 import { sql } from 'kysely'
 import {
@@ -20,7 +20,7 @@ export interface ReEncryptionProgress {
   readonly unreadable: number
 }
 
-/** Calls `onProgress` with the totals after each batch. */
+/** Re-encrypts all rows. Calls `onProgress` with the totals after each batch. */
 export async function reEncryptRows(
   engine: Engine,
   cipher: StorageCipher,
@@ -67,7 +67,7 @@ interface EncryptedColumn {
   readonly id: string
   readonly side: string | null
   readonly position: string | null
-  /** `null` if the part is the value of the `side` column. */
+  /** The part of the text's location; `null` if it is the value of the column `side`. */
   readonly part: RowLocation['part'] | null
 }
 
@@ -88,7 +88,10 @@ const COLUMNS: readonly EncryptedColumn[] = [
   { table: 'media_pieces', name: 'body', part: 'media', ...PIECES },
 ]
 
-/** Returns the change of a row, or an empty list if no key decrypts it. */
+/**
+ * Returns the re-encrypted text of a row as a list of one change, or an empty list if no key
+ * decrypts it.
+ */
 function encryptAgain(
   row: StaleRow,
   column: EncryptedColumn,
@@ -101,9 +104,12 @@ function encryptAgain(
 }
 
 interface ColumnStatements {
-  /** Selects the next batch after a row: at most 200 rows and 4 MB of text. */
+  /**
+   * Selects the next rows to re-encrypt after the row of the key: at most 200 rows and 4 MB of
+   * text.
+   */
   readonly staleRows: CompiledStatement<RowKey>
-  /** Returns a row if the text has not changed since it was read. */
+  /** Replaces a text, and returns a row, if the text has not changed since it was read. */
   readonly replaceText: CompiledStatement<TextChange>
 }
 

@@ -1,13 +1,13 @@
 /**
- * Decrypts rows. A row that cannot be decrypted or parsed is left out, the others are returned, and
- * `onUnreadable` reports how many are missing.
+ * Decrypts rows. Leaves out rows that cannot be decrypted or parsed, and passes their number to
+ * `onUnreadable`.
  */
 import { tryParseJsonObject, type JsonObject } from '../../core/json/json.ts'
 import { createStorageCipher, type RowLocation, type StorageCipher } from './cipher.ts'
 
 export interface RowEncryption {
   readonly cipher: StorageCipher
-  /** Called once per read with the number of unreadable texts. */
+  /** Called once per read with the number of texts that cannot be read. */
   readonly onUnreadable: (count: number) => void
 }
 
@@ -17,8 +17,8 @@ export const NO_ENCRYPTION: RowEncryption = {
 }
 
 /**
- * Decrypts columns of one tenant's rows. A method that cannot read a text returns `null`
- * and counts it.
+ * Decrypts columns of one tenant's rows. If a text cannot be read, a method returns `null` and
+ * counts the text as unreadable.
  */
 export interface RowReader {
   readonly text: (column: string, location: LocationInTenant) => string | null
@@ -30,7 +30,7 @@ export interface RowReader {
 
 type LocationInTenant = Omit<RowLocation, 'tenant'>
 
-/** Runs `read` with a reader for the tenant, whose name is encoded as in its column. */
+/** Runs `read` with a reader for the rows of a tenant. `tenant` is encoded as in its column. */
 export function readEncryptedRows<Result>(
   { cipher, onUnreadable }: RowEncryption,
   tenant: string,

@@ -1,5 +1,5 @@
 /**
- * SQL for facts. All statements are restricted to an owner; search terms are passed as a JSON list
+ * SQL for facts. All statements are restricted to an owner. Search terms are passed as a JSON list
  * of their hashes.
  */
 import { sql } from 'kysely'
@@ -22,10 +22,10 @@ import { isOwned, isOwnedToo, type OwnedRowKey, type OwnerKey } from '../owner.t
 import type { FactPage } from './fact-store-interface.ts'
 
 export interface FactStatements {
-  /** Returns a row unless the owner has a fact with the same terms. */
+  /** Inserts a fact, and returns a row, unless the owner has a fact with exactly the same terms. */
   readonly insertFact: CompiledStatement<FactRow>
   readonly updateFact: CompiledStatement<FactRow & OwnerKey>
-  /** Inserts the terms only if the fact exists with exactly these terms. */
+  /** Inserts the search terms of a fact, if the fact exists and has exactly these terms. */
   readonly insertWords: CompiledStatement<FactWords>
   readonly removeWords: CompiledStatement<FactWords>
   readonly findFact: CompiledStatement<OwnedRowKey>
@@ -39,7 +39,7 @@ export interface FactStatements {
   readonly touchFacts: CompiledStatement<FactTouch>
   readonly deleteFact: CompiledStatement<OwnedRowKey>
   readonly deleteFacts: CompiledStatement<OwnerKey>
-  /** The next statements are parts of larger deletions. */
+  /** This and the next statements are parts of larger deletions. */
   readonly removeOfUser: CompiledStatement<UserKey>
   readonly removeOfThread: CompiledStatement<ThreadKey>
   readonly removeOfConversation: CompiledStatement<OwnedRowKey>
@@ -75,8 +75,8 @@ export interface FactTouch extends OwnerKey {
 }
 
 /**
- * Maximum number of facts counted for one term. A term with more facts counts as appearing
- * everywhere.
+ * The facts with one term are counted up to this number. A term that reaches it is treated as if
+ * every fact contained it.
  */
 const MAX_COUNTED_FACTS = 200
 
@@ -164,8 +164,8 @@ function isInScopes(
 }
 
 /**
- * Selects the facts that contain the terms. For a very frequent term only the latest 200 facts, so
- * that the cost of a search does not grow with the number of facts.
+ * Selects the facts that contain the terms. Of a very frequent term, selects only the latest 200
+ * facts, so that the duration of a search does not grow with the number of facts.
  */
 function withHits(language: Engine['language'], slot: ParameterSlot<FactWordSearch>): SqlFragment {
   const [tenant, user] = [slot('tenant'), slot('user')]
@@ -195,7 +195,10 @@ function selectListAs(
     : sql`json_each(${list}) as ${sql.ref(name)}`
 }
 
-/** Expired facts count as deleted before they are removed. */
+/**
+ * True for facts that have not expired. Expired facts count as deleted even before they are
+ * removed.
+ */
 function isValid(slot: ParameterSlot<Omit<FactWordSearch, 'words'>>): SqlFragment {
   return sql`(facts.valid_until is null or facts.valid_until > ${slot('nowMs')})`
 }
@@ -277,7 +280,7 @@ function touchFacts(language: Engine['language'], slot: ParameterSlot<FactTouch>
     and facts.used_at + 0 < ${slot('beforeMs')}`
 }
 
-/** Must run while the turn exists. */
+/** Deletes the facts of a deleted thread. Must run before the named turn is deleted. */
 function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
   const thread = selectFromNamedTurn(slot, sql`turns.thread`)
   const conversation = selectFromNamedTurn(slot, sql`turns.conversation`)
@@ -286,7 +289,7 @@ function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
     and ${belongsToRequester(slot, sql`facts.user_id`)}`
 }
 
-/** Deletes the facts of a deleted conversation. Must run while its turns exist. */
+/** Deletes the facts of a deleted conversation. Must run before its turns are deleted. */
 function removeOfConversation(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   const id = slot('id')
   return sql`delete from facts where facts.scope <> 'user' and facts.scope in (

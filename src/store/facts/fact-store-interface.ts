@@ -1,36 +1,38 @@
 /**
- * Interface of the store of facts: sentences that are useful in other conversations, found by their
- * words. If texts are encrypted, the words are hashed with the same keys.
+ * Interface of the store of facts: sentences that are useful in other conversations. A search finds
+ * facts by their words. If texts are encrypted, the words are hashed with the same keys.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { DerivedDataOrigin } from '../deletion/derived-data-origin.ts'
 
 export interface FactStore {
   /**
-   * Stores a fact. Resolves to `false` if the owner has one with exactly the same words, or if the
-   * source of `work` was deleted.
+   * Stores a fact. Resolves to `false` if the owner has a fact with exactly the same words, or if
+   * the source in `work` was deleted.
    */
   readonly saveFact: (fact: StoredFact, work?: DerivedDataOrigin) => Promise<boolean>
   /** Replaces a fact. Does nothing if it was deleted in the meantime. */
   readonly replaceFact: (fact: StoredFact) => Promise<void>
   readonly findFact: (owner: Caller, id: string) => Promise<StoredFact | null>
   /**
-   * Returns at most two facts whose id ends with `ending`; models refer to facts by such endings.
+   * Returns facts whose id ends with `ending`, at most two: models refer to a fact by the ending of
+   * its id, and two results mean that the ending is ambiguous.
    */
   readonly factsEnding: (owner: Caller, ending: string) => Promise<readonly StoredFact[]>
   /** Returns a page of the owner's facts, ordered by id. */
   readonly listFacts: (owner: Caller, page: FactPage) => Promise<readonly StoredFact[]>
   /**
-   * Returns the facts with the best matching words in one round trip. Rarer words count for more.
+   * Returns the facts whose words match the search best, in one round trip. Rare words count more
+   * than frequent ones.
    */
   readonly searchFacts: (owner: Caller, search: FactSearch) => Promise<FoundFacts>
   /** Returns the facts that every prompt includes, the most important first. */
   readonly coreFacts: (owner: Caller, of: CoreFactSearch) => Promise<readonly StoredFact[]>
-  /** Updates the time of last use, at most once an hour for each fact. */
+  /** Sets the time of last use, at most once an hour for each fact. */
   readonly touchFacts: (owner: Caller, ids: readonly string[], nowMs: number) => Promise<void>
-  /** Resolves to `false` if there was no such fact. */
+  /** Resolves to `false` if the owner has no such fact. */
   readonly deleteFact: (owner: Caller, id: string) => Promise<boolean>
-  /** Deletes all facts of the owner. Resolves to their number. */
+  /** Deletes all facts of the owner. Resolves to the number of deleted facts. */
   readonly deleteFacts: (owner: Caller) => Promise<number>
 }
 
@@ -38,7 +40,10 @@ export interface StoredFact {
   readonly id: string
   readonly tenant: string
   readonly user: string | null
-  /** `user`, or the thread of the only conversation that the fact is for. */
+  /**
+   * `user` for a fact that applies to all conversations, or the id of the only thread to which it
+   * applies.
+   */
   readonly scope: string
   readonly area: string
   readonly text: string
@@ -53,11 +58,11 @@ export interface StoredFact {
   readonly source: FactSource | null
 }
 
-/** The conversation that the fact comes from, as far as it is known. */
+/** The conversation that the fact was derived from; fields are null if unknown. */
 export interface FactSource {
   readonly thread: string | null
   readonly response: string | null
-  /** Range of the source items in the thread; `to` is exclusive. */
+  /** Positions of the source items in the thread, e.g. `[4, 6]` for items 4 and 5. */
   readonly items: readonly [from: number, to: number] | null
 }
 
@@ -68,7 +73,10 @@ export function isCoreFact({ area, importance }: Pick<StoredFact, 'area' | 'impo
   return area === 'core' || importance >= CORE_IMPORTANCE
 }
 
-/** Importance from which on a fact is part of every prompt and never expires for lack of use. */
+/**
+ * A fact of this importance or higher is part of every prompt and does not expire when it is not
+ * used.
+ */
 export const CORE_IMPORTANCE = 0.9
 
 export interface FactPage {
@@ -79,7 +87,7 @@ export interface FactPage {
 
 export interface FactSearch {
   readonly scopes: readonly string[]
-  /** Search terms from `extractSearchTerms`. */
+  /** Search terms, as `extractSearchTerms` returns them. */
   readonly words: readonly string[]
   readonly nowMs: number
   readonly limit: number
@@ -87,7 +95,7 @@ export interface FactSearch {
 
 export interface FoundFacts {
   readonly facts: readonly StoredFact[]
-  /** Returns in how many facts a word appears, counted up to a limit of 200. */
+  /** Returns the number of facts that contain a word, counted up to 200. */
   readonly countOf: (word: string) => number
   readonly total: number
 }

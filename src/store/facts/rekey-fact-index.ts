@@ -1,6 +1,7 @@
 /**
- * Hashes the search terms of facts again that were hashed with another key or without one.
- * Afterwards only the first key is needed to find them. An interrupted run can simply start again.
+ * Hashes the search terms of facts with the first key, if they were hashed with another key or
+ * without one. Afterwards, searches need only the first key. An interrupted run can be started
+ * again.
  */
 import { sql } from 'kysely'
 import { tryParseJsonObject } from '../../core/json/json.ts'
@@ -32,7 +33,8 @@ export async function rekeyFactIndex(
       const key = { tenant: row.tenant, user: row.user_id ?? '' }
       const index = indexFactText(text, key, hasher)
       const words = { ...key, ...index, id: row.id }
-      // `updateHash` changes nothing if the same fact was stored again meanwhile, under its new hash.
+      // `updateHash` changes nothing if the same fact was stored again meanwhile, with the new
+      // hash.
       return [
         updateHash({ ...words, keyId: hasher.keyId }),
         facts.removeWords(words),

@@ -1,6 +1,6 @@
 /**
  * SQL implementation of `FactStore` for any engine. Each method takes one round trip. Texts are
- * encrypted and search terms hashed with the same keys, so the database reveals neither.
+ * encrypted, and search terms are hashed with the same keys, so that the database reveals neither.
  */
 import { digestText } from '../../core/text/digest.ts'
 import { extractSearchTerms } from '../../core/text/search-terms.ts'
@@ -143,7 +143,9 @@ function encodeList(texts: readonly string[]): string {
   return JSON.stringify(texts.map(encodeColumn))
 }
 
-/** Hashes a term together with its owner: equal terms of two owners have different hashes. */
+/**
+ * Hashes a term together with its owner, so that the same term of two owners has different hashes.
+ */
 function hashTerm({ keyId, hash }: TermHasher, { tenant, user }: OwnerKey, word: string): string {
   return keyId === '' ? word : hash(JSON.stringify([tenant, user, word]))
 }
@@ -201,8 +203,7 @@ function deletedFactKey(
 }
 
 /**
- * Returns the index entries of a text: one hash of all of its terms together, and a list of the
- * terms' hashes.
+ * Returns the index entries of a text: one hash of all terms together, and the hash of each term.
  */
 export function indexFactText(
   text: string,

@@ -1,6 +1,6 @@
 /**
- * Encodes media as rows and restores them. A medium is stored in encrypted pieces that fit into a
- * row of every database.
+ * Encodes media as rows, and restores media from rows. A medium is encrypted and stored in pieces
+ * that fit into a row of every database.
  */
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
 import { restoreMedia, listMediaReferences, type ExtractedMedia } from './extract-item-media.ts'
@@ -9,7 +9,10 @@ import type { ItemBodyRow } from '../turns/decode-turn-rows.ts'
 import type { StorageCipher } from '../encryption/cipher.ts'
 import type { RowEncryption } from '../encryption/read-encrypted-rows.ts'
 
-/** Encrypted pieces are a third longer, and a row of D1 holds at most 2 MB. */
+/**
+ * Fits into a row of D1, which is at most 2 MB long, because encryption makes a piece a third
+ * longer.
+ */
 const PIECE_CHARS = 1_000_000
 
 /** Builds one query for each piece of a medium. */
@@ -22,8 +25,8 @@ export function buildPieceInserts(
   const queries: SqlQuery[] = []
   for (let position = 0; position * PIECE_CHARS < text.length; position++) {
     const piece = text.slice(position * PIECE_CHARS, (position + 1) * PIECE_CHARS)
-    // Pieces are JSON strings, because a cut may leave half of a surrogate pair. (Base64 has none,
-    // other texts may.)
+    // Encodes each piece as a JSON string, because a piece may begin or end between the halves of a
+    // surrogate pair. (Base64 has no surrogate pairs, but other texts may.)
     const body = encrypt(JSON.stringify(piece), { tenant, turnId: id, part: 'media', position })
     const headChars = currentPrefixes.find((head) => body.startsWith(head))?.length ?? 1
     queries.push(sql.insertPiece({ media_id: id, position, tenant, body, headChars }))
@@ -31,9 +34,7 @@ export function buildPieceInserts(
   return queries
 }
 
-/**
- * Builds the queries for the media that a turn contains. They run before the queries of its items.
- */
+/** Builds the queries that insert the media of a turn. They must run before those of its items. */
 export function buildMediaInserts(
   sql: MediaStatements,
   turn: UsingTurn,
@@ -54,7 +55,10 @@ export interface MediaPiece {
   readonly body: string
 }
 
-/** Joins pieces to texts by medium id. Media with an unreadable or missing piece are left out. */
+/**
+ * Joins the pieces of each medium. Returns the texts by medium id, without media that have an
+ * unreadable or missing piece.
+ */
 export function decodeMediaPieces(
   tenant: string,
   pieces: readonly MediaPiece[],
@@ -78,8 +82,8 @@ function byPosition(one: MediaPiece, other: MediaPiece): number {
 type BodyRow = Pick<ItemBodyRow, 'turn_id' | 'side' | 'position' | 'body'>
 
 /**
- * Decrypts the rows and restores their media, with one query for the media of all rows. Rows
- * without media that were not encrypted are returned as the same objects.
+ * Decrypts the rows and restores their media, with one query for the media of all rows. A row that
+ * has no media and is not encrypted is returned as the same object.
  */
 export async function restoreRowMedia<Row extends BodyRow>(
   engine: Pick<Engine, 'read'>,
@@ -90,7 +94,7 @@ export async function restoreRowMedia<Row extends BodyRow>(
 ): Promise<readonly Row[]> {
   const mediaIds = new Set<string>()
   const texts = rows.map((row) => {
-    // An outer join without a match returns a row without a body.
+    // Leaves out rows without a body, which an outer join without a match returns.
     if (typeof row.body !== 'string') return null
     const { turn_id: turnId, side: part, position } = row
     const text = cipher.decrypt(row.body, { tenant, turnId, part, position })

@@ -1,28 +1,29 @@
 /**
- * Extracts media from an item before it is stored, and restores them byte for byte when it is read.
- * The stored text contains a reference instead, e.g. `backstory-media:` and 22 characters. A text
- * that only looks like a reference is extracted as well, so that a client cannot forge one.
+ * Extracts media from an item before it is stored, and restores them byte for byte when the item is
+ * read. The stored text contains a reference instead, e.g. `backstory-media:` and 22 characters. A
+ * string that merely looks like a reference is extracted as well, so that a client cannot forge
+ * one.
  */
 import { isObject, type Json } from '../../core/json/json.ts'
 import { digestText } from '../../core/text/digest.ts'
 
 export interface ExtractedMedia {
-  /** Hash of the tenant and the text: equal texts of one tenant are stored once. */
+  /** Hash of the tenant and the text, so that equal texts of one tenant are stored once. */
   readonly id: string
   readonly mime: string
   readonly text: string
 }
 
 export interface MediaExtraction {
-  /** JSON. */
+  /** The JSON of the item, with references instead of media. */
   readonly text: string
   readonly media: readonly ExtractedMedia[]
 }
 
-/** Texts up to this length stay in the item. */
+/** Strings up to this length stay in the item. */
 export const MIN_MEDIA_CHARS = 4096
 
-/** `text` is `body` as JSON. */
+/** Extracts the media of `body`. `text` is `body` as JSON. */
 export function extractItemMedia(
   tenant: string,
   body: object,
@@ -71,29 +72,29 @@ function findMediumStart(field: string, value: string): number | null {
 export const MEDIUM_HEAD_CHARS = 256
 
 /**
- * Returns where the base64 of a string value begins, or null if the value is no medium. The head of
- * a data URL, e.g. `data:image/png;base64,`, is not extracted, because its type may differ for equal
- * data. Base64 without such a head is recognized by the name of its field.
+ * Returns the index at which the base64 of a string value begins, or null if the value is no medium.
+ * The beginning of a data URL, e.g. `data:image/png;base64,`, stays in the item, because equal data
+ * may have different types. Base64 that is no data URL is recognized by the name of its field.
  */
-export function findBase64Start(head: string, field: string): number | null {
-  if (head.startsWith('data:')) {
-    const comma = head.indexOf(',')
-    return head.slice(0, Math.max(comma, 0)).endsWith(';base64') ? comma + 1 : null
+export function findBase64Start(leadingChars: string, field: string): number | null {
+  if (leadingChars.startsWith('data:')) {
+    const comma = leadingChars.indexOf(',')
+    return leadingChars.slice(0, Math.max(comma, 0)).endsWith(';base64') ? comma + 1 : null
   }
-  return BASE64_FIELDS.has(field) && /^[\w+/=-]{64}/.test(head) ? 0 : null
+  return BASE64_FIELDS.has(field) && /^[\w+/=-]{64}/.test(leadingChars) ? 0 : null
 }
 
 const BASE64_FIELDS = new Set(['data', 'file_data', 'result', 'b64_json'])
 
-/** `source` begins with the head of the data URL, if there is one. */
+/** Creates a medium from its text. `source` is the complete string, e.g. `data:image/png;base64,…`. */
 export function createMedium(tenant: string, text: string, source: string): ExtractedMedia {
   const mime = /^data:([\w.+-]+\/[\w.+-]+)/.exec(source.slice(0, 100))?.[1] ?? ''
   return { id: createMediaId(tenant, text), mime, text }
 }
 
-/** Returns the id of a medium. It can only be computed from the tenant and the whole text. */
+/** Computes the id of a medium from the tenant and the complete text. */
 export function createMediaId(tenant: string, text: string): string {
-  // UTF-8 encodes all halves of surrogate pairs alike; as JSON they differ.
+  // In UTF-8 all unpaired surrogates look the same; in JSON they differ.
   const wellFormed = text.isWellFormed() ? text : JSON.stringify(text)
   return digestText(`${digestText(tenant)}${wellFormed}`)
 }
@@ -107,8 +108,8 @@ export function listMediaReferences(text: string): readonly string[] {
 export const MEDIA_REFERENCE_PATTERN = new RegExp(`${MEDIA_REFERENCE}([\\w-]{22})`, 'g')
 
 /**
- * Replaces references by their media. A missing medium becomes the empty string, which models are
- * not sent as a medium.
+ * Replaces references by their media. The reference to a missing medium becomes an empty string,
+ * which is not sent to models as a medium.
  */
 export function restoreMedia(text: string, media: ReadonlyMap<string, string>): string {
   return text.replace(MEDIA_REFERENCE_PATTERN, (_, id: string) =>

@@ -1,7 +1,7 @@
 /**
  * Extracts media from a JSON text without parsing it, and restores them character by character,
- * because a request is stored exactly as it was sent. A medium that an item contains as well is
- * stored once for both. A text that only looks like a reference is extracted as well.
+ * because a request is stored exactly as it was sent. A medium that is also part of an item is
+ * stored once for both. A string that merely looks like a reference is extracted as well.
  */
 import {
   createMedium,
@@ -19,8 +19,8 @@ export function extractTextMedia(tenant: string, text: string): MediaExtraction 
   const media: ExtractedMedia[] = []
   const pieces: string[] = []
   let copiedTo = 0
-  // Each text between two quotes may be a string. Base64 contains no escaped characters, so a
-  // medium ends at the next quote.
+  // Examines each text between two quotes. Base64 contains no escaped characters, so a medium ends
+  // at the next quote.
   for (let from = 0, to = 0; from < text.length; from = to + 1) {
     if (!hasReferences) from = skipShortStrings(text, from)
     const quote = text.indexOf('"', from)

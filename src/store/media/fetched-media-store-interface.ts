@@ -1,21 +1,21 @@
 /**
- * Interface of the store of media that the gateway fetched from URLs. Media inside of items are
+ * Interface of the store of media that the gateway fetched from URLs. Media that items contain are
  * written and read with the items instead (`extract-item-media.ts`).
  */
 import type { Caller } from '../../core/client/caller.ts'
 
 export interface FetchedMediaStore {
   /**
-   * Returns the stored media of the URLs, and `null` for those that `hasRoom` rejects. Marks all of
-   * them as used.
+   * Returns the stored media of the URLs; `null` for media that `hasRoom` rejects. Sets the time of
+   * last use of all of them.
    */
   readonly findLoaded: (
     owner: Caller,
     wanted: FetchedMediaLookup,
   ) => Promise<ReadonlyMap<string, StoredFetchedMedia | null>>
   /**
-   * Stores a medium. A URL that is stored already keeps its first medium, because models have seen
-   * that one.
+   * Stores the medium of a URL. If the URL has a stored medium already, that one stays, because
+   * models have seen it.
    */
   readonly keepLoaded: (
     loadedFor: FetchedMediaOwner,
@@ -25,7 +25,9 @@ export interface FetchedMediaStore {
   ) => Promise<void>
 }
 
-/** The medium is deleted with the thread. */
+/**
+ * The caller and the thread that a medium was fetched for. The medium is deleted with the thread.
+ */
 export interface FetchedMediaOwner extends Caller {
   readonly thread: string | null
 }
@@ -33,8 +35,8 @@ export interface FetchedMediaOwner extends Caller {
 export interface FetchedMediaLookup {
   readonly urls: readonly string[]
   /**
-   * Called with the length of each medium before it is read; media for which it returns false are
-   * not read.
+   * Called with the length of each medium before it is read. If it returns false, the medium is not
+   * read.
    */
   readonly hasRoom: (chars: number) => boolean
   readonly nowMs: number

@@ -1,7 +1,7 @@
 /**
- * SQL that deletes media together with the last turn that contains them. Media are marked as
- * released while the turns exist, and deleted afterwards if no other turn or URL uses them. Only
- * released media are checked, never all of them.
+ * SQL that deletes media together with the last turn that contains them. Before turns are deleted,
+ * their media are marked as released. Afterwards, released media are deleted if no other turn or
+ * URL uses them. Other media are not checked.
  */
 import { sql } from 'kysely'
 import {
@@ -28,21 +28,21 @@ import { isTurnOfOwner, type OwnedRowKey } from '../owner.ts'
 export interface MediaReleaseStatements {
   readonly ofThread: MediaReleaseSteps<ThreadKey>
   readonly ofUser: MediaReleaseSteps<UserKey>
-  /** Must run after the turns are marked as deleted and while they exist. */
+  /** For turns that are marked as deleted. Must run before their rows are deleted. */
   readonly ofDeleted: MediaReleaseSteps<OwnedRowKey>
   readonly ofConversation: MediaReleaseSteps<OwnedRowKey>
   readonly unused: Omit<MediaReleaseSteps<{ readonly unusedSinceMs: number }>, 'releaseUsed'>
   /**
-   * Run after the turns are deleted: the first deletes released media without uses, the second
-   * unmarks the others.
+   * This and the next statement run after turns are deleted: the first deletes released media that
+   * nothing uses, the second removes the mark from the others.
    */
   readonly removeReleased: CompiledStatement<null>
   readonly unmarkOthers: CompiledStatement<null>
 }
 
 /**
- * Statements that release media. They run in this order, before the statement that deletes the
- * turns.
+ * Statements that mark media as released, in the order in which they run, before the statement that
+ * deletes the turns.
  */
 export interface MediaReleaseSteps<Key> {
   readonly releaseUsed: CompiledStatement<Key>
@@ -61,7 +61,7 @@ export function buildReleaseQueries<Key>(
   ]
 }
 
-/** Builds the queries that run after the turns are deleted. */
+/** Builds the queries that delete unused media. They run after turns are deleted. */
 export function buildSweepQueries({
   removeReleased,
   unmarkOthers,
@@ -130,8 +130,8 @@ function isAddressOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
 }
 
 /**
- * True for the deleted turns in the thread of the named turn: ancestors that were deleted earlier
- * may go with it.
+ * True for turns that are marked as deleted and in the same thread as the named turn, because
+ * ancestors that were deleted earlier may be removed with it.
  */
 function isDeletedInThread(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   const tenant = slot('tenant')
@@ -146,7 +146,7 @@ function isDeletedInConversation(slot: ParameterSlot<OwnedRowKey>): SqlFragment 
     and turns.deleted_at is not null`
 }
 
-/** True for the URLs of threads that have only deleted turns. */
+/** True for stored URLs whose thread belongs to the conversation and has only deleted turns. */
 function isAddressOfConversation(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   const tenant = slot('tenant')
   return sql`media_addresses.tenant || '' = ${tenant}

@@ -10,18 +10,18 @@ import type { Engine } from '../database/engine-interface.ts'
 import { isInJsonList } from '../database/json-list-parameter.ts'
 
 export interface MediaStatements {
-  /** Inserts nothing if the turn was deleted. */
+  /** Inserts a medium, unless the turn that contains it was deleted. */
   readonly insertMediumOfTurn: CompiledStatement<MediaRow & UsingTurn>
   readonly insertFetched: CompiledStatement<MediaRow & { readonly nowMs: number }>
   readonly insertPiece: CompiledStatement<PieceRow>
   readonly insertUse: CompiledStatement<UsingTurn & Pick<MediaRow, 'id'>>
   readonly insertAddress: CompiledStatement<AddressRow>
   /**
-   * Runs after `insertAddress`: releases the medium if its URL had another one already and no turn
-   * contains it.
+   * Runs after `insertAddress`: marks the medium as released if the URL has another medium already
+   * and no turn contains this one.
    */
   readonly releaseIfUnused: CompiledStatement<Pick<MediaRow, 'id'>>
-  /** Returns the pieces in any order. */
+  /** Returns the pieces of media, in any order. */
   readonly selectPieces: CompiledStatement<MediaIdLookup>
   readonly selectAddresses: CompiledStatement<MediaIdLookup>
   readonly touchAddresses: CompiledStatement<
@@ -46,7 +46,7 @@ export interface PieceRow {
   readonly position: number
   readonly tenant: string
   readonly body: string
-  /** Number of leading characters that identify the key, e.g. 6 for `s1:k1:`. */
+  /** Number of leading characters of a piece that identify its key, e.g. 6 for `s1:k1:`. */
   readonly headChars: number
 }
 
@@ -136,14 +136,14 @@ export function createMediaStatements(language: Engine['language']): MediaStatem
 }
 
 /**
- * Value of `used_at` for released media: the last known use was deleted, or the medium was fetched
- * for a URL that has another one already. Whether they are still used is checked only for these,
- * when they are deleted. A turn that is written at the same time resets the value, and the medium
- * stays.
+ * Value of `used_at` for released media: media whose last known use was deleted, or that were
+ * fetched for a URL that has another medium already. Only these are checked for other uses before
+ * they are deleted. If a turn with the medium is written at the same time, it sets `used_at` to the
+ * present, and the medium stays.
  */
 export const RELEASED_USED_AT = -1
 
-/** Marks media as released. Must run while the rows that determine the ids exist. */
+/** Marks media as released. Must run before the rows from which `ids` are selected are deleted. */
 export function releaseMedia(ids: SqlFragment): SqlFragment {
   return sql`update media set used_at = ${sql.lit(RELEASED_USED_AT)} where id in (${ids})`
 }
@@ -153,7 +153,7 @@ export function isMediaUnused(): SqlFragment {
     and not exists (select 1 from media_addresses where media_addresses.media_id = media.id)`
 }
 
-/** Casts a parameter. In a select list Postgres cannot infer its type. */
+/** Casts a parameter, because Postgres cannot infer its type in a select list. */
 function text(value: string): SqlFragment {
   return sql`cast(${value} as text)`
 }

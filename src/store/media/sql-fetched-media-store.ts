@@ -37,7 +37,7 @@ export function createFetchedMediaStore(
         if (base64 !== undefined) loaded.set(url, { type: row.mime, base64 })
         else if (!readable.includes(row)) loaded.set(url, null)
       }
-      // The time of last use is updated once a day.
+      // Updates the time of last use at most once a day.
       const dayAgoMs = nowMs - DAY_MS
       if (rows.some(({ used_at: usedAtMs }) => usedAtMs < dayAgoMs)) {
         await engine.write([sql.touchAddresses({ tenant, ids, nowMs, dayAgoMs })], 'kill')
@@ -68,7 +68,9 @@ export function createFetchedMediaStore(
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Returns the id of a URL for one owner: other users of the tenant do not see the media. */
+/**
+ * Returns the id of a URL for one owner, so that other users of the tenant do not see its medium.
+ */
 function addressId({ tenant, user }: Caller, url: string): string {
   return createMediaId(encodeColumn(tenant), `at ${JSON.stringify([user, url])}`)
 }

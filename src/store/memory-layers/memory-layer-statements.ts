@@ -1,4 +1,4 @@
-/** SQL for memory layers. All statements look up versions by owner, layer and thread. */
+/** SQL for the versions of memory layers. Versions are identified by owner, layer and thread. */
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
@@ -23,24 +23,27 @@ import { LAYER_COLUMNS, type LayerRow } from '../database/table-row-types.ts'
 
 export interface LayerStatements {
   readonly loadVersions: CompiledStatement<LayerVersionsKey & { readonly limit: number }>
-  /** Returns a row if the version was written. */
+  /** Inserts a version, and returns a row, unless its number is used already. */
   readonly insertVersion: CompiledStatement<NewLayerVersionRow>
   /**
-   * Runs after `insertVersion`: deletes the version, and returns a row, if its source was deleted
-   * in the meantime.
+   * Runs after `insertVersion`: if the source of the version was deleted in the meantime, deletes
+   * the version and returns a row.
    */
   readonly removeIfSourceDeleted: CompiledStatement<NewLayerVersionRow>
   readonly removeOld: CompiledStatement<LayerVersionsKey & { readonly upTo: number }>
   readonly deleteVersions: CompiledStatement<LayerVersionsKey>
   readonly touchVersions: CompiledStatement<LayerVersionsKey & { readonly nowMs: number }>
-  /** The next statements are parts of larger deletions. */
+  /** This and the next statements are parts of larger deletions. */
   readonly removeOfThread: CompiledStatement<ThreadKey>
   readonly removeOfUser: CompiledStatement<UserKey>
   readonly removeOfConversation: CompiledStatement<OwnedRowKey>
   readonly removeUnused: (lifetime: TurnLifetime) => CompiledStatement<UnusedRowLimit>
 }
 
-/** `thread` is empty for versions without a thread. */
+/**
+ * Identifies the versions of one layer. `thread` is empty for a layer that is shared by all
+ * conversations.
+ */
 export interface LayerVersionsKey extends OwnerKey {
   readonly layer: string
   readonly thread: string
@@ -73,7 +76,7 @@ export function createLayerStatements(language: Engine['language']): LayerStatem
       'delete-layer-versions',
       (slot) => sql`delete from layer_versions where ${isOfLayer(slot)} returning id`,
     ),
-    // The time never moves back, even if the clock of one replica is slow.
+    // Only ever raises the time of last use, because the clock of a replica may be slow.
     touchVersions: compile('touch-layer-versions', (slot) => {
       const now = slot('nowMs')
       return sql`update layer_versions set used_at = ${now}
@@ -121,7 +124,7 @@ function removeIfSourceDeleted(slot: ParameterSlot<NewLayerVersionRow>): SqlFrag
     returning layer_versions.id`
 }
 
-/** Must run while the turn exists. */
+/** Deletes the versions of a deleted thread. Must run before the named turn is deleted. */
 function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
   const thread = selectFromNamedTurn(slot, sql`turns.thread`)
   const conversation = selectFromNamedTurn(slot, sql`turns.conversation`)

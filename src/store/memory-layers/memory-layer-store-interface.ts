@@ -1,7 +1,7 @@
 /**
- * Interface of the store of memory layers: for each layer a log of complete versions. A version
- * number can be used once, so of two replicas that write at the same time one fails, and starts
- * again with the version of the other.
+ * Interface of the store of memory layers, which contains all versions of each layer. A version
+ * number can be used only once: if two replicas write at the same time, one write fails, and that
+ * replica starts again from the version of the other.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -11,12 +11,13 @@ export interface LayerStore {
   /** Returns the last version of each of the latest 48 rounds, the oldest first. */
   readonly loadVersions: (key: LayerKey) => Promise<readonly StoredLayerVersion[]>
   /**
-   * Resolves to `false` if the number is used already, or if the source of the version was deleted.
+   * Stores a version. Resolves to `false` if its number is used already, or if its source was
+   * deleted.
    */
   readonly saveVersion: (version: NewLayerVersion) => Promise<boolean>
-  /** Resolves to `false` if there was no version. */
+  /** Resolves to `false` if the layer has no versions. */
   readonly deleteVersions: (key: LayerKey) => Promise<boolean>
-  /** Updates the time of last use. */
+  /** Sets the time of last use of the layer's versions. */
   readonly touchVersions: (key: LayerKey, nowMs: number) => Promise<void>
 }
 
@@ -24,7 +25,7 @@ export interface LayerKey {
   readonly owner: Caller
   readonly layer: string
   /**
-   * A thread of turns or a conversation; `null` for a layer over all of the owner's conversations.
+   * Id of a thread or conversation; `null` for a layer that all of the owner's conversations share.
    */
   readonly thread: string | null
 }
@@ -32,7 +33,7 @@ export interface LayerKey {
 export interface StoredLayerVersion {
   /** Counted from 1. */
   readonly number: number
-  /** Number of the user's round in which the version was written. */
+  /** Number of the round in which the version was written. */
   readonly round: number
   readonly body: JsonObject
   readonly createdAtMs: number
@@ -42,7 +43,10 @@ export interface StoredLayerVersion {
 export interface NewLayerVersion extends StoredLayerVersion {
   readonly id: string
   readonly place: LayerKey
-  /** A stored turn; if it is deleted before the version is written, the version is not stored. */
+  /**
+   * Id of a stored turn. If that turn is deleted before the version is written, the version is not
+   * stored.
+   */
   readonly parent: string | null
   readonly work: DerivedDataOrigin
   readonly isTemporary: boolean

@@ -64,7 +64,7 @@ export function createLayerStore(
   }
 }
 
-/** More than two epochs of rounds. Prompts do not include older versions. */
+/** Number of rounds whose versions are loaded. Prompts include no older versions. */
 const MAX_LOADED_ROUNDS = 48
 
 const MAX_STORED_VERSIONS = 500

@@ -1,6 +1,6 @@
 /**
- * Decodes the turns that a recall search found. The items come from the rows, or from the cache for
- * turns that were read before.
+ * Decodes the turns that a search found. Their items come from the rows, or from the cache if the
+ * turns were read before.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { decodeColumn, decodeNullableColumn } from '../database/escape-column-text.ts'
@@ -36,8 +36,8 @@ export const RECALLED_COLUMNS = [
 ] as const satisfies readonly (keyof TurnRow)[]
 
 /**
- * A row of a search: a turn as JSON, with its size in `position`; or one of its items; or `null`
- * for a turn without items.
+ * A row that a search returns: a turn as JSON, with its size in bytes in the column `position`; or
+ * an item of a turn. All columns are null for a turn without items.
  */
 export type FoundRow =
   | ItemBodyRow
@@ -49,15 +49,15 @@ export type FoundRow =
     }
   | { readonly side: null }
 
-export interface FoundTurn extends SizedTurn {
+export interface FoundTurnRow extends SizedTurn {
   readonly row: RecalledTurnRow
 }
 
 export function splitFoundRows(rows: readonly FoundRow[]): {
-  readonly turns: readonly FoundTurn[]
+  readonly turns: readonly FoundTurnRow[]
   readonly items: readonly ItemBodyRow[]
 } {
-  const turns: FoundTurn[] = []
+  const turns: FoundTurnRow[] = []
   const items: ItemBodyRow[] = []
   for (const row of rows) {
     if (row.side === 'turn') {
@@ -69,11 +69,11 @@ export function splitFoundRows(rows: readonly FoundRow[]): {
 }
 
 /**
- * Decodes the turns. Turns without output are left out: they have no answer, or were deleted
+ * Decodes the turns. Leaves out turns without output items: they have no answer, or were deleted
  * between two queries.
  */
 export function decodeRecalledTurns(
-  turns: readonly FoundTurn[],
+  turns: readonly FoundTurnRow[],
   items: readonly ItemBodyRow[],
   { cache, cachedItems }: CachedItems,
   reader: RowReader,
@@ -89,7 +89,7 @@ export function decodeRecalledTurns(
   })
 }
 
-/** Items from the cache, and the cache that new ones are added to. */
+/** The items that the cache contained, and the cache, which decoded items are added to. */
 interface CachedItems {
   readonly cache: RecallCache
   readonly cachedItems: ReadonlyMap<string, RecalledItems>

@@ -1,9 +1,9 @@
 /**
- * Limits the number and the total size of the turns that a search returns. If all are within the
- * limits, the same list is returned; otherwise the latest turns.
+ * Limits the number and the total size of the turns that a search returns. If all turns are within
+ * the limits, returns the same list, otherwise the latest turns.
  *
  * The oldest turns are excluded in steps of a quarter of the limit, so that a chat beyond the limit
- * begins with the same turn for many requests. A single turn that is larger than the limit is left
+ * begins with the same turn in many requests. A single turn that is larger than the limit is left
  * out, and the others stay.
  */
 import { MAX_RECALLED_BYTES, MAX_RECALLED_TURNS, BOUND_STEPS } from './recall-store-interface.ts'
@@ -17,7 +17,7 @@ export function limitRecalledTurns<Turn extends SizedTurn>(
   turns: readonly Turn[],
 ): readonly Turn[] {
   if (turns.length <= MAX_RECALLED_TURNS && sumBytes(turns) <= MAX_RECALLED_BYTES) return turns
-  // Turn ids begin with the time.
+  // Sorts by time, because turn ids begin with the time.
   const sorted = turns.toSorted((one, other) => (one.id < other.id ? -1 : 1))
   const latest = sorted
     .slice(excludedAmount(turns.length, MAX_RECALLED_TURNS))
@@ -36,7 +36,7 @@ function sumBytes(turns: readonly SizedTurn[]): number {
   return sum
 }
 
-/** Returns the smallest number of whole steps that brings the rest within the limit. */
+/** Returns the amount to exclude: the fewest steps after which the rest is within the limit. */
 function excludedAmount(total: number, limit: number): number {
   const step = limit / BOUND_STEPS
   return total <= limit ? 0 : Math.ceil((total - limit) / step) * step

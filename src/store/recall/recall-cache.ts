@@ -1,25 +1,26 @@
 /**
- * Caches the items of recalled turns. A client sends its whole chat with each request, and all
- * turns but the last have been read and parsed before. The database still decides which turns exist
- * and who owns them; only their items come from here. Items never change after a turn has ended,
- * except in conversations, where clients can remove items; those are not cached.
+ * Caches the items of recalled turns. A client sends its complete chat with each request, so most
+ * of its turns were read and parsed for an earlier request. The database still decides which turns
+ * exist and who owns them; the cache only replaces reading their items. Items do not change after a
+ * turn has ended, except in conversations, where clients can remove items; turns of conversations
+ * are not cached.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { createLruCache } from '../lru-cache.ts'
 
 export type RecalledItems = Pick<RecordedTurn, 'input' | 'output'>
 
-/** Ids and fingerprints are encoded as in their columns. */
+/** Cache of items by turn. Ids and fingerprints are encoded as in their columns. */
 export interface RecallCache {
   /**
-   * Returns the cached items of turns with these ids or fingerprints. The result keeps them even if
-   * the cache drops them meanwhile.
+   * Returns the cached items of turns with these ids or fingerprints. The result stays valid if the
+   * cache drops the items meanwhile.
    */
   readonly find: (
     turnIds: readonly string[],
     fingerprints: readonly string[],
   ) => ReadonlyMap<string, RecalledItems>
-  /** `chars` is the length of the items as text. */
+  /** Adds the items of a turn. `chars` is their length as text. */
   readonly add: (
     id: string,
     fingerprint: string | null,

@@ -1,7 +1,7 @@
 /**
- * SQL that finds turns by markers, call ids and fingerprints in a client's chat. One statement with
- * the same number of parameters serves one key or thousands. It starts with the keys, and reads
- * rows of other owners only if a key matches them.
+ * SQL that finds turns by markers, call ids and fingerprints from a client's chat. The statement
+ * has the same number of parameters for one key and for thousands. It starts with the keys, and
+ * reads rows of other owners only if a key matches them.
  */
 import { sql } from 'kysely'
 import {
@@ -22,27 +22,29 @@ import {
 } from './recall-store-interface.ts'
 
 export interface RecallStatements {
-  /** Returns a row for each turn and one for each of its items: a `FoundRow`. */
+  /** Returns a `FoundRow` for each turn, and one for each of its items. */
   readonly searchTurns: CompiledStatement<RecallSearch>
   readonly selectItems: CompiledStatement<RecalledItemLookup>
   readonly touchTurns: CompiledStatement<TurnTouch>
 }
 
-/** The keys are JSON lists. */
+/** The keys of a search, encoded as JSON lists. */
 export interface RecallSearch extends OwnerKey {
   readonly turnIds: string
   readonly callIds: string
   readonly fingerprints: string
-  /** Turns whose items are cached and need not be read. */
+  /** Ids of turns whose items are cached, so that the search does not return them. */
   readonly cachedTurnIds: string
 }
 
 export interface RecalledItemLookup {
+  /** A JSON list of ids. */
   readonly turnIds: string
 }
 
 export interface TurnTouch {
   readonly tenant: string
+  /** A JSON list of ids. */
   readonly turnIds: string
   readonly nowMs: number
 }
@@ -57,8 +59,8 @@ export function createRecallStatements(language: Engine['language']): RecallStat
 }
 
 /**
- * Selects turns and items in one statement, because finding the turns is most of the work; without
- * items if the turns exceed a limit. Outer joins force planners to start with the found turns; a
+ * Selects turns and items in one statement, because finding the turns is most of the work. Selects
+ * no items if the turns exceed a limit. Outer joins force planners to start with the found turns; a
  * turn without items returns a row of nulls.
  */
 function searchTurns(language: Engine['language'], slot: ParameterSlot<RecallSearch>): SqlFragment {
@@ -88,9 +90,9 @@ function searchTurns(language: Engine['language'], slot: ParameterSlot<RecallSea
 }
 
 /**
- * True if the turn has no new input, so that it continues the answer of its parent. The client sees
- * both as one segment with a fingerprint of its own, and the parent may have no marker. Looks up
- * one row, as in `isFindable` and for the same reason.
+ * True if the turn has no new input, so that it continues the answer of its parent. The client then
+ * has both answers as one segment with one fingerprint, and the parent may have no marker. Written
+ * as a lookup of one row, for the same reason as `isFindable`.
  */
 function continuesParent(id: SqlFragment, slot: ParameterSlot<RecallSearch>): SqlFragment {
   return sql`1 = (select 1 from turns later where later.id = ${id}
@@ -99,7 +101,7 @@ function continuesParent(id: SqlFragment, slot: ParameterSlot<RecallSearch>): Sq
     and ${isFindable(sql`later.parent`, slot)})`
 }
 
-/** Builds a JSON object of the recalled columns of a turn. */
+/** Builds a JSON object of the columns `RECALLED_COLUMNS` of a turn. */
 function buildTurnJson(language: Engine['language']): SqlFragment {
   const fields = RECALLED_COLUMNS.map((name) => sql`${sql.lit(name)}, ${sql.ref(`turns.${name}`)}`)
   return language === 'postgres'
@@ -107,7 +109,7 @@ function buildTurnJson(language: Engine['language']): SqlFragment {
     : sql`json_object(${sql.join(fields)})`
 }
 
-/** Selects the items of these turns only, in the same form. */
+/** Selects the items of the turns, as rows of the same form as those of a search. */
 function selectItems(
   language: Engine['language'],
   slot: ParameterSlot<RecalledItemLookup>,
@@ -118,7 +120,10 @@ function selectItems(
     left join items on items.turn_id = wanted.value and items.hidden = 0`
 }
 
-/** Runs `select` for each key of a list. SQLite has no lateral joins. */
+/**
+ * Runs the subquery `select` for each key of a list. Differs by database, because SQLite has no
+ * lateral joins.
+ */
 function selectForEachKey(
   language: Engine['language'],
   list: string,
@@ -131,7 +136,8 @@ function selectForEachKey(
 }
 
 /**
- * The condition equals the columns of the index on fingerprints, so that no other rows are read.
+ * Selects the turns with a fingerprint. The condition matches the index on fingerprints, so that
+ * the database reads no other rows.
  */
 function selectByFingerprint(slot: ParameterSlot<RecallSearch>): SqlFragment {
   return sql`select same.id from turns same where same.fingerprint = wanted.value
@@ -143,7 +149,7 @@ function selectByFingerprint(slot: ParameterSlot<RecallSearch>): SqlFragment {
 
 /**
  * Selects the latest turns with a call id, at most `MAX_TURNS_PER_KEY`, among the owner's last 100
- * calls with that id. Calls without a stored owner are older than the column `called_for`; of these
+ * calls with that id. Rows without a stored owner are older than the column `called_for`; of these
  * the last 100 of all users are checked.
  */
 function selectByCallId(slot: ParameterSlot<RecallSearch>): SqlFragment {
@@ -165,7 +171,7 @@ const MAX_CALLS_PER_ID = 100
 
 /**
  * True if the turn with this id belongs to the owner and can be found. Written as a lookup of one
- * row: for a join, a planner without statistics may start with the wrong table.
+ * row: with a join, a planner without statistics may start with the wrong table.
  */
 function isFindable(id: SqlFragment, slot: ParameterSlot<RecallSearch>): SqlFragment {
   return sql`1 = (select 1 from turns where turns.id = ${id}
@@ -173,7 +179,7 @@ function isFindable(id: SqlFragment, slot: ParameterSlot<RecallSearch>): SqlFrag
     and turns.deleted_at is null and turns.state <> 'queued')`
 }
 
-/** The time never moves back, even if the clock of one replica is slow. */
+/** Sets the time of last use. Only ever raises it, because the clock of a replica may be slow. */
 function touchTurns(language: Engine['language'], slot: ParameterSlot<TurnTouch>): SqlFragment {
   const turnIds = slot('turnIds')
   const now = slot('nowMs')

@@ -1,38 +1,38 @@
 /**
- * Interface of the store as a search for turns by markers, call ids and fingerprints, for clients
- * that do not name a turn. Searches are restricted to a tenant and user; turns of other owners do
- * not exist for them, not even by the time that a search takes.
+ * Interface of the store that finds the turns of a chat by markers, call ids and fingerprints, for
+ * clients that do not name a turn. A search finds only turns of its tenant and user. Turns of other
+ * owners do not even change how long a search takes.
  *
- * Also deletes turns: unused ones by expiry, and those of a thread or user on request.
+ * Also deletes turns: turns that were not used for a long time, and all turns of a thread or user.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 
 export interface RecallStore {
   /**
-   * Returns all turns that a key matches, in any order, with a constant number of queries. Turns
-   * that are queued, deleted or without an answer are left out, and so are hidden items.
+   * Returns all turns that a key matches, in any order, with a constant number of queries. Leaves
+   * out turns that are queued, deleted or without an answer, and hidden items of the other turns.
    */
   readonly findTurns: (keys: RecallKeys) => Promise<FoundTurns>
-  /** Updates the time of last use. */
+  /** Sets the turns' time of last use, on which expiry depends. */
   readonly touchTurns: (tenant: string, turnIds: readonly string[], nowMs: number) => Promise<void>
   /**
-   * Deletes expired turns from one page, the latest first. Turns that a later turn, a conversation
-   * or an active run needs are skipped. With a turn go those of its expired ancestors that no other
-   * turn needs.
+   * Deletes the expired turns of one page, beginning with the latest. Skips turns that a later
+   * turn, a conversation or an unfinished run needs. Also deletes the expired ancestors of a deleted
+   * turn, if no other turn needs them.
    */
   readonly expireTurns: (expiry: Expiry) => Promise<ExpiryResult>
   /**
-   * Deletes all turns of a thread, running ones included. Conversations with such turns continue
-   * empty. Resolves to the number of deleted turns.
+   * Deletes all turns of a thread, including unfinished turns. A conversation with such turns is
+   * empty afterwards. Resolves to the number of deleted turns.
    */
-  readonly forgetThread: (thread: ThreadDeletion) => Promise<number>
+  readonly deleteThread: (thread: ThreadDeletion) => Promise<number>
   /** Deletes all data of a user. Resolves to the number of deleted turns. */
-  readonly forgetUser: (tenant: string, user: string, nowMs: number) => Promise<number>
+  readonly deleteUser: (tenant: string, user: string, nowMs: number) => Promise<number>
 }
 
 export interface FoundTurns {
   readonly turns: readonly RecordedTurn[]
-  /** Ids of turns that were requested or found and that a limit excludes. */
+  /** Ids of turns that match a key but are left out, because a limit was reached. */
   readonly beyond: ReadonlySet<string>
 }
 
@@ -42,8 +42,8 @@ export interface RecallKeys {
   readonly tenant: string
   readonly user: string | null
   /**
-   * The keys of each kind in the order of the chat. If there are more than `MAX_RECALL_KEYS`, only
-   * the last are used.
+   * Ids of turns from markers. These and the other keys are in the order of the chat; of more than
+   * `MAX_RECALL_KEYS` keys of one kind, only the last are used.
    */
   readonly turnIds: readonly string[]
   /** Ids of calls that models made. Some providers reuse ids, so several turns may match. */
@@ -53,31 +53,34 @@ export interface RecallKeys {
 
 export const MAX_RECALL_KEYS = 2_000
 
-/** Maximum number of turns found by one call id or one fingerprint: the latest. */
+/** Maximum number of turns that one call id or one fingerprint finds. Of more, the latest are found. */
 export const MAX_TURNS_PER_KEY = 8
 
-/** Maximum number and size of all found turns. */
+/** Maximum number and total size of the turns that one search returns. */
 export const MAX_RECALLED_TURNS = 2_000
 export const MAX_RECALLED_BYTES = 64_000_000
 
-/** Bytes that an item counts in addition to its text, so that 64 MB hold at most 20,000 items. */
+/**
+ * Bytes that an item counts in addition to its text, so that a search returns at most 20,000 items:
+ * 64,000,000 / 3,200.
+ */
 export const ITEM_OVERHEAD_BYTES = 3_200
 
 /**
- * Turns beyond a limit are excluded in steps of a quarter of the limit. If each new turn excluded
- * an old one, every prompt of the chat would begin differently, and no provider could reuse its
- * cache.
+ * Old turns are excluded in steps of a quarter of a limit, e.g. 500 turns at once. If each new turn
+ * excluded one old turn, every prompt of the chat would begin differently, and no provider could
+ * reuse its prompt cache.
  */
 export const BOUND_STEPS = 4
 
 export interface Expiry {
-  /** All turns, or only those of temporary chats. */
+  /** The turns that expire: all, or only those of temporary chats. */
   readonly of: 'all' | 'temporary'
   readonly unusedSinceMs: number
   readonly nowMs: number
   /** Start of the page; `null` for the first page. */
   readonly after: ExpiryCursor | null
-  /** Maximum number of turns that are checked, and deleted. */
+  /** Maximum number of turns that the page contains. Not all of them are deleted. */
   readonly limit: number
 }
 
@@ -99,8 +102,8 @@ export interface ThreadDeletion {
   /** Any turn of the thread. */
   readonly turnId: string
   /**
-   * Time of the deletion. Data derived from the thread by jobs that began earlier is not stored
-   * either.
+   * Time of the deletion. A job that began earlier, e.g. a summary of the thread, cannot store its
+   * result afterwards.
    */
   readonly nowMs: number
 }

@@ -1,6 +1,6 @@
 /**
- * SQL implementation of `RecallStore` for any engine. A search takes one round trip, and another
- * one if it exceeds a limit or its items contain media. Expiry and deletion are in
+ * SQL implementation of `RecallStore` for any engine. A search takes one round trip, or two if it
+ * exceeds a limit or its items contain media. Expiry and deletion are in
  * `store/deletion/sql-expiry-and-deletion.ts`.
  */
 import { decodeColumn, encodeColumn, encodeKeyColumn } from '../database/escape-column-text.ts'
@@ -34,7 +34,7 @@ export function createRecallStore(
   const cache = createRecallCache(MAX_CACHED_CHARS)
   const readRows = async (query: SqlQuery): Promise<readonly FoundRow[]> =>
     ((await engine.read([query]))[0] ?? []) as readonly FoundRow[]
-  /** Reads the items in a second query, after a limit has excluded some of the turns. */
+  /** Reads the items in a second query, if a limit has excluded some of the turns. */
   const readItems = async (turnIds: readonly string[]) =>
     splitFoundRows(await readRows(sql.selectItems({ turnIds: encodeKeyList(turnIds) }))).items
   return {
@@ -71,10 +71,7 @@ export function createRecallStore(
   }
 }
 
-/**
- * Returns the ids of requested or found turns that the limits exclude. In most searches there are
- * none.
- */
+/** Returns the ids of requested or found turns that the limits exclude. Usually there are none. */
 function findExcludedIds(
   { turnIds }: RecallKeys,
   found: readonly SizedTurn[],
@@ -87,7 +84,10 @@ function findExcludedIds(
   return new Set([...skippedKeys, ...excluded])
 }
 
-/** About a hundred long chats. An isolate of Workers has 128 MB in total. */
+/**
+ * Enough for about a hundred long chats, and small compared with the 128 MB that a Worker has in
+ * total.
+ */
 const MAX_CACHED_CHARS = 16_000_000
 
 function encodeSearch(
@@ -105,8 +105,7 @@ function encodeSearch(
 }
 
 /**
- * Returns the last keys, at most `MAX_RECALL_KEYS`. Excluded keys are dropped in steps, as turns
- * are.
+ * Returns the last keys, at most `MAX_RECALL_KEYS`. Drops the first keys in steps, as turns are.
  */
 function limitKeys(keys: readonly string[]): readonly string[] {
   const step = MAX_RECALL_KEYS / BOUND_STEPS

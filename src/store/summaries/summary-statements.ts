@@ -1,5 +1,5 @@
 /**
- * SQL for summaries, which are looked up by owner and by hashes of the history that they replace.
+ * SQL for summaries. A summary is found by its owner and a hash of the history that it replaces.
  */
 import { sql } from 'kysely'
 import {
@@ -27,32 +27,32 @@ import { SUMMARY_COLUMNS, type SummaryRow } from '../database/table-row-types.ts
 
 export interface SummaryStatements {
   readonly findSummaries: CompiledStatement<SummarySearch>
-  /** The next two statements return a row if a summary was written. */
+  /** This and the next statement return a row if a summary was written. */
   readonly insertSummary: CompiledStatement<NewSummaryRow>
   readonly replaceSummary: CompiledStatement<NewSummaryRow>
   /**
-   * Runs after these: deletes the summary, and returns a row, if its source was deleted in the
-   * meantime.
+   * Runs after the previous two statements: if the source of the summary was deleted in the
+   * meantime, deletes the summary and returns a row.
    */
   readonly removeIfSourceDeleted: CompiledStatement<NewSummaryRow>
   readonly deleteSummary: CompiledStatement<OwnedRowKey>
   readonly touchSummary: CompiledStatement<OwnedRowKey & { readonly nowMs: number }>
-  /** The next statements are parts of larger deletions. */
+  /** This and the next statements are parts of larger deletions. */
   readonly removeOfThread: CompiledStatement<ThreadKey>
-  /** Must run after a turn is marked as deleted and while its row exists. */
+  /** Must run after a turn is marked as deleted and before its row is deleted. */
   readonly removeOfDeleted: CompiledStatement<OwnedRowKey>
   readonly removeOfUser: CompiledStatement<UserKey>
   readonly removeOfConversation: CompiledStatement<OwnedRowKey>
   readonly removeUnused: (lifetime: TurnLifetime) => CompiledStatement<UnusedRowLimit>
 }
 
-/** `hashes` is a JSON list. */
+/** `hashes` is a JSON list of the prefix hashes to look for. */
 export interface SummarySearch extends OwnerKey {
   readonly hashes: string
   readonly limit: number
 }
 
-/** The thread is copied from the turn or its parent. */
+/** A summary to insert. The statement copies its thread from `turn` or `parent`. */
 export interface NewSummaryRow extends Omit<SummaryRow, 'thread'> {
   readonly turn: string | null
   readonly parent: string | null
@@ -79,7 +79,7 @@ export function createSummaryStatements(language: Engine['language']): SummarySt
       'delete-summary',
       (slot) => sql`delete from summaries where ${isOne(slot)} returning id`,
     ),
-    // The time never moves back, even if the clock of one replica is slow.
+    // Only ever raises the time of last use, because the clock of a replica may be slow.
     touchSummary: compile('touch-summary', (slot) => {
       const now = slot('nowMs')
       return sql`update summaries set used_at = ${now} where ${isOne(slot)} and used_at + 0 < ${now}`
@@ -131,8 +131,8 @@ function removeIfSourceDeleted(slot: ParameterSlot<NewSummaryRow>): SqlFragment 
       [
         sql`summaries.thread`,
         sql`summaries.conversation`,
-        // The id of the turn is the name of its thread if it was the first one and all of the
-        // thread is deleted.
+        // If the turn was the first of its thread, its id is the name of the thread in the deletion
+        // log.
         sql`cast(${slot('turn')} as text)`,
         selectUserDeletionName(slot),
       ],
@@ -144,7 +144,7 @@ function isOne(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   return sql`summaries.id = ${slot('id')} and ${isOwnedToo('summaries', slot)}`
 }
 
-/** Must run while the turn exists. */
+/** Deletes the summaries of a deleted thread. Must run before the named turn is deleted. */
 function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
   return sql`delete from summaries where summaries.tenant || '' = ${slot('tenant')}
     and summaries.thread = (${selectFromNamedTurn(slot, sql`turns.thread`)})

@@ -13,13 +13,13 @@ export interface SummaryStore {
     limit: number,
   ) => Promise<readonly StoredSummary[]>
   /**
-   * Stores a summary. Resolves to `false` if there is one for the same beginning and `replaces` is
-   * false, or if its source was deleted in the meantime.
+   * Stores a summary. Resolves to `false` if the same beginning has a summary already and
+   * `replaces` is false, or if the source of the summary was deleted in the meantime.
    */
   readonly saveSummary: (summary: NewSummary, replaces?: boolean) => Promise<boolean>
-  /** Updates the time of last use. */
+  /** Sets the time of last use. */
   readonly touchSummary: (owner: Caller, id: string, nowMs: number) => Promise<void>
-  /** Resolves to `false` if there was no such summary. */
+  /** Resolves to `false` if the owner has no such summary. */
   readonly deleteSummary: (owner: Caller, id: string) => Promise<boolean>
 }
 
@@ -27,7 +27,7 @@ export interface StoredSummary {
   readonly id: string
   readonly tenant: string
   readonly user: string | null
-  /** The conversation that it was made in, and is deleted with. */
+  /** Id of the conversation that the summary was made in and is deleted with. */
   readonly conversation: string | null
   readonly prefixHash: string
   /** Number of turns and items that the summary replaces. */
@@ -39,10 +39,13 @@ export interface StoredSummary {
   /** Estimated tokens of the replaced items, and of the summary. */
   readonly tokensBefore: number
   readonly tokensAfter: number
-  /** The model that wrote it, and the version of the prompt. */
+  /** The model that wrote the summary, and the version of the prompt that it got. */
   readonly model: string
   readonly promptVersion: number
-  /** The summary that it extends, and the number of summaries in that chain before it. */
+  /**
+   * Id of the summary that this one extends, and the number of summaries in that chain before this
+   * one.
+   */
   readonly madeFrom: string | null
   readonly generation: number
   readonly createdAtMs: number
@@ -53,12 +56,15 @@ export interface StoredSummary {
 
 export interface NewSummary extends StoredSummary {
   /**
-   * The turn after whose answer it was made, if that is stored. The summary is deleted with its
-   * thread.
+   * Id of the turn after whose answer the summary was made, if that turn is stored. The summary is
+   * deleted with the thread of the turn.
    */
   readonly turn: string | null
-  /** A stored turn before that one. */
+  /** Id of a stored turn before `turn`. */
   readonly parent: string | null
-  /** Start of the job. If the source was deleted after that, the summary is not stored. */
+  /**
+   * Start of the job that wrote the summary. If its source was deleted after that, the summary is
+   * not stored.
+   */
   readonly begunAtMs: number
 }

@@ -1,6 +1,6 @@
 /**
  * Decodes rows to turns and items. The rows may come in any order, and every body is parsed once.
- * Unreadable items are left out; an unreadable request becomes an empty one.
+ * Leaves out items that cannot be read; a request that cannot be read becomes an empty one.
  */
 import type { Failure, AnswerFinishReason, TokenUsage } from '../../core/stream-event.ts'
 import type { Item, Origin } from '../../core/item.ts'
@@ -11,16 +11,16 @@ import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
 import { locateText } from '../encryption/cipher.ts'
 import type { RowReader } from '../encryption/read-encrypted-rows.ts'
 
-/** The columns of an item that are read: its position and its text. */
+/** The columns of an item that queries return. */
 export type ItemBodyRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'> & {
-  /** Missing in queries that do not return hidden items. */
+  /** 1 for a hidden item. Missing in queries that do not return hidden items. */
   readonly hidden?: number
 }
 
 /**
- * Orders the turns of a chain from the root to `leaf`. A turn whose parent is missing is the first,
- * and in a cycle each turn appears once. Fields that a request inherits from its parent's request
- * are filled in.
+ * Decodes the turns of a chain, ordered from the first turn to `leaf`. If a parent is missing, the
+ * chain begins with its child. If the parents form a cycle, each turn appears once. Adds the
+ * request fields that a turn shares with its parent.
  */
 export function decodeTurnChain(
   leaf: string,
@@ -63,8 +63,8 @@ export function decodeDigests(
 }
 
 /**
- * Decodes turns without their ancestors, in the order of their rows. Inherited request fields are
- * missing.
+ * Decodes turns without their ancestors, in the order of their rows. The request fields that a turn
+ * shares with its parent are missing.
  */
 export function decodeSeparateTurns(
   turns: readonly TurnRow[],
@@ -155,7 +155,7 @@ export function decodeOrigin(
 }
 
 /**
- * Decodes items in the order of their positions and adds the hidden ones to `hidden`. Output items
+ * Decodes items in the order of their positions, and adds hidden items to `hidden`. Output items
  * get the origin of their turn.
  */
 export function decodeItems(
@@ -168,7 +168,7 @@ export function decodeItems(
   const items: Item[] = []
   for (const row of rows.toSorted(byPosition)) {
     const { turn_id: turnId, side: part, position } = row
-    // The object is new, so it can be changed.
+    // The object was just parsed, so changing it affects no other code.
     const item = reader.object(row.body, { turnId, part, position }) as Writable<Item> | null
     if (item === null) continue
     const itemOrigin = origin ?? shareOrigin(item.origin)
@@ -185,7 +185,7 @@ function byPosition(one: ItemBodyRow, other: ItemBodyRow): number {
 
 type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
-/** Returns a function that replaces equal consecutive origins by one object, which saves memory. */
+/** Returns a function that replaces consecutive equal origins by one object, which saves memory. */
 function shareEqualOrigins(): (origin: Origin | undefined) => Origin | undefined {
   let last: Origin | undefined
   return (origin) => {

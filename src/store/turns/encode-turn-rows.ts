@@ -1,7 +1,7 @@
 /**
- * Encodes turns and items as rows. The text of an item is its JSON and nothing else, so unknown
- * fields survive; a few columns beside it make it searchable. Contents are encrypted; ids, labels
- * and hashes are not, because queries compare them.
+ * Encodes turns and items as rows. The body of an item is its JSON, so unknown fields are not lost;
+ * a few more columns make the item searchable. Contents are encrypted; ids, metadata and hashes are
+ * not, because queries compare them.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { serializeItem, removeOrigin } from '../../core/items/serialize-item.ts'
@@ -76,7 +76,7 @@ export type TurnRowEnding = Pick<
 
 export function encodeTurnEnding(ending: TurnEnding, { encrypt }: StorageCipher): TurnRowEnding {
   const [id, tenant] = [encodeColumn(ending.turnId), encodeColumn(ending.tenant)]
-  // Encrypted, because a provider that rejects a text may quote it.
+  // Encrypts the failure too, because a provider that rejects a text may quote it.
   const failure = jsonOrNull(ending.failure)
   return {
     id,
@@ -127,10 +127,10 @@ function encodeItem(
   { side, position, item }: PlacedItem & Pick<ItemRow, 'side'>,
   { encrypt }: StorageCipher,
 ): EncodedItem {
-  // The origin of output items is in the row of their turn. Input items keep their own.
+  // The origin of output items is stored in the row of their turn, that of input items in the item.
   const keepsOrigin = side === 'in' && item.origin !== undefined
   const body: object = keepsOrigin ? item : removeOrigin(item)
-  // Unknown items are indexed by the field names of their provider.
+  // The id and call id of an unknown item are fields of the provider's object.
   const fields: JsonObject = item.type === 'opaque' ? item.raw : (body as JsonObject)
   const { id, tenant } = turn
   const json = keepsOrigin ? JSON.stringify(item) : serializeItem(item, body)

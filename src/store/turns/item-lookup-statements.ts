@@ -1,4 +1,4 @@
-/** SQL that finds items by their id or position without knowing their conversation. */
+/** SQL that finds items by their id or position, if the client does not name their conversation. */
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
@@ -10,7 +10,7 @@ import type { Engine } from '../database/engine-interface.ts'
 import { isTurnOfOwner, TURN_USER, type OwnerKey } from '../owner.ts'
 
 export interface ItemLookupStatements {
-  /** Both accept up to `MAX_ITEMS_PER_QUERY` keys. */
+  /** This and the next statement accept up to `MAX_ITEMS_PER_QUERY` keys. */
   readonly itemsById: CompiledStatement<ItemIdLookup>
   readonly itemsByPosition: CompiledStatement<ItemPositionLookup>
 }
@@ -29,7 +29,7 @@ export interface ItemPosition {
   readonly index: number
 }
 
-/** Each position takes three parameters, and D1 allows 100 in a statement. */
+/** Each position takes three parameters, and D1 allows 100 parameters in a statement. */
 export const MAX_ITEMS_PER_QUERY = 32
 
 export function createItemLookupStatements(language: Engine['language']): ItemLookupStatements {
@@ -44,9 +44,9 @@ const FOUND_COLUMNS = sql`items.item_id, items.turn_id, items.side, items.positi
   items.hidden, turns.deleted_at, turns.wire, turns.account, turns.model, turns.prefix_hash`
 
 /**
- * Finds the latest of several items with one id: turn ids begin with the time. Outer joins force
- * planners to start with the requested ids, even without statistics. An id without an item returns
- * a row of nulls.
+ * Finds items by their id. If several items have the same id, finds the latest, because turn ids
+ * begin with the time. Outer joins force planners to start with the requested ids, even without
+ * statistics. An id without an item returns a row of nulls.
  */
 function itemsById(slot: ParameterSlot<ItemIdLookup>): SqlFragment {
   const ids = Array.from(

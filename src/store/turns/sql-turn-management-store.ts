@@ -60,7 +60,7 @@ export function createTurnManagementStore(
   return {
     async loadTurn(owner, turnId) {
       const key = encodeOwnedRowKey(owner, turnId)
-      // Reads the ancestors too, because the request may inherit fields from theirs.
+      // Reads the ancestors too, because the turn may share request fields with its parent.
       const [turns = [], ownItems = []] = await engine.read([chainTurns(key), sql.turnItems(key)])
       const itemRows = ownItems as readonly ItemBodyRow[]
       const restoredItems = await restoreRowMedia(engine, media, key.tenant, itemRows, encryption)
@@ -144,7 +144,7 @@ function buildListQueries(sql: TurnManagementStatements, page: TurnPage): readon
   return [sql.listTurns(shape)(values), sql.listItems(shape)(values)]
 }
 
-/** Builds the queries that search by id and by position, 32 keys in each. */
+/** Builds the queries that find items by id and by position, with 32 keys in each query. */
 function buildLookupQueries(
   sql: ItemLookupStatements,
   owner: OwnerKey,
@@ -169,13 +169,13 @@ function buildLookupQueries(
 
 type FoundRow = Pick<ItemRow, 'item_id' | 'turn_id' | 'side' | 'position' | 'body'> &
   Pick<TurnRow, 'wire' | 'account' | 'model' | 'prefix_hash' | 'deleted_at'> & {
-    /** `null` in a row without an item. */
+    /** `null` if the row has no item. */
     readonly hidden: number | null
   }
 
 /**
- * Looks up positions first: a client may have sent an item with an id that it copied from another
- * turn.
+ * Maps each requested id to its item. If the id names a turn and a position, the item there takes
+ * precedence: another item may have the same id, because a client copied it.
  */
 function decodeFoundItems(
   wanted: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * SQL implementation of `TurnStore` for any engine. Each method takes at most one round trip, and
- * another one if items contain media. Database errors are passed on unchanged.
+ * SQL implementation of `TurnStore` for any engine. Each method takes at most one round trip, or
+ * two if items contain media. Database errors are passed on unchanged.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { encodeColumn } from '../database/escape-column-text.ts'
@@ -47,7 +47,8 @@ export function createTurnStore(
   const conversations = createConversationStatements(engine.language)
   return {
     async openTurn(turn) {
-      // Does not wait for the disk, because the first token waits for this write. `closeTurn` does.
+      // Does not wait for the disk, because the first token of the answer waits for this write.
+      // `closeTurn` waits.
       await writeNewTurn({ engine, sql, cipher, texts }, turn)
     },
     async journalItems(turnId, tenant, items) {
@@ -69,7 +70,7 @@ export function createTurnStore(
     },
     async loadChain(owner, turnId) {
       const key = encodeOwnedRowKey(owner, turnId)
-      // Reads turns before items: if a turn has ended by then, all of its items are stored.
+      // Reads turns first: if a turn has ended by then, all of its items are stored.
       const [turns = [], items = []] = await engine.read([sql.chainTurns(key), sql.chainItems(key)])
       if (turns.length === 0) return null
       if (turns.length > MAX_CHAIN_TURNS || items.length > MAX_CHAIN_ITEMS)
@@ -101,9 +102,9 @@ interface TurnWriter {
 }
 
 /**
- * Writes a turn with its input items, and `extraQueries` in the same transaction. A turn of a thread or user that was
- * deleted after the turn began is rejected; only if nothing was inserted does a second query find
- * out why.
+ * Writes a turn with its input items, and runs `extraQueries` in the same transaction. Throws if
+ * the thread or user of the turn was deleted after the turn began. Only if nothing was inserted, a
+ * second query finds out whether that is the reason.
  */
 export async function writeNewTurn(
   { engine, sql, cipher, texts }: TurnWriter,
@@ -147,8 +148,8 @@ export function buildItemInserts(
 }
 
 /**
- * Ignores the error that the turn was deleted meanwhile. The only foreign key of items is that of
- * their turn, and all other queries of the batch belong to the same turn.
+ * Ignores the error that the turn was deleted meanwhile: a violated foreign key. The only foreign
+ * key of items is that of their turn, and all other queries of the batch belong to the same turn.
  */
 function ignoreDeletedTurn(error: unknown): readonly SqlRows[] {
   const { message, code } = error as { readonly message?: unknown; readonly code?: unknown }
@@ -156,10 +157,16 @@ function ignoreDeletedTurn(error: unknown): readonly SqlRows[] {
   throw error
 }
 
-/** The code of Postgres, whose messages depend on its language. */
+/**
+ * The error code of Postgres. Compared instead of the message, whose language depends on the
+ * server.
+ */
 const FOREIGN_KEY_VIOLATION = '23503'
 
-/** Builds the query that makes the turn the head of the conversation it has locked. */
+/**
+ * Builds the query that makes the turn the head of the conversation that it has locked; none
+ * without a lock.
+ */
 export function buildHeadMoves(
   sql: Pick<ConversationStatements, 'moveHead'>,
   { turnId, tenant, holdsConversation = false }: TurnEnding,

@@ -17,7 +17,7 @@ export interface TurnManagementStatements {
   readonly markDeleted: CompiledStatement<TurnDeletionMark>
   readonly deleteEvents: CompiledStatement<OwnedRowKey>
   readonly deleteTurns: CompiledStatement<OwnedRowKey>
-  /** Returns a row if the turn exists. */
+  /** Replaces the metadata, and returns a row, if the turn exists. */
   readonly updateMetadata: CompiledStatement<TurnMetadataUpdate>
   readonly findTurnsByContent: CompiledStatement<ContentHashSearch>
   readonly listTurns: (shape: TurnPageShape) => CompiledStatement<TurnListQuery>
@@ -43,7 +43,7 @@ export type TurnPageShape = Pick<TurnPage, 'order'> & { readonly labels: number 
 export interface TurnListQuery extends OwnerKey {
   readonly after: string
   readonly limit: number
-  /** Empty for all models. */
+  /** Name of the model; empty for all models. */
   readonly model: string
   /** Each label as in the JSON of the column, e.g. `,"topic":"cats"`. */
   readonly labels: readonly string[]
@@ -81,7 +81,7 @@ export function createTurnManagementStatements(
       (slot) => sql`update turns set deleted_at = ${slot('nowMs')}
         where ${isTheirs(slot)} and state not in ('queued', 'open')`,
     ),
-    deleteEvents: compile('forget-events', deleteEvents),
+    deleteEvents: compile('delete-events', deleteEvents),
     deleteTurns: compile('remove-turns', deleteTurns),
     updateMetadata: compile(
       'relabel-turn',
@@ -111,7 +111,9 @@ function selectTurnState(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
     where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}`
 }
 
-/** True for one turn of the owner that has this dialect and is not deleted. */
+/**
+ * True for the turn with this id if it belongs to the owner, has this dialect and is not deleted.
+ */
 function isTheirs(slot: ParameterSlot<OwnedRowKey & { readonly dialect: string }>): SqlFragment {
   return sql`turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
     and turns.dialect = ${slot('dialect')} and turns.deleted_at is null`
@@ -125,8 +127,8 @@ function deleteEvents(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
 }
 
 /**
- * Deletes a turn that is marked as deleted, and upwards its deleted ancestors, unless another turn
- * or a conversation needs them. Items are deleted with their turns.
+ * Deletes a turn that is marked as deleted, then its parent if that is marked too, and so on, up to
+ * a turn that another turn or a conversation needs. Items are deleted with their turns.
  */
 function deleteTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   return sql`with recursive deletable(id, parent) as (
@@ -147,8 +149,8 @@ function deleteTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
 }
 
 /**
- * Selects the latest turns. One hash may have many, if a client sends the same request again and
- * again.
+ * Selects the latest turns with a hash. Many turns may have the same hash, if a client repeats a
+ * request.
  */
 function selectTurnsByContent(slot: ParameterSlot<ContentHashSearch>): SqlFragment {
   const hashes = Array.from({ length: MAX_CONTENT_HASHES }, (_, index) =>
@@ -160,9 +162,9 @@ function selectTurnsByContent(slot: ParameterSlot<ContentHashSearch>): SqlFragme
 }
 
 /**
- * Selects a page of completed chats. Labels are searched in the JSON text, where quotes inside of
- * strings are escaped. Turns without a content hash were recorded for recall only and are not
- * listed.
+ * Selects a page of completed turns. Labels are searched in the JSON text, where quotes inside of
+ * strings are escaped. Turns without a content hash are not listed, because they were recorded for
+ * recall only.
  */
 function pageOfTurns(
   slot: ParameterSlot<TurnListQuery>,

@@ -11,25 +11,25 @@ export interface TurnManagementStore {
   /** Returns a turn with its own items only, in a constant number of queries. */
   readonly loadTurn: (owner: Caller, turnId: string) => Promise<StoredTurn | null>
   /**
-   * Marks a turn as deleted. Its items stay as long as another turn or a conversation needs them,
-   * and are deleted with the last of those.
+   * Marks a turn as deleted. Its items are stored as long as another turn or a conversation needs
+   * them.
    */
   readonly deleteTurn: (deletion: TurnDeletion) => Promise<TurnDeletionResult>
-  /** Replaces the metadata. Resolves to `false` if there is no such turn. */
+  /** Replaces the metadata of a turn. Resolves to `false` if the owner has no such turn. */
   readonly relabelTurn: (labels: TurnMetadata) => Promise<boolean>
   /** Returns a page of completed turns with their output items, without input items. */
   readonly listTurns: (page: TurnPage) => Promise<readonly StoredTurn[]>
   /**
-   * Returns items by their ids, or by ids derived from their positions, in one round trip. Of
-   * several with one id the latest is returned. Hidden items and items of deleted turns are left
-   * out.
+   * Returns items by id. An id is the item's own, or the one that the gateway generates from the
+   * turn and the item's position. If several items have the same id, the latest is returned. Leaves
+   * out hidden items and items of deleted turns. Takes one round trip.
    */
   readonly findItems: (owner: Caller, ids: readonly string[]) => Promise<ReadonlyMap<string, Item>>
-  /** Returns a turn with one of these content hashes. The first hash that has a turn wins. */
+  /** Returns a turn with the first of these content hashes that any turn has. */
   readonly findContent: (key: ContentKey) => Promise<ContentTurn | null>
 }
 
-/** `running`: the turn is unfinished and was not deleted. */
+/** `running` means that the turn was not deleted, because it is unfinished. */
 export type TurnDeletionResult = 'deleted' | 'running' | 'unknown'
 
 export interface TurnDeletion extends Caller {
@@ -49,20 +49,20 @@ export interface TurnPage extends Caller {
   readonly model: string | null
   /** Labels that a turn must have. */
   readonly metadata: Readonly<Record<string, string>>
-  /** The id of a turn: the page begins after it. */
+  /** The page begins after the turn with this id; `null` for the first page. */
   readonly after: string | null
   readonly limit: number
   readonly order: 'asc' | 'desc'
 }
 
 export interface ContentKey extends Caller {
-  /** The preferred first, at most `MAX_CONTENT_HASHES`. */
+  /** At most `MAX_CONTENT_HASHES`, the preferred hash first. */
   readonly hashes: readonly string[]
 }
 
 export const MAX_CONTENT_HASHES = 32
 
-/** The fields of a turn that its successor needs. */
+/** The fields of a found turn that are needed to create a turn after it. */
 export interface ContentTurn {
   readonly id: string
   readonly thread: string

@@ -1,6 +1,6 @@
 /**
- * SQL for turns and their items, written once for all databases, and conditions that other
- * statements share.
+ * SQL for turns and their items, the same for all databases, and conditions that other statements
+ * share.
  */
 import { sql } from 'kysely'
 import {
@@ -28,12 +28,12 @@ import type { TurnRowEnding } from './encode-turn-rows.ts'
 
 export interface TurnStatements {
   /**
-   * Inserts nothing, and returns no row, if the turn exists, or if its thread or user was deleted
-   * after the turn began.
+   * Inserts a turn. Inserts nothing, and returns no row, if the turn exists already, or if its
+   * thread or user was deleted after the turn began.
    */
   readonly insertTurn: CompiledStatement<TurnRow>
   readonly hasTurn: CompiledStatement<Pick<TurnRow, 'id' | 'tenant'>>
-  /** Takes exactly `count` rows, at most `MAX_ITEM_ROWS`. */
+  /** Returns the statement that inserts exactly `count` rows, at most `MAX_ITEM_ROWS`. */
   readonly insertItems: (count: number) => CompiledStatement<readonly ItemRow[]>
   readonly endTurn: CompiledStatement<TurnRowEnding>
   readonly chainTurns: CompiledStatement<OwnedRowKey>
@@ -42,15 +42,21 @@ export interface TurnStatements {
   readonly media: MediaStatements
 }
 
-/** D1 binds at most 100 parameters in a statement: the columns and one for `selectCallOwner`. */
+/**
+ * Maximum number of rows in one insert: D1 binds at most 100 parameters in a statement, and each
+ * row takes its columns and one for `selectCallOwner`.
+ */
 export const MAX_ITEM_ROWS = Math.floor(100 / (ITEM_COLUMNS.length + 1))
 
-/** Longer chains are not loaded: they exceed every model's context and the memory of an isolate. */
+/**
+ * Longer chains are not loaded, because they exceed every model's context window and the memory of
+ * a Worker.
+ */
 export const MAX_CHAIN_TURNS = 10_000
 export const MAX_CHAIN_ITEMS = 50_000
 
 /**
- * The size of the turn in `turns`: its items and their media. The expression reads all of them, so the
+ * Computes the size of a turn: its items and their media. The expression reads all of them, so the
  * result is stored in the column `bytes` when the turn ends.
  */
 export const TURN_SIZE_BYTES = sql`(
@@ -107,8 +113,8 @@ function insertItems(slot: ParameterSlot<readonly ItemRow[]>, count: number): Sq
 }
 
 /**
- * Returns the turn of an item that is a model's call, and null for other items. Outputs have a call
- * id too.
+ * Returns the turn id of an item that is a model's tool call, and null for other items. Tool
+ * outputs have a call id too, but no model made them.
  */
 export function findCallingTurnId({
   side,
@@ -118,7 +124,7 @@ export function findCallingTurnId({
   return side === 'out' && callId !== null ? turnId : null
 }
 
-/** Selects the user of the turn that made a call. */
+/** Selects the user of the turn that made a tool call. */
 export function selectCallOwner(turnId: string | null): SqlFragment {
   return sql`(select ${TURN_USER} from turns where turns.id = ${turnId})`
 }
@@ -150,7 +156,7 @@ function endTurn(slot: ParameterSlot<TurnRowEnding>): SqlFragment {
     and ${TURN_TENANT} = ${slot('tenant')} and state in ('queued', 'open') returning id`
 }
 
-/** Selects the turns of a chain in no particular order; the caller sorts them by parent. */
+/** Selects the turns of a chain unsorted; the caller orders them by their parents. */
 function selectChainTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   const columns = TURN_COLUMNS.map((name) => sql.ref(`turns.${name}`))
   return sql`${withChain(slot)} select ${sql.join(columns)}
@@ -158,8 +164,8 @@ function selectChainTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
 }
 
 /**
- * Selects the items of a chain unsorted: sorting long bodies in the database is slower than sorting
- * positions here.
+ * Selects the items of a chain unsorted: the database would sort complete rows with long bodies,
+ * the caller sorts only positions.
  */
 function selectChainItems(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   return sql`${withChain(slot)}

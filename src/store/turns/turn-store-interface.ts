@@ -1,6 +1,6 @@
 /**
- * Interface of the store that request handling uses: few methods, bulk reads, and all-or-nothing
- * writes. Every method may be repeated without further effect.
+ * Interface of the store of turns, as request handling uses it: few methods, bulk reads, and writes
+ * that succeed completely or not at all. Repeating a call has no further effect.
  */
 import type { Failure, AnswerFinishReason, TokenUsage } from '../../core/stream-event.ts'
 import type { Item, Origin } from '../../core/item.ts'
@@ -9,29 +9,32 @@ import type { Caller } from '../../core/client/caller.ts'
 
 export interface TurnStore {
   /**
-   * Creates a turn with its input items. When the promise resolves, both survive the death of this
-   * process. They survive a power cut only after the turn is closed.
+   * Creates a turn with its input items. When the promise resolves, turn and items survive the
+   * death of this process. They survive a power cut only after the turn is closed.
    */
   readonly openTurn: (turn: NewTurn) => Promise<void>
   /**
-   * Adds finished output items to an open turn. Existing positions stay unchanged, and nothing is
-   * written for a deleted turn.
+   * Adds finished output items to an open turn. Skips positions that already have an item. Writes
+   * nothing if the turn is deleted.
    */
   readonly journalItems: (
     turnId: string,
     tenant: string,
     items: readonly PlacedItem[],
   ) => Promise<void>
-  /** True if the store collects items in memory, and needs each as soon as it is finished. */
+  /**
+   * True if the store collects items in memory instead of writing them: it is then sent each item as
+   * soon as the item is finished.
+   */
   readonly gathersItems?: boolean
   /**
    * Adds the remaining output items and ends the turn, in one transaction. Resolves to true if this
-   * call ended the turn, and to false if it had ended before or was deleted.
+   * call ended the turn, and to false if the turn had ended before or was deleted.
    */
   readonly closeTurn: (ending: TurnEnding) => Promise<boolean>
   /**
    * Returns a turn of the owner with its ancestors, oldest first, in a constant number of queries.
-   * `null` if the owner has no such turn.
+   * Resolves to `null` if the owner has no such turn.
    */
   readonly loadChain: (owner: Caller, turnId: string) => Promise<readonly StoredTurn[] | null>
   /** Resolves if the database responds. */
@@ -46,7 +49,7 @@ export interface NewTurn {
   readonly id: string
   readonly tenant: string
   readonly user: string | null
-  /** Id of the first turn of the chain, which all of its turns share. */
+  /** Id of the first turn of the chain, the same for all turns of the chain. */
   readonly thread: string
   readonly parent: string | null
   /** Number of ancestors. */
@@ -63,13 +66,13 @@ export interface NewTurn {
   /** True if the turn expires two days after its last use, regardless of `RETENTION_DAYS`. */
   readonly isTemporary?: boolean
   /**
-   * The fields of the request other than items, which are shown when the response is read. A field
-   * that has a digest but is missing here equals that of the parent.
+   * The fields of the request other than its items, which a client sees when it reads the response.
+   * A field that has a digest but is missing here has the same value as in the parent.
    */
   readonly request: JsonObject
   /** Digests of the larger request fields, by name. */
   readonly digests?: FieldDigests
-  /** Labels for lists, which the client may replace. */
+  /** Labels that a client sets and can replace, e.g. to filter lists by. */
   readonly metadata?: JsonObject | null
   /** The new items only, without those of the parent's chain. */
   readonly input: readonly Item[]
@@ -77,8 +80,9 @@ export interface NewTurn {
 
 export type FieldDigests = Readonly<Record<string, string>>
 
-/** `position` counts the output items of an answer from 0. */
+/** An output item and its position in the answer. */
 export interface PlacedItem {
+  /** Counted from 0. */
   readonly position: number
   readonly item: Item
 }
@@ -93,7 +97,7 @@ export interface TurnEnding {
   readonly finish?: AnswerFinishReason | null
   /** The name of the model according to the upstream. */
   readonly servedModel?: string | null
-  /** Hash of all items up to here, including the answer. */
+  /** Hash of all items of the chain up to and including this answer. */
   readonly contentHash?: string | null
   /** Hash that finds the turn by the text of a client's chat. */
   readonly fingerprint?: string | null
@@ -106,7 +110,7 @@ export interface TurnEnding {
   readonly holdsConversation?: boolean
   /** The upstream that answered, which may differ from the one that the turn was opened for. */
   readonly origin: Origin
-  /** Output items that may be stored already are allowed. */
+  /** The output items. Items that are already stored are skipped. */
   readonly items: readonly PlacedItem[]
 }
 
@@ -128,6 +132,6 @@ export interface StoredTurn extends Omit<NewTurn, 'input' | 'digests' | 'metadat
   readonly output: readonly Item[]
   /** The items that a client removed from the conversation. */
   readonly hidden: ReadonlySet<Item>
-  /** Number of items that cannot be decrypted, if there are any. */
+  /** Number of items that cannot be decrypted; missing if there are none. */
   readonly unreadable?: number
 }

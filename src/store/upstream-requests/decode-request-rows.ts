@@ -1,6 +1,6 @@
 /**
- * Restores a request from its rows: starts with the complete request at the beginning of the chain
- * and applies one difference after the other.
+ * Restores a request from its rows: starts with the last request before it that is stored
+ * completely, and applies one difference after the other.
  */
 import { applyTextDiff } from '../../core/text/text-diff.ts'
 import {
@@ -9,7 +9,7 @@ import {
   type DeltaChainRequest,
 } from './encode-request-rows.ts'
 import type {
-  TurnItemRow,
+  InputItemRow,
   RequestChainRow,
   RequestRoundKey,
 } from './upstream-request-statements.ts'
@@ -21,12 +21,15 @@ import {
   type RowEncryption,
 } from '../encryption/read-encrypted-rows.ts'
 
-/** Returns `null` if there is no request, or if one of the chain cannot be read. */
+/**
+ * Restores the request of a round. Returns `null` if there is none, or if a request that it is a
+ * difference to cannot be read.
+ */
 export function decodeRequestRows(
   encryption: RowEncryption,
   { id, tenant, round }: Pick<RequestRoundKey, 'id' | 'tenant' | 'round'>,
   rows: readonly RequestChainRow[],
-  itemRows: readonly TurnItemRow[],
+  itemRows: readonly InputItemRow[],
 ): DeltaChainRequest | null {
   const itemBodies = new Map(
     itemRows.map((row) => [formatKey(row.turn_id, row.position), row.body]),
@@ -58,12 +61,12 @@ export function decodeRequestRows(
 
 const EMPTY_REQUEST: SentRequest = { about: '', body: '', items: '' }
 
-/** Returns a map key for a round of a turn, or for an item of a turn. */
+/** Formats a key of a map: a turn id, and the number of a round or the position of an item. */
 function formatKey(turnId: string, number: number): string {
   return `${turnId} ${number}`
 }
 
-/** Returns the turns whose requests contain copies of their input items. */
+/** Returns the ids of turns whose requests contain copies of their input items. */
 export function findTurnsWithCopies(rows: readonly RequestChainRow[]): readonly string[] {
   return [...new Set(rows.flatMap((row) => (row.part === 'copies' ? row.turn_id : [])))]
 }

@@ -1,7 +1,7 @@
 /**
  * Removes from the body of a request the long strings that the items of its turn contain as well, so
- * that they are stored once. Both are JSON, and long strings are usually equal character by character.
- * Strings that are escaped differently stay in the body.
+ * that they are stored once. Body and items are JSON, and their long strings are usually equal
+ * character by character. Strings that are escaped differently stay in the body.
  */
 import { countCommonChars } from '../../core/text/text-diff.ts'
 
@@ -11,25 +11,26 @@ export interface DeduplicatedText {
   readonly copies: readonly ItemTextCopy[]
 }
 
-/**
- * Part of an item's text (`from`, `length`) that belongs at `index` of the remaining text, in the item at `position`.
- * Copies are in order.
- */
+/** A string that was removed from a body, because an item contains it. */
 export interface ItemTextCopy {
-  readonly index: number
-  readonly position: number
-  readonly from: number
+  /** Index in the remaining text at which the string is inserted again. */
+  readonly insertAt: number
+  /** Position of the item in its turn. */
+  readonly itemPosition: number
+  /** Index in the item's JSON at which the string begins. */
+  readonly itemOffset: number
+  /** Number of characters of the string. */
   readonly length: number
 }
 
-/** `items` are the texts of the item rows, by position. */
+/** Removes strings from `text`, a request body. `items` are the JSON of the turn's items, by position. */
 export function deduplicateAgainstItems(text: string, items: readonly string[]): DeduplicatedText {
   const copies: ItemTextCopy[] = []
   const pieces: string[] = []
   let copiedTo = 0
   let remainingChars = 0
   let missCount = 0
-  for (const [position, item] of items.entries()) {
+  for (const [itemPosition, item] of items.entries()) {
     const end = item.lastIndexOf('"')
     for (let from = findLongString(item, 0); from !== null;) {
       // The probe includes the opening quote, so that it matches only where a string begins.
@@ -44,7 +45,7 @@ export function deduplicateAgainstItems(text: string, items: readonly string[]):
       }
       pieces.push(text.slice(copiedTo, start))
       remainingChars += start - copiedTo
-      copies.push({ index: remainingChars, position, from, length })
+      copies.push({ insertAt: remainingChars, itemPosition, itemOffset: from, length })
       copiedTo = start + length
       from = findLongString(item, from + length)
     }
@@ -60,8 +61,9 @@ interface ItemString {
 }
 
 /**
- * Returns the number of common characters. Most strings are the last of their item and match up to
- * its end, so that is tried first.
+ * Counts how many characters of the item's string (from `from`) equal the text (from `start`). Most
+ * strings are the last of their item and equal up to the end, so a comparison of the complete string
+ * comes first: it is faster than counting.
  */
 function countEqualChars({ item, from, end }: ItemString, text: string, start: number): number {
   const last = item.slice(from, end)
@@ -69,46 +71,47 @@ function countEqualChars({ item, from, end }: ItemString, text: string, start: n
   return isSame ? last.length : countCommonChars(item, from, text, start)
 }
 
-/** Returns `null` if an item is missing or shorter than before. */
+/** Restores the body. Returns `null` if an item is missing or shorter than it was. */
 export function restoreFromItems(
   { remaining, copies }: DeduplicatedText,
   readItem: (position: number) => string | null,
 ): string | null {
   const pieces: string[] = []
   let copiedTo = 0
-  for (const { index, position, from, length } of copies) {
-    const copied = readItem(position)?.slice(from, from + length) ?? ''
+  for (const { insertAt, itemPosition, itemOffset, length } of copies) {
+    const copied = readItem(itemPosition)?.slice(itemOffset, itemOffset + length) ?? ''
     if (copied.length !== length) return null
-    pieces.push(remaining.slice(copiedTo, index), copied)
-    copiedTo = index
+    pieces.push(remaining.slice(copiedTo, insertAt), copied)
+    copiedTo = insertAt
   }
   return pieces.join('') + remaining.slice(copiedTo)
 }
 
-/** Encodes copies as a JSON list with four numbers for each. */
+/** Encodes copies as a JSON list of numbers, four for each copy, e.g. `[120,0,31,5000]`. */
 export function encodeCopies(copies: readonly ItemTextCopy[]): string {
   return JSON.stringify(
-    copies.flatMap(({ index, position, from, length }) => [index, position, from, length]),
+    copies.flatMap((copy) => [copy.insertAt, copy.itemPosition, copy.itemOffset, copy.length]),
   )
 }
 
 export function decodeCopies(encoded: string): readonly ItemTextCopy[] {
   const numbers = JSON.parse(encoded) as readonly number[]
   return Array.from({ length: numbers.length / 4 }, (_, copy) => {
-    const [index = 0, position = 0, from = 0, length = 0] = numbers.slice(4 * copy, 4 * copy + 4)
-    return { index, position, from, length }
+    const fields = numbers.slice(4 * copy, 4 * copy + 4)
+    const [insertAt = 0, itemPosition = 0, itemOffset = 0, length = 0] = fields
+    return { insertAt, itemPosition, itemOffset, length }
   })
 }
 
-/** Minimum length of a copy: describing a shorter one takes as much space as the text. */
+/** Shorter strings stay in the body, because describing a copy would take as much space. */
 const MIN_COPY_CHARS = 64
-/** Number of characters that are searched for. */
+/** The body is searched for this many first characters of an item's string. */
 const PROBE_CHARS = 48
 const MAX_MISSES = 8
 
 /**
- * Returns where the next long string value of a JSON text begins, after its quote. Field names are
- * skipped.
+ * Returns the index after the opening quote of the next long string value of a JSON text. Skips
+ * field names.
  */
 function findLongString(json: string, from: number): number | null {
   for (let index = from; ;) {
@@ -120,7 +123,7 @@ function findLongString(json: string, from: number): number | null {
   }
 }
 
-/** Returns the end of a string, or `start + MIN_COPY_CHARS` if it is longer. */
+/** Returns the end of a string, but at most `start + MIN_COPY_CHARS`. */
 function findStringEnd(json: string, start: number): number {
   const limit = Math.min(json.length, start + MIN_COPY_CHARS)
   for (let index = start; index < limit; index += 1) {

@@ -1,8 +1,9 @@
 /**
- * Encodes the requests of a turn as rows. Each request is stored as the difference to the one
- * before, a complete one at least every 33 requests, encrypted and in pieces that fit into a row of
- * every database. Long strings that items of the turn contain as well are replaced by copies, media by
- * references; only media that the request before does not contain are stored with the turn.
+ * Encodes the requests of a turn as rows. Each request is stored as the difference to the previous
+ * one, but at least every 33rd completely. Rows are encrypted, and long texts are split into pieces
+ * that fit into a row of every database. Long strings that items of the turn contain as well are
+ * replaced by copies, and media by references. Media that the previous request contains are not
+ * stored again.
  */
 import { diffText } from '../../core/text/text-diff.ts'
 import { listMediaReferences, type ExtractedMedia } from '../media/extract-item-media.ts'
@@ -13,23 +14,29 @@ import { deduplicateAgainstItems, encodeCopies } from './deduplicate-against-ite
 import type { RowEncryption } from '../encryption/read-encrypted-rows.ts'
 import { MIN_DEDUPLICATED_CHARS } from './item-text-cache.ts'
 
-/** A request and its position in the chain of differences. The body is without its media. */
+/** A request without its media, and its position in the chain of differences. */
 export interface DeltaChainRequest {
   readonly sent: SentRequest
   readonly round: number
   readonly rounds: number
-  /** Number of requests between this one and the last that is stored completely. */
+  /**
+   * Number of differences that must be applied to a complete request to restore this one; 0 if this
+   * one is stored completely.
+   */
   readonly hops: number
 }
 
-/** The request that the first one of the turn is compared with. */
+/**
+ * The stored request of an earlier turn, which the first request of this turn is stored as the
+ * difference to.
+ */
 interface BaseRequest extends DeltaChainRequest {
   readonly turnId: string
 }
 
 interface EncodingSources {
   readonly base: BaseRequest | null
-  /** The texts of the turn's input items, by position, if they are cached. */
+  /** The JSON of the turn's input items, by position; empty if it is not cached. */
   readonly itemTexts: readonly string[]
 }
 
@@ -90,8 +97,8 @@ export const STORED_REQUEST_PARTS = [
 ] as const satisfies readonly (keyof SentRequest)[]
 
 /**
- * Fits into a row of every database, even if each character takes three bytes and the text is
- * encrypted.
+ * Maximum length of a piece. It fits into a row of every database, even if each character takes
+ * three bytes and the text is encrypted.
  */
 const PIECE_CHARS = 400_000
 

@@ -1,12 +1,12 @@
 /**
- * Caches the texts of a turn's input items until the turn's request is stored, which contains the
- * same texts (`deduplicate-against-items.ts`). If the cache has dropped them, the request is stored
- * in full.
+ * Caches the JSON of a turn's input items until the turn's request is stored, which contains the
+ * same strings (`deduplicate-against-items.ts`). If the cache has dropped them, the request is
+ * stored without that comparison.
  */
 import { createLruCache } from '../lru-cache.ts'
 
 export interface ItemTextCache {
-  /** `texts` are in the order of their positions. */
+  /** Adds the JSON of a turn's items, in the order of their positions. */
   readonly add: (tenant: string, turnId: string, texts: readonly string[]) => void
   /** Returns the texts and removes them; an empty list if they are not cached. */
   readonly take: (tenant: string, turnId: string) => readonly string[]
@@ -22,14 +22,17 @@ export function createItemTextCache(): ItemTextCache {
   }
 }
 
-/** For gateways that do not store requests, where the texts would never be taken. */
+/**
+ * Caches nothing. For gateways that do not store requests, so that no code takes the texts out
+ * again.
+ */
 export const NO_ITEM_TEXTS: ItemTextCache = { add: () => undefined, take: () => NONE }
 
-/** About a dozen long requests at a time. */
+/** Enough for the items of about a dozen long requests at a time. */
 const MAX_CACHED_CHARS = 8_000_000
 /**
- * Minimum length of texts that are compared with items. For shorter ones the comparison costs more
- * than it saves.
+ * Items and bodies that are shorter are not compared, because the comparison costs more than it
+ * saves.
  */
 export const MIN_DEDUPLICATED_CHARS = 4_096
 const NONE: readonly string[] = []

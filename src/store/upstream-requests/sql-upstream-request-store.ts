@@ -1,7 +1,7 @@
 /**
  * SQL implementation of `UpstreamRequestStore` for any engine. Recent requests are cached, because
- * the next turn of the conversation is stored as the difference to them; without the cache each
- * write would begin with a read.
+ * the request of the next turn is stored as the difference to the previous request; without the
+ * cache, each write would begin with a read.
  */
 import { encodeColumn } from '../database/escape-column-text.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
@@ -18,7 +18,7 @@ import { createLruCache } from '../lru-cache.ts'
 import {
   createUpstreamRequestStatements,
   MAX_REQUEST_ROWS,
-  type TurnItemRow,
+  type InputItemRow,
   type RequestChainRow,
 } from './upstream-request-statements.ts'
 import { encodeRequestRows, type DeltaChainRequest } from './encode-request-rows.ts'
@@ -38,7 +38,8 @@ export function createUpstreamRequestStore(
   const cache = createLruCache(MAX_CACHED_CHARS, countChars)
   const pending = new Map<string, Promise<void>>()
   /**
-   * Reports no unreadable rows: if the base cannot be read, the next request is stored completely.
+   * Reports no unreadable rows: if the earlier request cannot be read, the new request is stored
+   * completely instead of as a difference.
    */
   const silentEncryption: RowEncryption = { ...encryption, onUnreadable: () => {} }
 
@@ -48,11 +49,11 @@ export function createUpstreamRequestStore(
     const [items = []] = await engine.read([
       sql.selectInputItems({ tenant, turnIds: JSON.stringify(turnIds) }),
     ])
-    return items as readonly TurnItemRow[]
+    return items as readonly InputItemRow[]
   }
   /**
-   * Loads the given round or, by default, the last one. Only last rounds are cached, because the
-   * next turn is compared with them.
+   * Loads the request of a round, by default of the last. Only requests of last rounds are cached,
+   * because only these are compared with the requests of the next turn.
    */
   const load = async (
     owner: Caller,
@@ -63,7 +64,7 @@ export function createUpstreamRequestStore(
     }: { readonly round?: number | null; readonly read?: RowEncryption } = {},
   ): Promise<DeltaChainRequest | null> => {
     const name = formatKey(owner, turnId)
-    // The caller that stores the request handles the error.
+    // Ignores an error of the pending write: the caller that stores the request handles it.
     await pending.get(name)?.catch(() => undefined)
     const known = cache.get(name)
     if (known !== undefined && (round === null || round === known.round)) return known
@@ -74,12 +75,15 @@ export function createUpstreamRequestStore(
     if (request !== null && request.round === request.rounds - 1) cache.put(name, request)
     return request
   }
-  /** Loads the request that the first new one is compared with. */
+  /**
+   * Loads the stored request of an earlier turn: the first new request is stored as its difference
+   * to that one.
+   */
   const loadBase = async (owner: Caller, turnId: string | null) => {
     const base = turnId === null ? null : await load(owner, turnId, { read: silentEncryption })
     return base === null || turnId === null ? null : { ...base, turnId: encodeColumn(turnId) }
   }
-  /** Adds the media that the body contains. */
+  /** Replaces the references in the body by the media that they refer to. */
   const addMedia = async (
     { sent, round, rounds }: DeltaChainRequest,
     tenant: string,
@@ -130,13 +134,13 @@ export function createUpstreamRequestStore(
 }
 
 /**
- * Each pending request is held in memory. If the database is too slow, some requests are not stored
- * and cannot be explained.
+ * Limits the memory that requests take while they wait to be written. If the database is too slow,
+ * some requests are not stored, and `explain` cannot show them.
  */
 const MAX_PENDING_WRITES = 1_000
 const TOO_MANY = 'Too many wait to be kept already.'
 
-/** About a dozen long requests. */
+/** Enough for about a dozen long requests. */
 const MAX_CACHED_CHARS = 8_000_000
 
 function formatKey({ tenant, user }: Caller, turnId: string): string {

@@ -12,9 +12,12 @@ import { selectJsonList } from '../database/json-list-parameter.ts'
 import { REQUEST_COLUMNS, type ItemRow, type RequestRow } from '../database/table-row-types.ts'
 
 export interface UpstreamRequestStatements {
-  /** Takes exactly `count` rows, at most `MAX_REQUEST_ROWS`. */
+  /** Returns the statement that inserts exactly `count` rows, at most `MAX_REQUEST_ROWS`. */
   readonly insertRequests: (count: number) => CompiledStatement<readonly RequestRow[]>
-  /** Returns the rows of a round and of all requests that it is a difference to. */
+  /**
+   * Returns the rows of one round's request, and of the earlier requests that are needed to restore
+   * it, because it is stored as the difference to them.
+   */
   readonly selectRequestChain: CompiledStatement<RequestRoundKey>
   /** Returns the input items of turns whose requests contain copies of them. */
   readonly selectInputItems: CompiledStatement<TurnItemsKey>
@@ -22,23 +25,24 @@ export interface UpstreamRequestStatements {
 
 export interface TurnItemsKey {
   readonly tenant: string
-  /** A JSON list. */
+  /** A JSON list of ids. */
   readonly turnIds: string
 }
 
-export type TurnItemRow = Pick<ItemRow, 'turn_id' | 'position' | 'body'>
+/** An input item of a turn. Requests refer to parts of its `body` instead of repeating them. */
+export type InputItemRow = Pick<ItemRow, 'turn_id' | 'position' | 'body'>
 
 export interface RequestRoundKey extends OwnedRowKey {
   /** `null` for the last round. */
   readonly round: number | null
 }
 
-/** `rounds` is the number of rounds of the requested turn. */
 export interface RequestChainRow extends RequestRow {
+  /** The number of rounds of the requested turn. */
   readonly rounds: number
 }
 
-/** D1 binds at most 100 parameters in a statement. */
+/** Maximum number of rows in one insert: D1 binds at most 100 parameters in a statement. */
 export const MAX_REQUEST_ROWS = Math.floor(100 / REQUEST_COLUMNS.length)
 
 export function createUpstreamRequestStatements(
@@ -69,8 +73,8 @@ function insertRequests(slot: ParameterSlot<readonly RequestRow[]>, count: numbe
 }
 
 /**
- * Checks the owner of the requested turn; the requests before it only have to be of the same
- * tenant.
+ * Selects the requests of a chain. The requested turn must belong to the owner; the turns of the
+ * earlier requests must only belong to the same tenant.
  */
 function selectRequestChain(slot: ParameterSlot<RequestRoundKey>): SqlFragment {
   const tenant = slot('tenant')
@@ -92,7 +96,7 @@ function selectRequestChain(slot: ParameterSlot<RequestRoundKey>): SqlFragment {
     order by requests.turn_id, requests.round, requests.part, requests.piece`
 }
 
-/** Includes hidden items, because the request contained them. */
+/** Selects the input items of the turns. Includes hidden items, because the requests contained them. */
 function selectInputItems(
   language: Engine['language'],
   slot: ParameterSlot<TurnItemsKey>,

@@ -1,16 +1,16 @@
 /**
- * Interface of the store of requests that were sent to upstreams, for each turn and round, so that
- * they can be explained later and compared with the next one. A request is stored as the difference
- * to the one before it (for the first of a turn, the last of the parent turn), so a conversation
- * takes as much space as its new text. Requests are deleted with their turn.
+ * Interface of the store of requests that were sent to upstreams, by turn and round, so that
+ * `explain` can show them later and compare consecutive ones. A request is stored as the difference
+ * to the previous one (the first of a turn to the last of the parent turn), so a conversation takes
+ * only the space of its new text. Requests are deleted with their turn.
  */
 import type { Caller } from '../../core/client/caller.ts'
 
 export interface UpstreamRequestStore {
   /**
-   * Stores the requests of a stored turn; if it has some already, those stay. Calls `collect` for the
-   * requests; `null` means that there are none. Rejects while too many writes are pending.
-   * Reads of the same process wait for a pending write.
+   * Stores the requests of a stored turn, unless it has stored requests already. Calls `collect`
+   * for the requests; `null` means that there are none. Rejects if too many writes are pending.
+   * Reads in the same process wait for the pending write of their turn.
    */
   readonly keepRequest: (
     owner: Caller,
@@ -18,8 +18,8 @@ export interface UpstreamRequestStore {
     collect: () => Promise<NewRequestRecord | null>,
   ) => Promise<void>
   /**
-   * Returns the request of a round, by default the last. `null` if there is none, if it belongs to
-   * another owner, or if it cannot be decrypted.
+   * Returns the request of a round, by default of the last. Resolves to `null` if there is none, if
+   * it belongs to another owner, or if it cannot be decrypted.
    */
   readonly loadRequest: (
     owner: Caller,
@@ -34,11 +34,11 @@ export interface SentRequest {
   /** The body exactly as it was sent. */
   readonly body: string
   /**
-   * JSON of the changes to each item of the conversation; grows with it. Empty if the body shows
-   * the changes.
+   * The changes to each item of the conversation as JSON, which grow with the conversation. Empty
+   * if the body shows the changes.
    */
   readonly items: string
-  /** Other details, whose size does not grow with the conversation. */
+  /** Other details as JSON, whose size does not grow with the conversation. */
   readonly about: string
 }
 
@@ -51,8 +51,11 @@ export interface RoundRequest extends SentRequest {
 }
 
 export interface NewRequestRecord {
-  /** In the order in which they were sent; not empty. */
+  /** The requests of all rounds in the order in which they were sent; not empty. */
   readonly rounds: readonly SentRequest[]
-  /** The turn whose last request the first one is compared with, if that is stored. */
+  /**
+   * Id of the turn whose last request the first one is compared with; `null` if that request is not
+   * stored.
+   */
   readonly base: string | null
 }

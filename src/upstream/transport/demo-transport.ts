@@ -9,7 +9,10 @@ import type { PushSink } from '../../core/stream/push-source.ts'
 import { formatSseMessage } from '../../core/stream/sse.ts'
 import type { UpstreamCall, UpstreamReply, Transport } from './transport-interface.ts'
 
-/** Handles requests to `demo:` URLs; all others go to `transport`. */
+/**
+ * Returns a transport that handles requests to `demo:` URLs itself and passes all others on to
+ * `transport`.
+ */
 export function wrapWithDemoTransport(transport: Transport): Transport {
   return (request) =>
     request.url.startsWith('demo:') ? callDemo(String(request.body)) : transport(request)
@@ -51,7 +54,7 @@ function createJsonReply(status: number, body: object): UpstreamReply {
 
 const utf8 = new TextEncoder()
 
-/** Sends one step after another; each text delta is followed by a pause of `delayMs`. */
+/** Sends the steps one after another, with a pause of `delayMs` after each text delta. */
 function playSteps(
   steps: readonly DemoStep[],
   sink: PushSink,

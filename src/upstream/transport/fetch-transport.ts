@@ -42,13 +42,19 @@ function createReply(response: Response, abort: AbortController, idleMs: number)
   }
 }
 
-/** `fetch` decompresses the body, so its `content-encoding` and `content-length` no longer apply. */
+/**
+ * Removes `content-encoding` and `content-length`, which are no longer correct, because `fetch` has
+ * decompressed the body.
+ */
 function removeEncodingHeaders(headers: UpstreamReply['headers']): UpstreamReply['headers'] {
   const { 'content-encoding': encoding, 'content-length': _length, ...rest } = headers
   return encoding === undefined ? headers : rest
 }
 
-/** Reads the body and pushes its chunks into the sink. While paused, the next read waits for a promise. */
+/**
+ * Reads the body and pushes its chunks into the sink. If the sink is paused, waits before the next
+ * read.
+ */
 function pumpBody(
   response: Response,
   sink: PushSink,
@@ -68,7 +74,7 @@ function pumpBody(
       sink.chunk(value)
     }
   }
-  // A paused reader would otherwise never notice that the request was cancelled.
+  // Resumes a paused reader, so that it notices that the request was cancelled.
   abort.signal.addEventListener('abort', () => resume(), { once: true })
   readAll().catch(() => {
     sink.failed(isTimeout(abort.signal) ? IDLE_TIMEOUT : CONNECTION_BROKEN)

@@ -31,7 +31,10 @@ export function createBodyTooLargeError(limitBytes: number): GatewayError {
   return new GatewayError('upstream_broken', `The upstream's answer is over ${limitBytes} bytes.`)
 }
 
-/** Reads an error reply into the error that the client gets: same status, message and retry headers. */
+/**
+ * Reads an error reply and creates the error that the client gets: with the same status, message
+ * and retry headers.
+ */
 export async function readErrorReply(
   call: UpstreamCall,
   reply: UpstreamReply,
@@ -54,9 +57,12 @@ function parseFailure(reply: UpstreamReply, bytes: Uint8Array, provider: Provide
   return provider.parseErrorResponse(reply.status, isObject(json) ? json : text)
 }
 
-/** For a status that is neither success nor error, e.g. a redirect, which would mislead the client. */
+/**
+ * Creates the error for a status that is neither success nor error. Passed on, e.g. a redirect
+ * would mislead the client.
+ */
 function createUnexpectedStatusError({ status, headers }: UpstreamReply): GatewayError {
-  // The query of the location may contain a secret.
+  // Removes the query of the location, because it may contain a secret.
   const [location = ''] = (headers['location'] ?? '').split(/[?#]/)
   const explanation =
     location === ''

@@ -1,6 +1,7 @@
 /**
- * Rejects compressed replies, which some upstreams send unrequested. The gateway does not
- * decompress; the fetch transport removes the header, because `fetch` has decompressed the body.
+ * Rejects compressed replies, which some upstreams send although the gateway does not accept them.
+ * The gateway does not decompress bodies. The fetch transport removes the header, because `fetch`
+ * has decompressed the body.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { UpstreamCall, UpstreamReply } from './transport-interface.ts'
@@ -15,7 +16,7 @@ export function rejectContentEncoding(call: UpstreamCall, reply: UpstreamReply):
   )
 }
 
-/** Returns null for a body that is not compressed. */
+/** Returns the encoding of a body; null if it is not compressed. */
 export function readContentEncoding({ headers }: UpstreamReply): string | null {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase()
   return encoding === '' || encoding === 'identity' ? null : encoding.slice(0, MAX_ENCODING_CHARS)

@@ -1,6 +1,6 @@
 /**
- * The interface for sending a request to an upstream on any runtime. Bodies are pushed into a sink,
- * not pulled from a stream, because undici pushes and a reader on Workers can do the same.
+ * The interface for sending a request to an upstream on any runtime. A body is pushed into a sink,
+ * not read from a stream, because undici pushes bodies, and a reader on Workers can push them too.
  */
 import { createFailure } from '../../core/errors/gateway-error.ts'
 import type { PushSink, FlowControl } from '../../core/stream/push-source.ts'
@@ -24,7 +24,7 @@ export interface UpstreamCall {
 export interface UpstreamReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Starts pushing the body into `sink`. May be called once. */
+  /** Starts pushing the body into `sink`. May be called only once. */
   readonly flow: (sink: PushSink) => FlowControl
 }
 

@@ -1,6 +1,6 @@
 /**
- * Sends upstream requests on Node with undici's `dispatch`. `fetch` and Web Streams are avoided, because
- * they cost twice as much per chunk as all other processing.
+ * Sends upstream requests on Node with undici's `dispatch`. Does not use `fetch` and Web Streams,
+ * which take twice as much time for each chunk as all other processing.
  */
 import type { Dispatcher } from 'undici'
 import Agent from 'undici/lib/dispatcher/agent.js'
@@ -25,7 +25,7 @@ export function createUndiciTransport(timeouts: TransportTimeouts): {
     headersTimeout: timeouts.headersMs,
     bodyTimeout: timeouts.idleMs,
     maxHeaderSize: MAX_HEADERS_KB * 1024,
-    // One request per connection, so that no answer waits for another to end.
+    // Sends one request at a time on a connection, so that no answer waits for another to end.
     pipelining: 1,
     // Long enough for a user to read an answer, so that the next request needs no new TLS handshake.
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -43,10 +43,12 @@ export function createUndiciTransport(timeouts: TransportTimeouts): {
   return { transport, close: () => agent.destroy() }
 }
 
-/** Node's own limit. */
+/** Maximum size of the headers of a reply, the same as Node's. */
 const MAX_HEADERS_KB = 16
 
-/** The lifetime of an unused connection, unless the upstream sends `keep-alive: timeout=…`. */
+/**
+ * Time that an unused connection is kept open, unless the upstream sends `keep-alive: timeout=…`.
+ */
 const KEEP_ALIVE_MS = 60_000
 
 function dispatch(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
@@ -63,7 +65,7 @@ function dispatch(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
           if (isCancelled) started.abort(new Error('cancelled'))
         },
         onResponseStart(_, status, headers) {
-          // Statuses 100 to 199 are interim responses.
+          // Ignores statuses 100 to 199, which are interim responses.
           if (status < 200) return
           hasReply = true
           resolve({ status, headers: joinHeaderValues(headers), flow: body.flow })
@@ -90,17 +92,19 @@ function dispatch(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
 }
 
 /**
- * True if the upstream closed an idle connection just when the request was sent on it. The upstream
- * has not read the request then, so it can be sent again.
+ * True if the upstream closed an idle connection just when the request was sent. The upstream has
+ * not read the request then, so it can be sent again.
  */
 function wasStaleConnection(error: Error, afterMs: number): boolean {
   const { code, socket } = error as {
     readonly code?: unknown
     readonly socket?: { readonly bytesRead?: number }
   }
-  // A stale connection fails at once. Later failures may come after the upstream started to work.
+  // A stale connection fails at once. After a later failure, the upstream may have read the
+  // request.
   if (afterMs > MAX_STALE_FAILURE_MS) return false
-  // This request has no reply yet, so bytes that were read belong to an earlier one.
+  // Bytes that were read belong to an earlier request, because this one has no reply yet. So the
+  // connection was idle.
   if (code === 'UND_ERR_SOCKET') return (socket?.bytesRead ?? 0) > 0
   // Node's own socket errors lack the `socket` field that the check above reads.
   return code === 'ECONNRESET' || code === 'EPIPE'
@@ -129,7 +133,8 @@ function createBufferedSink(controller: () => Dispatcher.DispatchController | nu
     end: () => pass((to) => to.end()),
     failed: (failure: Failure) => pass((to) => to.failed(failure)),
     flow: (to: PushSink): FlowControl => {
-      // Deferred, so that the caller has the returned controls before the first event.
+      // Attaches the sink later, so that the caller has the returned controls before the first
+      // event.
       queueMicrotask(() => attach(to))
       return {
         pause() {
@@ -188,7 +193,7 @@ function createUnreachableError(error: Error): GatewayError {
   )
 }
 
-/** Errors for which the advice to check the baseUrl would be misleading. */
+/** Messages for errors where the usual advice, to check the baseUrl, would be misleading. */
 const MESSAGES_BY_CODE: Readonly<Partial<Record<string, string>>> = {
   UND_ERR_HEADERS_OVERFLOW: `The upstream's answer has more than ${MAX_HEADERS_KB} KB of headers, which is more than is read here.`,
   UND_ERR_INVALID_ARG:

@@ -5,7 +5,7 @@ import {
   type LogFollower,
 } from '../../../src/background/follow/write-log-to-client.ts'
 import { createRunLog, type RunLog } from '../../../src/background/event-log/run-log.ts'
-import type { RunHold } from '../../../src/store/background-runs/run-store-interface.ts'
+import type { OwnedRun } from '../../../src/store/background-runs/run-store-interface.ts'
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
 import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
 import { ending } from '../../store/turns.ts'
@@ -20,7 +20,7 @@ afterAll(() => world.close())
 afterEach(() => void vi.restoreAllMocks())
 
 const DONE = 'data: [DONE]\n\n'
-const holdOf = ({ id, tenant, user }: NewTurn): RunHold => ({
+const holdOf = ({ id, tenant, user }: NewTurn): OwnedRun => ({
   turnId: id,
   tenant,
   user,

@@ -95,8 +95,8 @@ function bytesOf(events: readonly StreamEvent[], body: JsonObject = {}): Uint8Ar
   return new TextEncoder().encode(lines.join(''))
 }
 
-describe('any answer', () => {
-  test('is read correctly by the OpenAI SDK', async () => {
+describe('any rendered chat answer', () => {
+  test('any chat answer is read correctly by the OpenAI SDK', async () => {
     await fc.assert(
       fc.asyncProperty(answer, async (events) => {
         expect(eventFaults(events)).toEqual([])
@@ -122,7 +122,7 @@ describe('any answer', () => {
     )
   })
 
-  test("is read correctly by the gateway's decoder, at any split of its bytes", () => {
+  test("any chat answer is read correctly by the gateway's decoder, at any split of its bytes", () => {
     fc.assert(
       fc.property(answer, fc.integer({ min: 1, max: 5000 }), (events, size) => {
         const bytes = bytesOf(events)
@@ -148,7 +148,7 @@ describe('any answer', () => {
     )
   })
 
-  test('never has a line longer than 64 KiB (C127)', () => {
+  test('any chat answer never has a line longer than 64 KiB (C127)', () => {
     fc.assert(
       fc.property(answer, (events) => {
         for (const { data } of renderStream(events)) {

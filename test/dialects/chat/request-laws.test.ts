@@ -6,8 +6,8 @@ import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import { parseChatPrompt, encodePrompt } from '../../providers/openai-chat/kit.ts'
 
-describe('a request', () => {
-  test('of any JSON is parsed, or rejected with a GatewayError', () => {
+describe('laws of chat requests', () => {
+  test('a chat request of any JSON is parsed, or rejected with a GatewayError', () => {
     const json = fc.jsonValue({ maxDepth: 3 })
     const odd = fc.oneof(
       fc.constantFrom<unknown>(null, '', 'text', 0, -1, true, [], {}, ['x'], [null], [[]]),
@@ -91,7 +91,7 @@ describe('a request', () => {
     )
   })
 
-  test('is encoded for a chat upstream with the same messages', () => {
+  test('a chat request is encoded for a chat upstream with the same messages', () => {
     fc.assert(
       fc.property(conversation(), (messages) => {
         const prompt = parseChatPrompt({ model: 'm', messages })

@@ -59,7 +59,7 @@ const DETAIL = { type: 'reasoning.encrypted', data: 'sealed', index: 0 }
 const ONLY_DETAILS = withDetails({ type: 'reasoning', summary: [] }, DETAIL)
 
 test.each([[{}], [{ stream_options: { include_usage: true } }], [{ stream_options: {} }]])(
-  'sends the usage once, at the end and without choices, for a request with %j',
+  'a request of Open WebUI with %j gets the usage once, at the end and without choices',
   (body) => {
     const all = chunks(answer(assistant('a')), body)
     expect(all.filter(({ usage }) => usage !== undefined && usage !== null)).toEqual([all.at(-1)])
@@ -67,13 +67,13 @@ test.each([[{}], [{ stream_options: { include_usage: true } }], [{ stream_option
   },
 )
 
-test('sends no usage if the upstream reports none', () => {
+test('Open WebUI gets no usage if the upstream reports none', () => {
   const ended: StreamEvent = { type: 'answer-ended', finish: 'stop', usage: null }
   const all = chunks([...answer(assistant('a')).slice(0, -1), ended])
   expect(all.at(-1)?.choices).toHaveLength(1)
 })
 
-test('sends reasoning details after the reasoning text', () => {
+test('Open WebUI gets reasoning details after the reasoning text', () => {
   expect(deltas(answer(withDetails(reasoning('Hm'), DETAIL), assistant('So')))).toEqual([
     { reasoning_content: 'Hm' },
     { reasoning_details: [DETAIL] },
@@ -81,7 +81,7 @@ test('sends reasoning details after the reasoning text', () => {
   ])
 })
 
-test('delays reasoning details until there is reasoning text, and drops them if there is none', () => {
+test('reasoning details are delayed until there is reasoning text, and dropped if there is none', () => {
   expect(deltas(answer(ONLY_DETAILS, assistant('So')))).toEqual([{ content: 'So' }])
   const delayed = deltas(
     answer(ONLY_DETAILS, assistant('So'), withDetails(reasoning('Hm'), DETAIL)),
@@ -93,7 +93,7 @@ test('delays reasoning details until there is reasoning text, and drops them if 
   ])
 })
 
-test('drops an object that is too long for a line, and continues the answer (C127)', () => {
+test('an object that is too long for a line is dropped, and the answer continues (C127)', () => {
   const huge = withDetails(reasoning('Hm'), { ...DETAIL, data: 'x'.repeat(70_000) })
   const image: Item = {
     type: 'message',
@@ -106,7 +106,7 @@ test('drops an object that is too long for a line, and continues the answer (C12
   expect(deltas(answer(huge, image))).toEqual([{ reasoning_content: 'Hm' }, { content: 'Look' }])
 })
 
-describe('a generated image', () => {
+describe('generated images for Open WebUI', () => {
   const createImage = (chars: number): Item => ({
     type: 'opaque',
     raw: { type: 'image_generation_call', result: 'A'.repeat(chars), output_format: 'webp' },
@@ -116,7 +116,7 @@ describe('a generated image', () => {
     return 64_000 - (line?.data.length ?? 0) + 1000
   })()
 
-  test('is sent if its line is not too long', () => {
+  test('a generated image is sent if its line is not too long', () => {
     const url = `data:image/webp;base64,${'A'.repeat(maxChars)}`
     expect(deltas(answer(assistant('So'), createImage(maxChars)))).toEqual([
       { content: 'So' },
@@ -124,7 +124,7 @@ describe('a generated image', () => {
     ])
   })
 
-  test('is replaced with a status message if its line is too long', () => {
+  test('a generated image is replaced with a status message if its line is too long', () => {
     expect(deltas(answer(createImage(maxChars + 1), assistant('So')))).toEqual([{ content: 'So' }])
     const statuses = chunks(answer(createImage(maxChars + 1), assistant('So'))).filter(isStatus)
     const description = expect.stringMatching(/not shown.* 48 KB /) as string
@@ -141,7 +141,7 @@ test('no chunk has a field that Open WebUI reserves for its own server (C127)', 
   }
 })
 
-test('sends <think> tags in the text unchanged', () => {
+test('<think> tags in the text are sent unchanged', () => {
   const text = 'Write `<think>` and `</think>`.'
   expect(deltas(answer(assistant(text)))).toEqual([{ content: text }])
 })

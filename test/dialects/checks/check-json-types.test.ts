@@ -67,7 +67,7 @@ test('asOneOf lists the supported values for an unknown text and for another typ
   )
 })
 
-test('rejects a number that JSON.parse reads as infinite', () => {
+test('rejects a number that JSON.parse returns as Infinity', () => {
   const infinite: unknown = JSON.parse('1e999')
   expect(readFailure(asDecimalBetween(0, 2), infinite)).toMatchObject({
     code: 'invalid_type',
@@ -77,15 +77,15 @@ test('rejects a number that JSON.parse reads as infinite', () => {
   expect(readFailure(asInteger, -Infinity)?.message).toContain('got a number that is not finite')
 })
 
-describe('asObjectWith', () => {
+describe('asObjectWith checks the fields of an object', () => {
   const read = asObjectWith({ name: asString, ages: asListOf(asInteger) })
 
-  test('leaves out fields that are absent or null', () => {
+  test('asObjectWith leaves out fields that are absent or null', () => {
     expect(read({ name: 'Ann', ages: null }, 'x')).toEqual({ name: 'Ann' })
     expect(read({ ages: [1, 2] }, 'x')).toEqual({ ages: [1, 2] })
   })
 
-  test('names the path of a fault inside a list, and of an unknown field', () => {
+  test('asObjectWith names the path of a fault inside a list, and of an unknown field', () => {
     expect(readFailure(read, { ages: [1, 'x'] })?.param).toBe('input[0].x.ages[1]')
     expect(readFailure(read, { nick: 'y' })).toMatchObject({
       code: 'unknown_parameter',

@@ -10,11 +10,11 @@ import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 
 const read = (value: unknown) => readPolicyOverrides(value, 'backstory')
 
-test('reads the name of a policy', () => {
+test('policy overrides may be the name of a policy', () => {
   expect(read('lean')).toEqual({ policy: 'lean' })
 })
 
-test('reads field names with underscores', () => {
+test('policy fields are read by names with underscores', () => {
   expect(read({ policy: 'retain', outputs: { keep_turns: 3 }, window: { turns: null } })).toEqual({
     policy: 'retain',
     outputs: { keepTurns: 3 },
@@ -22,7 +22,7 @@ test('reads field names with underscores', () => {
   })
 })
 
-test('leaves out fields and sections that are not set', () => {
+test('policy fields and sections that are not set are left out', () => {
   expect(read({})).toEqual({})
   expect(read({ window: null, media: {} })).toEqual({ media: {} })
 })
@@ -30,7 +30,7 @@ test('leaves out fields and sections that are not set', () => {
 const withSchema = (schema: object) => ({ layers: { schema } })
 const nestSchema = (depth: number): object => (depth === 0 ? {} : { not: nestSchema(depth - 1) })
 
-test('returns a valid JSON Schema unchanged', () => {
+test('a valid JSON Schema of working memory is returned unchanged', () => {
   const schema = {
     type: 'object',
     properties: { pattern: { type: ['string', 'null'] }, $ref: true },
@@ -41,7 +41,7 @@ test('returns a valid JSON Schema unchanged', () => {
   expect(read({ layers: { schema: null } })).toEqual({ layers: { schema: null } })
 })
 
-describe('rejects an invalid value with its path', () => {
+describe('invalid policy overrides are rejected with their path', () => {
   test.each([
     ['frugal', 'backstory', 'invalid_value'],
     [7, 'backstory', 'invalid_type'],
@@ -100,13 +100,13 @@ describe('rejects an invalid value with its path', () => {
       'invalid_value',
     ],
     [{ budget: { window: 1000, reserve: 1000 } }, 'backstory.budget.reserve', 'invalid_value'],
-  ])('%j', (value, param, code) => {
+  ])('rejects the policy overrides %j', (value, param, code) => {
     const fault = readFault(value)
     expect(fault?.failure).toMatchObject({ status: 400, param, code })
     expect(fault?.message).toContain(param)
   })
 
-  test('any JSON value is either read or rejected with a GatewayError', () => {
+  test('any JSON value is either read as policy overrides or rejected with a GatewayError', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const fault = readFault(value)
@@ -125,7 +125,7 @@ test('one error lists all faults, with the path of the first as its param', () =
   }
 })
 
-test('accepts contradicting numbers of different sources, and stored ones', () => {
+test('contradicting numbers are accepted from different sources, and if they are stored', () => {
   const [ofSetting, ofRequest] = [{ budget: { window: 1000 } }, { budget: { reserve: 5000 } }].map(
     read,
   )

@@ -15,7 +15,7 @@ const author = { id: 'u1', name: 'Ann', type: 'user' }
 const field = { pin: true, author, reset: true, sent_at: 1_767_225_600 }
 
 describe('the field `backstory` of an item', () => {
-  test('is stored with a Responses item, and removed from the body', () => {
+  test('the field `backstory` of an item is stored with a Responses item, and removed from the body', () => {
     const body = {
       model: 'm',
       input: [
@@ -33,7 +33,7 @@ describe('the field `backstory` of an item', () => {
     expect(new TextDecoder().decode(clientRequest.bytes())).toBe(JSON.stringify(clientRequest.body))
   })
 
-  test('is stored with all items of a chat message, but `reset` only with the first', () => {
+  test('the field `backstory` of an item is stored with all items of a chat message, but `reset` only with the first', () => {
     const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }]
     const { items, body } = parseChat({
       model: 'm',
@@ -52,7 +52,7 @@ describe('the field `backstory` of an item', () => {
     expect(JSON.stringify(body)).not.toContain('backstory')
   })
 
-  test('serializes the body without the field on demand, and only once', () => {
+  test('the body is serialized without the field `backstory` on demand, and only once', () => {
     let serializations = 0
     const label = { toJSON: () => `${(serializations += 1)}` }
     const messages = [{ role: 'user', content: 'hi', backstory: field }]
@@ -62,7 +62,7 @@ describe('the field `backstory` of an item', () => {
     expect(serializations).toBe(1)
   })
 
-  test('returns the same body and bytes if no item has the field', () => {
+  test('the same body and bytes are returned if no item has the field `backstory`', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'backstory' }] }
     const bytes = () => new Uint8Array(1)
     const clientRequest = parseRequestWithOverrides(chatDialect, body, bytes)
@@ -70,7 +70,7 @@ describe('the field `backstory` of an item', () => {
     expect(clientRequest.bytes).toBe(bytes)
   })
 
-  test('is not stored if it sets nothing', () => {
+  test('the field `backstory` of an item is not stored if it sets nothing', () => {
     const input = [{}, null, { pin: false, author: null }].map((backstory) => ({
       role: 'user',
       content: 'hi',
@@ -94,7 +94,7 @@ test.each([
   ['lean', 'backstory', 'invalid_type'],
   [{ compaction: true }, 'backstory.compaction', 'unknown_parameter'],
   [{ note: true }, 'backstory.note', 'unknown_parameter'],
-])('rejects %j with its path', (backstory, path, code) => {
+])('rejects the field `backstory` %j with its path', (backstory, path, code) => {
   const readFailure = (parse: () => unknown) => {
     try {
       parse()

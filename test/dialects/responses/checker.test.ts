@@ -13,11 +13,11 @@ import { sharedExists } from '../../support/shared-files.ts'
 /** Recorded streams that differ from the documented rules. */
 const EXCEPTIONS = /apply-patch|starting-after|text-gpt-4o|image-generation|reasoning-summary\.sse/
 
-describe.skipIf(!sharedExists)('a stream of OpenAI', () => {
+describe.skipIf(!sharedExists)('the stream checker accepts a stream of OpenAI', () => {
   const streams = recordedStreams().filter(
     ({ name }) => name.startsWith('openai-responses') && !EXCEPTIONS.test(name),
   )
-  test.each(streams)('$name is valid', ({ messages }) => {
+  test.each(streams)('the recorded stream $name is valid', ({ messages }) => {
     const faults = responsesFaults(messages, { sentinel: false, wholeResponses: false })
     // OpenAI documents the error fields at the top level, but sends them under `error`.
     expect(faults.filter((fault) => !/error: has no (code|message|param)/.test(fault))).toEqual([])
@@ -55,45 +55,57 @@ const EVENTS: readonly StreamEvent[] = [
 ]
 const VALID_STREAM = renderEvents(EVENTS)
 
-test('the stream without faults is valid', () => {
+test('the stream checker accepts a stream without faults', () => {
   expect(responsesFaults(VALID_STREAM)).toEqual([])
 })
 
-describe('a stream is not valid', () => {
-  test.each([...VALID_STREAM.keys()])('without its message %i', (index) => {
+describe('the stream checker rejects a stream', () => {
+  test.each([...VALID_STREAM.keys()])('a stream is not valid without its message %i', (index) => {
     expect(responsesFaults(VALID_STREAM.toSpliced(index, 1))).not.toEqual([])
   })
 
-  test.each([...VALID_STREAM.keys()])('with its message %i a second time', (index) => {
-    const again = VALID_STREAM.slice(index, index + 1)
-    expect(responsesFaults(VALID_STREAM.toSpliced(index, 0, ...again))).not.toEqual([])
-  })
+  test.each([...VALID_STREAM.keys()])(
+    'a stream is not valid with its message %i a second time',
+    (index) => {
+      const again = VALID_STREAM.slice(index, index + 1)
+      expect(responsesFaults(VALID_STREAM.toSpliced(index, 0, ...again))).not.toEqual([])
+    },
+  )
 
   // Items may overlap, and an annotation may come anywhere in its text.
   const SWAPPABLE = [8, 11, 12, 16]
   const fixedMessages = [...VALID_STREAM.keys()]
     .slice(1)
     .filter((index) => !SWAPPABLE.includes(index))
-  test.each(fixedMessages)('with its message %i and the one before it swapped', (index) => {
-    const swapped = VALID_STREAM.slice(index - 1, index + 1).toReversed()
-    const messages = VALID_STREAM.toSpliced(index - 1, 2, ...swapped)
-    expect(responsesFaults(renumber(messages))).not.toEqual([])
-  })
+  test.each(fixedMessages)(
+    'a stream is not valid with its message %i and the one before it swapped',
+    (index) => {
+      const swapped = VALID_STREAM.slice(index - 1, index + 1).toReversed()
+      const messages = VALID_STREAM.toSpliced(index - 1, 2, ...swapped)
+      expect(responsesFaults(renumber(messages))).not.toEqual([])
+    },
+  )
 
   const FIELDS = VALID_STREAM.slice(0, -1).flatMap((message, index) =>
     Object.keys(jsonOf(message)).map((field) => ({ index, type: message.event, field })),
   )
-  test.each(FIELDS)('without $field in message $index, $type', ({ index, field }) => {
-    expect(responsesFaults(withField(index, field, undefined))).not.toEqual([])
-  })
+  test.each(FIELDS)(
+    'a stream is not valid without $field in message $index, $type',
+    ({ index, field }) => {
+      expect(responsesFaults(withField(index, field, undefined))).not.toEqual([])
+    },
+  )
 
   const TEXTS = FIELDS.filter(({ index, field }) => {
     const message = VALID_STREAM[index]
     return message !== undefined && typeof jsonOf(message)[field] === 'string'
   })
-  test.each(TEXTS)('with another $field in message $index, $type', ({ index, field }) => {
-    expect(responsesFaults(withField(index, field, 'other'))).not.toEqual([])
-  })
+  test.each(TEXTS)(
+    'a stream is not valid with another $field in message $index, $type',
+    ({ index, field }) => {
+      expect(responsesFaults(withField(index, field, 'other'))).not.toEqual([])
+    },
+  )
 })
 
 function renumber(messages: readonly SseMessage[]): readonly SseMessage[] {

@@ -18,7 +18,7 @@ function expectParsedOrRejected(body: JsonObject): void {
 
 const anything = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<never>
 
-test('any object is parsed or rejected', () => {
+test('any object is parsed as a Responses request or rejected', () => {
   fc.assert(fc.property(fc.dictionary(fc.string(), anything), expectParsedOrRejected))
 })
 
@@ -110,8 +110,8 @@ test('a request with one random value in any place is parsed or rejected', () =>
   )
 })
 
-describe.skipIf(!sharedExists)('a recorded client', () => {
-  test('has all of its requests parsed', () => {
+describe.skipIf(!sharedExists)('requests of recorded Responses clients', () => {
+  test('all requests of the recorded client are parsed', () => {
     const requests = readShared('fixtures/open-webui/requests.jsonl')
       .toString()
       .split('\n')

@@ -67,7 +67,7 @@ const lastResponse = (messages: readonly SseMessage[]): JsonObject => {
 const events = (messages: readonly SseMessage[]) => messages.slice(0, -1).map(jsonOf)
 const typesOf = (messages: readonly SseMessage[]) => events(messages).map(({ type }) => type)
 
-test('has the progress of the answer, and no fields of the request (C127)', () => {
+test('the stream for Open WebUI has the progress of the answer, and no fields of the request (C127)', () => {
   const messages = renderFor([STARTED, ...itemEvents(assistant('Hello')), ENDED])
   for (const { response } of events(messages)) {
     if (!isObject(response)) continue
@@ -118,10 +118,10 @@ test('an empty answer has no output, which would delete the text before it', () 
   expect(lastResponse(messages)).not.toHaveProperty('output')
 })
 
-describe('no line is too long', () => {
+describe('no line for Open WebUI is too long', () => {
   const LONG = '"Grüße" '.repeat(20_000)
 
-  test('if a long text comes in one delta', () => {
+  test('no line for Open WebUI is too long if a long text comes in one delta', () => {
     const delta: StreamEvent = { type: 'text-delta', index: 0, part: 0, text: LONG }
     const [started, ended] = itemEvents(assistant(LONG))
     const messages = renderFor([STARTED, started ?? STARTED, delta, ended ?? ENDED, ENDED])
@@ -132,7 +132,7 @@ describe('no line is too long', () => {
     expect(lastResponse(messages)).not.toHaveProperty('output')
   })
 
-  test('except for the output at the end, which may have up to 100,000 bytes', () => {
+  test('no line for Open WebUI is too long except for the output at the end, which may have up to 100,000 bytes', () => {
     const text = 'x'.repeat(80_000)
     const messages = renderFor([STARTED, ...itemEvents(assistant(text)), ENDED])
     const long = messages.filter((message) => bytesOf(message) >= 64 * 1024)
@@ -141,7 +141,7 @@ describe('no line is too long', () => {
     expect(lastResponse(messages)).toMatchObject({ output: [{ content: [{ text }] }] })
   })
 
-  test('if tokens have log probabilities', () => {
+  test('no line for Open WebUI is too long if tokens have log probabilities', () => {
     const text = '"Grüße" '.repeat(1250)
     const logprobs = Array.from({ length: 2000 }, () => ({ token: 'Grüße', logprob: -1 }))
     const delta: StreamEvent = { type: 'text-delta', index: 0, part: 0, text, logprobs }
@@ -153,7 +153,7 @@ describe('no line is too long', () => {
     )
   })
 
-  test('if the output of a tool is long (C127)', () => {
+  test('no line for Open WebUI is too long if the output of a tool is long (C127)', () => {
     const call: Item = { type: 'function_call', call_id: 'c', name: 'search', arguments: '{}' }
     const output: Item = { type: 'function_call_output', call_id: 'c', output: LONG }
     const messages = renderFor([STARTED, ...itemEvents(call, output, assistant('So.')), ENDED])
@@ -167,7 +167,7 @@ describe('no line is too long', () => {
     })
   })
 
-  test('if an item of an unknown type has an image', () => {
+  test('no line for Open WebUI is too long if an item of an unknown type has an image', () => {
     const image = opaque({ type: 'image_generation_call', id: 'ig_1', result: LONG })
     const messages = renderFor([STARTED, ...itemEvents(image, assistant('There.')), ENDED])
     for (const message of messages) expect(bytesOf(message)).toBeLessThan(64 * 1024)

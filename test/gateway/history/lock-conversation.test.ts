@@ -11,7 +11,7 @@ afterEach(() => void vi.useRealTimers())
 
 /** A store that records each call with the end of the lock, e.g. `renew T1 +60000`. `fails`: later calls fail. */
 function recordCalls(
-  result: Awaited<ReturnType<ConversationStore['holdConversation']>>,
+  result: Awaited<ReturnType<ConversationStore['lockConversation']>>,
   fails = false,
 ) {
   const calls: string[] = []
@@ -26,12 +26,12 @@ function recordCalls(
     return fails ? Promise.reject(new Error('away')) : Promise.resolve(value)
   }
   const conversations = {
-    holdConversation: (hold: ConversationHold) => {
+    lockConversation: (hold: ConversationHold) => {
       calls.push(`hold ${hold.by}`)
       return Promise.resolve(result)
     },
-    renewHold: (hold: ConversationHold) => record('renew', true, hold),
-    letGo: (hold: Partial<ConversationHold>) => record('let go', undefined, hold),
+    renewLock: (hold: ConversationHold) => record('renew', true, hold),
+    unlockConversation: (hold: Partial<ConversationHold>) => record('let go', undefined, hold),
   }
   const log = (_: string, event: string) => void logged.push(event)
   const ports = { conversations, nowMs: Date.now, log } as unknown as GatewayDependencies

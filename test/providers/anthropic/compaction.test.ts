@@ -43,8 +43,8 @@ const contextManagement = (value: number) => ({
   edits: [{ type: 'compact_20260112', trigger: { type: 'input_tokens', value } }],
 })
 
-describe('compaction is requested', () => {
-  test('with the header of its beta', () => {
+describe('requesting compaction by the Anthropic API', () => {
+  test('compaction is requested with the header of its beta', () => {
     const { body, headers, codes } = encode([user('Hi')], { compactAbove: 60_000 })
     expect(body['context_management']).toEqual(contextManagement(60_000))
     expect(headers).toEqual({ 'anthropic-beta': 'compact-2026-01-12' })
@@ -52,7 +52,7 @@ describe('compaction is requested', () => {
     expect(anthropicComplaints(body)).toEqual([])
   })
 
-  test('in addition to the betas of the account, without duplicates', () => {
+  test('compaction is requested in addition to the betas of the account, without duplicates', () => {
     const headersWith = (headers: object) =>
       encode([user('Hi')], { compactAbove: 60_000 }, headers).headers
     expect(headersWith({ 'Anthropic-Beta': 'a-1,b-2' })).toEqual({
@@ -61,7 +61,7 @@ describe('compaction is requested', () => {
     expect(headersWith({ 'anthropic-beta': 'a-1, compact-2026-01-12' })).toEqual({})
   })
 
-  test('only with a threshold', () => {
+  test('compaction is requested only with a threshold', () => {
     const { body, headers, codes } = encode([user('Hi')])
     expect([body['context_management'], headers, codes]).toEqual([undefined, undefined, []])
   })
@@ -74,15 +74,18 @@ describe('compaction is requested', () => {
     ['https://claude.example.com/v1', MODEL, { compact: true }, 50_000],
     ['https://other.example.com/v1', 'glm-5', { compact: true }, 50_000],
     ['https://claude.example.com/v1', 'claude-3-5-haiku', { compact: true }, null],
-  ])('only where it is supported: %s with %s, %j', (baseUrl, model, quirks, threshold) => {
-    expect(anthropic.getCompactionThreshold?.({ ...accountOf(quirks), baseUrl }, model)).toBe(
-      threshold,
-    )
-  })
+  ])(
+    'compaction is requested only where it is supported: %s with %s, %j',
+    (baseUrl, model, quirks, threshold) => {
+      expect(anthropic.getCompactionThreshold?.({ ...accountOf(quirks), baseUrl }, model)).toBe(
+        threshold,
+      )
+    },
+  )
 })
 
-describe('a compaction block', () => {
-  test('becomes an item before the message, streamed or not', () => {
+describe('compaction blocks of the Anthropic API', () => {
+  test('a compaction block becomes an item before the message, streamed or not', () => {
     const events = decode(createAnswer(STREAMED_BLOCK, HI))
     expectOrdered(events)
     const items = itemsOf(events)
@@ -98,7 +101,7 @@ describe('a compaction block', () => {
     expect(itemsOf(anthropic.decodeBody(body, accountOf()))).toEqual(items)
   })
 
-  test('goes back byte for byte, even if a client added an id', () => {
+  test('a compaction block is sent back byte for byte, even if a client added an id', () => {
     const [item, answer] = itemsOf(decode(createAnswer(STREAMED_BLOCK, HI)))
     if (item?.type !== 'opaque' || answer === undefined) throw new Error('There is none.')
     const itemWithId: Item = { ...item, raw: { id: 'cmp_1', ...item.raw } }
@@ -114,13 +117,13 @@ describe('a compaction block', () => {
     }
   })
 
-  test('is accepted in the format of the API', () => {
+  test('a compaction block is accepted in the format of the API', () => {
     const item: Item = { type: 'opaque', raw: { id: 'cmp_1', ...BLOCK } }
     const { body } = encode([item, assistant('Hi'), user('And?')])
     expect(JSON.stringify(body['messages'])).toContain(JSON.stringify(BLOCK))
   })
 
-  test('is complete in any number of deltas', () => {
+  test('a compaction block is complete in any number of deltas', () => {
     const { content, encrypted_content } = BLOCK
     const pieces = block(
       { type: 'compaction', content: null },
@@ -140,13 +143,13 @@ describe('a compaction block', () => {
       block({ type: 'compaction', content: 'So' }, { type: 'compaction_delta', content: null }),
     ],
     ['is empty', block({ type: 'compaction', content: '' })],
-  ])('C52: becomes no item if it %s', (_, failed) => {
+  ])('C52: a compaction block becomes no item if it %s', (_, failed) => {
     const events = decode(createAnswer(failed, HI))
     expectOrdered(events)
     expect(itemsOf(events)).toEqual([assistant('Hi')])
   })
 
-  test('becomes no item if the stream breaks off', () => {
+  test('a compaction block becomes no item if the stream breaks off', () => {
     const events = decode(createAnswer(STREAMED_BLOCK.slice(0, -1)).slice(0, 3))
     expectOrdered(events)
     expect(itemsOf(events)).toEqual([])

@@ -20,7 +20,7 @@ function lastEvent(events: readonly StreamEvent[]): StreamEvent | undefined {
   return events.at(-1)
 }
 
-describe('an answer that fails', () => {
+describe('Anthropic answers that fail', () => {
   const startedAnswer = [
     ...createAnswer(HI).slice(0, 3),
     {
@@ -35,7 +35,7 @@ describe('an answer that fails', () => {
     },
   ]
 
-  test("after status 200 reports the provider's message and keeps the received items", () => {
+  test("an answer that fails after status 200 reports the provider's message and keeps the received items", () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' }
     const events = decode([...startedAnswer, { type: 'error', error, request_id: 'req_1' }])
     expectOrdered(events)
@@ -55,7 +55,7 @@ describe('an answer that fails', () => {
     })
   })
 
-  test('without message_stop has failed, however complete it looks', () => {
+  test('an answer without message_stop has failed, even if it looks complete', () => {
     const events = decode(createAnswer(HI).slice(0, -1))
     expectOrdered(events)
     expect(lastEvent(events)).toMatchObject({
@@ -64,37 +64,40 @@ describe('an answer that fails', () => {
     })
   })
 
-  test('in the middle of a text keeps it as incomplete', () => {
+  test('an answer that fails in the middle of a text keeps the text as incomplete', () => {
     const events = decode(startedAnswer.slice(0, 3))
     expectOrdered(events)
     expect(itemsOf(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'Hi' }] }])
   })
 
-  test('without any event has failed', () => {
+  test('an answer without any event has failed', () => {
     const events = decode([])
     expectOrdered(events)
     expect(lastEvent(events)).toMatchObject({ failure: { code: 'upstream_broken' } })
   })
 
-  test.each(['{"type":', 'null', '"text"', '<html>'])('with the data %s fails once', (data) => {
-    const events = decodeSse([{ data }, { data }, { data: '{"type":"message_stop"}' }])
-    expectOrdered(events)
-    expect(lastEvent(events)).toMatchObject({ failure: { code: 'upstream_broken' } })
-  })
+  test.each(['{"type":', 'null', '"text"', '<html>'])(
+    'an answer with the data %s fails once',
+    (data) => {
+      const events = decodeSse([{ data }, { data }, { data: '{"type":"message_stop"}' }])
+      expectOrdered(events)
+      expect(lastEvent(events)).toMatchObject({ failure: { code: 'upstream_broken' } })
+    },
+  )
 
-  test('with the error of a proxy reports its message', () => {
+  test('an answer with the error of a proxy reports its message', () => {
     const events = decodeSse([{ data: '{"error":{"message":"No route."}}' }])
     expect(lastEvent(events)).toMatchObject({ failure: { status: 502, message: 'No route.' } })
   })
 
-  test('emits nothing after the failure', () => {
+  test('an answer emits nothing after a failure', () => {
     const decoder = anthropic.createDecoder(accountOf())
     decoder.push({ data: '{"type":"error"}' })
     expect(decoder.push({ data: JSON.stringify(createAnswer(HI)[0]) })).toEqual([])
     expect(decoder.end()).toEqual([])
   })
 
-  test('without streaming, with an error in the body, has failed', () => {
+  test('a non-streamed answer with an error in the body has failed', () => {
     const error = { type: 'api_error', message: 'Oops' }
     const events = anthropic.decodeBody({ type: 'error', error }, accountOf())
     expect(events).toMatchObject([{ type: 'answer-started' }, { failure: { message: 'Oops' } }])
@@ -102,7 +105,7 @@ describe('an answer that fails', () => {
   })
 })
 
-test('any input gives events in order and no exception', () => {
+test('any input to the Anthropic decoder gives events in order and no exception', () => {
   const value = fc.jsonValue({ maxDepth: 2 })
   const delta = fc.record({
     type: fc.constantFrom(

@@ -124,8 +124,8 @@ const params: Arbitrary<Partial<PromptParameters>> = fc.record(
 
 const WITH_BREAKPOINTS: JsonObject = {}
 
-describe('the encoder', () => {
-  test('sends only valid requests for any conversation and settings', () => {
+describe('laws of the Anthropic encoder', () => {
+  test('the encoder sends only valid requests for any conversation and settings', () => {
     fc.assert(
       fc.property(specialConversation, params, (items, params) => {
         expect(anthropicComplaints(encode(items, params, WITH_BREAKPOINTS).body)).toEqual([])
@@ -134,7 +134,7 @@ describe('the encoder', () => {
     )
   })
 
-  test('sends the same bytes for the same prompt', () => {
+  test('the encoder sends the same bytes for the same prompt', () => {
     fc.assert(
       fc.property(specialConversation, params, (items, params) => {
         const copy = structuredClone(items)
@@ -146,7 +146,7 @@ describe('the encoder', () => {
     )
   })
 
-  test('sends earlier messages unchanged in later rounds', () => {
+  test('the encoder sends earlier messages unchanged in later rounds', () => {
     const rounds = fc.tuple(
       tidyConversation,
       tidyConversation,
@@ -170,7 +170,7 @@ function listBlocks({ messages }: JsonObject): readonly string[] {
   return all.flatMap(({ role, content }) => content.map((block) => JSON.stringify([role, block])))
 }
 
-describe('the request checker', () => {
+describe('the checker of Anthropic requests', () => {
   const validRequest = {
     model: 'claude-sonnet-4-5',
     max_tokens: 10,
@@ -183,7 +183,7 @@ describe('the request checker', () => {
   const text = (text: string) => ({ type: 'text', text })
   const hi = turn('user', text('hi'))
 
-  test('accepts a valid request', () => {
+  test('the request checker accepts a valid request', () => {
     expect(anthropicRefusal(validRequest)).toBeNull()
   })
 
@@ -255,7 +255,7 @@ describe('the request checker', () => {
     ],
     ['Extra inputs', { seed: 1 }],
     ['top level', { tools: [{ name: 'look', input_schema: { type: 'object', oneOf: [] } }] }],
-  ])('rejects a request with: %s', (message, change) => {
+  ])('the request checker rejects a request with: %s', (message, change) => {
     const { error } = anthropicRefusal({ ...validRequest, ...change }) ?? {}
     expect(error).toMatchObject({ message: expect.stringContaining(message) as string })
   })

@@ -17,7 +17,7 @@ test.each([
   ['claude-of-the-future', 'adaptive', 128_000],
   ['claude-instant-1.2', 'none', 4096],
   ['MiniMax-M2', 'none', null],
-])('%s thinks with %s and writes up to %s tokens', (model, thinking, ceiling) => {
+])('the model %s thinks with %s and writes up to %s tokens', (model, thinking, ceiling) => {
   expect(describeModel(model, {})).toMatchObject({ thinking, outputLimit: ceiling })
 })
 

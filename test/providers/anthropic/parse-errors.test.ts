@@ -37,12 +37,12 @@ test.each<readonly [number, JsonObject | string, object]>([
   ],
   [503, 'no healthy upstream', { message: 'no healthy upstream' }],
   [500, {}, { message: 'The upstream answered with status 500 and no explanation.' }],
-])('status %i with %j', (status, body, expected) => {
+])('an Anthropic error with status %i is parsed: %j', (status, body, expected) => {
   const failure = anthropic.parseErrorResponse(status, body)
   expect(failure).toMatchObject({ status, param: null, ...expected })
 })
 
-test('keeps the message of the provider', () => {
+test('a parsed error keeps the message of the provider', () => {
   const { message } = anthropic.parseErrorResponse(
     400,
     error('invalid_request_error', 'roles must alternate'),

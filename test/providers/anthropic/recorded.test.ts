@@ -30,26 +30,26 @@ const STREAMS = [
 
 const BODIES = ['parallel-tool-use', 'prompt-cache-read', 'prompt-cache-write']
 
-describe.skipIf(!sharedExists)('a recorded answer', () => {
-  test.each(STREAMS)('%s has its events in order', (name) => {
+describe.skipIf(!sharedExists)('recorded Anthropic answers', () => {
+  test.each(STREAMS)('the answer %s has its events in order', (name) => {
     const events = decodeSse(readMessages(name))
     expectOrdered(events)
     expect(events.at(-1)?.type).toBe('answer-ended')
   })
 
-  test.each(STREAMS)('%s is sent back unchanged', (name) => {
+  test.each(STREAMS)('the answer %s is sent back unchanged', (name) => {
     const messages = readMessages(name)
     expect(encodeAnswer(itemsOf(decodeSse(messages)))).toEqual(joinBlocks(messages))
   })
 
-  test.each(BODIES)('%s, not streamed, is sent back unchanged', (name) => {
+  test.each(BODIES)('the answer %s, not streamed, is sent back unchanged', (name) => {
     const body = JSON.parse(readShared(`${FOLDER}${name}.json`).toString()) as JsonObject
     const events = anthropic.decodeBody(body, accountOf())
     expectOrdered(events)
     expect(encodeAnswer(itemsOf(events))).toEqual(body['content'])
   })
 
-  test('reports cached tokens, including those of a compaction within the answer', () => {
+  test('a recorded answer reports cached tokens, including those of a compaction within the answer', () => {
     expect(decodeSse(readMessages('compaction-cache-read')).at(-1)).toMatchObject({
       usage: {
         inputTokens: 181 + 100 + 55_096,
@@ -61,7 +61,7 @@ describe.skipIf(!sharedExists)('a recorded answer', () => {
     })
   })
 
-  test('that was refused has a refusal and a finish reason', () => {
+  test('a recorded answer that was refused has a refusal and a finish reason', () => {
     const events = decodeSse(readMessages('refusal'))
     expect(events.at(-1)).toMatchObject({ finish: 'content-filter' })
     expect(itemsOf(events)).toMatchObject([{ content: [{ type: 'refusal' }] }])

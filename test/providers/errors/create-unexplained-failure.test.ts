@@ -5,65 +5,83 @@ import { accountWith } from '../../support/responses-kit.ts'
 
 const { chat, responses, anthropic, gemini } = PROVIDERS
 
-describe.each([chat, responses, anthropic, gemini])('over $wire', ({ parseErrorResponse }) => {
-  const PAGE = '<!doctype html>\n<html><head><title> Sign in </title></head></html>'
-  test.each([
-    [500, '', 'no explanation', 'server_error', 'upstream_broken'],
-    [500, {}, 'no explanation', 'server_error', 'upstream_broken'],
-    [503, ' \n', 'no explanation', 'server_error', 'upstream_broken'],
-    [504, '', 'no explanation', 'server_error', 'upstream_timeout'],
-    [502, PAGE, 'a web page: Sign in', 'server_error', 'upstream_broken'],
-    [502, ' <p>x', 'a web page', 'server_error', 'upstream_broken'],
-    [404, PAGE, 'a web page: Sign in', 'invalid_request_error', null],
-    [401, '', 'no explanation', 'authentication_error', 'invalid_api_key'],
-    [429, '', 'no explanation', 'rate_limit_error', 'rate_limit_exceeded'],
-  ])('status %i with body %j is reported as %s', (status, body, what, type, code) => {
-    const message = `The upstream answered with status ${status} and ${what}.`
-    expect(parseErrorResponse(status, body)).toEqual({ status, type, code, message, param: null })
-  })
-})
-
-describe.each([chat, responses])('inside an answer with status 200, over $wire', (provider) => {
-  const told = (error: object, status?: string) =>
-    provider
-      .decodeBody(
-        { ...(status === undefined ? {} : { status }), error: { ...error } },
-        accountWith({}),
-      )
-      .at(-1)
-
-  test.each([
-    [{ message: 'Fire.' }, 502, null],
-    [{ message: 'Fire.', type: 'server_error' }, 502, null],
-    [{ message: 'Fire.', code: 'server_error' }, 502, 'server_error'],
-    [{ message: 'Fire.', code: 503 }, 503, '503'],
-    [{ message: 'Fire.', code: 1000 }, 502, '1000'],
-    [{ message: 'Slow.', code: 'rate_limit_exceeded' }, 429, 'rate_limit_exceeded'],
-    [{ message: 'Long.', code: 'context_length_exceeded' }, 400, 'context_length_exceeded'],
-    [{ message: 'No.', type: 'invalid_request_error' }, 400, null],
-  ])('%j has status %i', (error, status, code) => {
-    for (const said of [undefined, 'failed']) {
-      expect(told(error, said)).toMatchObject({
-        type: 'answer-failed',
-        failure: { status, message: error.message },
-      })
-    }
-    // One of the wires omits a code that only repeats the status.
-    if (code !== String(status)) expect(told(error)).toMatchObject({ failure: { code } })
-  })
-
-  test.each([{}, { length: 3 }])('%j has no status of its own', (error) => {
-    expect(told(error, 'failed')).toMatchObject({
-      type: 'answer-failed',
-      failure: {
-        status: 502,
-        type: 'server_error',
-        code: null,
-        message: 'The upstream reported an error and no explanation.',
+describe.each([chat, responses, anthropic, gemini])(
+  'unexplained failures over $wire',
+  ({ parseErrorResponse }) => {
+    const PAGE = '<!doctype html>\n<html><head><title> Sign in </title></head></html>'
+    test.each([
+      [500, '', 'no explanation', 'server_error', 'upstream_broken'],
+      [500, {}, 'no explanation', 'server_error', 'upstream_broken'],
+      [503, ' \n', 'no explanation', 'server_error', 'upstream_broken'],
+      [504, '', 'no explanation', 'server_error', 'upstream_timeout'],
+      [502, PAGE, 'a web page: Sign in', 'server_error', 'upstream_broken'],
+      [502, ' <p>x', 'a web page', 'server_error', 'upstream_broken'],
+      [404, PAGE, 'a web page: Sign in', 'invalid_request_error', null],
+      [401, '', 'no explanation', 'authentication_error', 'invalid_api_key'],
+      [429, '', 'no explanation', 'rate_limit_error', 'rate_limit_exceeded'],
+    ])(
+      'an error response with status %i and body %j is reported as %s',
+      (status, body, what, type, code) => {
+        const message = `The upstream answered with status ${status} and ${what}.`
+        expect(parseErrorResponse(status, body)).toEqual({
+          status,
+          type,
+          code,
+          message,
+          param: null,
+        })
       },
+    )
+  },
+)
+
+describe.each([chat, responses])(
+  'unexplained failures inside of an answer with status 200, over $wire',
+  (provider) => {
+    const told = (error: object, status?: string) =>
+      provider
+        .decodeBody(
+          { ...(status === undefined ? {} : { status }), error: { ...error } },
+          accountWith({}),
+        )
+        .at(-1)
+
+    test.each([
+      [{ message: 'Fire.' }, 502, null],
+      [{ message: 'Fire.', type: 'server_error' }, 502, null],
+      [{ message: 'Fire.', code: 'server_error' }, 502, 'server_error'],
+      [{ message: 'Fire.', code: 503 }, 503, '503'],
+      [{ message: 'Fire.', code: 1000 }, 502, '1000'],
+      [{ message: 'Slow.', code: 'rate_limit_exceeded' }, 429, 'rate_limit_exceeded'],
+      [{ message: 'Long.', code: 'context_length_exceeded' }, 400, 'context_length_exceeded'],
+      [{ message: 'No.', type: 'invalid_request_error' }, 400, null],
+    ])('the error %j inside of an answer has status %i', (error, status, code) => {
+      for (const said of [undefined, 'failed']) {
+        expect(told(error, said)).toMatchObject({
+          type: 'answer-failed',
+          failure: { status, message: error.message },
+        })
+      }
+      // One of the wires omits a code that only repeats the status.
+      if (code !== String(status)) expect(told(error)).toMatchObject({ failure: { code } })
     })
-  })
-})
+
+    test.each([{}, { length: 3 }])(
+      'the error %j inside of an answer has no status of its own',
+      (error) => {
+        expect(told(error, 'failed')).toMatchObject({
+          type: 'answer-failed',
+          failure: {
+            status: 502,
+            type: 'server_error',
+            code: null,
+            message: 'The upstream reported an error and no explanation.',
+          },
+        })
+      },
+    )
+  },
+)
 
 test('a code outside of the HTTP statuses is ignored over Gemini', () => {
   const error = { code: 1000, message: 'Fire.' }

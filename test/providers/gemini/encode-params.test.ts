@@ -21,7 +21,7 @@ function config(params: Partial<PromptParameters>): { config: unknown; codes: re
   return { config: body['generationConfig'], codes: codes }
 }
 
-test('supported parameters are sent', () => {
+test('parameters that Gemini has are sent', () => {
   const params: Partial<PromptParameters> = {
     model: 'gemini-3-flash-preview',
     maxOutputTokens: 100,
@@ -57,7 +57,7 @@ test('supported parameters are sent', () => {
   expect(codes).toEqual([])
 })
 
-test('unsupported parameters get a note with their field', () => {
+test('parameters that Gemini does not have get a note with their field', () => {
   const { notes } = encode(hi, {
     verbosity: 'low',
     promptCacheKey: 'k',
@@ -96,7 +96,7 @@ test('penalties are not sent to a model that rejects them', () => {
   expect(codes).toEqual(['not-with-this-model', 'not-with-this-model'])
 })
 
-describe('thinking', () => {
+describe('thinking of Gemini models', () => {
   test.each<[model: string, effort: string | null, sent: JsonObject | undefined, noted: boolean]>([
     ['gemini-2.5-flash', null, { includeThoughts: true }, false],
     ['gemini-2.5-flash', 'none', { thinkingBudget: 0 }, false],
@@ -123,13 +123,13 @@ describe('thinking', () => {
     ['gemini-2.0-flash', 'high', undefined, true],
     ['gemini-2.0-flash', null, undefined, false],
     ['gemma-3-27b-it', null, undefined, false],
-  ])('of %s at effort %s', (model, effort, sent, noted) => {
+  ])('thinking of %s at effort %s', (model, effort, sent, noted) => {
     const { config: settings, codes } = config({ model, effort })
     expect((settings as JsonObject | undefined)?.['thinkingConfig']).toEqual(sent)
     expect(codes).toEqual(noted ? ['effort-mapped'] : [])
   })
 
-  test('an unknown effort gets a note', () => {
+  test('an unknown reasoning effort gets a note', () => {
     expect(config({ effort: 'heroic' })).toEqual({
       config: { thinkingConfig: { includeThoughts: true } },
       codes: ['unsupported-parameter'],
@@ -137,7 +137,7 @@ describe('thinking', () => {
   })
 })
 
-describe('the format of the answer', () => {
+describe("the answer's format for Gemini models", () => {
   const format: OutputFormat = {
     type: 'json_schema',
     name: 'city',
@@ -151,7 +151,7 @@ describe('the format of the answer', () => {
     description: null,
   }
 
-  test('a schema is simplified and keeps the order of its properties', () => {
+  test('a schema of structured output is simplified and keeps the order of its properties', () => {
     const { config: sent, codes } = config({ format })
     expect(sent).toMatchObject({
       responseMimeType: 'application/json',
@@ -178,7 +178,7 @@ describe('the format of the answer', () => {
     expect(codes).toEqual([])
   })
 
-  test('plain JSON needs no schema', () => {
+  test('JSON output without a schema needs no schema', () => {
     expect(config({ format: { type: 'json_object' } }).config).toMatchObject({
       responseMimeType: 'application/json',
     })
@@ -194,7 +194,7 @@ describe('the format of the answer', () => {
   })
 })
 
-describe('tools', () => {
+describe('tools and tool choices for Gemini models', () => {
   test('functions and custom tools are declared as functions, hosted tools are left out', () => {
     const { body, notes } = encode(hi, {
       tools: [
@@ -252,7 +252,7 @@ describe('tools', () => {
       { mode: 'ANY', allowedFunctionNames: ['look'] },
       [],
     ],
-  ])('the choice %j is sent as %j', (toolChoice, sent, codes) => {
+  ])('the tool choice %j is sent as %j', (toolChoice, sent, codes) => {
     const { body, codes: noted } = encode(hi, {
       toolChoice,
       tools: [look(), look({ name: 'wait' })],
@@ -273,7 +273,7 @@ describe('tools', () => {
     expect(encode(hi, { toolChoice: { type: 'none' } }).codes).toEqual([])
   })
 
-  test('settings that are not enforced get a note', () => {
+  test('tool settings that Gemini does not enforce get a note', () => {
     expect(encode(hi, { tools: [look({ strict: true })], parallelToolCalls: false }).codes).toEqual(
       ['strict-not-enforced', 'parallel-not-limited'],
     )

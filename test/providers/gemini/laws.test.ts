@@ -74,7 +74,7 @@ const geminiConversation = fc.array(geminiRound, { maxLength: 4 }).map((rounds) 
 
 const anyConversation = fc.oneof(conversation, geminiConversation)
 
-test('requests are valid for any conversation', () => {
+test('Gemini requests are valid for any conversation', () => {
   fc.assert(
     fc.property(anyConversation, params, (items, some) => {
       const { path, body } = gemini.encode(promptOf(items, some), ACCOUNT)
@@ -84,7 +84,7 @@ test('requests are valid for any conversation', () => {
   )
 })
 
-test('equal prompts give equal requests, and encoding does not change the prompt', () => {
+test('equal prompts give equal Gemini requests, and encoding does not change the prompt', () => {
   fc.assert(
     fc.property(anyConversation, params, (items, some) => {
       const prompt = promptOf(items, some)
@@ -98,7 +98,7 @@ test('equal prompts give equal requests, and encoding does not change the prompt
   )
 })
 
-test('one more answer and question leave everything before them unchanged', () => {
+test('one more answer and question leave all earlier turns of a Gemini request unchanged', () => {
   const question = message('user', 'And now?')
   const answer = message('assistant', 'This.')
   fc.assert(
@@ -166,7 +166,7 @@ test('any stream of chunks gives events in order and keeps its signatures', () =
   )
 })
 
-describe('the request checker', () => {
+describe('the checker of Gemini requests', () => {
   const path = '/models/gemini-3.8-flash:generateContent'
   const user = { role: 'user', parts: [{ text: 'Hi' }] }
   const callTurn = {
@@ -175,7 +175,7 @@ describe('the request checker', () => {
   }
   const responseTurn = { role: 'user', parts: [{ functionResponse: { name: 'f', response: {} } }] }
 
-  test('accepts a valid request', () => {
+  test('the request checker accepts a valid request', () => {
     expect(geminiRefusal(path, { contents: [user, callTurn, responseTurn] })).toBeNull()
   })
 
@@ -251,7 +251,7 @@ describe('the request checker', () => {
       },
       /Unsupported MIME/,
     ],
-  ])('rejects %s', (_, body, pattern) => {
+  ])('the request checker rejects %s', (_, body, pattern) => {
     const refusal = geminiRefusal(path, body) as {
       readonly error: { readonly message: string }
     } | null

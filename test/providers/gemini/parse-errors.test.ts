@@ -5,8 +5,8 @@ function error(code: number, status: string, message: string, details: object[] 
   return { error: { code, message, status, details } } as never
 }
 
-describe('an error of Google in OpenAI’s shape', () => {
-  test('keeps its status and its message', () => {
+describe("Google's errors in OpenAI's format", () => {
+  test('an error keeps its status and its message', () => {
     expect(
       gemini.parseErrorResponse(404, error(404, 'NOT_FOUND', 'models/x is not found')),
     ).toEqual({
@@ -26,7 +26,7 @@ describe('an error of Google in OpenAI’s shape', () => {
     })
   })
 
-  test('a wrong key has status 401, whatever Google’s status', () => {
+  test("an error about a wrong key has status 401, whatever Google's status", () => {
     const message = 'API key not valid. Please pass a valid API key.'
     const reason = [
       { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' },
@@ -42,7 +42,7 @@ describe('an error of Google in OpenAI’s shape', () => {
     }
   })
 
-  test('the retry delay is in the form that clients parse', () => {
+  test('an error has the retry delay in the form that clients parse', () => {
     const details = [
       {
         '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
@@ -61,7 +61,7 @@ describe('an error of Google in OpenAI’s shape', () => {
     })
   })
 
-  test('a conversation that is too long has OpenAI’s error code', () => {
+  test("an error about a conversation that is too long has OpenAI's error code", () => {
     const message =
       'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).'
     expect(gemini.parseErrorResponse(400, error(400, 'INVALID_ARGUMENT', message)).code).toBe(

@@ -31,25 +31,31 @@ const FILES = [
   'web-search-grounding.sse',
 ]
 
-describe.skipIf(!sharedExists)('recorded answers', () => {
-  test.each(FILES)('%s has its events in order and ends without a failure', (file) => {
-    const events = decodeFile(file)
-    expectOrdered(events)
-    expect(events.at(-1)?.type).toBe('answer-ended')
-  })
-
-  test.each(FILES)('%s is sent back with every signature on its part', (file) => {
-    const chunks = readChunks(file)
-    const sentParts = encodeAnswer(itemsOf(decodeFile(file)), String(chunks[0]?.['modelVersion']))
-    const signed = chunks.flatMap(listParts).filter((part) => part.thoughtSignature !== undefined)
-    for (const part of signed) expect(sentParts).toContainEqual(part)
-    expect(sentParts.filter((part) => part.thoughtSignature !== undefined)).toHaveLength(
-      signed.length,
-    )
-  })
+describe.skipIf(!sharedExists)('recorded Gemini answers', () => {
+  test.each(FILES)(
+    'the recorded answer %s has its events in order and ends without a failure',
+    (file) => {
+      const events = decodeFile(file)
+      expectOrdered(events)
+      expect(events.at(-1)?.type).toBe('answer-ended')
+    },
+  )
 
   test.each(FILES)(
-    '%s is sent back with its calls signed, even by a client without storage',
+    'the recorded answer %s is sent back with every signature on its part',
+    (file) => {
+      const chunks = readChunks(file)
+      const sentParts = encodeAnswer(itemsOf(decodeFile(file)), String(chunks[0]?.['modelVersion']))
+      const signed = chunks.flatMap(listParts).filter((part) => part.thoughtSignature !== undefined)
+      for (const part of signed) expect(sentParts).toContainEqual(part)
+      expect(sentParts.filter((part) => part.thoughtSignature !== undefined)).toHaveLength(
+        signed.length,
+      )
+    },
+  )
+
+  test.each(FILES)(
+    'the recorded answer %s is sent back with its calls signed, even by a client without storage',
     (file) => {
       const calls = (parts: readonly WirePart[]) =>
         parts.filter(({ functionCall }) => functionCall !== undefined)
@@ -61,14 +67,14 @@ describe.skipIf(!sharedExists)('recorded answers', () => {
     },
   )
 
-  test.each(FILES)('%s is sent back with the same text', (file) => {
+  test.each(FILES)('the recorded answer %s is sent back with the same text', (file) => {
     const sentParts = encodeAnswer(itemsOf(decodeFile(file)), 'gemini-2.5-pro')
     const joinText = (parts: readonly WirePart[]) =>
       parts.map(({ text = '', thought }) => (thought === true ? '' : text)).join('')
     expect(joinText(sentParts)).toBe(joinText(readChunks(file).flatMap(listParts)))
   })
 
-  test('the finish reasons are those of the recordings', () => {
+  test('the finish reasons of recorded answers are those of the recordings', () => {
     const endings = FILES.map((file) => decodeFile(file).at(-1))
     expect(endings.map((event) => (event?.type === 'answer-ended' ? event.finish : null))).toEqual([
       'stop',
@@ -84,7 +90,7 @@ describe.skipIf(!sharedExists)('recorded answers', () => {
     ])
   })
 
-  test('a grounded answer has its citations at the right offsets', () => {
+  test('a recorded answer with grounding has its citations at the right offsets', () => {
     const [item] = itemsOf(decodeFile('web-search-grounding.sse'))
     const [part] = item?.type === 'message' ? item.content : []
     if (part?.type !== 'output_text') throw new Error('no text')

@@ -27,7 +27,7 @@ function listCallIds(items: readonly Item[]): readonly string[] {
   return items.flatMap((item) => (item.type === 'function_call' ? [item.call_id] : []))
 }
 
-test('joins the fragments of one index into a call that starts with its name and id', () => {
+test('a decoded call is joined from the fragments of one index and starts with its name and id', () => {
   const events = decodeChunks([
     callsChunk({ index: 0, id: 'a', type: 'function', function: { name: 'look', arguments: '' } }),
     callsChunk({ index: 0, function: { arguments: '{"x"' } }),
@@ -44,7 +44,7 @@ test('joins the fragments of one index into a call that starts with its name and
   ])
 })
 
-test('keeps interleaved calls apart and reads several fragments of a chunk in order', () => {
+test('interleaved calls are kept apart, and several fragments of a chunk are read in order', () => {
   expect(
     decode(
       callsChunk(
@@ -64,7 +64,7 @@ test('keeps interleaved calls apart and reads several fragments of a chunk in or
   ).toEqual([call('a', 'f', '{"x"}'), call('b', 'g', '[]')])
 })
 
-test('ends text and reasoning when a call starts and ignores blank lines after it', () => {
+test('text and reasoning end when a call starts, and blank lines after it are ignored', () => {
   expect(
     decode(
       chunk({ reasoning: 'Hm' }),
@@ -75,7 +75,7 @@ test('ends text and reasoning when a call starts and ignores blank lines after i
   ).toEqual([reasoning('Hm'), assistant('Wait'), call('a', 'f', '{}')])
 })
 
-test('decodes a call whatever the finish reason is', () => {
+test('calls are decoded whatever the finish reason is', () => {
   const events = decodeChunks([
     callsChunk({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }),
     finish('stop'),
@@ -84,8 +84,8 @@ test('decodes a call whatever the finish reason is', () => {
   expect(itemsIn(events)).toEqual([call('a', 'f', '{}')])
 })
 
-describe('call ids', () => {
-  test('in later fragments may be empty, null or repeated', () => {
+describe('call ids in a chat stream', () => {
+  test('call ids in later fragments may be empty, null or repeated', () => {
     const later = ['', null, 'a', undefined].map((id) =>
       callsChunk({ index: 0, ...(id === undefined ? {} : { id }), function: { arguments: 'x' } }),
     )
@@ -94,13 +94,13 @@ describe('call ids', () => {
     ).toEqual([call('a', 'f', 'xxxx')])
   })
 
-  test('that repeat with the name in every fragment belong to one call', () => {
+  test('call ids that repeat with the name in every fragment belong to one call', () => {
     const fragmentOf = (text: string) =>
       callsChunk({ index: 0, id: '0', type: 'function', function: { name: 'f', arguments: text } })
     expect(decode(fragmentOf(''), fragmentOf('{'), fragmentOf('}'))).toEqual([call('0', 'f', '{}')])
   })
 
-  test('that are missing or repeated are generated, deterministic and unique', () => {
+  test('call ids that are missing or repeated are generated, deterministic and unique', () => {
     const chunks = [
       callsChunk({ index: 0, id: '', function: { name: 'f', arguments: '{}' } }),
       callsChunk({ index: 1, function: { name: 'f', arguments: '{}' } }),
@@ -114,7 +114,7 @@ describe('call ids', () => {
     for (const id of ids.filter((one) => one !== 'a')) expect(id).toMatch(/^call_[0-9a-zA-Z]{9}$/)
   })
 
-  test('that are generated differ from all ids in the conversation and in its next answers', () => {
+  test('call ids that are generated differ from all ids in the conversation and in its next answers', () => {
     const nameless = {
       choices: [{ index: 0, delta: { tool_calls: [{ function: { name: 'f' } }] } }],
     }
@@ -139,15 +139,15 @@ describe('call ids', () => {
     expect(listCallIds(decodeAnswer(itemsWithId))).not.toContain(first)
   })
 
-  test('that are numbers become text', () => {
+  test('call ids that are numbers become text', () => {
     expect(listCallIds(decode(callsChunk({ index: 0, id: 7, function: { name: 'f' } })))).toEqual([
       '7',
     ])
   })
 })
 
-describe('call indexes', () => {
-  test('that are missing are replaced by the id', () => {
+describe('call indexes in a chat stream', () => {
+  test('call indexes that are missing are replaced by the id', () => {
     expect(
       decode(
         callsChunk({ id: 'a', function: { name: 'f', arguments: '{' } }),
@@ -157,7 +157,7 @@ describe('call indexes', () => {
     ).toEqual([call('a', 'f', '{}'), call('b', 'g', '{}')])
   })
 
-  test('and ids that are both missing assign a fragment to the last call', () => {
+  test('without call ids and indexes, a fragment belongs to the last call', () => {
     expect(
       decode(
         callsChunk({ function: { name: 'f', arguments: '{' } }),
@@ -167,7 +167,7 @@ describe('call indexes', () => {
     ).toEqual(['f{}', 'g{"x":1}'])
   })
 
-  test('that are the same for every call are distinguished by id or by complete arguments', () => {
+  test('call indexes that are the same for every call are distinguished by id or by complete arguments', () => {
     const named = (id: string, name: string) =>
       callsChunk({ index: 0, id, function: { name, arguments: '{"x":1}' } })
     expect(decode(named('a', 'f'), named('b', 'g'))).toEqual([
@@ -178,8 +178,8 @@ describe('call indexes', () => {
   })
 })
 
-describe('call names', () => {
-  test('that come late delay the start of the call', () => {
+describe('call names in a chat stream', () => {
+  test('call names that come late delay the start of the call', () => {
     const events = decodeChunks([
       callsChunk({ index: 0, id: 'a', function: { arguments: '{"x"' } }),
       callsChunk({ index: 0, function: { name: 'f', arguments: ':1' } }),
@@ -191,7 +191,7 @@ describe('call names', () => {
     expect(itemsIn(events)).toEqual([call('a', 'f', '{"x":1}')])
   })
 
-  test('that never come make the answer a failure', () => {
+  test('call names that never come make the answer a failure', () => {
     const events = decodeChunks([
       callsChunk({ index: 0, id: 'a', function: { arguments: '{}' } }),
       DONE,
@@ -200,8 +200,8 @@ describe('call names', () => {
   })
 })
 
-describe('other kinds of calls', () => {
-  test('custom calls have their input', () => {
+describe('custom, legacy and unusual calls in a chat stream', () => {
+  test('custom calls are decoded with their input', () => {
     const custom = (body: JsonObject) =>
       callsChunk({ index: 0, id: 'a', type: 'custom', custom: body })
     expect(decode(custom({ name: 'sh', input: 'l' }), custom({ input: 's' }))).toEqual([
@@ -237,7 +237,7 @@ describe('other kinds of calls', () => {
     expect(items).toMatchObject([{ name: 'f', arguments: '{}' }])
   })
 
-  test('arguments that are an object become JSON text', () => {
+  test('arguments of a call that are an object become JSON text', () => {
     expect(
       decode(callsChunk({ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } })),
     ).toEqual([call('a', 'f', '{"x":1}')])
@@ -254,7 +254,7 @@ describe('other kinds of calls', () => {
   })
 })
 
-test('a non-streamed answer has one call per entry even if ids repeat', () => {
+test('a non-streamed answer has one call for each entry even if ids repeat', () => {
   const entry = { id: '', type: 'function', function: { name: 'f', arguments: '{}' } }
   const message = { role: 'assistant', content: null, tool_calls: [entry, entry] }
   const body = { id: 'up-1', choices: [{ index: 0, message, finish_reason: 'stop' }] }

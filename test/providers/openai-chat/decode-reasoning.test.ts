@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { assistant, chunk, DONE, finish, decode, itemsIn, decodeChunks, reasoning } from './kit.ts'
 
-describe('reasoning', () => {
-  test('becomes an item before the message, under any of its field names', () => {
+describe('reasoning in a chat stream', () => {
+  test('reasoning becomes an item before the message, under any of its field names', () => {
     for (const field of ['reasoning_content', 'reasoning', 'thinking']) {
       expect(
         decode(chunk({ [field]: 'Hm' }), chunk({ [field]: 'm' }), chunk({ content: 'a' })),
@@ -11,7 +11,7 @@ describe('reasoning', () => {
     }
   })
 
-  test('is read once if it comes in two fields', () => {
+  test('reasoning is read once if it comes in two fields', () => {
     const both = chunk({ reasoning: 'Hm', reasoning_content: 'Hm' })
     expect(decode(both, chunk({ content: 'a' }))[0]).toEqual(reasoning('Hm'))
     const details = [{ type: 'reasoning.text', text: 'Hm', index: 0 }]
@@ -19,7 +19,7 @@ describe('reasoning', () => {
     expect(decode(named)).toEqual([reasoning('Hm', { reasoning_details: details })])
   })
 
-  test('is read from the details if no other field has it', () => {
+  test('reasoning is read from the details if no other field contains it', () => {
     const detail = { type: 'reasoning.summary', summary: 'Hm', index: 0 }
     expect(decode(chunk({ reasoning_details: [detail] }))).toEqual([
       {
@@ -30,7 +30,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('joins the pieces of each block of details', () => {
+  test('the pieces of each block of reasoning details are joined', () => {
     const items = decode(
       chunk({ reasoning_details: [{ type: 'reasoning.text', text: '', signature: '', index: 0 }] }),
       chunk({
@@ -57,14 +57,14 @@ describe('reasoning', () => {
     )
   })
 
-  test('stores details that come after the text with the message', () => {
+  test('reasoning details that come after the text are stored with the message', () => {
     const late = { type: 'reasoning.encrypted', data: 'xx', index: 0 }
     expect(decode(chunk({ content: 'a' }), chunk({ reasoning_details: [late] }))).toEqual([
       { ...assistant('a'), native: { chat: { reasoning_details: [late] } } },
     ])
   })
 
-  test('between two texts makes them two messages', () => {
+  test('reasoning between two texts makes them two messages', () => {
     expect(
       decode(
         chunk({ reasoning: 'one' }),
@@ -75,7 +75,7 @@ describe('reasoning', () => {
     ).toEqual([reasoning('one'), assistant('a'), reasoning('two'), assistant('b')])
   })
 
-  test("is read from Mistral's content parts", () => {
+  test("reasoning is read from Mistral's content parts", () => {
     expect(
       decode(
         chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }] }),
@@ -94,13 +94,13 @@ describe('reasoning in think tags', () => {
       }),
     )
 
-  test('stays in the text without the quirk `thinkTags`', () => {
+  test('reasoning in think tags stays in the text without the quirk `thinkTags`', () => {
     expect(decode(chunk({ content: '<think>Hm</think>a' }))).toEqual([
       assistant('<think>Hm</think>a'),
     ])
   })
 
-  test('is extracted wherever a chunk border splits the tags', () => {
+  test('reasoning in think tags is extracted even if chunks split the tags', () => {
     const text = '\n<think>\nHm < 3 </thin king</think>\n\nSo <think> it is'
     for (let cut = 1; cut < text.length; cut++) {
       expect(decodeTagged(true, text.slice(0, cut), text.slice(cut))).toEqual([
@@ -110,7 +110,7 @@ describe('reasoning in think tags', () => {
     }
   })
 
-  test('is recognized under other tag names, but not in text that only starts like a tag', () => {
+  test('reasoning is recognized in other configured tags, but text that merely begins like a tag is not', () => {
     expect(decodeTagged(true, '<reasoning>Hm</reasoning>a')).toEqual([
       reasoning('Hm'),
       assistant('a'),
@@ -119,7 +119,7 @@ describe('reasoning in think tags', () => {
     expect(decodeTagged(true, '<thi')).toEqual([assistant('<thi')])
   })
 
-  test('may have no opening tag and no closing tag', () => {
+  test('think tags may lack the opening tag or the closing tag', () => {
     expect(decodeTagged('unopened', 'Hm</th', 'ink>a')).toEqual([reasoning('Hm'), assistant('a')])
     expect(decodeTagged(true, '<think>Hm')).toEqual([reasoning('Hm')])
   })

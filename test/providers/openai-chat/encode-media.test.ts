@@ -12,11 +12,11 @@ import {
   user,
 } from './kit.ts'
 
-describe('media', () => {
+describe('media in Chat Completions requests', () => {
   const url = 'data:image/png;base64,AA'
   const picture = { type: 'image_url', image_url: { url } }
 
-  test('of a user message stays in the message', () => {
+  test('media of a user message stays in the message', () => {
     const sound = { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } } as const
     const file = { type: 'input_file', file_data: 'data:application/pdf;base64,AA' } as const
     const { messages, notes } = encode([
@@ -36,7 +36,7 @@ describe('media', () => {
     expect(notes).toEqual([])
   })
 
-  test('without a Chat Completions form is replaced by a notice', () => {
+  test('media without a Chat Completions form is replaced by a notice', () => {
     const { messages, codes } = encode([
       user(
         { type: 'input_image', file_id: 'file-1' },
@@ -56,7 +56,7 @@ describe('media', () => {
     ])
   })
 
-  test('of tool outputs follow after all outputs of the batch', () => {
+  test('media of tool outputs follow after all outputs of the parallel calls', () => {
     const items = [
       user('go'),
       call('a', 'shot'),
@@ -85,7 +85,7 @@ describe('media', () => {
     expect(codes).toEqual(['tool-media-moved', 'tool-media-moved'])
   })
 
-  test('of a gateway tool follow in a user message even for a chat client (C80)', () => {
+  test('media of a gateway tool follow in a user message even for a chat client (C80)', () => {
     const source = parseChatPrompt({ model: 'm', messages: [{ role: 'user', content: 'go' }] })
     const toolOutput = createGatewayToolOutput('a', [{ type: 'input_text', text: 'here' }, image()])
     const toolItems = [call('a', 'view_media'), toolOutput]
@@ -102,7 +102,7 @@ describe('media', () => {
     expect(allowed).toHaveLength(3)
   })
 
-  test("of the assistant follow in a user message with the assistant's name", () => {
+  test("media of the assistant follow in a user message with the assistant's name", () => {
     const named = { ...assistant('see', image()), native: { chat: { name: 'Ann' } } }
     const { messages, codes } = encode([user('go'), named, assistant(image(), image())])
     expect((messages as unknown[]).slice(1)).toEqual([
@@ -126,7 +126,7 @@ describe('media', () => {
     expect(codes).toEqual(['assistant-media-moved', 'assistant-media-moved'])
   })
 
-  test('of the assistant do not separate a call from its output', () => {
+  test('media of the assistant do not separate a call from its output', () => {
     const { messages } = encode([user('go'), assistant('see', image()), call('a'), output('a')])
     expect((messages as { role: string }[]).map(({ role }) => role)).toEqual([
       'user',

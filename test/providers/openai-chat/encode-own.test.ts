@@ -23,18 +23,18 @@ function encode(prompt: Prompt, quirks: JsonObject = {}) {
   return bytes ?? body
 }
 
-test('sends the same bytes for an unchanged request', () => {
+test('an unchanged request of a chat client is sent as the same bytes', () => {
   const prompt = parseChatPrompt(BODY)
   expect(encode(prompt)).toBe(prompt.source.bytes())
   expect(openaiChat.encode(prompt, accountOf()).notes).toEqual([])
 })
 
-test('removes `store` from the bytes without serializing the body again', () => {
+test('`store` is removed from the bytes without serializing the body again', () => {
   const bytes = parseChatPrompt(BODY).source.bytes()
   expect(encode(parseChatPrompt({ ...BODY, store: true }))).toEqual(bytes)
 })
 
-test('does not send `store`, nor the `metadata` of a stored answer', () => {
+test('`store` and the `metadata` of a stored answer are not sent', () => {
   const metadata = { a: 'b' }
   expect(encode(parseChatPrompt({ ...BODY, store: true, metadata }))).toEqual(BODY)
   expect(encode(parseChatPrompt({ ...BODY, store: false, metadata }))).toEqual({
@@ -45,7 +45,7 @@ test('does not send `store`, nor the `metadata` of a stored answer', () => {
   expect(encode(withMetadata)).toBe(withMetadata.source.bytes())
 })
 
-test("encodes a changed parameter and keeps the client's messages", () => {
+test("a changed parameter is encoded, and the client's messages are kept", () => {
   const prompt = parseChatPrompt({ ...BODY, max_tokens: 5 })
   const params = { ...prompt.params, model: 'm-2', maxOutputTokens: 9, temperature: null }
   const body = encode({ ...prompt, params }) as JsonObject
@@ -54,14 +54,14 @@ test("encodes a changed parameter and keeps the client's messages", () => {
   expect(body['messages']).toBe(BODY['messages'])
 })
 
-test('removes and changes extra fields as a transform did', () => {
+test('extra fields are removed and changed as a transform did', () => {
   const prompt = parseChatPrompt(BODY)
   const params = { ...prompt.params, extra: { top_k: 4 } }
   const { x_gateway: _x, ...rest } = BODY
   expect(encode({ ...prompt, params })).toEqual({ ...rest, top_k: 4 })
 })
 
-test('encodes only the messages again if a turn is added before them', () => {
+test('only the messages are encoded again if a turn is added before them', () => {
   const prompt = parseChatPrompt(BODY)
   const items = [user('before'), assistant('yes'), ...prompt.items]
   expect(encode({ ...prompt, items })).toEqual({
@@ -74,7 +74,7 @@ test('encodes only the messages again if a turn is added before them', () => {
   })
 })
 
-test('puts added instructions before the messages', () => {
+test("added instructions come before the client's messages", () => {
   const prompt = parseChatPrompt(BODY)
   const params = { ...prompt.params, instructions: 'Say yes.' }
   expect(encodePrompt({ ...prompt, params }).messages).toEqual([
@@ -83,13 +83,13 @@ test('puts added instructions before the messages', () => {
   ])
 })
 
-test("sets `stream` to the prompt's value", () => {
+test("`stream` is set to the prompt's value", () => {
   const streamed = parseChatPrompt({ ...BODY, stream_options: { include_usage: true } })
   const { stream: _stream, ...rest } = BODY
   expect(encode({ ...streamed, stream: false })).toEqual({ ...rest, stream: false })
 })
 
-test('sends reasoning back in the field in which the client sent it', () => {
+test('reasoning is sent back in the field in which the client sent it', () => {
   const messages = [
     { role: 'user', content: 'hi' },
     {
@@ -105,7 +105,7 @@ test('sends reasoning back in the field in which the client sent it', () => {
 })
 
 describe("an account's quirk also applies to a Chat Completions client", () => {
-  test('fields in `refuses` are left out', () => {
+  test('for a Chat Completions client, fields in `refuses` are left out', () => {
     const { body, notes } = encodePrompt(parseChatPrompt(BODY), { refuses: ['top_k', 'seed'] })
     const { top_k: _top, ...rest } = BODY
     expect(body).toEqual(rest)
@@ -114,7 +114,7 @@ describe("an account's quirk also applies to a Chat Completions client", () => {
     ])
   })
 
-  test('the token limit is sent in `maxTokensField`', () => {
+  test('for a Chat Completions client, the token limit is sent in `maxTokensField`', () => {
     const prompt = parseChatPrompt({ ...BODY, max_completion_tokens: 5 })
     expect(encode(prompt, { maxTokensField: 'max_tokens' })).toEqual({
       ...BODY,
@@ -124,7 +124,7 @@ describe("an account's quirk also applies to a Chat Completions client", () => {
     expect(encode(prompt, { maxTokensField: 'max_completion_tokens' })).toBe(prompt.source.bytes())
   })
 
-  test('`developerRole: false` sends developer messages as system messages', () => {
+  test('for a Chat Completions client, `developerRole: false` sends developer messages as system messages', () => {
     const prompt = parseChatPrompt(BODY)
     expect(encodePrompt(prompt, { developerRole: false }).messages).toMatchObject([
       { role: 'system' },
@@ -132,7 +132,7 @@ describe("an account's quirk also applies to a Chat Completions client", () => {
     ])
   })
 
-  test('call ids are changed only if they do not match `callIdPattern`', () => {
+  test('for a Chat Completions client, call ids are changed only if they do not match `callIdPattern`', () => {
     const createPrompt = (id: string) =>
       parseChatPrompt({
         model: 'm',
@@ -156,7 +156,7 @@ describe("an account's quirk also applies to a Chat Completions client", () => {
     expect(codes).toEqual(['call-id-changed'])
   })
 
-  test('`customTools: false` sends custom tools as functions', () => {
+  test('for a Chat Completions client, `customTools: false` sends custom tools as functions', () => {
     const tool = { type: 'custom', custom: { name: 'sh', description: 'Runs it.' } }
     const prompt = parseChatPrompt({ ...BODY, tools: [tool], tool_choice: 'required' })
     expect(encode(prompt)).toBe(prompt.source.bytes())
@@ -167,7 +167,7 @@ describe("an account's quirk also applies to a Chat Completions client", () => {
   })
 })
 
-test('keeps the deprecated `functions` form of a conversation', () => {
+test('the deprecated `functions` form of a conversation is kept', () => {
   const messages = [
     { role: 'user', content: 'go' },
     { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
@@ -177,7 +177,7 @@ test('keeps the deprecated `functions` form of a conversation', () => {
   expect(encodePrompt({ ...prompt, items: [...prompt.items] }).messages).toEqual(messages)
 })
 
-test("does not send another account's encrypted reasoning and signatures (C98)", () => {
+test('encrypted reasoning and signatures of another account are not sent (C98)', () => {
   const prompt = parseChatPrompt(BODY)
   const origin = { wire: 'chat', account: 'other', model: 'm', prefixHash: null }
   const details = [{ type: 'reasoning.encrypted', data: 'x' }]
@@ -196,7 +196,7 @@ test("does not send another account's encrypted reasoning and signatures (C98)",
   expect(codes).toEqual(['reasoning-of-elsewhere'])
 })
 
-describe('stop sequences', () => {
+describe('stop sequences of a chat client', () => {
   const stop = ['a', 'b', 'c', 'd', 'e']
   const sent = (body: JsonObject, quirks: JsonObject) => {
     const {
@@ -211,7 +211,7 @@ describe('stop sequences', () => {
     }
   }
 
-  test('are enforced by the gateway beyond `maxStops` or if `stop` is refused', () => {
+  test('stop sequences are enforced by the gateway beyond `maxStops` or if `stop` is refused', () => {
     const cut = { stop: ['a', 'b'], unsentStops: ['c', 'd', 'e'], notes: ['stop-enforced'] }
     expect(sent({ ...BODY, stop }, { maxStops: 2 })).toEqual(cut)
     expect(sent({ ...BODY, stop }, { profile: 'openai' })).toMatchObject({ unsentStops: ['e'] })
@@ -227,7 +227,7 @@ describe('stop sequences', () => {
     ['the limit is not exceeded', {}, { maxStops: 5 }],
     // The gateway can stop and rewrite only one choice.
     ['the client requests several choices', { n: 2 }, { maxStops: 2 }],
-  ])('are sent unchanged if %s', (_, more, quirks) => {
+  ])('stop sequences are sent unchanged if %s', (_, more, quirks) => {
     const prompt = parseChatPrompt({ ...BODY, stop, ...more })
     const { bytes, unsentStopSequences } = openaiChat.encode(prompt, accountOf(quirks))
     expect(bytes).toBe(prompt.source.bytes())

@@ -15,7 +15,7 @@ test('a profile is a set of quirks that the account can override one by one', ()
   expect(quirks).toEqual({ ...KNOWN_SERVICE_QUIRKS['deepseek'], reasoningOn: 'all', query: 'a=1' })
 })
 
-test('ignores invalid quirk values', () => {
+test('invalid quirk values are ignored', () => {
   const quirks = {
     profile: 'nobody',
     developerRole: 'yes',
@@ -28,14 +28,14 @@ test('ignores invalid quirk values', () => {
   expect(readChatQuirks(accountOf(quirks))).toEqual({})
 })
 
-test('sends the API key in the header named by `keyHeader`', () => {
+test('the API key is sent in the header of the quirk `keyHeader`', () => {
   const { createHeaders } = openaiChat
   expect(createHeaders(accountOf())).toEqual({ authorization: 'Bearer sk-1' })
   expect(createHeaders(accountOf({ profile: 'azure' }))).toEqual({ 'api-key': 'sk-1' })
   expect(createHeaders({ ...accountOf(), apiKey: null })).toEqual({})
 })
 
-test('appends `query` to the path', () => {
+test('the quirk `query` is appended to the path', () => {
   const { path } = openaiChat.encode(promptOf([user('hi')]), accountOf({ query: 'api-version=1' }))
   expect(path).toBe('/chat/completions?api-version=1')
 })
@@ -45,7 +45,7 @@ describe('strict alternation of roles', () => {
   const encodeLines = (items: Parameters<typeof encode>[0], quirks: JsonObject = strict) =>
     lines(encode(items, {}, quirks).messages)
 
-  test('merges consecutive messages, puts system first and starts with a user message', () => {
+  test('strict alternation merges consecutive messages, puts system first and starts with a user message', () => {
     const items = talk`
       system: one
       system: two
@@ -73,7 +73,7 @@ describe('strict alternation of roles', () => {
     ])
   })
 
-  test('does not merge calls, outputs or messages with different names', () => {
+  test('strict alternation does not merge calls, outputs or messages with different names', () => {
     const named = (name: string) => ({ ...user('hi'), native: { chat: { name } } })
     const items = [
       named('Ann'),
@@ -94,14 +94,14 @@ describe('strict alternation of roles', () => {
     ])
   })
 
-  test('merges messages with images by concatenating their parts', () => {
+  test('strict alternation merges messages with images by concatenating their parts', () => {
     expect(encode([user('see', image()), user('well?')], {}, strict).messages).toMatchObject([
       { content: [{ type: 'text' }, { type: 'image_url' }, { type: 'text', text: 'well?' }] },
     ])
   })
 })
 
-test('sends system messages as user messages if `systemRole` is false', () => {
+test('system messages are sent as user messages if `systemRole` is false', () => {
   const { messages, codes } = encode(
     [message('developer', 'Be kind.'), user('hi')],
     {},
@@ -116,7 +116,7 @@ test('sends system messages as user messages if `systemRole` is false', () => {
   expect(codes).toEqual(['developer-as-system', 'system-as-user'])
 })
 
-test('inserts an assistant message between a tool output and the user if `userAfterTool` is false', () => {
+test('an assistant message is inserted between a tool output and the user if `userAfterTool` is false', () => {
   const items = talk`
     user: go
     call a
@@ -132,14 +132,14 @@ test('inserts an assistant message between a tool output and the user if `userAf
   expect(codes).toEqual(['assistant-line-added'])
 })
 
-describe('an assistant message at the end', () => {
+describe('an assistant message at the end of a chat request', () => {
   const items = talk`
     user: go
     assistant: The answer is
   `
   const last = (quirks: JsonObject) => (encode(items, {}, quirks).messages as JsonObject[]).at(-1)
 
-  test('is marked as a prefix if `prefixCompletion` is true', () => {
+  test('an assistant message at the end is marked as a prefix if `prefixCompletion` is true', () => {
     expect(last({ prefixCompletion: true })).toEqual({
       role: 'assistant',
       content: 'The answer is',
@@ -148,13 +148,13 @@ describe('an assistant message at the end', () => {
     expect(last({ profile: 'deepseek' })).toMatchObject({ prefix: true, reasoning_content: '' })
   })
 
-  test('is followed by a user message that asks for the continuation if `prefixCompletion` is false', () => {
+  test('an assistant message at the end is followed by a user message that asks for the continuation if `prefixCompletion` is false', () => {
     expect(last({ prefixCompletion: false })).toMatchObject({ role: 'user' })
     expect(last({})).toEqual({ role: 'assistant', content: 'The answer is' })
   })
 })
 
-test("leaves out a message's name if `messageNames` is false", () => {
+test("a message's name is left out if `messageNames` is false", () => {
   const named = { ...user('hi'), native: { chat: { name: 'Ann' } } }
   expect(encode([named]).messages).toEqual([{ role: 'user', name: 'Ann', content: 'hi' }])
   expect(encode([named], {}, { profile: 'groq' }).messages).toEqual([

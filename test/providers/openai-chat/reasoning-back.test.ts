@@ -35,10 +35,10 @@ function decodeReasoning(body: JsonObject, detail: JsonObject = DETAIL): JsonObj
   return item as unknown as JsonObject
 }
 
-describe('signed details', () => {
+describe('signed reasoning details', () => {
   const packed = decodeReasoning({ store: false })['encrypted_content']
 
-  test('are packed into encrypted_content only for a client that stores the conversation', () => {
+  test('signed details are packed into encrypted_content only for a client that stores the conversation', () => {
     expect(packed).toBe(`chat:1:up:m:${JSON.stringify([DETAIL])}`)
     expect(decodeReasoning({})['encrypted_content']).toBeUndefined()
     const { signature: _signature, ...unsigned } = DETAIL
@@ -52,7 +52,7 @@ describe('signed details', () => {
       encrypted_content,
     }) as Item
 
-  test('are sent back unchanged (C98)', () => {
+  test('signed details are sent back unchanged (C98)', () => {
     const { messages } = encode(
       [user('go'), createItem(packed), assistant('so'), user('and?')],
       {},
@@ -61,7 +61,7 @@ describe('signed details', () => {
     expect(messages).toMatchObject([{}, { content: 'so', reasoning_details: [DETAIL] }, {}])
   })
 
-  test('are sent back only to the model that made them (C98)', () => {
+  test('signed details are sent back only to the model that made them (C98)', () => {
     const items = [user('go'), createItem(packed), assistant('so'), user('and?')]
     const { messages, codes } = encode(items, { model: 'another' }, ROUTER)
     expect(messages).toEqual([
@@ -73,7 +73,7 @@ describe('signed details', () => {
   })
 
   test.each(['chat:1:', 'chat:1:up:m:', 'chat:1:up:m:{', 'chat:1:%:m:[]', 'gAAAA', ''])(
-    'that cannot be unpacked are replaced by the summary: %j',
+    'signed details that cannot be unpacked are replaced by the summary: %j',
     (broken) => {
       const items = [user('go'), createItem(broken), assistant('so'), user('and?')]
       expect(encode(items, {}, ROUTER).messages).toMatchObject([{}, { reasoning: 'Hm' }, {}])
@@ -81,7 +81,7 @@ describe('signed details', () => {
   )
 })
 
-describe('a service that requires reasoning with calls', () => {
+describe('a service that requires reasoning with tool calls', () => {
   const deepseek = { profile: 'deepseek' }
   const loop = (...reasoning: readonly Item[]) => [
     user('go'),
@@ -92,7 +92,7 @@ describe('a service that requires reasoning with calls', () => {
     user('and?'),
   ]
 
-  test('gets the known reasoning, otherwise an empty string (C98)', () => {
+  test('a service that requires reasoning with calls gets the known reasoning, otherwise an empty string (C98)', () => {
     const [, calls, , answer] = encode(loop(reasoning('Hm')), {}, deepseek).messages as JsonObject[]
     expect(calls).toMatchObject({ reasoning_content: 'Hm' })
     expect(answer).not.toHaveProperty('reasoning_content')
@@ -109,7 +109,7 @@ describe('a service that requires reasoning with calls', () => {
     { role: 'tool', tool_call_id: 'a', content: 'done' },
   ]
 
-  test('gets it also for a chat client, whose messages stay otherwise unchanged', () => {
+  test('a service that requires reasoning with calls gets it also for a chat client, whose messages otherwise stay unchanged', () => {
     const without = parseChatPrompt({ model: 'm', messages: messages({}) })
     expect(encodePrompt(without, deepseek).messages).toEqual(messages({ reasoning_content: '' }))
     const otherField = parseChatPrompt({ model: 'm', messages: messages({ reasoning: 'Hm' }) })
@@ -138,7 +138,7 @@ test('strict alternation merges assistant texts and the calls after them into on
   ])
 })
 
-test("decodes and rewrites answers that OpenAI's SDKs cannot read", () => {
+test("answers that OpenAI's SDKs cannot read are decoded and rewritten", () => {
   const prompt = parseChatPrompt({ model: 'm', messages: [{ role: 'user', content: 'go' }] })
   expect(openaiChat.getPassThroughDialect(prompt, accountOf())).toBe('chat')
   expect(openaiChat.getPassThroughDialect(prompt, accountOf({ profile: 'mistral' }))).toBeNull()

@@ -40,6 +40,6 @@ test.each([
       message: 'The upstream answered with status 500 and no explanation.',
     },
   ],
-])('parses status %i with %j', (status, body, expected) => {
+])('parseError parses status %i with %j', (status, body, expected) => {
   expect(parseErrorResponse(status, body)).toEqual({ status, ...expected })
 })

@@ -23,13 +23,13 @@ function listUpstreamItems(events: readonly StreamEvent[]): readonly unknown[] {
   })
 }
 
-describe.skipIf(!sharedExists)('a recorded stream', () => {
-  test.each(recordedStreams())('$name has a valid order of events', ({ messages }) => {
+describe.skipIf(!sharedExists)('recorded Responses streams', () => {
+  test.each(recordedStreams())('the stream $name has a valid order of events', ({ messages }) => {
     expect(eventFaults(runStage(decodeStream(), messages))).toEqual([])
   })
 
   test.each(recordedStreams())(
-    '$name ends with the items and usage of its final response',
+    'the stream $name ends with the items and usage of its final response',
     ({ name, messages }) => {
       const events = runStage(decodeStream(), messages)
       const last = messages.findLast(({ data }) => data !== '[DONE]')
@@ -49,25 +49,28 @@ describe.skipIf(!sharedExists)('a recorded stream', () => {
     },
   )
 
-  test.each(recordedStreams())('$name is a failure wherever it is cut off', ({ messages }) => {
-    const end = messages.findIndex(({ data }) =>
-      /"type":"(?:error|response\.completed)"/.test(data),
-    )
-    for (let at = 0; at < end; at += 1 + (at >> 3)) {
-      const events = runStage(decodeStream(), messages.slice(0, at))
-      expect(eventFaults(events)).toEqual([])
-      expect(events.at(-1)).toMatchObject({ failure: { code: 'upstream_broken' } })
-    }
-  })
+  test.each(recordedStreams())(
+    'the stream $name is a failure wherever it is cut off',
+    ({ messages }) => {
+      const end = messages.findIndex(({ data }) =>
+        /"type":"(?:error|response\.completed)"/.test(data),
+      )
+      for (let at = 0; at < end; at += 1 + (at >> 3)) {
+        const events = runStage(decodeStream(), messages.slice(0, at))
+        expect(eventFaults(events)).toEqual([])
+        expect(events.at(-1)).toMatchObject({ failure: { code: 'upstream_broken' } })
+      }
+    },
+  )
 })
 
-describe.skipIf(!sharedExists)('a recorded error', () => {
+describe.skipIf(!sharedExists)('recorded Responses errors', () => {
   test.each([
     ['error-401-invalid-key', 401, 'invalid_api_key', null],
     ['error-400-model-not-found', 400, 'model_not_found', 'model'],
     ['error-400-reasoning-without-following-item', 400, null, 'input'],
     ['error-400-not-background-stream', 400, 'invalid_request_error', 'stream'],
-  ])('%s keeps its code, param and message', (name, status, code, param) => {
+  ])('the error of %s keeps its code, param and message', (name, status, code, param) => {
     const body = readShared(`fixtures/streams/openai-responses/${name}.json`).toString()
     const failure = parseErrorResponse(status, JSON.parse(body) as JsonObject)
     expect(failure).toMatchObject({ status, code, param, type: 'invalid_request_error' })

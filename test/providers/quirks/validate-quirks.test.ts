@@ -39,22 +39,25 @@ test('valid quirks have no errors', () => {
   expect(validateQuirks('gemini', { jsonSchema: true, inlineLimitBytes: 1e6 })).toEqual([])
 })
 
-describe('quirks of every wire', () => {
-  test.each(Object.values(PROVIDERS).map(({ wire }) => wire))('over %s', (wire) => {
-    expect(validateQuirks(wire, { contextWindow: 8192, degrade: true, stop: ['<|end|>'] })).toEqual(
-      [],
-    )
-    expect(
-      validateQuirks(wire, { contextWindow: { 'qwen*': 1, '*': 2 }, speakerGuard: ['Ada'] }),
-    ).toEqual([])
-    expect(
-      validateQuirks(wire, { contextWindow: { '*': '8k' }, speakerGuard: 'on', stop: 'x' }),
-    ).toEqual([
-      'quirks.contextWindow must be a number of tokens, or such numbers by model.',
-      'quirks.speakerGuard must be true, false or a list of labels.',
-      'quirks.stop must be a list of stop strings.',
-    ])
-  })
+describe('quirks that every wire has', () => {
+  test.each(Object.values(PROVIDERS).map(({ wire }) => wire))(
+    'quirks of every wire are accepted over %s',
+    (wire) => {
+      expect(
+        validateQuirks(wire, { contextWindow: 8192, degrade: true, stop: ['<|end|>'] }),
+      ).toEqual([])
+      expect(
+        validateQuirks(wire, { contextWindow: { 'qwen*': 1, '*': 2 }, speakerGuard: ['Ada'] }),
+      ).toEqual([])
+      expect(
+        validateQuirks(wire, { contextWindow: { '*': '8k' }, speakerGuard: 'on', stop: 'x' }),
+      ).toEqual([
+        'quirks.contextWindow must be a number of tokens, or such numbers by model.',
+        'quirks.speakerGuard must be true, false or a list of labels.',
+        'quirks.stop must be a list of stop strings.',
+      ])
+    },
+  )
 })
 
 test('an invalid quirk prevents the start with an error that names it', () => {
@@ -69,7 +72,7 @@ test('an invalid quirk prevents the start with an error that names it', () => {
   )
 })
 
-describe('the quirk tables', () => {
+describe('the tables of quirks', () => {
   const tables = [COMMON_QUIRKS, ...Object.values(PROVIDERS).map(({ quirks }) => quirks)]
   const names = new Set(tables.flatMap((table) => Object.keys(table)))
   const src = new URL('../../../src/', import.meta.url)
@@ -77,7 +80,7 @@ describe('the quirk tables', () => {
     .filter((file) => file.endsWith('.ts') && !/(\/|common-|-service-)quirks\.ts$/.test(file))
     .map((file) => readFileSync(new URL(file, src), 'utf8'))
 
-  test('contain exactly the quirks that the code reads', () => {
+  test('the quirk tables contain exactly the quirks that the code reads', () => {
     const read = sources.flatMap((source) => [
       ...[...source.matchAll(/quirks\['(\w+)'\]/g)].map((match) => match[1] ?? ''),
       ...[...source.matchAll(/\{([^{}]*)\} = (?:\w+\.)*quirks\n/g)].flatMap((match) =>
@@ -92,7 +95,7 @@ describe('the quirk tables', () => {
     expect([...names].filter((name) => !gathered.includes(name) && !words.has(name))).toEqual([])
   })
 
-  test('have a sentence and a description of the values for each quirk', () => {
+  test('the quirk tables have a sentence and a description of the values for each quirk', () => {
     for (const [name, { what, sentence }] of tables.flatMap((table) => Object.entries(table))) {
       expect([name, sentence]).toEqual([name, expect.stringMatching(/^[A-Z`][^|\n]*\.$/)])
       expect([name, what]).toEqual([name, expect.stringMatching(/^[a-z][^|\n]*[^.]$/)])

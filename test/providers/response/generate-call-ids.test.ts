@@ -9,13 +9,13 @@ import { eventFaults } from '../../support/event-laws.ts'
 import { plainAccount } from '../../support/account.ts'
 
 describe('the call id generator', () => {
-  test('keeps the first use of an id from the upstream', () => {
+  test('the call id generator keeps the first use of an id from the upstream', () => {
     const idFor = createCallIdGenerator(() => 'up-1', [])
     expect([idFor('a'), idFor('b')]).toEqual(['a', 'b'])
     expect(idFor('a')).toMatch(/^call_[0-9a-zA-Z]{9}$/)
   })
 
-  test('generates equal ids for the same answer, and different ids for each call and answer', () => {
+  test('the call id generator generates equal ids for the same answer, and different ids for each call and answer', () => {
     const ids = (answer: string) => {
       const idFor = createCallIdGenerator(() => answer, [])
       return [idFor(''), idFor(''), idFor('')]
@@ -24,7 +24,7 @@ describe('the call id generator', () => {
     expect(new Set([...ids('up-1'), ...ids('up-2')]).size).toBe(6)
   })
 
-  test('reads the id of the answer only when it generates an id', () => {
+  test('the call id generator reads the id of the answer only when it generates an id', () => {
     const idFor = createCallIdGenerator(() => {
       throw new Error('Nobody knows yet.')
     }, [])

@@ -4,12 +4,12 @@ import { respondToPreflight, createCorsHeaders } from '../../../src/server/clien
 
 const PAGE = 'https://chat.example.com'
 
-test('adds no headers for a request without an origin', () => {
+test('a request without an origin gets no CORS headers', () => {
   expect(createCorsHeaders(null, true)).toBeNull()
   expect(createCorsHeaders(null, false)).toBeNull()
 })
 
-test('allows every page with keys, but no cookies', () => {
+test('with keys, every page is allowed, but no cookies', () => {
   const headers = createCorsHeaders(PAGE, true)
   expect(headers).toMatchObject({ 'access-control-allow-origin': '*' })
   expect(headers).not.toHaveProperty('access-control-allow-credentials')
@@ -21,7 +21,7 @@ test.each([
   [PAGE, false],
   ['null', false],
   ['http://localhost.example.com', false],
-])('without keys, allows a page of %s: %s', (origin, isAllowed) => {
+])('without keys, a page of %s is allowed: %s', (origin, isAllowed) => {
   expect(createCorsHeaders(origin, false)?.['access-control-allow-origin']).toBe(
     isAllowed ? origin : undefined,
   )
@@ -30,7 +30,7 @@ test.each([
 const preflight = (method: string, headers: Readonly<Record<string, string>>) =>
   respondToPreflight({ method, headers: new Headers(headers) }, createCorsHeaders(PAGE, true) ?? {})
 
-test('lists the allowed request headers in the answer to a preflight request', () => {
+test('the answer to a preflight request lists the allowed request headers', () => {
   const answer = preflight('OPTIONS', {
     'access-control-request-method': 'POST',
     'access-control-request-headers':
@@ -48,7 +48,7 @@ test('lists the allowed request headers in the answer to a preflight request', (
   expect(answer?.headers.get('access-control-allow-origin')).toBe('*')
 })
 
-test('does not answer any other request', () => {
+test('only preflight requests get an answer from the CORS check', () => {
   expect(preflight('OPTIONS', {})).toBeNull()
   expect(preflight('POST', { 'access-control-request-method': 'POST' })).toBeNull()
 })

@@ -22,13 +22,13 @@ const task = (content: string, more: JsonObject = {}) => ({
   ...more,
 })
 
-describe('recognizes Open WebUI', () => {
+describe('recognizing Open WebUI by its headers', () => {
   test.each<readonly [string, Pairs]>([
     ['by any X-OpenWebUI header', { 'X-OpenWebUI-Something-New': '1' }],
     ['by its signed user token alone', { 'x-openwebui-user-jwt': 'a.b.c' }],
     ['by the headers of its connection', { 'X-Backstory-Chat': 'c1', 'X-Backstory-Task': '' }],
     ['by one connection header, although it is empty', { 'X-Backstory-User-Parent': '' }],
-  ])('%s', (_, headers) => {
+  ])('Open WebUI is recognized %s', (_, headers) => {
     const traits = { isOpenWebUi: true, hasShortLines: true, receivesMarkers: true }
     expect(client(headers)).toEqual({ ...DEFAULT_CLIENT_TRAITS, ...traits })
   })
@@ -41,21 +41,24 @@ describe('recognizes Open WebUI', () => {
     ],
     ['a gateway header for a single request', { 'x-backstory-unsupported': 'note' }],
     ['X-Backstory-User alone, which any client may send', { 'X-Backstory-User': 'u1' }],
-  ])('does not recognize it by %s', (_, headers) => {
+  ])('Open WebUI is not recognized by %s', (_, headers) => {
     expect(client(headers)).toEqual(DEFAULT_CLIENT_TRAITS)
   })
 })
 
-describe('markers', () => {
+describe('whether an answer gets a marker', () => {
   test.each<readonly [Markers, Pairs, boolean]>([
     ['auto', {}, false],
     ['auto', OPEN_WEBUI, true],
     ['always', {}, true],
     ['never', OPEN_WEBUI, false],
     ['always', { 'x-backstory-task': 'title_generation' }, false],
-  ])('MARKERS=%s, client with headers %j: %s', (markers, headers, receivesMarkers) => {
-    expect(client(headers, HI, markers).receivesMarkers).toBe(receivesMarkers)
-  })
+  ])(
+    'MARKERS=%s, client with headers %j: markers in answers %s',
+    (markers, headers, receivesMarkers) => {
+      expect(client(headers, HI, markers).receivesMarkers).toBe(receivesMarkers)
+    },
+  )
 
   test.each<readonly [string, JsonObject, boolean]>([
     ['JSON', { response_format: { type: 'json_object' } }, false],
@@ -65,13 +68,13 @@ describe('markers', () => {
     ['several answers', { n: 2 }, false],
     ['plain text', { n: 1, response_format: { type: 'text' }, text: { verbosity: 'low' } }, true],
     ['fields that are null', { n: null, response_format: null, text: null }, true],
-  ])('in an answer with %s', (_, more, receivesMarkers) => {
+  ])('markers are written in an answer with %s', (_, more, receivesMarkers) => {
     expect(client(OPEN_WEBUI, { ...HI, ...more }).receivesMarkers).toBe(receivesMarkers)
   })
 })
 
-describe('task requests', () => {
-  test('are recognized by X-Backstory-Task, whatever their body (C128)', () => {
+describe('recognizing task requests of Open WebUI', () => {
+  test('task requests are recognized by X-Backstory-Task, whatever their body (C128)', () => {
     const headers = { 'X-Backstory-Task': 'my_own_task' }
     expect(client(headers)).toMatchObject({
       isTask: true,
@@ -80,7 +83,7 @@ describe('task requests', () => {
     })
   })
 
-  test('are not recognized by an empty header or an unfilled template', () => {
+  test('task requests are not recognized by an empty header or an unfilled template', () => {
     expect(client({ 'X-Backstory-Task': '' }).isTask).toBe(false)
     expect(client({ 'X-Backstory-Task': '{{TASK}}' }).isTask).toBe(false)
   })
@@ -138,7 +141,7 @@ describe('task requests', () => {
       'a review, as a response',
       { instructions: "You are Open WebUI's private memory reviewer.", input: 'hi' },
     ],
-  ])('are recognized by their prompt: %s', (_, body) => {
+  ])('task requests are recognized by their prompt: %s', (_, body) => {
     expect(client({}, body).isTask).toBe(true)
   })
 
@@ -161,12 +164,12 @@ describe('task requests', () => {
     ['an empty body', {}],
     ['values of wrong types', { messages: [7, null], input: {}, instructions: 5 }],
     ['parts of wrong types', { messages: [{ content: [null] }, { content: [{ text: 5 }] }] }],
-  ])('are not confused with %s', (_, body) => {
+  ])('task requests are not confused with %s', (_, body) => {
     expect(client({}, body).isTask).toBe(false)
   })
 })
 
-test('recognizes a temporary chat by its id', () => {
+test('a temporary chat is recognized by its id', () => {
   expect(client({ 'X-OpenWebUI-Chat-Id': 'local:s1' }).isTemporary).toBe(true)
   expect(client({ 'X-Backstory-Chat': 'local:s1' }).isTemporary).toBe(true)
   expect(client({ 'X-Backstory-Chat': 'channel:c1' }).isTemporary).toBe(false)
@@ -179,7 +182,7 @@ interface RecordedRequest {
   readonly body: JsonObject | null
 }
 
-describe.skipIf(!sharedExists)('detects recorded requests of Open WebUI', () => {
+describe.skipIf(!sharedExists)('recorded requests of Open WebUI are detected', () => {
   const recorded = sharedExists
     ? readShared('fixtures/open-webui/requests.jsonl')
         .toString()
@@ -216,7 +219,7 @@ describe.skipIf(!sharedExists)('detects recorded requests of Open WebUI', () => 
   })
 })
 
-test('writes no markers with REMEMBER=off', () => {
+test('REMEMBER=off writes no markers', () => {
   const headers = new Headers({ 'x-backstory-chat': 'c' })
   const settings = { MARKERS: 'always', REMEMBER: 'off' } as const
   expect(detectClient(headers, { messages: [] }, settings).receivesMarkers).toBe(false)

@@ -24,7 +24,7 @@ const REQUEST: JsonObject = {
   instructions: 'SYS',
 }
 
-test('shortens lines for any client with aiohttp and changes nothing else', () => {
+test('lines are shortened for any client with aiohttp, which changes nothing else', () => {
   const settings = { MARKERS: 'auto', REMEMBER: 'on' } as const
   const detect = (headers: Record<string, string>) =>
     detectClient(new Headers(headers), REQUEST, settings)
@@ -34,11 +34,11 @@ test('shortens lines for any client with aiohttp and changes nothing else', () =
   }
 })
 
-describe('recognizes a Responses request of Open WebUI', () => {
+describe('recognizing a Responses request of Open WebUI', () => {
   const matches = (body: JsonObject, headers: Record<string, string> = AIOHTTP) =>
     looksLikeOpenWebUiRequest(new Headers(headers), body)
 
-  test('at the start and in a tool loop with previous_response_id', () => {
+  test('a Responses request of Open WebUI is recognized at the start and in a tool loop with previous_response_id', () => {
     expect(matches(REQUEST)).toBe(true)
     expect(matches({ ...REQUEST, previous_response_id: 'resp_a', reasoning_effort: 'high' })).toBe(
       true,
@@ -52,11 +52,11 @@ describe('recognizes a Responses request of Open WebUI', () => {
     ['has a message without a type', { input: [{ role: 'user', content: 'R1' }] }],
     ['sends items with ids', { input: [{ ...message('user', 'R1', 'input_text'), id: 'msg_1' }] }],
     ['sends reasoning', { input: [{ type: 'reasoning', summary: [] }] }],
-  ])('but not if it %s', (_, more) => {
+  ])("a request is not recognized as Open WebUI's if it %s", (_, more) => {
     expect(matches({ ...REQUEST, ...more })).toBe(false)
   })
 
-  test('but not from another HTTP library', () => {
+  test("a request of another HTTP library is not recognized as Open WebUI's", () => {
     expect(matches(REQUEST, {})).toBe(false)
   })
 })

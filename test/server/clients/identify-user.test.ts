@@ -64,11 +64,11 @@ function getRejection(run: () => unknown) {
 }
 
 describe('with OPEN_WEBUI_JWT_SECRET', () => {
-  test('returns the user of the signed token (C129)', () => {
+  test('with OPEN_WEBUI_JWT_SECRET, the gateway returns the user of the signed token (C129)', () => {
     expect(signed(token())).toBe('user-1')
   })
 
-  test('accepts a token up to one minute after its expiry', () => {
+  test('with OPEN_WEBUI_JWT_SECRET, the gateway accepts a token up to one minute after its expiry', () => {
     expect(signed(token({ claims: { ...CLAIMS, exp: IAT - 60 } }))).toBe('user-1')
     const late = token({ claims: { ...CLAIMS, exp: IAT - 61 } })
     expect(getRejection(() => signed(late))).toMatch(/has expired.*Compare the clocks/)
@@ -93,12 +93,12 @@ describe('with OPEN_WEBUI_JWT_SECRET', () => {
     ['whose claims are not an object', token({ claims: [] })],
     ['with an additional part', `${token()}.x`],
     ['that is not a token', 'user-1'],
-  ])('rejects a token %s', (_, jwt) => {
+  ])('with OPEN_WEBUI_JWT_SECRET, the gateway rejects a token %s', (_, jwt) => {
     expect(getRejection(() => signed(jwt))).toMatch(/FORWARD_USER_INFO_HEADER_JWT_SECRET/)
     expect(getRejection(() => signed(jwt, { usesStoredData: false }))).toMatch(/is not valid/)
   })
 
-  test('requires a token only if the request uses stored data', () => {
+  test('with OPEN_WEBUI_JWT_SECRET, the gateway requires a token only if the request uses stored data', () => {
     const unsigned = { 'X-OpenWebUI-User-Id': 'user-1', 'X-Backstory-User': 'user-1' }
     expect(getRejection(() => identify(unsigned, { trust: 'on' }))).toMatch(
       /ENABLE_FORWARD_USER_INFO_HEADERS=true/,
@@ -109,7 +109,7 @@ describe('with OPEN_WEBUI_JWT_SECRET', () => {
 })
 
 describe('without OPEN_WEBUI_JWT_SECRET', () => {
-  test('ignores all user headers, signed or not (C129)', () => {
+  test('without OPEN_WEBUI_JWT_SECRET, the gateway ignores all user headers, signed or not (C129)', () => {
     const headers = {
       'X-OpenWebUI-User-Jwt': token(),
       'X-OpenWebUI-User-Id': 'user-1',
@@ -119,14 +119,14 @@ describe('without OPEN_WEBUI_JWT_SECRET', () => {
   })
 
   const trustsHeaders = { secret: null, trust: 'on' } as const
-  test('accepts user headers with TRUST_USER_HEADERS=on (C129)', () => {
+  test('without OPEN_WEBUI_JWT_SECRET, the gateway accepts user headers with TRUST_USER_HEADERS=on (C129)', () => {
     expect(identify({ 'X-OpenWebUI-User-Id': 'a' }, trustsHeaders)).toBe('a')
     expect(identify({ 'X-Backstory-User': 'b', 'X-OpenWebUI-User-Id': 'a' }, trustsHeaders)).toBe(
       'b',
     )
   })
 
-  test('ignores empty and unfilled headers', () => {
+  test('without OPEN_WEBUI_JWT_SECRET, the gateway ignores empty and unfilled headers', () => {
     expect(identify({ 'X-Backstory-User': '', 'X-OpenWebUI-User-Id': 'a' }, trustsHeaders)).toBe(
       'a',
     )

@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const listed = async () => (await listModels(gateway.dependencies, 1000))['data']
 
-test('lists models of upstreams that answer in time, and all configured names', async () => {
+test('GET /v1/models lists the models of upstreams that answer in time, and all configured names', async () => {
   quick.behave = answerJson(200, { data: [{ id: 'a', context_length: 5 }] })
   expect(await listed()).toEqual([
     { id: 'best', object: 'model', created: 0, owned_by: 'backstory' },
@@ -42,7 +42,7 @@ test('lists models of upstreams that answer in time, and all configured names', 
   await slow.received[0]?.aborted
 })
 
-test('does not wait for an upstream that stops in the middle of its answer', async () => {
+test('GET /v1/models does not wait for an upstream that stops in the middle of its answer', async () => {
   quick.behave = (response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.write('{"data":[')
@@ -53,7 +53,7 @@ test('does not wait for an upstream that stops in the middle of its answer', asy
   ])
 })
 
-test('drops models without an id, names that are null, and unknown fields', async () => {
+test('GET /v1/models drops models without an id, names that are null, and unknown fields', async () => {
   quick.behave = answerJson(200, {
     data: [
       { id: 7 },
@@ -69,7 +69,7 @@ test('drops models without an id, names that are null, and unknown fields', asyn
   ])
 })
 
-test('lists a model of two upstreams once, with the fields of the first', async () => {
+test('GET /v1/models lists a model of two upstreams once, with the fields of the first', async () => {
   quick.behave = answerJson(200, { data: [{ id: 'a', name: 'First' }] })
   slow.behave = answerJson(200, { data: [{ id: 'a', name: 'Second' }, { id: 'ab' }] })
   expect(await listed()).toMatchObject([

@@ -41,7 +41,7 @@ describe.each([
   '/conversations/CONVERSATION/items',
   '/chat/completions',
   '/chat/completions/CHAT/messages',
-])('a page of %s', (path) => {
+])('paging parameters of %s', (path) => {
   test.each<[string, ...Refusal]>([
     ['limit=0', 400, 'integer_below_min_value', 'limit', />= 1, but got 0/],
     ['limit=101', 400, 'integer_above_max_value', 'limit', /<= 100, but got 101/],
@@ -50,7 +50,7 @@ describe.each([
     ['limit=1.5', 400, 'invalid_type', 'limit', /expected an integer/],
     ['order=sideways', 400, 'invalid_value', 'order', /'sideways'.*'asc', 'desc'/],
     ['after=unknown', 400, 'invalid_value', 'after', /there is no 'unknown' in this list/],
-  ])('with %s is rejected', async (query, ...refusal) => {
+  ])('a page of stored objects with %s is rejected', async (query, ...refusal) => {
     await expectRejection('GET', `${path}?${query}`, undefined, refusal)
   })
 })

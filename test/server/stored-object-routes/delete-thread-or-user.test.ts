@@ -46,21 +46,24 @@ async function saveTurn(fields: Partial<NewTurn> = {}): Promise<NewTurn> {
 const isStored = async (turn: NewTurn) =>
   (await gateway.dependencies.store.loadChain(turn, turn.id)) !== null
 
-describe('DELETE /v1/memory/turns/{id}', () => {
+describe('DELETE /v1/memory/turns/{id} deletes a thread', () => {
   test.each([
     ['a response', responseId],
     ['a chat completion', completionId],
     ['a marker', (id: string) => id],
-  ])('deletes all turns of the conversation, named by the id of %s', async (_, toId) => {
-    const first = await saveTurn()
-    const second = await saveTurn(nextTurn(first, { id: gateway.dependencies.newTurnId() }))
-    const other = await saveTurn()
-    expect(await remove(`turns/${toId(second.id)}`)).toEqual(deletedTurns(2))
-    expect(await Promise.all([first, second, other].map(isStored))).toEqual([false, false, true])
-    expect((await remove(`turns/${toId(second.id)}`)).status).toBe(404)
-  })
+  ])(
+    'deleting a thread deletes all turns of the conversation, named by the id of %s',
+    async (_, toId) => {
+      const first = await saveTurn()
+      const second = await saveTurn(nextTurn(first, { id: gateway.dependencies.newTurnId() }))
+      const other = await saveTurn()
+      expect(await remove(`turns/${toId(second.id)}`)).toEqual(deletedTurns(2))
+      expect(await Promise.all([first, second, other].map(isStored))).toEqual([false, false, true])
+      expect((await remove(`turns/${toId(second.id)}`)).status).toBe(404)
+    },
+  )
 
-  test('deletes branches and clones, too, and counts them', async () => {
+  test('deleting a thread deletes branches and clones, too, and counts them', async () => {
     const next = (turn: NewTurn) =>
       saveTurn(nextTurn(turn, { id: gateway.dependencies.newTurnId() }))
     const first = await saveTurn()
@@ -71,7 +74,7 @@ describe('DELETE /v1/memory/turns/{id}', () => {
     expect(await Promise.all(all.map(isStored))).toEqual(all.map(() => false))
   })
 
-  test('makes a deleted response return 404', async () => {
+  test('deleting a thread makes a deleted response return 404', async () => {
     const headers = { authorization: 'Bearer key-1' }
     const created = await gateway.post('/v1/responses', { model: 'demo', input: 'hi' }, headers)
     const { id } = (await created.json()) as { readonly id: string }
@@ -80,7 +83,7 @@ describe('DELETE /v1/memory/turns/{id}', () => {
     expect(again.status).toBe(404)
   })
 
-  test('does not delete a turn of another tenant', async () => {
+  test('deleting a thread does not delete a turn of another tenant', async () => {
     const turn = await saveTurn()
     const message = `Nothing is remembered of '${turn.id}'.`
     expect(await remove(`turns/${turn.id}`, 'key-2')).toEqual({
@@ -97,7 +100,7 @@ describe('DELETE /v1/memory/turns/{id}', () => {
     '01k9z6n1n0zzzzzzzzzz',
     '01K9Z6N1N0ZZZZZZZZZZX',
     'resp_chatcmpl-01K9Z6N1N0ZZZZZZZZZZ',
-  ])('rejects an id of an unknown kind: %s', async (id) => {
+  ])('an id of an unknown kind is rejected: %s', async (id) => {
     const { status, body } = await remove(`turns/${id}`)
     expect(status).toBe(400)
     expect(body).toEqual({
@@ -111,8 +114,8 @@ describe('DELETE /v1/memory/turns/{id}', () => {
   })
 })
 
-describe('DELETE /v1/memory/users/{user}', () => {
-  test('deletes all turns of the user and none of others', async () => {
+describe('DELETE /v1/memory/users/{user} deletes a user', () => {
+  test('deleting a user deletes all turns of the user and none of others', async () => {
     const user = 'a/b c@d.e?%ü'
     const own = [await saveTurn({ user }), await saveTurn({ user })]
     const others = [
@@ -127,7 +130,7 @@ describe('DELETE /v1/memory/users/{user}', () => {
   })
 })
 
-describe('a caller with a user', () => {
+describe('deletion requests of a caller with a user', () => {
   const deleteAsAnn = (
     path: string,
     parameters: Readonly<Record<string, string>>,
@@ -140,7 +143,7 @@ describe('a caller with a user', () => {
     return route?.handle(request, world ?? gateway.dependencies)
   }
 
-  test('may delete its own data, but not that of another user', async () => {
+  test('a caller with a user may delete its own data, but not that of another user', async () => {
     const [own, other] = [await saveTurn({ user: 'ann' }), await saveTurn({ user: 'bob' })]
     await expect(deleteAsAnn('/memory/users/:user', { user: 'bob' })).rejects.toMatchObject({
       failure: { status: 403, code: 'insufficient_permissions', param: 'user' },
@@ -149,7 +152,7 @@ describe('a caller with a user', () => {
     expect([await isStored(own), await isStored(other)]).toEqual([false, true])
   })
 
-  test('finds only turns of its user', async () => {
+  test('a caller with a user finds only turns of its user', async () => {
     const [own, other, withoutUser] = [
       await saveTurn({ user: 'ann' }),
       await saveTurn({ user: 'bob' }),
@@ -164,8 +167,8 @@ describe('a caller with a user', () => {
     expect(await isStored(other)).toBe(true)
   })
 
-  test('gets status 503 if the store fails', async () => {
-    const recall = { forgetUser: () => Promise.reject(new Error('The connection was lost.')) }
+  test('a caller with a user gets status 503 if the store fails', async () => {
+    const recall = { deleteUser: () => Promise.reject(new Error('The connection was lost.')) }
     const withFailingStore = { ...gateway.dependencies, recall } as unknown as GatewayDependencies
     await expect(
       deleteAsAnn('/memory/users/:user', { user: 'ann' }, withFailingStore),

@@ -46,8 +46,8 @@ interface Body {
 const CAT = 'The cat is called Tom'
 const textsOf = ({ body }: { readonly body: Body }) => body.data.map(({ text }) => text)
 
-describe('a fact', () => {
-  test('C59: is created, read and deleted', async () => {
+describe('creating, reading and deleting a fact', () => {
+  test('C59: a fact is created, read and deleted', async () => {
     const until = Math.floor(Date.now() / 1000) + 1000
     const said = { text: ` ${CAT} `, area: 'pets', importance: 0.7, valid_until: until }
     const { status, body } = await send('POST', '', said)
@@ -75,14 +75,14 @@ describe('a fact', () => {
     expect((await send('DELETE', `/${body.id}`)).status).toBe(404)
   })
 
-  test('C59: that is stored already is renewed', async () => {
+  test('C59: a fact that is stored already is renewed', async () => {
     const { body } = await send('POST', '', { text: CAT })
     const again = await send('POST', '', { text: 'The CAT is called Tom!', importance: 1 })
     expect(again.body).toMatchObject({ id: body.id, text: CAT, importance: 1 })
     expect(textsOf(await send('GET', ''))).toEqual([CAT])
   })
 
-  test('may belong to one conversation only', async () => {
+  test('a fact may belong to one conversation only', async () => {
     const headers = { authorization: 'Bearer key-1', 'x-backstory-user': user }
     const made = await gateway.post('/v1/conversations', {}, headers)
     const { id } = (await made.json()) as { readonly id: string }
@@ -96,8 +96,8 @@ describe('a fact', () => {
   })
 })
 
-describe('a list of facts', () => {
-  test('has pages', async () => {
+describe('listing and searching facts', () => {
+  test('a list of facts has pages', async () => {
     const texts = ['One cat is black', 'Two dogs are brown', 'Three birds sing']
     for (const text of texts) await send('POST', '', { text })
     const first = await send('GET', '?limit=2&order=asc')
@@ -109,7 +109,7 @@ describe('a list of facts', () => {
     expect(textsOf(await send('GET', ''))).toEqual(texts.toReversed())
   })
 
-  test('has the best matches of a search first', async () => {
+  test('a list of facts has the best matches of a search first', async () => {
     const texts = ['The dog is called Rex', 'The cat is called Tom', 'It rains in Graz']
     for (const text of texts) await send('POST', '', { text })
     const found = textsOf(await send('GET', '?query=what+is+the+cat+called'))
@@ -118,7 +118,7 @@ describe('a list of facts', () => {
     expect(textsOf(await send('GET', '?query=cat+dog&limit=1'))).toHaveLength(1)
   })
 
-  test('can be deleted completely', async () => {
+  test('a list of facts can be deleted completely', async () => {
     await send('POST', '', { text: CAT })
     await send('POST', '', { text: CAT }, { user: `${user}-2` })
     const deleted = await send('DELETE', '')
@@ -128,7 +128,7 @@ describe('a list of facts', () => {
   })
 })
 
-describe('an invalid request is rejected and stores nothing', () => {
+describe('invalid requests about facts are rejected and store nothing', () => {
   test.each([
     [{}, 'text', 'missing_required_parameter'],
     [{ text: 7 }, 'text', 'invalid_type'],
@@ -146,7 +146,7 @@ describe('an invalid request is rejected and stores nothing', () => {
     [{ text: CAT, conversation: 'resp_1' }, 'conversation', 'invalid_value'],
     [{ text: CAT, conversation: 7 }, 'conversation', 'invalid_type'],
     [{ text: CAT, importence: 1 }, 'importence', 'unknown_parameter'],
-  ])('%j', async (body, param, code) => {
+  ])('a fact with the body %j is rejected', async (body, param, code) => {
     expect(await send('POST', '', body)).toMatchObject({
       status: 400,
       body: { error: { param, code } },
@@ -165,11 +165,11 @@ describe('an invalid request is rejected and stores nothing', () => {
     ['?query=cat&limit=101', 'limit'],
     ['?query=cat&conversation=1', 'conversation'],
     ['/resp_1', 'id'],
-  ])('GET %s', async (path, param) => {
+  ])('GET %s is rejected', async (path, param) => {
     expect(await send('GET', path)).toMatchObject({ status: 400, body: { error: { param } } })
   })
 
-  test('with an unknown conversation', async () => {
+  test('a fact of an unknown conversation is rejected', async () => {
     const { status } = await send('POST', '', { text: CAT, conversation: 'conv_1' })
     expect(status).toBe(404)
   })
@@ -198,7 +198,7 @@ test('facts are deleted with their user', async () => {
   expect(textsOf(await send('GET', ''))).toEqual([])
 })
 
-test('a database that does not answer gives status 503', async () => {
+test('a request about facts gets status 503 if the database does not answer', async () => {
   const fail = () => Promise.reject(new Error('The connection was lost.'))
   const { facts } = gateway.dependencies
   const { searchFacts } = facts

@@ -74,7 +74,7 @@ async function measureGrowth({ bytes, sendQuestion }: Exchange): Promise<number>
   return ((await storedBytes()) - before) / unique
 }
 
-test('does not store tools and instructions of a chain of responses again', async () => {
+test('tools and instructions of a chain of responses are not stored again', async () => {
   const tools = [{ type: 'function' as const, name: 'f', strict: false, parameters }]
   let previous: string | null = null
   const ratio = await measureGrowth({
@@ -96,7 +96,7 @@ test('does not store tools and instructions of a chain of responses again', asyn
   expect(read).toMatchObject({ instructions, tools: [{ name: 'f', parameters }] })
 }, 120_000)
 
-test('does not store earlier items of a conversation again', async () => {
+test('earlier items of a conversation are not stored again', async () => {
   const { id } = await gateway.openai.conversations.create()
   const ratio = await measureGrowth({
     bytes: 0,
@@ -108,7 +108,7 @@ test('does not store earlier items of a conversation again', async () => {
   expect(ratio).toBeLessThan(1.2)
 }, 120_000)
 
-test('does not store earlier messages again when a chat client resends them', async () => {
+test('earlier messages are not stored again when a chat client resends them', async () => {
   const tools = [{ type: 'function' as const, function: { name: 'f', parameters } }]
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'system', content: instructions }]
   const ratio = await measureGrowth({
@@ -125,7 +125,7 @@ test('does not store earlier messages again when a chat client resends them', as
   expect(ratio).toBeLessThan(1.2)
 }, 120_000)
 
-test('does not store earlier items again when a Responses client resends them', async () => {
+test('earlier items are not stored again when a Responses client resends them', async () => {
   const input: OpenAI.Responses.ResponseInputItem[] = []
   const ratio = await measureGrowth({
     bytes: 0,

@@ -30,7 +30,7 @@ function turn(fields: Partial<StoredTurn>): StoredTurn {
 const renderItems = (chain: readonly StoredTurn[], lastPart: 'question' | 'answer' = 'answer') =>
   listTurnItems(chain, lastPart, []).map((item) => item.render())
 
-test('renders input items with input parts and output items with output parts', () => {
+test('listed input items have input parts, and output items have output parts', () => {
   const output: Item = { type: 'function_call_output', call_id: 'c', output: 'text' }
   const native = { chat: { name: 'x' } }
   expect(
@@ -54,12 +54,12 @@ test('renders input items with input parts and output items with output parts', 
   ])
 })
 
-test('marks the last output item of an incomplete turn as incomplete', () => {
+test('the last output item of an incomplete turn is listed as incomplete', () => {
   const cut = turn({ state: 'incomplete', output: [assistant('a'), assistant('b')] })
   expect(renderItems([cut]).map((item) => item['status'])).toEqual(['completed', 'incomplete'])
 })
 
-test('omits the output of the last turn when only input is requested', () => {
+test('the output of the last turn is not listed when only input is requested', () => {
   const first = turn({ input: [user('a')], output: [assistant('b')] })
   const last = turn({ id: '02JZZZZZZZZZZZZZZZZZ', input: [user('c')], output: [assistant('d')] })
   expect(renderItems([first, last], 'question')).toHaveLength(3)
@@ -79,7 +79,7 @@ const anyChain = fc
     }),
   )
 
-test('gives every item a unique id that does not change when turns are added', () => {
+test('every listed item has a unique id that does not change when turns are added', () => {
   fc.assert(
     fc.property(anyChain, (chain) => {
       const ids = (turns: readonly StoredTurn[]) =>

@@ -91,7 +91,7 @@ function count(table: string) {
   return { name: null, sql: `select count(*) as "left" from ${table}`, parameters: [] }
 }
 
-describe.each(DATABASES)('over %s', (_, open) => {
+describe.each(DATABASES)('two gateways on one database, over %s', (_, open) => {
   test('two gateways return at once what was written to either, and nothing that was deleted', async () => {
     const database = await open()
     const pair = await startPair(database.url)

@@ -4,7 +4,7 @@ import { startGateway } from '../../support/gateway.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
 import { DATABASES, DEMO } from './databases.ts'
 
-describe.each(DATABASES)('over %s', (_, open) => {
+describe.each(DATABASES)('replicas on one database, over %s', (_, open) => {
   let database: TestDatabase
   let one: Awaited<ReturnType<typeof startGateway>>
   let other: Awaited<ReturnType<typeof startGateway>>

@@ -70,7 +70,7 @@ function openConnection(): TestConnection {
   return { listener, frames, closes, say, ask, answers }
 }
 
-test('simultaneous requests are answered one after the other', async () => {
+test('simultaneous WebSocket requests are answered one after the other', async () => {
   const { say, frames, answers } = openConnection()
   for (const text of ['one', 'two', 'three']) say(create(`/say ${text}`))
   await answers(3)
@@ -164,7 +164,7 @@ function messageOf(one: Message, previous: string | null): JsonObject | string {
   })
 }
 
-test('any messages sent at once: one valid answer for each, in order', async () => {
+test('any messages that are sent at once get one valid answer each, in order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(said, { minLength: 1, maxLength: 8 }), async (list) => {
       const { say, frames, answers, listener } = openConnection()

@@ -9,7 +9,7 @@ import { connect, create } from '../../support/socket-client.ts'
 import { answerSse, startUpstream, type Upstream } from '../../support/upstream.ts'
 import { answerWith } from '../../support/answer-formats.ts'
 
-describe.each(HOSTS)('on %s', (name, start) => {
+describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
   let upstream: Upstream
   let host: Host
   beforeAll(async () => {
@@ -165,7 +165,7 @@ describe.each(HOSTS)('on %s', (name, start) => {
   })
 })
 
-describe.each(HOSTS)('with keys, on %s', (_, start) => {
+describe.each(HOSTS)('the WebSocket endpoint with keys, on %s', (_, start) => {
   test('the key is checked before the connection opens', async () => {
     const host = await start({ BACKSTORY_KEYS: 'ada:sk-one' })
     await expect(connect(host.url)).rejects.toThrow('401')

@@ -8,7 +8,7 @@ async function rows(engine: Engine, sql: string): Promise<unknown> {
   return found
 }
 
-test('applies every file once, however often it runs', async () => {
+test('migrations apply every file once, however often they run', async () => {
   const engine = await openNodeSqlite(':memory:')
   const first = {
     name: '1.sql',
@@ -29,7 +29,7 @@ test('applies every file once, however often it runs', async () => {
   await engine.close()
 })
 
-test('leaves no trace of a file that fails, and tries it again the next time', async () => {
+test('a migration that fails leaves no changes, and is tried again the next time', async () => {
   const engine = await openNodeSqlite(':memory:')
   const broken = { name: '1.sql', sql: 'create table a (n integer);\ninsert into b values (1);' }
   await expect(migrate(engine, [broken])).rejects.toThrow('no such table: b')
@@ -39,13 +39,13 @@ test('leaves no trace of a file that fails, and tries it again the next time', a
   await engine.close()
 })
 
-test('reads the files of the repository in their order', () => {
+test('the migrations of the repository are read in the order of their names', () => {
   const names = readMigrations().map(({ name }) => name)
   expect(names[0]).toBe('0001_turns.sql')
   expect(names).toEqual(names.toSorted())
 })
 
-test('sets the last use of older turns to their start', async () => {
+test('a migration sets the last use of older turns to their start', async () => {
   const engine = await openNodeSqlite(':memory:')
   const all = readMigrations()
   await migrate(

@@ -51,7 +51,7 @@ test('a turn that is written while its user is deleted, and not committed yet, i
   const opening = createTurnStore(slow).openTurn(turn)
   await writeGate.opened
 
-  const forgetting = createRecallStore(engine).forgetUser(alice.tenant, alice.user, NOW)
+  const forgetting = createRecallStore(engine).deleteUser(alice.tenant, alice.user, NOW)
   await Promise.race([forgetting, somebodyWaits()])
   release.open()
   expect(await forgetting).toBe(1)

@@ -15,14 +15,14 @@ const LONG = JSON.stringify('A page of words that repeat, as those of a page do.
 const RINGS: readonly (readonly [string, readonly StorageKey[]])[] = [
   ['without a key', []],
   ['with a key', [NEW]],
-  ['with several', [NEW, OLD]],
+  ['with several keys', [NEW, OLD]],
 ]
 
-describe.each(RINGS)('%s', (_, keys) => {
+describe.each(RINGS)('storage cipher %s', (_, keys) => {
   const { encrypt, decrypt } = createStorageCipher(keys)
   const again = (text: string) => decrypt(encrypt(text, PLACE), PLACE)
 
-  test('decrypts any JSON to the original text', () => {
+  test('any JSON is decrypted to the original text', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(again(json)).toBe(json)
@@ -30,7 +30,7 @@ describe.each(RINGS)('%s', (_, keys) => {
     )
   })
 
-  test('decrypts any UTF-16 text, short and long', () => {
+  test('any UTF-16 text is decrypted to the original, short or long', () => {
     const text = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(String.fromCharCode) })
     fc.assert(
       fc.property(text, fc.constantFrom(1, 3_000), (text, times) => {
@@ -40,7 +40,7 @@ describe.each(RINGS)('%s', (_, keys) => {
     )
   })
 
-  test('decrypts a text that looks as if it were encrypted', () => {
+  test('a text that looks as if it were encrypted is decrypted to the original', () => {
     const looks = fc.constantFrom('z1:', 's1:new:', 'sz1:old:', 's1:', 's', 'z', '')
     fc.assert(
       fc.property(looks, fc.string({ unit: 'binary' }), (beginning, rest) => {
@@ -49,21 +49,21 @@ describe.each(RINGS)('%s', (_, keys) => {
     )
   })
 
-  test('returns only text that columns accept', () => {
+  test('an encrypted text contains only characters that columns accept', () => {
     for (const text of [HELLO, LONG, JSON.stringify('\0\ud800')]) {
       expect(encrypt(text, PLACE)).toMatch(/^[\x20-\x7e]+$/)
     }
   })
 })
 
-describe('without a key', () => {
+describe('storage cipher without a key', () => {
   const { encrypt, decrypt } = createStorageCipher([])
 
-  test('a text is stored as it is, short or long', () => {
+  test('without a key, a text is stored as it is, short or long', () => {
     for (const text of [HELLO, LONG]) expect(encrypt(text, PLACE)).toBe(text)
   })
 
-  test('encrypted and damaged texts cannot be read', () => {
+  test('without a key, encrypted and damaged texts cannot be read', () => {
     for (const text of [
       createStorageCipher([OLD]).encrypt(HELLO, PLACE),
       's1:a:',
@@ -76,10 +76,10 @@ describe('without a key', () => {
   })
 })
 
-describe('with a key', () => {
+describe('storage cipher with a key', () => {
   const { encrypt, decrypt } = createStorageCipher([NEW])
 
-  test('the ciphertext shows nothing of the text, and differs each time', () => {
+  test('with a key, the ciphertext shows nothing of the text, and differs each time', () => {
     for (const text of [HELLO, LONG]) {
       const ciphertext = encrypt(text, PLACE)
       expect(ciphertext).not.toContain('hello')
@@ -88,14 +88,14 @@ describe('with a key', () => {
     }
   })
 
-  test('a long text is compressed, unless that is no gain', () => {
+  test('with a key, a long text is compressed, unless that is no gain', () => {
     expect(encrypt(LONG, PLACE).length).toBeLessThan(0.1 * LONG.length)
     const picture = JSON.stringify(Buffer.from(noise(60_000)).toString('base64'))
     expect(encrypt(picture, PLACE)).toMatch(/^s1:/)
     expect(encrypt(picture, PLACE).length).toBeLessThan(1.35 * picture.length)
   })
 
-  test('a changed ciphertext cannot be decrypted', () => {
+  test('with a key, a changed ciphertext cannot be decrypted', () => {
     const { length } = encrypt(HELLO, PLACE)
     const place = fc.nat(length - 1)
     const char = fc.constantFrom('A', 'Z', 'a', 'z', '0', '9', '-', '_', ':', '{')
@@ -113,7 +113,7 @@ describe('with a key', () => {
     expect(decrypt(encrypt(HELLO, PLACE).replace('s1', 'sz1'), PLACE)).toBeNull()
   })
 
-  test('a ciphertext of another row cannot be decrypted', () => {
+  test('with a key, a ciphertext of another row cannot be decrypted', () => {
     const ciphertext = encrypt(HELLO, PLACE)
     const others: readonly Partial<RowLocation>[] = [
       { tenant: 'u' },
@@ -126,19 +126,19 @@ describe('with a key', () => {
     expect(decrypt(ciphertext, PLACE)).toBe(HELLO)
   })
 
-  test('another key with the same id cannot decrypt', () => {
+  test('with a key, another key with the same id cannot decrypt', () => {
     const other = createStorageCipher([{ ...NEW, key: OLD.key }])
     expect(other.decrypt(encrypt(HELLO, PLACE), PLACE)).toBeNull()
   })
 
-  test('a plain text can still be read', () => {
+  test('with a key, a plain text can still be read', () => {
     expect(decrypt(HELLO, PLACE)).toBe(HELLO)
     const looksSealed = 's1:new:'
     expect(decrypt(createStorageCipher([]).encrypt(looksSealed, PLACE), PLACE)).toBe(looksSealed)
   })
 })
 
-test('a new key in front encrypts, and the old ones still decrypt', () => {
+test('a new first key encrypts, and the old keys still decrypt', () => {
   const before = createStorageCipher([OLD]).encrypt(HELLO, PLACE)
   const ring = createStorageCipher([NEW, OLD])
   const after = ring.encrypt(HELLO, PLACE)

@@ -22,7 +22,7 @@ const NOT_THERE = () => {
 }
 const QUIET = () => {}
 
-describe.each(ENGINES.slice(1))('on %s', (_, open) => {
+describe.each(ENGINES.slice(1))('re-encryption of stored texts on %s', (_, open) => {
   let engine: Engine
   beforeAll(async () => {
     engine = await open()

@@ -53,14 +53,14 @@ const keysOf = (...turnIds: readonly string[]) => ({
   fingerprints: [],
 })
 
-describe('texts of a missing key', () => {
+describe('texts whose key is missing', () => {
   beforeEach(async () => {
     await storeTurn(storesWith(OLD), first, 'a')
     await storeTurn(storesWith(NEW, OLD), second, 'b')
     counts = []
   })
 
-  test('are left out of a chain, and nothing else is (C9, C109)', async () => {
+  test('texts of a missing key are left out of a chain, and nothing else is (C9, C109)', async () => {
     const { store } = storesWith(NEW)
     const [old, recent] = (await store.loadChain(OWNER, second.id)) ?? []
     expect(old).toMatchObject({ id: first.id, request: {}, input: [], output: [] })
@@ -69,7 +69,7 @@ describe('texts of a missing key', () => {
     expect(counts).toEqual([4])
   })
 
-  test('do not prevent turns from being found', async () => {
+  test('texts of a missing key do not prevent turns from being found', async () => {
     const { recall, archive } = storesWith(NEW)
     const found = (await recall.findTurns(keysOf(first.id, second.id))).turns
     expect(found.map(({ id }) => id)).toEqual([second.id])
@@ -89,7 +89,7 @@ describe('texts of a missing key', () => {
     expect(counts).toEqual([3, 1, 3])
   })
 
-  test('are all texts if there is no key at all', async () => {
+  test('all encrypted texts are unreadable if there is no key at all', async () => {
     const { store, archive } = storesWith()
     expect(await store.loadChain(OWNER, second.id)).toMatchObject([
       { input: [], output: [] },
@@ -98,7 +98,7 @@ describe('texts of a missing key', () => {
     expect(await archive.loadTurn(OWNER, second.id)).toMatchObject({ id: second.id, output: [] })
   })
 
-  test('are readable again when the key is back, even by a process that has read without it', async () => {
+  test('texts of a missing key are readable again when the key is back, even by a process that has read without it', async () => {
     const { recall } = storesWith(NEW, OLD)
     await storesWith(NEW).recall.findTurns(keysOf(first.id))
     const [found] = (await recall.findTurns(keysOf(first.id))).turns

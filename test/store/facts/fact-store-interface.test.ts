@@ -15,7 +15,7 @@ describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('facts on %s', (_, open, encryption) 
   factContract(open, encryption),
 )
 
-describe('with encryption', () => {
+describe('encryption of facts', () => {
   const keyOf = (kid: string, byte: number) => ({ kid, key: new Uint8Array(32).fill(byte) })
   const [OLD, NEW] = [keyOf('old', 1), keyOf('new', 2)]
   const fact = newFact({ area: 'plants', text: 'The orchid needs little water' })
@@ -112,7 +112,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   }
 }
 
-describe('with any number of facts', () => {
+describe('cost of fact queries with any number of facts', () => {
   followIndexes({
     queriesFor,
     own: 'wanted|words|scopes|sought|counted|hits|weights|best|CONSTANT|\\(subquery',

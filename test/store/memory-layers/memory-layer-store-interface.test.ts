@@ -14,7 +14,7 @@ describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('memory layers on %s (C40)', (_, open
   layerContract(open, encryption),
 )
 
-test('versions are encrypted, move to a new key, and are not found without it', async () => {
+test('layer versions are encrypted, re-encrypted with a new key, and not found without it', async () => {
   const engine = await openNodeSqlite(':memory:')
   await migrate(engine)
   const keyOf = (kid: string, byte: number) => ({ kid, key: new Uint8Array(32).fill(byte) })
@@ -51,7 +51,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   }
 }
 
-describe('with any number of versions', () => {
+describe('cost of layer queries with any number of versions', () => {
   followIndexes({
     queriesFor,
     own: 'wanted',

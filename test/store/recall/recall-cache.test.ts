@@ -18,8 +18,8 @@ function idsIn(
   return [...cache.find(turnIds, fingerprints).keys()]
 }
 
-describe('the recall cache', () => {
-  test('finds items by turn id and by fingerprint', () => {
+describe('the recall cache stores items of turns', () => {
+  test('the recall cache finds items by turn id and by fingerprint', () => {
     const cache = createRecallCache(100)
     cache.add('A', 'words', ITEMS, 10)
     cache.add('B', 'words', ITEMS, 10)
@@ -29,7 +29,7 @@ describe('the recall cache', () => {
     expect(cache.find(['C'], []).get('C')).toBe(ITEMS)
   })
 
-  test('drops the least recently used items first', () => {
+  test('the recall cache drops the least recently used items first', () => {
     const cache = createRecallCache(40)
     for (const id of ['A', 'B', 'C', 'D']) cache.add(id, `words of ${id}`, ITEMS, 10)
     cache.find(['A'], [])
@@ -37,7 +37,7 @@ describe('the recall cache', () => {
     expect(idsIn(cache, ['A', 'B', 'C', 'D', 'E'], ['words of B'])).toEqual(['A', 'C', 'D', 'E'])
   })
 
-  test('does not affect a result that was returned before', () => {
+  test('the recall cache does not affect a result that was returned before', () => {
     const cache = createRecallCache(40)
     cache.add('A', null, ITEMS, 10)
     const found = cache.find(['A'], [])
@@ -46,13 +46,13 @@ describe('the recall cache', () => {
     expect(found.get('A')).toBe(ITEMS)
   })
 
-  test('rejects an entry that would displace nearly all others', () => {
+  test('the recall cache rejects an entry that would displace nearly all others', () => {
     const cache = createRecallCache(40)
     cache.add('A', null, ITEMS, 11)
     expect(idsIn(cache, ['A'])).toEqual([])
   })
 
-  test('counts an entry that is added twice once', () => {
+  test('the recall cache counts an entry that is added twice once', () => {
     const cache = createRecallCache(40)
     for (let round = 0; round < 9; round++) cache.add('A', 'words', ITEMS, 10)
     cache.add('B', null, ITEMS, 10)
@@ -79,7 +79,7 @@ describe('a turn that was read before', () => {
     return { stores, turn, end: () => stores.store.closeTurn(ending(turn, { items })) }
   }
 
-  test('is returned as the same objects', async () => {
+  test('a turn that was read before is returned as the same objects', async () => {
     const { stores, turn, end } = await storeTurn()
     await end()
     const [first] = (await stores.recall.findTurns(keysOf([turn.id]))).turns
@@ -88,7 +88,7 @@ describe('a turn that was read before', () => {
     expect(second?.output).toBe(first?.output)
   })
 
-  test('is read again while it is unfinished', async () => {
+  test('a turn that was read before is read again while it is unfinished', async () => {
     const { stores, turn, end } = await storeTurn()
     await stores.store.journalItems(turn.id, 't', [{ position: 0, item: assistant('first') }])
     expect((await stores.recall.findTurns(keysOf([turn.id]))).turns[0]?.output).toHaveLength(1)
@@ -97,16 +97,16 @@ describe('a turn that was read before', () => {
     await end()
   })
 
-  test('is not returned after its deletion, nor to other owners', async () => {
+  test('a turn that was read before is not returned after its deletion, nor to other owners', async () => {
     const { stores, turn, end } = await storeTurn()
     await end()
     expect((await stores.recall.findTurns(keysOf([turn.id]))).turns).toHaveLength(1)
     expect((await stores.recall.findTurns(keysOf([turn.id], 'other'))).turns).toEqual([])
-    await stores.recall.forgetThread({ tenant: 't', user: null, turnId: turn.id, nowMs: 1 })
+    await stores.recall.deleteThread({ tenant: 't', user: null, turnId: turn.id, nowMs: 1 })
     expect((await stores.recall.findTurns(keysOf([turn.id]))).turns).toEqual([])
   })
 
-  test('is read again if it belongs to a conversation', async () => {
+  test('a turn that was read before is read again if it belongs to a conversation', async () => {
     const { stores, turn, end } = await storeTurn('conv_1')
     await end()
     const [first] = (await stores.recall.findTurns(keysOf([turn.id]))).turns

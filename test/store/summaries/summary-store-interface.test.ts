@@ -14,7 +14,7 @@ describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('summaries on %s', (_, open, encrypti
   summaryContract(open, encryption),
 )
 
-test('summaries are encrypted, move to a new key, and are not found without it', async () => {
+test('summaries are encrypted, re-encrypted with a new key, and not found without it', async () => {
   const engine = await openNodeSqlite(':memory:')
   await migrate(engine)
   const keyOf = (kid: string, byte: number) => ({ kid, key: new Uint8Array(32).fill(byte) })
@@ -53,7 +53,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   }
 }
 
-describe('with any number of summaries', () => {
+describe('cost of summary queries with any number of summaries', () => {
   followIndexes({
     queriesFor,
     own: 'wanted',

@@ -18,7 +18,7 @@ const row = (side: 'in' | 'out', position: number, item: Item): ItemBodyRow => (
   body: JSON.stringify(item),
 })
 
-test('sorts items by position, in whatever order a database returns them (C23)', () => {
+test('decodeItems sorts items by position, in whatever order a database returns them (C23)', () => {
   const output = Array.from({ length: 12 }, (_, at) => assistant(`${at}`))
   const rows = output.map((item, at) => row('out', at, item))
   const input = [row('in', 1, user('b')), row('in', 0, user('a'))]
@@ -30,7 +30,7 @@ test('sorts items by position, in whatever order a database returns them (C23)',
   })
 })
 
-test('leaves out an unreadable row and no other (C18)', () => {
+test('decodeItems leaves out an unreadable row and no other (C18)', () => {
   const broken = { ...row('out', 1, assistant('b')), body: '{"type":' }
   const rows = [row('out', 0, assistant('a')), broken, row('out', 2, assistant('c'))]
   const output = readEncryptedRows(NO_ENCRYPTION, 'tenant', (read) =>

@@ -19,7 +19,7 @@ afterAll(() => engine.close())
 const select = async (sql: string, ...parameters: string[]): Promise<unknown> =>
   (await engine.read([{ name: null, sql, parameters }]))[0]
 
-test('rejects a chain that is longer than any context, instead of loading a part', async () => {
+test('loadChain rejects a chain that is too long for any model, instead of loading a part', async () => {
   const { insertTurn } = createTurnStatements('sqlite')
   const turns = Array.from({ length: MAX_CHAIN_TURNS + 1 }, (_, at) =>
     newTurn({ id: `L${at}`, parent: at === 0 ? null : `L${at - 1}` }),
@@ -32,7 +32,7 @@ test('rejects a chain that is longer than any context, instead of loading a part
   expect(await store.loadChain(OWNER, `L${MAX_CHAIN_TURNS - 1}`)).toHaveLength(MAX_CHAIN_TURNS)
 })
 
-test('stores the type, id and call id of an item in columns', async () => {
+test('openTurn stores the type, id and call id of an item in columns', async () => {
   const turn = newTurn()
   const store = createTurnStore(engine)
   await store.openTurn(turn)
@@ -58,7 +58,7 @@ test('stores the type, id and call id of an item in columns', async () => {
   ])
 })
 
-test('encodes different texts as different column values', () => {
+test('different texts are encoded as different column values', () => {
   const texts = ['a', '"a"', '"\\"a\\""', 'a\0', '"a\\u0000"', '\ud800', '"\\ud800"', '\ufffd', '']
   expect(new Set(texts.map(encodeColumn)).size).toBe(texts.length)
   for (const column of texts.map(encodeColumn)) {
@@ -89,7 +89,7 @@ test.each(['chainTurns', 'chainItems'] as const)(
   },
 )
 
-test('writes every column of a turn', async () => {
+test('a stored turn has a value in every column', async () => {
   const turn = newTurn({ user: 'someone', parent: 'P', request: { a: [1] }, origin: ORIGIN })
   await createTurnStore(engine).openTurn(turn)
   expect(await select('select * from turns where id = ?', turn.id)).toMatchObject([

@@ -8,7 +8,7 @@ import { newTurn, OWNER, user } from '../turns.ts'
 
 const LONG = 'words and words '.repeat(1_000)
 
-test('returns the texts of a turn once, and only for its tenant', () => {
+test('returns the cached texts of a turn once, and only for its tenant', () => {
   const texts = createItemTextCache()
   texts.add('t', 'one', [LONG])
   expect(texts.take('other', 'one')).toEqual([])
@@ -16,7 +16,7 @@ test('returns the texts of a turn once, and only for its tenant', () => {
   expect(texts.take('t', 'one')).toEqual([])
 })
 
-test('contains nothing if requests are not stored', async () => {
+test('caches no texts if requests are not stored', async () => {
   const engine = await openNodeSqlite(':memory:')
   await migrate(engine)
   const copiesOf = async (keepsRequests: boolean): Promise<number> => {

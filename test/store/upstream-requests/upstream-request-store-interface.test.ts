@@ -7,7 +7,7 @@ describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('upstream requests on %s', (_, open, 
   requestContract(open, encryption),
 )
 
-test('limits the number of pending writes when the database is slow', async () => {
+test('the number of pending request writes is limited when the database is slow', async () => {
   const { promise: never } = Promise.withResolvers<never>()
   const engine = {
     language: 'sqlite',

@@ -27,7 +27,8 @@ export function parseChatParameters(body: JsonObject): PromptParameters {
   const topLogprobs = read('top_logprobs', asIntegerBetween(0, 20))
   const legacyLimit = read('max_tokens', asTokenLimit)
   const format = parseFormat(body['response_format'])
-  // These three are only checked; `extra` forwards them.
+  // `n` and the next two parameters are only checked here. As part of `extra` they are forwarded
+  // unchanged.
   read('n', asIntegerBetween(1, 128))
   read('logit_bias', asObject)
   read('stream_options', asObject)
@@ -67,7 +68,10 @@ function parseModel(value: unknown): string {
   return model
 }
 
-/** Also returns `null` for an unknown type of format, which `extra` forwards unchanged. */
+/**
+ * Parses `response_format`. Returns `null` also for an unknown type of format, which is forwarded
+ * unchanged as part of `extra`.
+ */
 function parseFormat(value: unknown): OutputFormat | null {
   const format = readOptional(asObject, value, 'response_format')
   if (format === null) return null
@@ -93,7 +97,10 @@ function readText(object: JsonObject, name: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** Fields that PromptParameters, StorageOptions or the stream renderer handle. All others are extra. */
+/**
+ * Fields that are not part of `extra`, because PromptParameters, StorageOptions or the stream
+ * renderer handle them.
+ */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(
   `model messages tools functions tool_choice function_call parallel_tool_calls temperature top_p
   max_tokens max_completion_tokens stop seed presence_penalty frequency_penalty logprobs

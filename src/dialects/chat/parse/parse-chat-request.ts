@@ -30,7 +30,8 @@ export function parseChatRequest(
 
 function parseStorageOptions(body: JsonObject): StorageOptions {
   const store = readOptional(asBoolean, body['store'], 'store')
-  // Without `store` the metadata is for the upstream, which has its own limits.
+  // The limits for metadata apply only if the answer is stored. Otherwise the metadata is for the
+  // upstream, which checks it.
   const reader = store === true ? asMetadata : asObject
   return {
     store,

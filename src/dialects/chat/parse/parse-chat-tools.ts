@@ -1,4 +1,7 @@
-/** Parses the tools and the tool choice of a chat request, where names are nested under the type. */
+/**
+ * Parses the tools and the tool choice of a chat request. In this API, the name of a tool is
+ * nested: `{ type: 'function', function: { name } }`.
+ */
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../../../core/prompt.ts'
 import {
@@ -45,7 +48,10 @@ function parseFunction(value: unknown, path: string): FunctionTool {
   }
 }
 
-/** `{ type: 'grammar', grammar: { syntax, … } }` → `{ type: 'grammar', syntax, … }`. */
+/**
+ * Flattens the nested grammar of Chat Completions: `{ type: 'grammar', grammar: { syntax, … } }` →
+ * `{ type: 'grammar', syntax, … }`.
+ */
 function flattenGrammar(format: Json | undefined): Json {
   if (!isObject(format)) return format ?? null
   const { grammar, ...rest } = format
@@ -75,7 +81,10 @@ function opaqueChoice(raw: JsonObject): ToolChoice {
   return { type: 'opaque', raw }
 }
 
-/** Returns `null` if an allowed tool has no name, e.g. a hosted tool. */
+/**
+ * Parses a choice with `allowed_tools`. Returns `null` if an allowed tool has no name, e.g. a
+ * hosted tool.
+ */
 function parseAllowedTools(value: unknown, path: string): ToolChoice | null {
   const allowed = asObject(value, path)
   const mode = asOneOf(['auto', 'required'])(allowed['mode'], `${path}.mode`)

@@ -1,4 +1,4 @@
-/** Parses the content of a chat message, a text or a list of parts, into the parts of an item. */
+/** Parses the content of a chat message, a string or a list of parts, into the parts of an item. */
 import type { Part } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import {
@@ -12,8 +12,8 @@ import { pickUnknownFields } from './pick-unknown-fields.ts'
 export interface ParsedContent {
   readonly parts: readonly Part[]
   /**
-   * The unknown fields of each part, by index. Also set for several text parts without such fields, so
-   * that they are rendered as separate parts again.
+   * The unknown fields of each part, by the index of the part. Also set if several text parts have
+   * no such fields, so that the parts are rendered separately again.
    */
   readonly extras: readonly (JsonObject | null)[] | undefined
 }
@@ -110,7 +110,10 @@ function parseFile(raw: JsonObject, path: string): ParsedPart {
 
 const FILE_FIELDS = new Set(['file_data', 'file_id', 'filename'])
 
-/** Returns the unknown fields of a part. If the object `name` in it has some, it is included in full. */
+/**
+ * Returns the unknown fields of a part. If the object in its field `name` has unknown fields, that
+ * object is included completely.
+ */
 function pickExtra(raw: JsonObject, name: string, known: ReadonlySet<string>): JsonObject | null {
   const extra = pickUnknownFields(raw, new Set(['type', name]))
   const nested = pickUnknownFields(asObject(raw[name], name), known)

@@ -1,7 +1,8 @@
 /**
- * Reads the reasoning that a client sends back with an assistant message: a text (`reasoning_content`
- * or `reasoning`), or OpenRouter's `reasoning_details`. OpenAI's API has none of these fields, so
- * values of another type are no error: they stay with the message as unknown fields.
+ * Reads the reasoning that a client sends back with an assistant message: a text
+ * (`reasoning_content` or `reasoning`), or OpenRouter's `reasoning_details`. OpenAI's API has none
+ * of these fields, so a value of another type is no error: the message keeps it as an unknown
+ * field.
  */
 import { filterObjects, type ChatOnlyFields } from '../../../core/items/chat-only-fields.ts'
 import type { Reasoning } from '../../../core/item.ts'
@@ -9,7 +10,7 @@ import type { JsonObject } from '../../../core/json/json.ts'
 
 interface ParsedReasoning {
   readonly item: Reasoning | null
-  /** The fields of the message that the item replaces. */
+  /** Names of the message's fields that the reasoning item contains. */
   readonly usedFields: readonly string[]
 }
 
@@ -27,7 +28,7 @@ export function parseMessageReasoning(message: JsonObject): ParsedReasoning {
 
   const value = field === undefined ? '' : message[field]
   const text = typeof value === 'string' ? value : ''
-  // Some services and clients send the same text in both fields.
+  // Removes both fields if they have the same text, as some services and clients send it.
   const textFields = TEXT_FIELDS.filter((name) => field !== undefined && message[name] === text)
   const content = text === '' ? collectTexts(details, 'text') : [text]
   const native: ChatOnlyFields = {

@@ -12,7 +12,7 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { asList, asObject, asOneOf, asString, readOptional } from '../../checks/check-json-types.ts'
 import { parseItemBackstoryField } from '../../context-policy/parse-item-backstory-field.ts'
 import { parseToolCalls } from './parse-tool-calls.ts'
-import { createToolCallRegistry, type ToolCallRegistry } from './tool-call-registry.ts'
+import { createToolOutputMatcher, type ToolOutputMatcher } from './match-tool-outputs.ts'
 import { parseMessageContent, type ParsedContent } from './parse-message-content.ts'
 import { parseMessageReasoning } from './parse-message-reasoning.ts'
 import { pickUnknownFields } from './pick-unknown-fields.ts'
@@ -21,7 +21,7 @@ export function parseMessages(value: unknown): readonly Item[] {
   const messages = asList(value, 'messages')
   if (messages.length === 0) throw createNoMessagesError()
   const items: Item[] = []
-  const registry = createToolCallRegistry()
+  const outputMatcher = createToolOutputMatcher()
   for (const [index, entry] of messages.entries()) {
     const path = `messages[${index}]`
     const clientMessage = asObject(entry, path)
@@ -30,13 +30,16 @@ export function parseMessages(value: unknown): readonly Item[] {
     const options = parseItemBackstoryField(clientMessage['backstory'], `${path}.backstory`)
     const message = removeGatewayFields(clientMessage)
     const firstIndex = items.length
-    MESSAGE_READERS[role]({ message, path, items, registry })
+    MESSAGE_READERS[role]({ message, path, items, outputMatcher })
     if (options !== null) setItemOptions(options, items, firstIndex)
   }
   return items
 }
 
-/** Returns the same object if the message has none of the gateway's fields, which is the usual case. */
+/**
+ * Removes the gateway's own fields from a message. Usually there are none, and the same object is
+ * returned.
+ */
 function removeGatewayFields(message: JsonObject): JsonObject {
   let removed: Record<string, undefined> | null = null
   for (const name in message) {
@@ -44,11 +47,14 @@ function removeGatewayFields(message: JsonObject): JsonObject {
     removed ??= {}
     removed[name] = undefined
   }
-  // One patch for all fields, because each patch copies the message.
+  // Removes all fields in one patch, because each patch copies the message.
   return removed === null ? message : patchObject(message, removed)
 }
 
-/** Sets the options of a message on all items that it became, but `reset` only on the first one. */
+/**
+ * Sets the options of a message on all items that it was parsed into; `reset` only on the first of
+ * them.
+ */
 function setItemOptions({ reset, ...options }: JsonObject, items: Item[], firstIndex: number) {
   for (const [offset, item] of items.slice(firstIndex).entries()) {
     const isReset = offset === 0 && reset !== undefined
@@ -62,12 +68,12 @@ function asRole(value: unknown, path: string): (typeof ROLES)[number] {
   return asOneOf(ROLES)(asString(value, path), path)
 }
 
-/** One message, and the items and tool calls of the messages before it. */
+/** A message to parse, and the items and tool calls of the messages before it. */
 interface MessageContext {
   readonly message: JsonObject
   readonly path: string
   readonly items: Item[]
-  readonly registry: ToolCallRegistry
+  readonly outputMatcher: ToolOutputMatcher
 }
 
 const MESSAGE_READERS: Readonly<Record<(typeof ROLES)[number], (context: MessageContext) => void>> =
@@ -87,9 +93,9 @@ function readInputMessage({ message, path, items }: MessageContext, role: Role):
 
 const INPUT_FIELDS = new Set(['role', 'content'])
 
-function readAssistantMessage({ message, path, items, registry }: MessageContext): void {
+function readAssistantMessage({ message, path, items, outputMatcher }: MessageContext): void {
   const { item: reasoning, usedFields } = parseMessageReasoning(message)
-  const calls = parseToolCalls(message, path, registry)
+  const calls = parseToolCalls(message, path, outputMatcher)
   const content = parseAssistantContent(message, path)
   const rest = pickUnknownFields(
     message,
@@ -118,9 +124,9 @@ function parseAssistantContent(message: JsonObject, path: string): ParsedContent
   return { ...content, parts: [...content.parts, { type: 'refusal', refusal }] }
 }
 
-function readToolOutput({ message, path, items, registry }: MessageContext): void {
+function readToolOutput({ message, path, items, outputMatcher }: MessageContext): void {
   const clientId = asString(message['tool_call_id'], `${path}.tool_call_id`)
-  const { callId, kind } = registry.matchOutput(clientId)
+  const { callId, kind } = outputMatcher.matchOutput(clientId)
   const { output, native } = parseOutput(message, path, OUTPUT_FIELDS)
   const type = kind === 'custom' ? 'custom_tool_call_output' : 'function_call_output'
   items.push({ type, call_id: callId, output, ...native })
@@ -128,12 +134,14 @@ function readToolOutput({ message, path, items, registry }: MessageContext): voi
 
 const OUTPUT_FIELDS = new Set(['role', 'content', 'tool_call_id'])
 
-/** A legacy output (role `function`) has the name of its function instead of the id of a call. */
-function readLegacyOutput({ message, path, items, registry }: MessageContext): void {
+/**
+ * Reads a legacy output (role `function`), which has the name of its function instead of a call id.
+ */
+function readLegacyOutput({ message, path, items, outputMatcher }: MessageContext): void {
   const name = asString(message['name'], `${path}.name`)
   const content = message['content'] ?? ''
   const { output } = parseOutput({ ...message, content }, path, LEGACY_OUTPUT_FIELDS)
-  const call_id = registry.matchLegacyOutput(name)
+  const call_id = outputMatcher.matchLegacyOutput(name)
   items.push({ type: 'function_call_output', call_id, output })
 }
 

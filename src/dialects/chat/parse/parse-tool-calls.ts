@@ -8,29 +8,30 @@ import {
   asString,
   readOptional,
 } from '../../checks/check-json-types.ts'
-import type { ToolCallRegistry } from './tool-call-registry.ts'
+import type { ToolOutputMatcher } from './match-tool-outputs.ts'
 import { pickUnknownFields } from './pick-unknown-fields.ts'
 
 export function parseToolCalls(
   message: JsonObject,
   path: string,
-  registry: ToolCallRegistry,
+  outputMatcher: ToolOutputMatcher,
 ): readonly ToolCall[] {
-  const asCall = (entry: unknown, callPath: string) => parseToolCall(entry, callPath, registry)
+  const asCall = (entry: unknown, callPath: string) => parseToolCall(entry, callPath, outputMatcher)
   const calls = readOptional(asListOf(asCall), message['tool_calls'], `${path}.tool_calls`) ?? []
   const legacy = readOptional(asObject, message['function_call'], `${path}.function_call`)
   if (legacy === null) return calls
-  return [...calls, parseLegacyCall(legacy, `${path}.function_call`, registry)]
+  return [...calls, parseLegacyCall(legacy, `${path}.function_call`, outputMatcher)]
 }
 
-function parseToolCall(value: unknown, path: string, registry: ToolCallRegistry): ToolCall {
+function parseToolCall(value: unknown, path: string, outputMatcher: ToolOutputMatcher): ToolCall {
   const entry = asObject(value, path)
   const clientId = asString(entry['id'], `${path}.id`)
-  // Some services omit the type, and clients send the call back without it.
+  // The type defaults to `function`, because some services omit it, and clients send the call back
+  // without it.
   const type = asOneOf(['function', 'custom'])(entry['type'] ?? 'function', `${path}.type`)
   const call = asObject(entry[type], `${path}.${type}`)
   const name = asString(call['name'], `${path}.${type}.name`)
-  const call_id = registry.registerCall({ clientId, kind: type, name })
+  const call_id = outputMatcher.registerCall({ clientId, kind: type, name })
   const rest = pickUnknownFields(entry, KNOWN_FIELDS)
   const native = rest === null ? undefined : { native: { chat: { $entry: rest } } }
   if (type === 'custom') {
@@ -41,13 +42,17 @@ function parseToolCall(value: unknown, path: string, registry: ToolCallRegistry)
   return { type: 'function_call', call_id, name, arguments: text, ...native }
 }
 
-// `index` is dropped: clients copy it from the deltas of a stream.
+// `index` is a known field, so it is not stored: clients copy it from the deltas of a stream.
 const KNOWN_FIELDS = new Set(['id', 'type', 'function', 'custom', 'index'])
 
-function parseLegacyCall(call: JsonObject, path: string, registry: ToolCallRegistry): FunctionCall {
+function parseLegacyCall(
+  call: JsonObject,
+  path: string,
+  outputMatcher: ToolOutputMatcher,
+): FunctionCall {
   const name = asString(call['name'], `${path}.name`)
   const text = asString(call['arguments'], `${path}.arguments`)
-  const call_id = registry.registerCall({ clientId: '', kind: 'legacy', name })
+  const call_id = outputMatcher.registerCall({ clientId: '', kind: 'legacy', name })
   const native = { chat: { $legacy: true } }
   return { type: 'function_call', call_id, name, arguments: text, native }
 }

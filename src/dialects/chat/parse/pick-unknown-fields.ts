@@ -1,7 +1,10 @@
 /** Picks the fields of a client's JSON object that the gateway does not know, e.g. `cache_control`. */
 import type { JsonObject } from '../../../core/json/json.ts'
 
-/** Skips fields whose value is `null`. Returns `null` if no field is left, which is the usual case. */
+/**
+ * Returns the unknown fields whose value is not `null`. Usually there are none, and `null` is
+ * returned.
+ */
 export function pickUnknownFields(
   object: JsonObject,
   known: ReadonlySet<string>,

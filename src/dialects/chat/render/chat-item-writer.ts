@@ -1,7 +1,7 @@
 /**
- * Writes the items of an answer as deltas of the one message that a chat client knows. Deltas are
- * forwarded as they arrive; parts of an item that had no delta are written when the item ends. Item
- * types that Chat Completions does not have are left out.
+ * Writes the items of an answer as deltas of one chat message. Deltas are forwarded as they arrive.
+ * A part that had no delta is written when its item ends. Items that Chat Completions has no field
+ * for are left out.
  */
 import type { ReasoningDelta } from '../../../core/stream-event.ts'
 import { isToolCall, textOf, type Item, type Message } from '../../../core/item.ts'
@@ -12,7 +12,7 @@ import { createToolCallWriter } from './tool-call-writer.ts'
 import type { ChunkWriter } from './chunk-writer.ts'
 import { MESSAGE_SEPARATOR, joinVisibleReasoning } from './join-visible-text.ts'
 
-/** `index` is the index of the item in the answer. */
+/** Writes the items of an answer. `index` is the index of the item in the answer. */
 export interface ChatItemWriter {
   readonly startItem: (index: number, item: Item) => void
   readonly writeText: (index: number, text: string, logprobs?: readonly Json[]) => void
@@ -34,8 +34,8 @@ export function createChatItemWriter(
   const calls = createToolCallWriter(writer, send)
   const nonText = createNonTextDeltaWriter(writer, isOpenWebUi, send)
   /**
-   * The channel that is shown of each reasoning item: the first one with a delta. The other (summary or
-   * raw text) has the same content.
+   * The channel (summary or raw text) that is shown of each reasoning item: the first one with a
+   * delta. The other channel has the same content.
    */
   const shownChannels = new Map<number, ReasoningDelta['channel']>()
 
@@ -48,7 +48,8 @@ export function createChatItemWriter(
 
   return {
     startItem(index, item) {
-      // A call is announced with its name. Without one, it is announced when the item ends.
+      // A tool call is announced with its name. If the name is not known yet, the call is announced
+      // when its item ends.
       if (isToolCall(item) && item.name !== '') calls.startCall(index, item)
     },
     writeText(index, text, logprobs) {
@@ -83,7 +84,10 @@ interface JoinedTextWriter {
   readonly hasText: () => boolean
 }
 
-/** Writes the texts of several items into one field, with `separator` before each new item or part. */
+/**
+ * Creates a writer that joins the texts of several items in one field, with `separator` before each
+ * new item or part.
+ */
 function createJoinedTextWriter(
   field: 'content' | 'refusal' | 'reasoning_content',
   separator: string,
@@ -91,7 +95,7 @@ function createJoinedTextWriter(
   send: (message: SseMessage) => void,
 ): JoinedTextWriter {
   const before = `{"${field}":`
-  /** The part of each item that was written last. */
+  /** The part that was written last, by item. */
   const lastParts = new Map<number, number>()
   return {
     write(index, part, text) {

@@ -1,6 +1,7 @@
 /**
- * Writes chat.completion.chunk messages. The parts that all chunks have in common are serialized once.
- * No line is longer than 64 KiB, because some clients abort the answer at a longer line.
+ * Writes the chunks of a chat stream (`chat.completion.chunk`). The JSON that all chunks have in
+ * common is serialized once. No line is longer than 64 KiB, because some clients abort the answer
+ * at a longer line.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
@@ -8,7 +9,10 @@ import { MAX_TEXT_LINE_CHARS, splitLongText } from '../../split-long-text.ts'
 
 export interface ChunkWriter {
   readonly delta: (delta: JsonObject) => SseMessage
-  /** Splits a long text into several deltas. `before` and `after` are the JSON around the text. */
+  /**
+   * Writes a text, as several deltas if it is long. `before` and `after` are the JSON around the
+   * text.
+   */
   readonly text: (before: string, text: string, after: string) => readonly SseMessage[]
   readonly logprobs: (tokens: readonly Json[]) => readonly SseMessage[]
   readonly finish: (reason: string) => SseMessage
@@ -51,7 +55,10 @@ export function createChunkWriter({
   }
 }
 
-/** The logprobs of a token take about 2 KB if 20 alternatives are requested: 24 tokens → 48 KB. */
+/**
+ * Keeps a chunk below 64 KiB: the logprobs of a token take about 2 KB if 20 alternatives are
+ * requested, so 24 tokens take 48 KB.
+ */
 const MAX_TOKENS_PER_CHUNK = 24
 
 function splitIntoGroups<Entry>(
@@ -65,7 +72,10 @@ function splitIntoGroups<Entry>(
   return groups
 }
 
-/** Groups objects so that the JSON of each group stays below the limit. A single object may exceed it. */
+/**
+ * Groups objects so that the JSON of each group stays below the limit. The group of a single object
+ * may exceed it.
+ */
 export function groupByLineLength(list: readonly JsonObject[]): readonly (readonly JsonObject[])[] {
   const lines: JsonObject[][] = []
   let size = Infinity

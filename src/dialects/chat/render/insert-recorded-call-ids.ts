@@ -1,6 +1,7 @@
 /**
- * Inserts the recorded ids of tool calls into a passed-through chat answer. Some upstreams send calls
- * without an id, or the same id twice; the client needs a unique id to send the output of a call.
+ * Inserts the recorded ids of tool calls into a passed-through chat answer. Some upstreams send
+ * calls without an id, or the same id twice, but a client needs a unique id to send the output of a
+ * call.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import { isToolCall, type Item, type ToolCall } from '../../../core/item.ts'
@@ -12,7 +13,10 @@ import {
 } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
 
-/** `events` are decoded from `message`. The message is parsed only if one of their ids is missing. */
+/**
+ * Inserts ids into a message of a stream. `events` are decoded from `message`, which is parsed only
+ * if one of the ids in them is missing.
+ */
 export function fillStreamToolCallIds(
   message: SseMessage,
   events: readonly StreamEvent[],
@@ -25,7 +29,7 @@ export function fillStreamToolCallIds(
   return message
 }
 
-/** Does the same for a non-streamed answer. */
+/** Inserts ids into a non-streamed answer. */
 export function fillBodyToolCallIds(body: JsonObject, items: readonly Item[]): JsonObject {
   return setCallIds(body, 'message', items.filter(isToolCall))
 }
@@ -57,7 +61,10 @@ function setCallIds(json: JsonObject, field: 'delta' | 'message', calls: readonl
   return isChanged ? { ...json, choices: newChoices } : json
 }
 
-/** Entries and calls are in the same order. An entry without a name only continues a call. */
+/**
+ * Sets the ids of entries in `tool_calls`. Entries and calls are in the same order. An entry
+ * without a name continues the call before it and gets no id.
+ */
 function setEntryIds(entries: readonly Json[], calls: readonly ToolCall[]): readonly Json[] {
   let next = 0
   return entries.map((entry) => {

@@ -1,6 +1,6 @@
 /**
- * Joins the texts of an answer for a chat client, which shows one message with one text. Texts of
- * several items are separated by a blank line.
+ * Joins the texts of an answer for a chat client, which shows one message with one text. A blank
+ * line separates the texts of different items.
  */
 import { textOf, type Item } from '../../../core/item.ts'
 
@@ -20,7 +20,10 @@ function readVisibleText(content: Parameters<typeof textOf>[0]): string {
     : textOf(content.filter((part) => part.type !== 'refusal'))
 }
 
-/** Joins the reasoning: the summary of an item if it has one, else its raw reasoning. */
+/**
+ * Joins the reasoning of an answer: of each item the summary, or its raw reasoning if it has no
+ * summary.
+ */
 export function joinVisibleReasoning(items: readonly Item[]): string {
   return items
     .flatMap((item) => {

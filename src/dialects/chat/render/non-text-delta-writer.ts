@@ -1,10 +1,11 @@
 /**
- * Writes the parts of an answer that are not text: citations, images, and `reasoning_details`, which
- * clients send back. Each list is written when its item ends.
+ * Writes the parts of an answer that are not text: citations, images, and `reasoning_details`,
+ * which clients send back. The parts of an item are written when the item ends.
  *
- * Open WebUI aborts an answer at a line of more than 64 KiB, and an image has to fit into one line. (As
- * Markdown text it could be split, but Open WebUI would send that text to models with every later
- * request.) An image that is too large is replaced with a status message.
+ * Open WebUI aborts an answer at a line of more than 64 KiB, and an image has to fit into one line.
+ * (The gateway could send an image as Markdown text, which can be split, but Open WebUI would then
+ * send that text to models with every later request.) A status message replaces an image that is
+ * too large.
  */
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
@@ -13,10 +14,13 @@ import { exceedsByteLimit, MAX_LINE_BYTES } from '../../exceeds-line-byte-limit.
 import { createOmittedImageStatus, collectGeneratedImages } from '../../collect-generated-images.ts'
 import { splitLongText } from '../../split-long-text.ts'
 import { groupByLineLength, type ChunkWriter } from './chunk-writer.ts'
-import { readReasoningDetails, renderAnnotation } from './render-answer-fields.ts'
+import { readReasoningDetails, renderAnnotation } from './render-finish-usage-and-annotations.ts'
 
 export interface NonTextDeltaWriter {
-  /** `hasReasoningText` is true if the answer has shown reasoning as text. */
+  /**
+   * Writes the parts of an item. `hasReasoningText` is true if the client was sent reasoning as
+   * text.
+   */
   readonly endItem: (item: Item, hasReasoningText: boolean) => void
 }
 
@@ -26,7 +30,10 @@ export function createNonTextDeltaWriter(
   send: (message: SseMessage) => void,
 ): NonTextDeltaWriter {
   let delayedDetails: readonly JsonObject[] = []
-  /** `createReplacement` gets the length of a line that is too long. Without it, the line is dropped. */
+  /**
+   * Writes a list as a field of a delta. If the line is too long, writes the result of
+   * `createReplacement`, which gets the length, or nothing without it.
+   */
   const sendList = (
     field: string,
     list: readonly JsonObject[],
@@ -51,8 +58,8 @@ export function createNonTextDeltaWriter(
       }
       sendList('images', collectGeneratedImages(item), createOmittedImageMessage)
       delayedDetails = [...delayedDetails, ...readReasoningDetails(item)]
-      // Open WebUI shows details without reasoning text as an empty block, even in the middle of the
-      // text. They are delayed until there is reasoning text, and dropped if there is none.
+      // Delays details until there is reasoning text, and drops them if there is none: Open WebUI
+      // shows details without text as an empty block, even in the middle of the answer.
       if (delayedDetails.length === 0 || (isOpenWebUi && !hasReasoningText)) return
       sendList('reasoning_details', delayedDetails.flatMap(splitDetail))
       delayedDetails = []
@@ -61,14 +68,14 @@ export function createNonTextDeltaWriter(
 }
 
 function createOmittedImageMessage(chars: number): SseMessage {
-  // Base64 has 4 characters for 3 bytes.
+  // Base64 encodes 3 bytes as 4 characters.
   const kilobytes = Math.floor((chars * 3) / 4 / 1000)
   return createOmittedImageStatus(
     `of ${kilobytes} KB it is too large for Open WebUI to take in a stream`,
   )
 }
 
-/** Splits a long text of a detail into several details, which clients join by `index`. */
+/** Splits a detail with a long text into several details, which clients join again by `index`. */
 function splitDetail(detail: JsonObject): readonly JsonObject[] {
   const name = typeof detail['text'] === 'string' ? 'text' : 'summary'
   const text = detail[name]
@@ -76,6 +83,6 @@ function splitDetail(detail: JsonObject): readonly JsonObject[] {
   if (pieces.length < 2) return [detail]
   const { type, index } = detail
   const first = pieces.slice(0, -1).map((piece): JsonObject => ({ type, index, [name]: piece }))
-  // The other fields, e.g. a signature, are sent once, with the last piece.
+  // Sends the other fields, e.g. a signature, once: with the last piece.
   return [...first, { ...detail, [name]: pieces.at(-1) }]
 }

@@ -1,8 +1,8 @@
 /**
- * Patches the passed-through answer of an upstream with the Chat Completions API: inserts the
- * gateway's id, and removes fields with which a hostile upstream could attack Open WebUI, which runs
- * scripts from `event`. A message is parsed only if its text may have such a field. Model text cannot
- * look like one, because its quotes are escaped in JSON.
+ * Patches the answer of an upstream with the Chat Completions API that is passed through: inserts
+ * the gateway's id, and removes fields with which a hostile upstream could attack Open WebUI, which
+ * runs scripts from the field `event`. A message is parsed only if its text may contain such a
+ * field. Text of the model is not mistaken for a field, because its quotes are escaped in JSON.
  */
 import { completionId } from '../../../core/turn-derived-ids.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
@@ -13,10 +13,10 @@ import { renderStreamError } from './render-stream-error.ts'
 import { fillStreamToolCallIds, fillBodyToolCallIds } from './insert-recorded-call-ids.ts'
 
 export function createChatPassThroughPatcher(answerContext: AnswerContext): PassThroughPatcher {
-  /** `null` for an answer that is not stored: it keeps the id of the upstream. */
+  /** The gateway's id; `null` for an answer that is not stored, which keeps the upstream's id. */
   const id = answerContext.stored ? completionId(answerContext.turnId) : null
   const parse = createMessageParser()
-  /** The upstream's id as JSON text, and the text that replaces it. */
+  /** The upstream's id as JSON, and the JSON that replaces it. */
   let knownReplacements: readonly IdReplacement[] = []
   let hasEnding = false
 
@@ -63,7 +63,10 @@ interface IdReplacement {
   readonly to: string
 }
 
-/** Services write JSON without spaces, or with one after the colon. */
+/**
+ * Lists the texts to replace: services write JSON without spaces, or with one space after the
+ * colon.
+ */
 function listIdReplacements(upstreamId: string, id: string): readonly IdReplacement[] {
   return ['', ' '].map((space) => ({
     from: `"id":${space}${JSON.stringify(upstreamId)}`,
@@ -71,7 +74,7 @@ function listIdReplacements(upstreamId: string, id: string): readonly IdReplacem
   }))
 }
 
-/** Returns `null` if `data` has none of the texts. */
+/** Replaces the id in `data`; returns `null` if `data` contains none of the texts. */
 function replaceId(data: string, replacements: readonly IdReplacement[]): string | null {
   for (const { from, to } of replacements) {
     const start = data.indexOf(from)
@@ -81,15 +84,17 @@ function replaceId(data: string, replacements: readonly IdReplacement[]): string
 }
 
 /**
- * `\u00` matches as well, because an escaped letter could hide a field name. (One expression is several
- * times faster than a search for each name, and none of these can backtrack.)
+ * Matches messages that may contain a hostile field. `\u00` matches as well, because an escaped
+ * letter could hide the name of a field. (One expression is several times faster than a search for
+ * each name, and this one cannot backtrack.)
  */
 const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|"response\.|\\u00/
 const MAY_BE_ENDING = /"finish_reason": ?"|"error"/
 
 /**
- * Matches a message with one delta that has only text. Messages with other fields in the delta,
- * logprobs or several choices are parsed one by one, and so are those that may be hostile.
+ * Matches a message with one delta that contains only text. Other messages are parsed one by one:
+ * those with further fields in the delta, with logprobs or several choices, and those that may be
+ * hostile.
  */
 const PLAIN_TEXT_DELTA: TextDeltaPattern = {
   before:
@@ -105,7 +110,10 @@ function isHostile(json: JsonObject): boolean {
   return HOSTILE_FIELDS.some((name) => json[name] !== undefined) || isResponsesEvent(json)
 }
 
-/** Open WebUI accepts Responses events in any stream, and would run a tool call in one. */
+/**
+ * True for an event of the Responses API. Open WebUI accepts such events in any stream, and would
+ * run a tool call in them.
+ */
 function isResponsesEvent({ type }: JsonObject): boolean {
   return typeof type === 'string' && type.startsWith('response.')
 }
@@ -120,7 +128,9 @@ function patchJson(json: JsonObject, id: string | null): JsonObject {
   return id !== null && typeof json['id'] === 'string' ? { ...rest, id } : rest
 }
 
-/** True for an error, and for the finish of the first choice: of several, only that is recorded. */
+/**
+ * True for an error, and for a finish reason of the first choice, the only choice that is recorded.
+ */
 function isEnding(json: JsonObject | null): boolean {
   if (json === null) return false
   if (json['error']) return true

@@ -1,4 +1,4 @@
-/** Renders a non-streamed answer: a chat.completion object. */
+/** Renders a non-streamed answer as a `chat.completion` object. */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import { completionId } from '../../../core/turn-derived-ids.ts'
 import type { Item } from '../../../core/item.ts'
@@ -12,7 +12,7 @@ import {
   readReasoningDetails,
   renderAnnotation,
   renderChatUsage,
-} from './render-answer-fields.ts'
+} from './render-finish-usage-and-annotations.ts'
 
 export function renderChatCompletion(outcome: Outcome, answerContext: AnswerContext): JsonObject {
   const { items, usage } = outcome
@@ -36,7 +36,7 @@ export function renderChatCompletion(outcome: Outcome, answerContext: AnswerCont
   }
 }
 
-/** Open WebUI shows reasoning details without reasoning text as an empty block. */
+/** Removes reasoning details without reasoning text, which Open WebUI shows as an empty block. */
 function removeDetailsWithoutText(message: JsonObject): JsonObject {
   const hasText = message['reasoning_content'] !== undefined
   return hasText ? message : patchObject(message, { reasoning_details: undefined })

@@ -1,10 +1,11 @@
 /**
- * Renders the events of an answer as chat chunks: deltas of one message, a finish reason, the usage if
- * it was requested, and `[DONE]`. A failed answer ends with an error chunk without choices.
+ * Renders the events of an answer as chat chunks: deltas of one message, a finish reason, the usage
+ * if the client requested it, and `[DONE]`. A failed answer ends with an error chunk without
+ * choices.
  *
- * Open WebUI gets the usage always: it shows it, but usually does not request it. Open WebUI also cuts
- * `<think>` and similar tags out of the text of an answer. The gateway sends them unchanged, because
- * escaping them would corrupt code and sentences about these tags.
+ * Open WebUI always gets the usage, because it shows it but usually does not request it. Open WebUI
+ * also removes `<think>` and similar tags from the text of an answer. The gateway sends such tags
+ * unchanged, because escaping them would corrupt code and sentences about these tags.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import { completionId } from '../../../core/turn-derived-ids.ts'
@@ -15,7 +16,7 @@ import type { AnswerContext, AnswerRenderer } from '../../../core/ports/dialect-
 import { createChunkWriter, type ChunkWriter } from './chunk-writer.ts'
 import { renderStreamError } from './render-stream-error.ts'
 import { createChatItemWriter, type ChatItemWriter } from './chat-item-writer.ts'
-import { renderChatUsage, renderFinishReason } from './render-answer-fields.ts'
+import { renderChatUsage, renderFinishReason } from './render-finish-usage-and-annotations.ts'
 
 export function createChatStreamRenderer(answerContext: AnswerContext): AnswerRenderer {
   const { clientRequest, turnId, createdAtMs } = answerContext
@@ -48,7 +49,7 @@ export function createChatStreamRenderer(answerContext: AnswerContext): AnswerRe
   const finish = (outcome: Outcome): void => {
     const hadNoEvents = started === null
     const { writer, items } = start(outcome.model)
-    // If the answer had no events before its end, all items are written here.
+    // If no event came before the end of the answer, all items are written here.
     if (hadNoEvents) for (const [index, item] of outcome.items.entries()) items.endItem(index, item)
     pending.push(writer.finish(renderFinishReason(outcome.finish, items.hasCalls())))
     if (sendsUsage && outcome.usage !== null) {
@@ -92,7 +93,8 @@ function writeItemEvent(event: ItemEvent, items: ChatItemWriter): void {
       return items.startItem(event.index, event.item)
     case 'item-ended':
       return items.endItem(event.index, event.item)
-    // Clients keep only the last list of annotations, so all are sent together when the item ends.
+    // Writes nothing: clients keep only the last list of annotations, so all annotations are sent
+    // together when the item ends.
     case 'annotation-added':
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Renders stored items as chat messages: one for each message or tool output sent to the model, and one
- * for the reasoning, text and tool calls of an assistant. Text in several parts is rendered both as one
- * text (`content`) and as parts (`content_parts`).
+ * Renders stored items as chat messages: one for each input message and each tool output, and one
+ * for the reasoning, text and tool calls of an assistant. Text in several parts is rendered twice:
+ * as one text (`content`) and as parts (`content_parts`).
  */
 import {
   readChatOnlyFields,
@@ -34,15 +34,18 @@ export function renderMessages(items: readonly Item[]): readonly JsonObject[] {
 }
 
 /**
- * A message has reasoning, text and calls in this order. An item that would break it, e.g. text after a
- * call, starts a new message.
+ * True if an item starts a new message. A message contains reasoning, text and tool calls in this
+ * order, so text after a call, for example, starts a new message.
  */
 function startsNewMessage(item: Item, assistant: readonly Item[]): boolean {
   if (item.type !== 'message' && item.type !== 'reasoning') return false
   return assistant.some(({ type }) => type !== 'reasoning')
 }
 
-/** Returns `null` for an item that is part of an assistant message. */
+/**
+ * Renders an input message or a tool output; returns `null` for an item that is part of an
+ * assistant message.
+ */
 function renderInputMessage(item: Item): JsonObject | null {
   switch (item.type) {
     case 'message':

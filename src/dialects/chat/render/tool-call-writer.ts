@@ -1,22 +1,22 @@
 /**
- * Writes the tool calls of an answer as chat deltas. In Chat Completions the index of a call counts
- * calls only, while the index of an item in an event counts all items.
+ * Writes the tool calls of an answer as chat deltas. The index of a call in Chat Completions counts
+ * only calls, but the index of an item in an event counts all items.
  */
 import type { ToolCall } from '../../../core/item.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
 import type { ChunkWriter } from './chunk-writer.ts'
 
-/** `index` is the index of the item in the answer. */
+/** Writes the tool calls of an answer. `index` is the index of the item in the answer. */
 export interface ToolCallWriter {
   readonly startCall: (index: number, call: ToolCall) => void
   readonly writeInput: (index: number, text: string) => void
-  /** Writes the start and the input of the call, if these were not written yet. */
+  /** Writes the start and the input of a call, as far as they are not written yet. */
   readonly endCall: (index: number, call: ToolCall) => void
   readonly count: () => number
 }
 
 interface StartedCall {
-  /** The JSON of a delta before its piece of input. */
+  /** The JSON of a delta, up to its piece of the input. */
   readonly before: string
   hasInput: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * Parses the content of a message or a tool output. A string becomes one part; a part of an unknown
- * type is stored unchanged. Returns the client's own list if no part of it had to be changed.
+ * Parses the content of a message or a tool output. A string becomes one part. A part of an unknown
+ * type is stored unchanged. Returns the client's own list if no part has to be changed.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import {
@@ -40,14 +40,17 @@ function parsePart(value: unknown, textType: TextType, path: string): JsonObject
     : patchObject(part, read(part, path, textType))
 }
 
-/** Checks a part and returns the fields to set. Fields that keep their value may be among them. */
+/**
+ * Checks a part and returns the fields to set in it. Some of them may have the same value as
+ * before.
+ */
 type PartReader = (part: JsonObject, path: string, textType: TextType) => PartFields
 type PartFields = Readonly<Record<string, Json | undefined>>
 
 const PART_READERS: ReadonlyMap<string, PartReader> = new Map<string, PartReader>([
   ['input_text', readTextPart],
   ['output_text', readTextPart],
-  // The type of both in Chat Completions.
+  // Some clients send this type, which text parts have in Chat Completions.
   ['text', (part, path, textType) => ({ type: textType, ...readTextPart(part, path) })],
   ['refusal', readRefusalPart],
   ['input_image', optionalStringsReader(['image_url', 'file_id', 'detail'])],

@@ -1,7 +1,7 @@
 /**
- * Parses the entries of `input` into items. A valid entry becomes an item as the same object; fields
- * that a client leaves out or writes as `null` are fixed on a copy. An entry of an unknown type is
- * stored unchanged.
+ * Parses the entries of `input` into items. A valid entry becomes an item as the same object.
+ * Fields that a client leaves out or sends as `null` are corrected in a copy. An entry of an
+ * unknown type is stored unchanged.
  */
 import type { Item, Role } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
@@ -31,7 +31,7 @@ function parseItem(value: unknown, path: string): Item {
     const native = readNative(entry, path)
     return { type: 'opaque', raw, ...(native === undefined ? {} : { native }) }
   }
-  // The reader has checked all fields that the type of the item has.
+  // The type cast is safe, because the reader has checked all fields of this type of item.
   return patchObject(entry, {
     type,
     ...read(entry, path),
@@ -39,7 +39,7 @@ function parseItem(value: unknown, path: string): Item {
   }) as unknown as Item
 }
 
-/** The API allows two types to be left out: `message` and `item_reference`. */
+/** Reads the type of an entry. The API allows that a message or an item reference has no type. */
 function readItemType(entry: JsonObject, path: string): string {
   const type = readOptional(asString, entry['type'], `${path}.type`)
   if (type !== null) return type
@@ -48,12 +48,18 @@ function readItemType(entry: JsonObject, path: string): string {
   throw createMissingFieldError(`${path}.type`)
 }
 
-/** Without `call_id`, the call of an output cannot be found, so the output is stored unchanged. */
+/**
+ * True for a tool output without `call_id`. Its call cannot be found, so the entry is stored
+ * unchanged.
+ */
 function isOutputWithoutCall(entry: JsonObject): boolean {
   return entry['type'] === 'function_call_output' && (entry['call_id'] ?? null) === null
 }
 
-/** Checks an entry and returns the fields to set. Fields that keep their value may be among them. */
+/**
+ * Checks an entry and returns the fields to set in it. Some of them may have the same value as
+ * before.
+ */
 type ItemReader = (entry: JsonObject, path: string) => Readonly<Record<string, Json | undefined>>
 
 const ITEM_READERS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader>([
@@ -66,7 +72,8 @@ const ITEM_READERS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader
 ])
 
 /**
- * Removes fields that SDKs write as `null`, and `origin` and `native`, which only the gateway may set.
+ * Reads the fields of all types. Removes fields that SDKs send as `null`, and `origin` and
+ * `native`, which only the gateway may set.
  */
 function readCommonFields(entry: JsonObject, path: string): ReturnType<ItemReader> {
   return {
@@ -121,7 +128,10 @@ function readReasoning(entry: JsonObject, path: string): ReturnType<ItemReader> 
   }
 }
 
-/** Sets the type of each part. Returns the client's own list if all parts have that type already. */
+/**
+ * Creates a reader that sets the type of each part. It returns the client's own list if all parts
+ * have that type already.
+ */
 function reasoningPartsReader(type: string): JsonReader<readonly JsonObject[]> {
   return (value, path) => {
     const list = asListOf(asObject)(value, path)

@@ -1,4 +1,4 @@
-/** Parses what a request sets for a conversation that is too long: compaction and truncation. */
+/** Parses the fields for conversations that are too long: `context_management` and `truncation`. */
 import { isCompactionTrigger } from '../../../core/items/compaction-item.ts'
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
@@ -14,7 +14,7 @@ import type { OverflowOptions } from '../../../core/client-request.ts'
 import { asIntegerBetween } from '../../checks/check-value-limits.ts'
 
 export function parseOverflowOptions(body: JsonObject, items: readonly Item[]): OverflowOptions {
-  // Only checked here: upstreams with hosted tools apply this limit, the gateway does not.
+  // Only checks `max_tool_calls`: upstreams with hosted tools apply this limit, the gateway does not.
   readOptional(
     asIntegerBetween(1, Number.MAX_SAFE_INTEGER),
     body['max_tool_calls'],
@@ -29,10 +29,13 @@ export function parseOverflowOptions(body: JsonObject, items: readonly Item[]): 
 
 const asTruncation = asOneOf(['auto', 'disabled'])
 const asEntryType = asOneOf(['compaction'])
-/** OpenAI requires 1000 or more; models with a small context window need less. */
+/** OpenAI requires 1000 or more, but a model with a small context window needs a lower threshold. */
 const asThreshold = asIntegerBetween(1, Number.MAX_SAFE_INTEGER)
 
-/** Returns the lowest threshold of all entries, or `window` if entries set none. */
+/**
+ * Returns the lowest `compact_threshold` of the entries; `'window'` (the model's context window) if no
+ * entry has one; null without entries.
+ */
 function readCompactAbove(value: unknown, path: string): OverflowOptions['compactAbove'] {
   const thresholds = asListOf(readThreshold)(value, path)
   if (thresholds.length === 0) return null

@@ -29,7 +29,8 @@ export function parseResponsesParameters(body: JsonObject): PromptParameters {
     parallelToolCalls: read('parallel_tool_calls', asBoolean),
     temperature: read('temperature', asDecimalBetween(0, 2)),
     topP: read('top_p', asDecimalBetween(0, 1)),
-    // OpenAI requires 16 or more. Other upstreams accept 1, with which some clients test a model.
+    // OpenAI requires 16 or more. The gateway accepts 1, because other upstreams do, and some
+    // clients test a model with it.
     maxOutputTokens: read('max_output_tokens', asIntegerBetween(1, Number.MAX_SAFE_INTEGER)),
     stop: read('stop', asStopSequences) ?? [],
     seed: read('seed', asInteger),
@@ -54,7 +55,10 @@ export function parseResponsesParameters(body: JsonObject): PromptParameters {
   }
 }
 
-/** Fields that PromptParameters, StorageOptions or OverflowOptions have. All others are extra. */
+/**
+ * Fields that are not part of `extra`, because PromptParameters, StorageOptions or OverflowOptions
+ * contain them.
+ */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(
   `model input instructions tools tool_choice parallel_tool_calls temperature top_p
   max_output_tokens stop seed presence_penalty frequency_penalty top_logprobs text verbosity

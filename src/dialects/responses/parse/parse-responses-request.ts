@@ -1,6 +1,6 @@
 /**
- * Parses the body of `POST /responses`. Any JSON results in a ClientRequest, or in a GatewayError with
- * the path of the fault.
+ * Parses the body of `POST /responses`. For any JSON, the result is a ClientRequest, or a
+ * GatewayError with the path of the fault.
  */
 import { DEFAULT_CLIENT_TRAITS } from '../../../core/client/client-traits.ts'
 import type { Item } from '../../../core/item.ts'
@@ -34,7 +34,10 @@ export function parseResponsesRequest(
   }
 }
 
-/** Instructions may be a list of items, as in a response object; they then come before the input. */
+/**
+ * Parses instructions that are a list of items, as in a response object. These items come before
+ * the input.
+ */
 function parseInstructionItems(instructions: JsonObject[string]): readonly Item[] {
   return Array.isArray(instructions) ? parseItems(instructions, 'instructions') : []
 }

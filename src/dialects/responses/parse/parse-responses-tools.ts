@@ -1,4 +1,7 @@
-/** Parses the tools of a request, and the choice which of them the model may or must call. */
+/**
+ * Parses the tools of a request and the tool choice, which states which tools the model may or must
+ * call.
+ */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Tool, ToolChoice } from '../../../core/prompt.ts'
 import { isObject } from '../../../core/json/json.ts'
@@ -29,7 +32,7 @@ function parseTool(value: unknown, path: string): Tool {
     name,
     description,
     parameters: readOptional(asObject, raw['parameters'], `${path}.parameters`),
-    // The default is true; in Chat Completions it is false.
+    // `strict` defaults to true here, but to false in Chat Completions.
     strict: readOptional(asBoolean, raw['strict'], `${path}.strict`) ?? true,
   }
 }
@@ -47,7 +50,10 @@ export function parseResponsesToolChoice(value: unknown, path: string): ToolChoi
   return parseAllowedTools(value, path)
 }
 
-/** Also reads the nested form of Chat Completions, which some clients send: `{ function: { name } }`. */
+/**
+ * Reads the name of a tool, also in the nested form of Chat Completions that some clients send:
+ * `{ function: { name } }`.
+ */
 function readToolName(choice: JsonObject, type: 'function' | 'custom', path: string): string {
   const nested = choice[type]
   if (choice['name'] === undefined && isObject(nested)) {
@@ -67,7 +73,7 @@ function parseAllowedTools(choice: JsonObject, path: string): ToolChoice {
     const toolPath = `${path}.tools[${index}]`
     const tool = asObject(entry, toolPath)
     const type = asString(tool['type'], `${toolPath}.type`)
-    // A hosted tool has no name, so the choice is forwarded unchanged.
+    // A choice with a hosted tool, which has no name, is forwarded unchanged.
     if (type !== 'function' && type !== 'custom') return { type: 'opaque', raw: choice }
     names.push(readToolName(tool, type, toolPath))
   }

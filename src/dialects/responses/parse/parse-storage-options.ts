@@ -1,4 +1,7 @@
-/** Parses the fields about stored data: `store`, `previous_response_id`, `conversation`, `metadata`. */
+/**
+ * Parses the fields about stored data: `store`, `previous_response_id`, `conversation` and
+ * `metadata`.
+ */
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import {
@@ -39,13 +42,13 @@ export function parseStorageOptions(body: JsonObject): StorageOptions {
   }
 }
 
-/** Some clients send an empty string for no previous response. */
+/** Reads `previous_response_id`. An empty string counts as absent, because some clients send it. */
 function parsePreviousResponse(value: unknown): string | null {
   const id = readOptional(asString, value, 'previous_response_id')
   return id === '' ? null : id
 }
 
-/** Accepts an id, or an object with an id. */
+/** Reads `conversation`: an id, or an object with an id. */
 function parseConversation(value: unknown): string | null {
   if (value === undefined || value === null) return null
   if (typeof value === 'string') return asConversationId(value, 'conversation')

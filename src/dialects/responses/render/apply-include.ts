@@ -1,7 +1,7 @@
 /**
- * Removes the fields of a stored item that a client gets only if it requests them with `include`, e.g.
- * `file_search_call.results`. The stored item keeps them. Images are always shown; encrypted reasoning
- * is decided in `reasoning-visibility.ts`.
+ * Removes fields from a stored item that a client gets only if it requests them with `include`,
+ * e.g. the results of a file search (`file_search_call.results`). Images are not removed, and
+ * `reasoning-visibility.ts` decides about encrypted reasoning.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
@@ -21,7 +21,7 @@ const INCLUDE_RULES: ReadonlyMap<string, IncludeRule> = new Map<string, IncludeR
   ['computer_call_output', filterScreenshot],
 ])
 
-/** The field becomes `null` unless `include` has `path`. */
+/** Creates a rule that sets a field to `null` unless `include` contains `path`. */
 function createFieldRule(field: string, path: string): IncludeRule {
   return (item, include) =>
     item[field] === undefined || include.has(path) ? item : patchObject(item, { [field]: null })

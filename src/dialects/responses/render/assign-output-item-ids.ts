@@ -1,7 +1,7 @@
 /**
- * Assigns ids to the items of an answer. An item keeps the id of its upstream, unless another item of the
- * answer has the same one. Other ids are derived from the turn and the index, so that they are the same
- * each time the answer is rendered.
+ * Assigns ids to the items of an answer. An item keeps the id of its upstream, unless another item
+ * of the answer has the same id. Other ids are derived from the turn and the index of the item, so
+ * that an item has the same id each time the answer is rendered.
  */
 import { itemId } from '../../../core/turn-derived-ids.ts'
 import type { Item } from '../../../core/item.ts'
@@ -17,7 +17,7 @@ export function createItemIdAssigner(turnId: string): (item: Item, index: number
   }
 }
 
-/** Returns an empty text for an item without an id. */
+/** Returns the upstream's id of an item, or an empty text if it has none. */
 export function originalItemId(item: Item): string {
   const id = item.type === 'opaque' ? item.raw['id'] : item.id
   return typeof id === 'string' ? id : ''

@@ -1,13 +1,16 @@
 /**
- * Collects the events of a stream and numbers them. Events are built as JSON text instead of objects,
- * because most of the text is the same for each token.
+ * Collects the events of a stream and numbers them. Events are built as JSON text instead of
+ * objects, because most of that text is the same for each token.
  */
 import { NO_OUTPUT, type SseMessage } from '../../../core/stream/stage.ts'
 
 export interface EventWriter {
-  /** `fields` is JSON without braces: `"output_index":0`. */
+  /** Adds an event. `fields` is JSON without braces: `"output_index":0`. */
   readonly write: (type: string, fields: string) => void
-  /** `eventStart` is the JSON of the event up to its last field: `{"type":"…","output_index":0`. */
+  /**
+   * Adds an event. `eventStart` is the JSON of the event up to its last field:
+   * `{"type":"…","output_index":0`.
+   */
   readonly writeStart: (type: string, eventStart: string) => void
   /** Adds a message that is not an event of the Responses API, e.g. a status for Open WebUI. */
   readonly writeMessage: (message: SseMessage) => void

@@ -1,7 +1,7 @@
 /**
- * Writes the events of one item of an answer, in the order that OpenAI documents: its start, its parts
- * with their text, its end. A part is closed when another one starts. Text for a part that is already
- * closed starts one more part, so that no text is lost and the order stays valid.
+ * Writes the events of one item of an answer in the order that OpenAI documents: the start of the
+ * item, its parts with their text, the end of the item. A part is closed when another one starts.
+ * Text for a closed part starts one more part, so that no text is lost and the order stays valid.
  */
 import { isToolItem, type Item } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
@@ -21,11 +21,11 @@ export interface ItemEventWriter {
   ) => void
   readonly writeAnnotation: (part: number, annotation: JsonObject) => void
   /**
-   * Writes the content of the finished item that had no events yet, and closes its parts. `null`: the
-   * answer broke off before the item was finished.
+   * Writes the content of the finished item that had no events yet, and closes its parts.
+   * `finalItem` is `null` if the answer broke off before the item was finished.
    */
   readonly close: (finalItem: Item | null) => void
-  /** Writes the end of the item and returns its JSON. Called after `close`. */
+  /** Writes the end of the item and returns its JSON. Must be called after `close`. */
   readonly end: (status: ItemEndStatus) => string
 }
 
@@ -83,7 +83,10 @@ interface ItemProgress {
   readonly visibility: ReasoningVisibility
   readonly writer: EventWriter
   readonly parts: StartedPart[]
-  /** Render the parts of each list when the item ends, in the order in which they started. */
+  /**
+   * Functions that render the parts of each list when the item ends, in the order in which the
+   * parts started.
+   */
   readonly renderers: {
     readonly content: (() => JsonObject)[]
     readonly summary: (() => JsonObject)[]
@@ -91,20 +94,26 @@ interface ItemProgress {
   openPart: StartedPart | null
 }
 
-/** `part` is the upstream's number of the part, which may differ from its index in the list. */
+/**
+ * A part that has started. `part` is the upstream's number of the part, which may differ from its
+ * index in the list.
+ */
 interface StartedPart {
   readonly channel: TextChannel
   readonly part: number
   readonly events: PartEventWriter
 }
 
-/** Returns the open part if it matches, and otherwise starts a new one. `null`: the item has no such text. */
+/**
+ * Returns the open part if it matches, otherwise starts a new one. Returns `null` if an item of
+ * this type has no such text.
+ */
 function openPart(progress: ItemProgress, channel: TextChannel, part: number): StartedPart | null {
   const { openPart: current, type, visibility, itemFields, writer, renderers } = progress
   if (current !== null && current.part === part && current.channel === channel) return current
   const names = findTextEventNames(type, channel, visibility)
   if (names === null) return null
-  // The arguments of a call are one text without parts.
+  // The arguments of a tool call are one text without parts, so `part` is ignored.
   if (names.parts === null && current !== null) return current
   closePart(progress)
   const list = names.parts === null ? [] : renderers[names.parts.list]
@@ -140,7 +149,7 @@ function writeMissing(progress: ItemProgress, piece: ItemPiece): void {
   for (const annotation of piece.annotations.slice(writtenAnnotations)) {
     openPart(progress, channel, part)?.events.writeAnnotation(annotation)
   }
-  // A part that was written as several parts stays so in the finished item.
+  // If a part was written as several parts, the finished item has the same several parts.
   const [first, ...others] = findStarted()
   if (others.length === 0) first?.events.setFinal(text, rendered)
 }
@@ -162,13 +171,18 @@ function isSameType(item: Item, started: Item): boolean {
   return item.raw['type'] === started.raw['type']
 }
 
-/** A finished call keeps the `call_id` of its start event, which the client already has. */
+/**
+ * Returns the finished call with the `call_id` of its start event, which the client has already.
+ */
 function keepCallId(item: Item, started: Item): Item {
   if (!isToolItem(item) || !isToolItem(started) || item.call_id === started.call_id) return item
   return { ...item, call_id: started.call_id }
 }
 
-/** Builds the item of an answer that broke off. Its parts come from `renderers`, so they are left out. */
+/**
+ * Builds the item of an answer that broke off. Leaves its parts out, because `renderers` render
+ * them.
+ */
 function buildPartialItem(started: Item, { parts }: ItemProgress): Item {
   const text = parts.map(({ events }) => events.text()).join('')
   if (started.type === 'function_call') return { ...started, arguments: text }

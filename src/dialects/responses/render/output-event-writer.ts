@@ -1,9 +1,9 @@
 /**
- * Writes the events of all items of an answer. Items may overlap; the index of each is the order in
- * which it started.
+ * Writes the events of all items of an answer. The events of several items may be interleaved. The
+ * index of an item is given by the order in which the items started.
  *
- * The end of an item is delayed until the next event: whether the last item is complete or was cut off
- * depends on how the answer ends.
+ * The end of an item is written only with the next event, because the end of the answer decides
+ * whether the last item is complete or was cut off.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
@@ -48,7 +48,8 @@ export function createOutputEventWriter(
           items.open(event.index, EMPTY_REASONING)?.writeText(event.channel, event.part, event.text)
           return
         case 'arguments-delta':
-          // A call cannot be started here, because its name is not known.
+          // Arguments without a start event are ignored, because a call cannot be started without
+          // its name.
           items.open(event.index, null)?.writeText('arguments', 0, event.text)
           return
         case 'annotation-added':
@@ -96,15 +97,18 @@ function createItemList(answerContext: AnswerContext, writer: EventWriter) {
     items.set(index, listed)
     return listed
   }
-  /** Only the last item can be incomplete: after an item that is cut off, no other one starts. */
+  /**
+   * Ends an item. Only the last item can be incomplete, because no item starts after one that is
+   * cut off.
+   */
   const end = ({ outputIndex, events }: ListedItem, status: ItemEndStatus): void => {
     output[outputIndex] = events.end(outputIndex === items.size - 1 ? status : 'completed')
   }
   return {
     start,
     /**
-     * Returns `null` for a closed item. An item without a start event is started as `item`, or ignored
-     * if that is `null`.
+     * Returns the writer of an item, or `null` if the item is closed. An item without a start event
+     * is started as `item`, or ignored if `item` is `null`.
      */
     open(index: number, item: Item | null): ItemEventWriter | null {
       const listed = items.get(index) ?? (item === null ? null : start(index, item))
@@ -121,7 +125,9 @@ function createItemList(answerContext: AnswerContext, writer: EventWriter) {
       if (itemToEnd !== null) end(itemToEnd, status)
       itemToEnd = null
     },
-    /** In a failed answer, all open items are incomplete. */
+    /**
+     * Closes all items and returns their JSON. In a failed answer, all open items are incomplete.
+     */
     closeAll(status: ResponseStatus): readonly string[] {
       for (const listed of items.values()) {
         if (listed.isClosed) continue

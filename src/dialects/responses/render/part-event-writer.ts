@@ -1,6 +1,6 @@
 /**
- * Writes the events of one part of an item: its start, its text deltas, its end. The arguments of a
- * tool call are written the same way, but are not a part, so they have no start event.
+ * Writes the events of one part of an item: its start, its text deltas, its end. Also writes the
+ * arguments of a tool call, which are no part and therefore have no start event.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import { MAX_TEXT_LINE_CHARS, splitLongText } from '../../split-long-text.ts'
@@ -11,16 +11,21 @@ export interface PartEventWriter {
   readonly writeText: (text: string, logprobs?: readonly Json[]) => void
   readonly writeAnnotation: (annotation: JsonObject) => void
   readonly close: () => void
-  /** The text of all deltas so far. */
+  /** Returns the text of all deltas so far. */
   readonly text: () => string
   readonly countAnnotations: () => number
-  /** Replaces text and part with those of the finished item, which may differ from the deltas. */
+  /**
+   * Replaces the text and the part by those of the finished item, which may differ from the deltas.
+   */
   readonly setFinal: (text: string, part: JsonObject | null) => void
   /** Returns the part for the list in the finished item. */
   readonly render: () => JsonObject
 }
 
-/** `itemFields` is the JSON that identifies the item; `index` is the index in its list of parts. */
+/**
+ * Creates the writer. `itemFields` is the JSON that identifies the item; `index` is the index of
+ * the part in its list.
+ */
 export function createPartEventWriter(
   names: TextEventNames,
   itemFields: string,

@@ -1,7 +1,7 @@
 /**
- * Patches the passed-through answer of an upstream with the Responses API. Only events with the complete
- * response object are changed: they get the id under which the answer is stored, and the fields of the
- * client's request where the gateway sent something else upstream.
+ * Patches the answer of an upstream with the Responses API that is passed through. Changes only
+ * events with the complete response object: inserts the id under which the answer is stored, and
+ * those fields of the client's request that the gateway sent to the upstream with another value.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import type { Failure } from '../../../core/stream-event.ts'
@@ -77,12 +77,15 @@ export function createResponsesPassThroughPatcher(
   }
 }
 
-/** `\u00` matches as well, because an escaped letter could hide a field name. */
+/**
+ * Matches messages that may contain a hostile field. `\u00` matches as well, because an escaped
+ * letter could hide the name of a field.
+ */
 const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|\\u00/
 
 /**
- * Matches an event with a text delta only. Events with annotations, items, parts or logprobs are parsed
- * one by one, and so are those that may be hostile.
+ * Matches an event that contains only a text delta. Other events are parsed one by one: those with
+ * annotations, items, parts or logprobs, and those that may be hostile.
  */
 const PLAIN_TEXT_DELTA: TextDeltaPattern = {
   before: /^\{[^{}[\]]*?"delta": ?"/,
@@ -93,14 +96,20 @@ const PLAIN_TEXT_DELTA: TextDeltaPattern = {
   ],
 }
 
-/** The state of the stream, for the ending if the stream breaks off. */
+/**
+ * The last message, the response object and the ends of items that the stream contained so far. If
+ * the stream breaks off, its ending is rendered from them.
+ */
 interface StreamProgress {
   lastMessage: SseMessage | null
   response: JsonObject | null
   readonly itemEnds: SseMessage[]
 }
 
-/** An answer that is not stored keeps the upstream's id, and gets no fields with empty values. */
+/**
+ * Creates a function that patches response objects. An answer that is not stored keeps the
+ * upstream's id, and gets no fields with empty values.
+ */
 function createResponsePatcher(answerContext: AnswerContext): (response: JsonObject) => JsonObject {
   const { stored, turnId } = answerContext
   const gatewayFields = Object.entries({
@@ -116,7 +125,10 @@ function createResponsePatcher(answerContext: AnswerContext): (response: JsonObj
   }
 }
 
-/** Renders the request fields that the gateway may have changed in the request to the upstream. */
+/**
+ * Renders those request fields that the gateway may have changed before it sent the request to the
+ * upstream.
+ */
 function renderGatewayFields(answerContext: AnswerContext): JsonObject {
   const echo = renderRequestFields(answerContext)
   const { maxOutputTokens, promptCacheKey, safetyIdentifier, user } =
@@ -156,7 +168,10 @@ function readType(message: SseMessage, parse: (message: SseMessage) => JsonObjec
   return typeof type === 'string' ? type : ''
 }
 
-/** Renders the end of a stream that broke off: its numbering, id and finished items are kept. */
+/**
+ * Renders the end of a stream that broke off, with the numbering, the id and the finished items of
+ * the stream.
+ */
 function renderFailedEnding(
   failure: Failure,
   { lastMessage, response: lastResponse, itemEnds }: StreamProgress,

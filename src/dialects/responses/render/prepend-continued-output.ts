@@ -1,7 +1,7 @@
 /**
- * Prepends the items of the message that a request of Open WebUI continues. Open WebUI replaces the
- * complete message with the output of the response, so the user would lose its text, and the tool calls
- * and outputs before it.
+ * Prepends the items of the message that a request of Open WebUI continues to the output. Open
+ * WebUI replaces the complete message by the output of the response, so without these items the
+ * user would lose the earlier text, tool calls and tool outputs.
  */
 import { itemId } from '../../../core/turn-derived-ids.ts'
 import { textOf, type Item } from '../../../core/item.ts'
@@ -9,7 +9,7 @@ import type { JsonObject } from '../../../core/json/json.ts'
 import { isAssistantMessage, isUserMessage } from '../../../core/items/rounds-and-pinned-items.ts'
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 
-/** `output` and the result are JSON lists. */
+/** Returns the extended output. `output` and the result are JSON lists. */
 export function prependContinuedOutput(
   output: string,
   { clientRequest, turnId }: AnswerContext,
@@ -25,7 +25,10 @@ export function prependContinuedOutput(
   return before.length === 0 ? output : `${JSON.stringify(before).slice(0, -1)},${output.slice(1)}`
 }
 
-/** Returns `null` for types of items that Open WebUI does not send, and so cannot lose. */
+/**
+ * Renders an item; returns `null` for a type of item that Open WebUI does not send and therefore
+ * cannot lose.
+ */
 function renderContinuedItem(item: Item): JsonObject | null {
   switch (item.type) {
     case 'message': {
@@ -39,7 +42,8 @@ function renderContinuedItem(item: Item): JsonObject | null {
     }
     case 'function_call_output': {
       const { call_id, output } = item
-      // Always a list: Open WebUI cannot open a chat again in which the output is a string.
+      // Renders the output as a list, because Open WebUI cannot open a chat in which the output is
+      // a string.
       return { call_id, output: [{ type: 'input_text', text: textOf(output) }] }
     }
     case 'reasoning':

@@ -1,19 +1,19 @@
 /**
  * Decides which forms of reasoning a client gets.
  *
- * Raw reasoning is rendered as a summary by default: the events for raw reasoning differ between
- * OpenAI's SDK and the Open Responses specification, and both accept a summary. With
- * `include: ["reasoning.raw"]` it is rendered as `reasoning_text`.
+ * Raw reasoning is rendered as a summary by default. The events for raw reasoning differ between
+ * OpenAI's SDK and the Open Responses specification, but both accept a summary. If the client
+ * requests `include: ["reasoning.raw"]`, raw reasoning is rendered as `reasoning_text`.
  *
- * Encrypted reasoning is included if the client requests `reasoning.encrypted_content`, and if the answer
- * is not stored, because the client then has to send the reasoning back itself.
+ * Encrypted reasoning is included if the client requests `reasoning.encrypted_content`, and if the
+ * answer is not stored, because the client then has to send the reasoning back itself.
  */
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 
 export interface ReasoningVisibility {
-  /** False: raw reasoning is rendered as a summary. */
+  /** False if raw reasoning is rendered as a summary. */
   readonly rawReasoning: boolean
-  /** False: `encrypted_content` is left out. */
+  /** False if `encrypted_content` is left out. */
   readonly sealedReasoning: boolean
 }
 

@@ -13,7 +13,10 @@ export interface RenderedParts {
   readonly summary: readonly JsonObject[]
 }
 
-/** `parts` are the parts that a stream has already written; by default those of the item. */
+/**
+ * Renders an item. `parts` are the parts that a stream has already written; by default those of the
+ * item.
+ */
 export function renderItem(
   item: Item,
   id: string,
@@ -89,7 +92,10 @@ function renderParts(item: Item, visibility: ReasoningVisibility): RenderedParts
   }
 }
 
-/** Reasoning gets no status, because clients expect none. A final status of the upstream is kept. */
+/**
+ * Renders reasoning without a status, because clients expect none, unless the upstream sent a final
+ * status.
+ */
 function renderReasoning(
   {
     encrypted_content: encrypted,
@@ -113,7 +119,7 @@ function renderReasoning(
   }
 }
 
-/** Always a list: Open WebUI cannot read a string, also when it opens the chat later. */
+/** Renders an output as a list, because Open WebUI cannot read a string. */
 function renderOutput(output: string | readonly Part[]): readonly JsonObject[] {
   if (typeof output === 'string') return [{ type: 'input_text', text: output }]
   return output.map((part) => (part.type === 'opaque' ? part.raw : { ...part }))

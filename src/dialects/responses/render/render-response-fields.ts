@@ -1,9 +1,10 @@
 /**
- * Renders the fields of a response object in two halves: the progress of the answer, and the fields of
- * the request. A stream sends the object at least three times, but renders the second half, with all
- * tools and instructions, only once.
+ * Renders the fields of a response object in two halves: the progress of the answer, and the fields
+ * of the request. A stream contains the object at least three times, but the second half, with all
+ * tools and instructions, is rendered only once.
  *
- * Fields of the request get concrete values, because strict clients accept `null` in few of them.
+ * Fields of the request that the client left out get their default, because strict clients accept
+ * `null` in few of them.
  */
 import type { Failure, TokenUsage } from '../../../core/stream-event.ts'
 import { responseId } from '../../../core/turn-derived-ids.ts'
@@ -27,7 +28,10 @@ export interface ResponseProgress {
   readonly completedAtMs: number | null
   readonly failure: Failure | null
   readonly incomplete: 'max_output_tokens' | 'content_filter' | null
-  /** The model that the upstream reports; until then `null`, rendered as the requested model. */
+  /**
+   * The model according to the upstream; `null` before the upstream has sent it, and then the
+   * requested model is rendered.
+   */
   readonly model: string | null
   readonly usage: TokenUsage | null
 }
@@ -51,7 +55,7 @@ export function progressFromOutcome(outcome: Outcome, endedAtMs: number | null):
   return { ...known, status: 'incomplete', incomplete }
 }
 
-/** Renders the first half, without `output`, which callers add. */
+/** Renders the progress of the answer, without `output`, which callers add. */
 export function renderProgressFields(
   progress: ResponseProgress,
   { clientRequest, turnId, createdAtMs }: AnswerContext,
@@ -70,7 +74,7 @@ export function renderProgressFields(
   } satisfies JsonObject
 }
 
-/** Renders the second half: the fields of the request, with defaults. */
+/** Renders the fields of the request, with defaults. */
 export function renderRequestFields({ clientRequest, stored }: AnswerContext): JsonObject {
   const { params, storage, overflow, body } = clientRequest
   const { extra, toolChoice } = params
@@ -89,7 +93,7 @@ export function renderRequestFields({ clientRequest, stored }: AnswerContext): J
     prompt_cache_key: params.promptCacheKey,
     reasoning: { effort: params.effort, summary: params.reasoningSummary },
     safety_identifier: params.safetyIdentifier,
-    // A request may have `auto`; a response has the tier that is used.
+    // A request may have `auto`, but a response has the tier that is used.
     service_tier: params.serviceTier === 'auto' ? 'default' : (params.serviceTier ?? 'default'),
     store: stored,
     temperature: params.temperature ?? 1,
@@ -108,8 +112,8 @@ function toSeconds(milliseconds: number): number {
 }
 
 /**
- * The codes that the `error` of a response may have; strict clients reject others. The last two are not
- * in OpenAI's published list, but OpenAI sends them and clients check for them.
+ * The error codes that the `error` of a response may have; strict clients reject others. The last
+ * two codes are not in OpenAI's published list, but OpenAI sends them, and clients check for them.
  */
 const ERROR_CODES: ReadonlySet<string> = new Set(
   `server_error rate_limit_exceeded invalid_prompt data_residency_mismatch bio_policy

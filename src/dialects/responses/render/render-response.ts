@@ -1,4 +1,6 @@
-/** Renders a non-streamed answer: the same response object with which a stream ends. */
+/**
+ * Renders a non-streamed answer: the same response object that is in the last event of a stream.
+ */
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'

@@ -1,9 +1,10 @@
 /**
- * Renders an answer as a stream of Responses events. The stream is valid for any input events in any
- * order: it starts with `response.created`, each item that starts also ends, and the last messages are
- * one terminal event and `[DONE]`.
+ * Renders an answer as a stream of Responses events. The stream is valid for any input events in
+ * any order: it begins with `response.created`, each item that starts also ends, and the last
+ * messages are one terminal event and `[DONE]`.
  *
- * Open WebUI gets a smaller stream: lines of less than 64 KiB, without the fields of the request.
+ * Open WebUI gets a smaller stream: its lines are shorter than 64 KiB, and it lacks the fields of
+ * the request.
  */
 import type { Item } from '../../../core/item.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
@@ -53,21 +54,21 @@ export function createResponsesStreamRenderer(answerContext: AnswerContext): Ans
   }
 }
 
-/** An outcome without a finish reason or a failure becomes a failure. */
+/** Returns the outcome. If it has neither a finish reason nor a failure, a failure is added. */
 function requireEnding(outcome: Outcome): Outcome {
   if (outcome.finish !== null || outcome.failure !== null) return outcome
   const failure = createFailure('upstream_broken', 'The answer broke off before it was complete.')
   return { ...outcome, failure }
 }
 
-/** Writes the events that have the response object. */
+/** Creates the writer of events that contain the response object. */
 function createResponseEventWriter(
   answerContext: AnswerContext,
   { write, writeMessage }: EventWriter,
 ) {
   const { storage, client } = answerContext.clientRequest
   const { background } = storage
-  // Has all tools and instructions, so it is serialized once.
+  // Serialized only once, because it contains all tools and instructions.
   const responseEnd = client.isOpenWebUi
     ? '}'
     : `,${JSON.stringify(renderRequestFields(answerContext)).slice(1)}`
@@ -90,7 +91,7 @@ function createResponseEventWriter(
     end(progress: ResponseProgress, output: string): void {
       const { failure, status } = progress
       if (client.isOpenWebUi) {
-        // Open WebUI stores an error only in the format of a chat stream.
+        // Open WebUI stores an error only if it has the format of a chat stream.
         if (failure !== null) writeMessage({ data: JSON.stringify(createErrorBody(failure)) })
         const shownOutput = omitRiskyOutput(prependContinuedOutput(output, answerContext))
         return writeResponse(selectEndEvent(status), progress, shownOutput)
@@ -101,7 +102,10 @@ function createResponseEventWriter(
   }
 }
 
-/** Writes a status message for the first image: Open WebUI does not show images of a response. */
+/**
+ * Creates the writer of a status message for the first image, because Open WebUI does not show
+ * images of a response.
+ */
 function createImageWarning(
   { clientRequest: { client } }: AnswerContext,
   { writeMessage }: EventWriter,
@@ -117,17 +121,19 @@ function createImageWarning(
 }
 
 /**
- * Open WebUI ignores `response.incomplete` with its usage and items, so it gets `response.completed`. The
- * response object in the event still has the status `incomplete` and `incomplete_details`.
+ * Returns the type of the last event. An incomplete answer ends with `response.completed` too,
+ * because Open WebUI ignores `response.incomplete` with its usage and items. The response object in
+ * the event still has the status `incomplete` and `incomplete_details`.
  */
 function selectEndEvent(status: ResponseStatus): string {
   return status === 'incomplete' ? 'response.completed' : `response.${status}`
 }
 
 /**
- * Returns `null` for an output that would damage the message in Open WebUI, which replaces the streamed
- * text with the output: an empty list would delete the text, and a line of more than 128 KiB the complete
- * answer. Without an output, Open WebUI keeps the streamed text, which has the same content.
+ * Returns the output, or `null` if it would damage the message in Open WebUI, which replaces the
+ * streamed text by the output: an empty list deletes the text, and a line of more than 128 KiB the
+ * complete answer. Without an output, Open WebUI keeps the streamed text, which has the same
+ * content.
  */
 function omitRiskyOutput(output: string): string | null {
   return output === '[]' || exceedsByteLimit(output, MAX_OUTPUT_BYTES) ? null : output

@@ -1,6 +1,7 @@
 /**
- * Shortens events for clients that cannot read a line of more than 128 KiB. Only longer events are
- * changed: fields that the client has anyway are removed, e.g. its own tools and the text of deltas.
+ * Shortens events for clients that cannot read a line of more than 128 KiB. Changes only events
+ * over that limit: removes fields that the client has anyway, e.g. its own tools and the text of
+ * deltas.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import { isObject, tryParseJsonObject, type JsonObject } from '../../../core/json/json.ts'
@@ -9,10 +10,16 @@ import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 import { exceedsByteLimit } from '../../exceeds-line-byte-limit.ts'
 import { repeatsEarlierEvents, shortenItem } from './size-limited-event-writer.ts'
 
-/** `parse` is for callers that may have parsed the message already. */
+/**
+ * Shortens a message if it is too long. `parse` is for callers that may have parsed the message
+ * already.
+ */
 type ShortenEvent = (message: SseMessage, parse?: typeof parseMessage) => SseMessage
 
-/** The function returns the same message for other clients, and if it is short enough. */
+/**
+ * Creates the function for a client. It returns the same message if the message is short enough, or
+ * if the client can read long lines.
+ */
 export function createEventShortener({ clientRequest: { client } }: AnswerContext): ShortenEvent {
   if (!client.hasShortLines) return (message) => message
   return (message, parse = parseMessage) =>
@@ -37,7 +44,7 @@ function shortenEvent(message: SseMessage, json: JsonObject | null): SseMessage 
   if (type === 'response.output_item.added' && isObject(item)) {
     return replaceJson(message, patchObject(json, { item: shortenItem(item) }))
   }
-  // Clients ignore an empty event.
+  // Replaces an event that only repeats earlier ones by an empty event, which clients ignore.
   return typeof type === 'string' && repeatsEarlierEvents(type) ? { data: '{}' } : message
 }
 
@@ -48,7 +55,7 @@ const ECHOED_FIELDS = {
   prompt: undefined,
 }
 
-/** 128 KiB, less 1 KiB for the event name and the line prefixes. */
+/** Maximum size of an event: 128 KiB, minus 1 KiB for the event name and the line prefixes. */
 const MAX_EVENT_BYTES = 128 * 1024 - 1024
 
 function isShort({ data }: SseMessage): boolean {

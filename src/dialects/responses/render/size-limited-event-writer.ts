@@ -1,7 +1,7 @@
 /**
- * Writes events for Open WebUI with lines of less than 64 KiB, because Open WebUI aborts an answer at a
- * longer line. Open WebUI builds an answer from the deltas and from `response.completed`. Events that
- * only repeat these are dropped if they are too long; other events are shortened.
+ * Writes events for Open WebUI in lines of less than 64 KiB, because Open WebUI aborts an answer at
+ * a longer line. Open WebUI builds an answer from the deltas and from `response.completed`. Too
+ * long events that only repeat their data are dropped; other events are shortened.
  */
 import {
   isObject,
@@ -28,12 +28,17 @@ export function createSizeLimitedEventWriter(): EventWriter {
   }
 }
 
-/** True for an event that only repeats the deltas before it or the end of the answer after it. */
+/**
+ * True for an event that only repeats the deltas before it, or that the end of the answer repeats.
+ */
 export function repeatsEarlierEvents(type: string): boolean {
   return /\.(?:done|annotation\.added)$|^response\.content_part\.added$/.test(type)
 }
 
-/** Open WebUI does not read logprobs. Quotes in the delta are escaped, so the search cannot match it. */
+/**
+ * Removes logprobs, which Open WebUI does not read. The search does not match text of the delta,
+ * where quotes are escaped.
+ */
 function removeLogprobs(eventStart: string): string {
   const start = eventStart.indexOf(',"logprobs":')
   return start < 0 ? eventStart : `${eventStart.slice(0, start)},"logprobs":[]`
@@ -41,7 +46,7 @@ function removeLogprobs(eventStart: string): string {
 
 /**
  * Shortens an item that is complete when it starts, e.g. the output of a gateway tool. It cannot be
- * dropped: Open WebUI counts items, and would run a call without an output.
+ * dropped, because Open WebUI counts items, and would run a tool call that has no output.
  */
 function shortenItemFields(fields: string): string {
   const { output_index: index, item } = tryParseJsonObject(`{${fields}}`) ?? {}
@@ -49,7 +54,7 @@ function shortenItemFields(fields: string): string {
   return `"output_index":${JSON.stringify(index)},"item":${JSON.stringify(shortenItem(item))}`
 }
 
-/** Drops the long fields of an item and shortens its output. */
+/** Removes the long fields of an item and shortens its output. */
 export function shortenItem(item: JsonObject): JsonObject {
   const { output, ...fields } = item
   const shortFields = Object.entries(fields).filter(
@@ -64,7 +69,7 @@ export function shortenItem(item: JsonObject): JsonObject {
 const MAX_FIELD_CHARS = 2000
 const MAX_OUTPUT_CHARS = 10_000
 
-/** Returns only the text of an output, up to its limit. */
+/** Returns the text of an output, up to its maximum length. */
 function shortenOutput(parts: readonly Json[]): readonly JsonObject[] {
   let text = ''
   for (const part of parts) {

@@ -5,11 +5,16 @@ import { renderPart } from './render-item.ts'
 import type { TextChannel } from './text-event-names.ts'
 
 export interface ItemPiece {
-  /** `null` for a part without text, e.g. an image, which is written in one event. */
+  /**
+   * The kind of text in the piece; `null` for a part without text, e.g. an image, which is written
+   * in one event.
+   */
   readonly channel: TextChannel | null
   readonly part: number
   readonly text: string
-  /** The part of a message as the client sees it; `null` for reasoning and the input of calls. */
+  /**
+   * The part of a message as it is sent to the client; `null` for reasoning and the input of calls.
+   */
   readonly rendered: JsonObject | null
   readonly annotations: readonly JsonObject[]
   readonly logprobs: readonly Json[]

@@ -1,7 +1,7 @@
 /**
  * Defines the event names for each kind of text in a stream: output text, refusal, raw reasoning,
- * reasoning summary, arguments, custom input. All but the last two are parts of an item, which also
- * need events for their start and end.
+ * reasoning summary, arguments, custom input. The first four are parts of an item, which also need
+ * events for their start and end.
  */
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
@@ -12,9 +12,9 @@ export type TextChannel = 'text' | 'refusal' | 'summary' | 'content' | 'argument
 export interface TextEventNames {
   readonly delta: string
   readonly done: string
-  /** The field with the full text in the done event. */
+  /** The field that contains the complete text in the event at its end, e.g. `text`. */
   readonly textField: string
-  /** The events of the part that has the text. `null` for arguments and custom input. */
+  /** The events of the part that contains the text; `null` for arguments and custom input. */
   readonly parts: PartEventNames | null
   readonly hasLogprobs: boolean
 }
@@ -92,7 +92,9 @@ const INPUT: TextEventNames = {
   hasLogprobs: false,
 }
 
-/** Returns `null` if items of this type have no text of that kind, e.g. a refusal in reasoning. */
+/**
+ * Returns the names; `null` if items of this type have no such text, e.g. a refusal in reasoning.
+ */
 export function findTextEventNames(
   type: Item['type'],
   channel: TextChannel,

@@ -4,7 +4,7 @@
  */
 import type { ClientRequest } from '../../../core/client-request.ts'
 import { hasResponsesEndpoint } from '../../../providers/has-responses-endpoint.ts'
-import type { TargetFacts } from '../../../upstream/describe-target.ts'
+import type { TargetCapabilities } from '../../../upstream/resolve-target-capabilities.ts'
 import type { LoadedHistory } from '../../history/loaded-history.ts'
 import { mayStoreRequest } from '../../history/memory-thread-and-storage-permission.ts'
 import type { PlannedRequest } from '../planned-request.ts'
@@ -15,7 +15,7 @@ import { DEFAULT_CONTEXT_WINDOW, resolveModelWindow } from './estimate-tokens-an
  * the summary, if the policy turns summaries on.
  */
 export function computeCompactionThreshold(
-  { account, model, minCompactionTokens }: TargetFacts,
+  { account, model, minCompactionTokens }: TargetCapabilities,
   { clientRequest, history, policy }: Pick<PlannedRequest, 'clientRequest' | 'history' | 'policy'>,
 ): number | null {
   const { trigger, by, above } = policy.summaries

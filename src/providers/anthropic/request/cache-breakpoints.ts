@@ -1,7 +1,7 @@
 /**
  * Adds cache breakpoints, at most four: after the tools, the system prompt, the history before the
- * last question, and the last message. The next request reads from the cache what this one wrote:
- * breakpoints move, the content before them does not change.
+ * last question, and the last message. The content before a breakpoint does not change from request
+ * to request, so the next request reads from the cache what this request wrote.
  *
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
@@ -46,8 +46,8 @@ function markLast(
 }
 
 /**
- * Types of blocks that may have a breakpoint. Thinking and results of the provider's own tools must
- * stay unchanged.
+ * Types of blocks that may have a breakpoint. Other types, e.g. thinking and results of the
+ * provider's own tools, must be sent unchanged.
  */
 const MARKABLE_TYPES: ReadonlySet<unknown> = new Set([
   'text',

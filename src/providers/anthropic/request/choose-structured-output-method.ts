@@ -1,7 +1,7 @@
 /**
  * Chooses how the model is made to answer with JSON. Newer models accept the schema itself. An
- * older one gets a tool with that schema and is forced to call it; the decoder recognizes the tool
- * by its name and converts the call to text, so that a client sees no difference.
+ * older model gets a tool with that schema and is forced to call it. The decoder recognizes the
+ * tool by its name and converts the call to text, so the client sees no difference.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
@@ -10,20 +10,22 @@ import { simplifyOutputSchema, simplifyToolSchema } from './simplify-json-schema
 
 export const ANSWER_TOOL = 'backstory_json_answer'
 
-export interface StructuredOutput {
-  /** For `output_config.format`. */
+/** The means by which the model is made to answer with JSON. At most one field is set. */
+export interface StructuredOutputMethod {
+  /** The value of `output_config.format`, if the model accepts a schema. */
   readonly format: JsonObject | null
+  /** A tool with the schema, which the model is forced to call. */
   readonly tool: JsonObject | null
-  /** For the end of the system prompt. */
+  /** A sentence for the end of the system prompt, if the client sent no schema. */
   readonly instruction: string | null
 }
 
-const PLAIN_TEXT: StructuredOutput = { format: null, tool: null, instruction: null }
+const PLAIN_TEXT: StructuredOutputMethod = { format: null, tool: null, instruction: null }
 
-export function encodeStructuredOutput(
+export function chooseStructuredOutputMethod(
   { format }: PromptParameters,
   { traits, notes }: EncodingContext,
-): StructuredOutput {
+): StructuredOutputMethod {
   if (format === null || format.type === 'text') return PLAIN_TEXT
   if (format.type !== 'json_schema') {
     notes.write('json-object-as-instruction', { field: 'text.format' })

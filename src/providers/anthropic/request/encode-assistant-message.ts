@@ -26,7 +26,7 @@ import { isServerToolCall, type ContentBlock, type BlockEntry } from '../api-typ
 
 export interface AssistantItemContext extends EncodingContext {
   readonly at: number
-  /** The id of the call on this wire; empty for other items. */
+  /** The call id that is sent upstream; empty if the item is no tool call. */
   readonly callId: string
 }
 
@@ -117,7 +117,10 @@ function encodeReasoning(item: Reasoning, context: AssistantItemContext): readon
   return []
 }
 
-/** Returns the original block, or the code of a note that explains why it cannot be sent. */
+/**
+ * Restores the original thinking block, or returns the code of a note that explains why it cannot
+ * be sent.
+ */
 function restoreThinkingBlock({ native, origin, summary, encrypted_content: packed }: Reasoning) {
   if (origin !== undefined && origin.wire !== 'anthropic') return 'reasoning-of-another-provider'
   const block = native?.['anthropic']
@@ -128,7 +131,7 @@ function restoreThinkingBlock({ native, origin, summary, encrypted_content: pack
   return unpackThinkingBlock(packed, summary.map(({ text }) => text).join('')) ?? 'thinking-changed'
 }
 
-/** Types of the provider's own tools that do not end in `_tool_result`. */
+/** Block types of the provider's own tools, other than those that end in `_tool_result`. */
 const SERVER_TOOL_TYPES: ReadonlySet<string> = new Set([
   'server_tool_use',
   'mcp_tool_use',
@@ -160,8 +163,8 @@ function isServerBlock(item: OpaqueItem): boolean {
 }
 
 /**
- * Removes the `id` that the gateway gave each item for a client without storage; only server tool
- * calls have one here.
+ * Restores a block of the provider's own tools. Removes the `id` that the gateway generated for the
+ * client, except from calls of such tools, which have an id of the provider.
  */
 function restoreServerBlock({ raw, native }: OpaqueItem): ContentBlock {
   if (native?.['anthropic'] !== undefined || isServerToolCall(raw)) return raw

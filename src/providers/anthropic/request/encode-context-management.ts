@@ -1,6 +1,6 @@
 /**
- * Requests compaction by the API above a token count. The beta must also be named if the
- * conversation contains an earlier compaction block: the API would reject the block otherwise.
+ * Requests compaction by the API above a number of tokens. The beta header is also sent if the
+ * conversation contains an earlier compaction block, which the API would reject otherwise.
  *
  * https://platform.claude.com/docs/en/build-with-claude/compaction-threshold
  */
@@ -29,7 +29,7 @@ export function encodeContextManagement(
   return { fields: { context_management: { edits } }, headers: addBetaHeader(account) }
 }
 
-/** A threshold above every context window, so that no compaction starts. */
+/** A threshold above every context window, so that the API does not compact. */
 const UNREACHABLE_THRESHOLD = 100_000_000
 
 const COMPACTION_BETA = 'compact-2026-01-12'

@@ -2,9 +2,9 @@
  * Encodes the conversation as entries: content blocks in order, each with the role of its message.
  * Adjacent entries with the same role become one message later, so roles always alternate.
  *
- * The API requires a tool_result for every tool_use in the very next message, before any other
- * block; it rejects a request otherwise ("`tool_use` ids were found without `tool_result` blocks
- * immediately after").
+ * The API requires that the next message after a `tool_use` begins with its `tool_result`. It
+ * rejects other requests: "`tool_use` ids were found without `tool_result` blocks immediately
+ * after".
  */
 import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { isToolCall, isToolOutput, type Item, type ToolOutput } from '../../../core/item.ts'
@@ -19,7 +19,7 @@ import {
   type RequestSection,
 } from '../api-types.ts'
 
-/** `start` is the index of the first item after the leading instructions. */
+/** Encodes the items from index `start`, after the leading instructions. */
 export function encodeMessages(
   items: readonly Item[],
   start: number,
@@ -122,8 +122,8 @@ function encodeSegment(segment: AssistantSegment): readonly BlockEntry[] {
 }
 
 /**
- * Moves calls after the text, unless the segment has thinking: thinking is valid only in the
- * original order of blocks.
+ * Moves tool calls after the text. Does not move them if the segment has thinking, which is valid
+ * only in the original order of blocks.
  */
 function moveCallsLast(entries: readonly BlockEntry[]): readonly BlockEntry[] {
   const isBound = entries.some(({ block }) => isThinking(block))
@@ -173,7 +173,7 @@ function encodeContent({ output }: ToolOutput, at: number, notes: AnthropicNotes
   return content.length === 0 ? {} : { content }
 }
 
-/** True if a client set the field `is_error`, which only this wire has. */
+/** True if the client marked the output as an error with `is_error`, which only this wire has. */
 function isErrorOutput(output: ToolOutput): boolean {
   const flag = 'is_error' in output ? output.is_error : output.native?.['anthropic']?.['is_error']
   return flag === true

@@ -1,4 +1,4 @@
-/** Encodes the settings of a request, and writes notes for those that this wire does not have. */
+/** Encodes the parameters of a request, and writes notes for those that this wire does not have. */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
@@ -31,7 +31,8 @@ function encodeSampling(
   if (isThinking || traits.sampling === 'none') {
     const why = traits.sampling === 'none' ? 'sampling-unsupported' : 'sampling-with-thinking'
     for (const [field, value] of Object.entries(requested)) {
-      // 1 is the default of temperature and top_p, so leaving it out loses nothing.
+      // Needs no note for 1, the default of `temperature` and `top_p`, because leaving it out
+      // changes nothing.
       if (value !== null && (value !== 1 || field === 'top_k')) notes.write(why, { field })
     }
     return {}
@@ -51,7 +52,7 @@ function clampTemperature(temperature: number, notes: AnthropicNotes): number {
   return clamped
 }
 
-/** The API rejects stop sequences that consist of white space. */
+/** Selects the stop sequences that are sent: the API rejects those that consist of white space. */
 export function planStopSequences({ stop }: PromptParameters): SplitStopSequences {
   return splitStopSequences(stop, Infinity, (sequence) => sequence.trim() !== '')
 }

@@ -1,6 +1,6 @@
 /**
- * Encodes the parts of a message or of a tool output as content blocks. A part that the wire cannot
- * carry becomes a notice, so that the model knows about it.
+ * Encodes the parts of a message or of a tool output as content blocks. A notice replaces a part
+ * that this wire cannot represent, so that the model knows that there was one.
  */
 import { parseDataUrl } from '../../../core/media/data-url.ts'
 import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
@@ -114,7 +114,7 @@ function createNotice(
 function guessMediaType(filename = ''): string {
   const extension = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase()
   if (['txt', 'md', 'csv', 'json'].includes(extension)) return 'text/plain'
-  // Clients that send base64 without a media type mean a PDF.
+  // Base64 without a media type is taken for a PDF, because clients that send it mean a PDF.
   return extension === 'pdf' || extension === '' ? 'application/pdf' : ''
 }
 
@@ -122,7 +122,7 @@ function isPlainText(mediaType: string): boolean {
   return mediaType.startsWith('text/') || /^application\/(?:json|xml)$/.test(mediaType)
 }
 
-/** Returns `null` for invalid base64 or UTF-8. */
+/** Decodes base64 to text; returns `null` if the base64 or the UTF-8 is invalid. */
 function decodeUtf8(base64: string): string | null {
   try {
     const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))

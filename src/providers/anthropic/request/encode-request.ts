@@ -1,7 +1,7 @@
 /**
  * Encodes a prompt as a request of the Messages API. The request is valid for any items and depends
- * only on the prompt and the account. With one more turn it only grows: earlier messages stay the
- * same, except for cache breakpoints.
+ * only on the prompt and the account. With a further turn the earlier messages stay the same,
+ * except for cache breakpoints, so the provider can reuse its cache.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import { countLeadingInstructions } from '../../../core/items/leading-instructions.ts'
@@ -17,7 +17,7 @@ import { encodeTools, addStubTools } from './encode-tools.ts'
 import { createNotes, type AnthropicNotes } from './encoding-context.ts'
 import { encodeParameters, planStopSequences } from './encode-parameters.ts'
 import { groupByRole, removeRejectedBlocks } from './remove-rejected-blocks.ts'
-import { encodeStructuredOutput } from './choose-structured-output-method.ts'
+import { chooseStructuredOutputMethod } from './choose-structured-output-method.ts'
 import { planThinking } from './plan-thinking.ts'
 import { describeModel } from '../model-traits.ts'
 import {
@@ -32,12 +32,12 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
   const traits = describeModel(params.model, account.quirks)
   const notes = createNotes()
   const context = { traits, notes }
-  const output = encodeStructuredOutput(params, context)
+  const output = chooseStructuredOutputMethod(params, context)
   const requested = encodeTools(params, output.tool, context)
   const start = countLeadingInstructions(items)
   const sections = removeRejectedBlocks(encodeMessages(items, start, context), notes)
   const hasFormat = output.format !== null
-  // The decision to think depends on the entries that a request with thinking would contain.
+  // Encodes the conversation with thinking first, because the plan depends on these entries.
   const thinkingOptions = { isThinkingOn: true, hasFormat, traits }
   const thinkingEntries = fixFormerLastMessages(sections, thinkingOptions, createNotes())
   const plan = planThinking(params, requested.choice, thinkingEntries, context)
@@ -80,7 +80,7 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
   }
 }
 
-/** Returns the system prompt; only text is allowed in it. */
+/** Encodes the system prompt. This wire allows only text in it. */
 function encodeSystem(
   leading: readonly Item[],
   instructions: string | null,

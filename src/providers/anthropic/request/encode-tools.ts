@@ -24,7 +24,10 @@ export interface EncodedToolChoice {
   readonly disable_parallel_tool_use?: true
 }
 
-/** `answerTool` is the structured-output tool, which the model then must call. */
+/**
+ * Encodes the tools. `answerTool` is the tool for structured output; if it is set, the model must
+ * call it.
+ */
 export function encodeTools(
   params: PromptParameters,
   answerTool: JsonObject | null,
@@ -166,8 +169,9 @@ function mapToolChoice(choice: ToolChoice | null, notes: AnthropicNotes): Encode
 }
 
 /**
- * Defines the tools of earlier calls and forbids them if the request has no tools: the API rejects
- * a conversation with tool calls otherwise. For example, a request for a title has no tools.
+ * If the request has no tools, adds definitions of the tools of earlier calls, and forbids calling
+ * them: the API rejects tool calls in a conversation without tools. For example, a request for a
+ * title has no tools.
  */
 export function addStubTools(
   { tools, choice }: EncodedTools,

@@ -1,4 +1,7 @@
-/** The context of one encoding: the model's traits, and the collector for notes. */
+/**
+ * Defines the values that all functions need that encode a request: the model's traits, and the
+ * collector of notes.
+ */
 import { createNoteCollector, type NoteCollector } from '../../note-collector.ts'
 import { NOTES } from '../encoding-notes.ts'
 import type { ModelTraits } from '../model-traits.ts'

@@ -1,8 +1,9 @@
 /**
- * Makes both ends of a conversation valid. It starts with a user message; if the model cannot
- * continue an assistant message, it ends with a user message too. Each earlier end of a request is
- * encoded as it was then, because later answers were generated after it. Thinking of an open tool
- * loop is left out while thinking is off, because the API rejects it there.
+ * Makes the first and the last message of a request valid. A conversation must begin with a user
+ * message. If the model cannot continue an assistant message, it must end with a user message too.
+ * If an earlier request ended within this conversation, its end is encoded as it was then, because
+ * later answers were generated after it. While thinking is off, thinking in an open tool loop is
+ * left out, because the API rejects it.
  */
 import { textOrEmpty } from '../../../core/json/json.ts'
 import { createTextBlock } from './encode-parts.ts'
@@ -14,7 +15,10 @@ import { isServerToolCall, isThinking, type BlockEntry, type RequestSection } fr
 
 export interface MessageEndOptions {
   readonly isThinkingOn: boolean
-  /** A request with an output format cannot also begin the answer. */
+  /**
+   * True if the answer must have a format. Then the request cannot contain the beginning of the
+   * answer.
+   */
   readonly hasFormat: boolean
   readonly traits: ModelTraits
 }
@@ -31,7 +35,10 @@ export function fixFirstAndLastMessage(
   return fixEnd(fixStart(allowed, notes), options, notes)
 }
 
-/** Joins all sections, with each earlier end as it was then, with or without thinking. */
+/**
+ * Joins all sections. The end of each section is encoded as in the earlier request, with or without
+ * thinking.
+ */
 export function fixFormerLastMessages(
   sections: readonly RequestSection[],
   options: MessageEndOptions,
@@ -51,8 +58,8 @@ export function fixFormerLastMessages(
 }
 
 /**
- * Removes the thinking of an open tool loop; other services with this wire may require it even
- * then.
+ * Removes the thinking of an open tool loop. A model without thinking in its traits is left out: it
+ * may belong to another service, which may require the thinking even if it is off.
  */
 function removeOpenThinking(
   entries: readonly BlockEntry[],
@@ -67,7 +74,7 @@ function removeOpenThinking(
 
 function fixStart(entries: readonly BlockEntry[], notes: AnthropicNotes): readonly BlockEntry[] {
   const [first] = entries
-  // A compaction replaces the user's first message.
+  // A conversation may begin with a compaction, because it replaces the user's first message.
   if (first?.role === 'user' || first?.block['type'] === 'compaction') return entries
   notes.write('first-user-line-added')
   return [createUserLine('Let us begin.'), ...entries]
@@ -79,7 +86,7 @@ function fixEnd(
   notes: AnthropicNotes,
 ): readonly BlockEntry[] {
   const last = entries.at(-1)
-  // A paused turn is not a prefill: it continues the provider's own tool call.
+  // A paused turn may be last although it is no prefill: the API continues its own tool call.
   if (last?.role !== 'assistant' || isPausedTurn(entries)) return entries
   if (
     !options.traits.supportsPrefill ||

@@ -1,7 +1,7 @@
 /**
- * Pairs calls with outputs, and assigns each call an id that this wire accepts. Ids repeat in real
- * conversations, so calls and outputs pair in order. A replacement id depends only on earlier
- * items: the next request uses the same one.
+ * Pairs tool calls with their outputs, and assigns each call an id that this wire accepts. Real
+ * conversations contain repeated ids, so calls and outputs with the same id are paired in order. A
+ * replacement id depends only on earlier items, so the next request uses the same id.
  */
 import { isToolCall, isToolOutput, type Item } from '../../../core/item.ts'
 import type { AnthropicNotes } from './encoding-context.ts'
@@ -11,9 +11,9 @@ export interface ToolCallPairs {
   /** The index of the output, by the index of its call. */
   readonly outputByCall: ReadonlyMap<number, number>
   readonly idByCall: ReadonlyMap<number, string>
-  /** Indexes of the outputs that have a call. */
+  /** Indexes of the outputs whose call is in the conversation. */
   readonly pairedOutputs: ReadonlySet<number>
-  /** True if an item other than an output is between two indexes. */
+  /** True if an item that is no tool output is between the two indexes. */
   readonly areSeparated: (from: number, to: number) => boolean
 }
 
@@ -54,8 +54,8 @@ export function pairToolCalls(items: readonly Item[], notes: AnthropicNotes): To
 const VALID_ID = /^[a-zA-Z0-9_-]{1,64}$/
 
 /**
- * Returns the id if it is valid and free, else a free replacement. `uses` counts the uses of each
- * id, so it contains every id that is taken.
+ * Returns the id if it is valid and not used yet, otherwise a replacement. `uses` counts the uses
+ * of each id.
  */
 function chooseId(id: string, uses: Map<string, number>): string {
   const name = VALID_ID.test(id) ? id : `call_${hashText(id)}`

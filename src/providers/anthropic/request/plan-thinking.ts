@@ -1,7 +1,7 @@
 /**
- * Decides whether and how much the model thinks, and adapts conflicting settings: thinking excludes
- * a forced tool call and sampling parameters, its budget counts as output, and some models cannot
- * stop thinking.
+ * Decides whether and how much the model thinks, and changes parameters that conflict with
+ * thinking: it excludes a forced tool call and sampling parameters, its token budget is part of the
+ * output limit, and some models cannot turn it off.
  *
  * https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking
  */
@@ -56,7 +56,7 @@ export function planThinking(
       ...planBudget(effort, maxTokens, params, context),
     }
   }
-  // The API leaves the text of the thinking out of the answer unless `display` requests it.
+  // Requests the text of the thinking, which the API leaves out by default.
   const thinking = { type: 'adaptive', display: 'summarized' }
   return { isOn, thinking, effort: chooseEffort(effort, context), maxTokens, toolChoice: choice }
 }
@@ -100,9 +100,9 @@ function findObstacle(
 }
 
 /**
- * Returns the entries of the open tool loop: everything after the user's last message, if the last
- * message has tool results or is the model's own. With a thinking budget, an open tool loop must
- * start with thinking.
+ * Returns the entries of the open tool loop: all entries after the user's last message, if the last
+ * message contains tool results or is the model's own. If thinking has a budget, an open tool loop
+ * must begin with thinking.
  */
 export function findOpenToolLoop(entries: readonly BlockEntry[]): readonly BlockEntry[] {
   const groups = groupByRole(entries)
@@ -131,8 +131,8 @@ const MAX_BUDGET = 24_576
 const MIN_BUDGET = 1024
 
 /**
- * A limit above the budget includes it, as with OpenAI; a limit below it applies to the answer
- * alone.
+ * Computes the budget and the output limit. A client's limit that is higher than the budget
+ * includes the budget, as with OpenAI; a lower limit applies to the answer without thinking.
  */
 function planBudget(
   effort: string | null,

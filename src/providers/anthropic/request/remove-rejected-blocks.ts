@@ -1,7 +1,7 @@
 /**
  * Removes blocks that the API rejects at their position: empty text, thinking at the end of a
- * message, and a call of the provider's own tool without a result. Each section is handled as the
- * end of its earlier request.
+ * message, and a call of the provider's own tool without a result. The end of a section is treated
+ * like the end of a request, because it was the end of an earlier one.
  */
 import type { AnthropicNotes } from './encoding-context.ts'
 import {
@@ -36,7 +36,8 @@ function cleanSection(
   return groups.flatMap((group, index) => {
     const cleaned = removeBlankText(group, notes)
     if (group[0]?.role === 'user') return cleaned
-    // The last message may end with an unanswered call: sending it back resumes a paused turn.
+    // The last message may end with an unanswered call of the provider's own tool: sending it back
+    // makes the API continue a paused turn.
     const next = groups[index + 1]?.[0]
     const isWaiting = next === undefined ? isLast : next.block['type'] === 'tool_result'
     const allowed = isWaiting ? cleaned : removeUnansweredCalls(cleaned, isAnswered, notes)
@@ -55,7 +56,10 @@ export function groupByRole(entries: readonly BlockEntry[]): readonly (readonly 
   return groups
 }
 
-/** Removes empty text everywhere, and white space in a message without any other text. */
+/**
+ * Removes empty text blocks, and removes blocks of white space from a message that has no other
+ * text.
+ */
 function removeBlankText(
   group: readonly BlockEntry[],
   notes: AnthropicNotes,

@@ -1,21 +1,21 @@
 /**
- * Converts JSON schemas to the subset of this wire. A tool's schema must be an object without
- * alternatives at its root; a schema of structured output may use only rules that the API's grammar
- * can enforce.
+ * Converts JSON schemas to the subset that this wire accepts. The root of a tool's schema must be
+ * an object without alternatives such as `anyOf`. A schema of structured output may contain only
+ * rules that the API's grammar can enforce.
  *
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 import { isObject, listOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
-/** Returns the same object if nothing has to change. */
+/** Returns a schema that is valid for a tool; the same object if it is valid already. */
 export function simplifyToolSchema(schema: JsonObject | null): JsonObject {
   if (schema === null) return { type: 'object', properties: {} }
   const { anyOf, oneOf, allOf, ...rest } = schema
   const alternatives = [anyOf, oneOf, allOf].filter((list) => list !== undefined)
   if (alternatives.length === 0)
     return schema['type'] === 'object' ? schema : { ...rest, type: 'object' }
-  // The model may mean any of the alternatives: all their properties are offered, and none is
-  // required.
+  // Offers the properties of all alternatives and requires none, because the model may choose any
+  // alternative.
   const branches = alternatives.flatMap(listOrEmpty).filter(isObject)
   const all = listOrEmpty(allOf).filter(isObject)
   const required = [schema, ...all].flatMap((branch) => listOrEmpty(branch['required']))
@@ -33,7 +33,7 @@ function readProperties({ properties }: JsonObject): JsonObject {
 
 export interface SimplifiedSchema {
   readonly schema: JsonObject
-  /** The rules that were taken out. */
+  /** The rules that were removed from the schema, e.g. `minLength`. */
   readonly lost: readonly string[]
 }
 
@@ -91,7 +91,7 @@ function keepEnforceable(schema: JsonObject, lost: Set<string>): JsonObject {
       keywords.push([keyword === 'oneOf' ? 'anyOf' : keyword, simplifyNested(keyword, value, lost)])
     } else lost.add(keyword)
   }
-  // The API requires this of every object.
+  // The API requires `additionalProperties: false` in every object schema.
   if (isObjectSchema(schema)) {
     keywords.push(['additionalProperties', false])
     if ((schema['additionalProperties'] ?? false) !== false) lost.add('additionalProperties')

@@ -1,7 +1,7 @@
 /**
- * Chooses the decoder of a content block. Consecutive text blocks are parts of one message; any
- * other block is an item. So parts and items are in the order of the blocks, and encoding restores
- * the same blocks.
+ * Chooses the decoder of a content block. Consecutive text blocks become parts of one message; any
+ * other block becomes an item. Parts and items are in the order of the blocks, so encoding them
+ * again restores the same blocks.
  */
 import { startCompactionBlock } from './decode-compaction.ts'
 import { endMessage, startAnswerToolBlock, startTextBlock } from './decode-text.ts'
@@ -21,7 +21,7 @@ export function startBlock(answer: AnswerState, start: ContentBlock): StartedBlo
   return endEvents.length === 0 ? { events, block } : { events: [...endEvents, ...events], block }
 }
 
-/** Blocks of any other type become opaque items. */
+/** Decoders by block type. Blocks of other types become opaque items. */
 const ITEM_DECODERS: ReadonlyMap<unknown, BlockDecoder> = new Map([
   ['compaction', startCompactionBlock],
   ['thinking', startThinkingBlock],

@@ -1,12 +1,12 @@
 /**
  * Converts citations to annotations of the Responses API. The original citation is stored in the
- * message's `native`, because the provider requires it back unchanged.
+ * message's `native` field, because the provider requires that it is sent back unchanged.
  */
 import { textOrEmpty, type JsonObject } from '../../../core/json/json.ts'
 
 /**
- * A citation applies to its complete text block. Returns `null` for a kind that the Responses API
- * does not have.
+ * Converts a citation to an annotation of the complete text block. Returns `null` for a type of
+ * citation that the Responses API does not have.
  */
 export function convertCitation(citation: JsonObject, length: number): JsonObject | null {
   switch (citation['type']) {

@@ -1,7 +1,6 @@
 /**
- * Decodes a compaction block into an item. The item is emitted only when it is complete: a failed
- * compaction must not become an item, because a client that relied on it would lose everything
- * before it.
+ * Decodes a compaction block into an item. The item is emitted only when it is complete: if a
+ * failed compaction became an item, a client that relied on it would lose all earlier messages.
  */
 import type { Json } from '../../../core/json/json.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
@@ -32,8 +31,8 @@ export function startCompactionBlock(answer: AnswerState, start: ContentBlock): 
 }
 
 /**
- * Appends a delta's content. A missing `content` changes nothing; `null` marks the compaction as
- * failed.
+ * Appends a delta's content. A delta without `content` changes nothing; `null` marks the compaction
+ * as failed.
  */
 function appendContent(before: Json | undefined, more: Json | undefined): Json | undefined {
   if (more === undefined) return before

@@ -12,14 +12,14 @@ import { markIfIncomplete, type AnswerState, type StartedBlock } from './decodin
 import type { ContentBlock } from '../api-types.ts'
 
 /**
- * Merges all deltas into the block: text is appended, JSON is parsed at the end, any other value
- * replaces the earlier one.
+ * Decodes a block by merging all deltas into it: text is appended, JSON is parsed at the end, any
+ * other value replaces the earlier one.
  */
 export function startOpaqueBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
   const index = answer.nextIndex++
   const block: Record<string, Json | undefined> = { ...start }
   let inputJson = ''
-  // `native.anthropic` marks the block as this provider's where its type alone does not show that.
+  // `native.anthropic` marks the block as this provider's, because its type may not show that.
   const createItem = (): Item => ({ type: 'opaque', raw: { ...block }, native: { anthropic: {} } })
   return {
     events: [{ type: 'item-started', index, item: createItem() }],

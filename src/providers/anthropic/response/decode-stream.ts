@@ -1,7 +1,7 @@
 /**
- * Decodes an answer of the Messages API into events, streamed or complete. Unknown blocks become
- * opaque items, unknown events are ignored. A stream that ends without `message_stop` has failed,
- * however complete it looks.
+ * Decodes an answer of the Messages API into events, streamed or not. Unknown blocks become opaque
+ * items, and unknown events are ignored. A stream that ends without `message_stop` is reported as a
+ * failure, even if the answer looks complete.
  */
 import type { Failure, AnswerFinishReason, StreamEvent } from '../../../core/stream-event.ts'
 import type { Message } from '../../../core/item.ts'
@@ -70,7 +70,7 @@ interface DecoderState {
   isStarted: boolean
   isOver: boolean
   stopReason: string
-  /** The provider's explanation of a refusal. */
+  /** The provider's explanation of why it refuses to answer; empty without one. */
   explanation: string
   usage: JsonObject | null
   upstreamId: string
@@ -205,8 +205,8 @@ function decodeCompleteBlock(state: DecoderState, block: Json): readonly StreamE
 }
 
 /**
- * Emits the explanation of a refused answer without content. The next request leaves it out
- * (`native.anthropic.refused`).
+ * Emits the explanation of a refusal as a message, if the answer has no other content. The next
+ * request leaves this message out (`native.anthropic.refused`).
  */
 function emitRefusal({ answer, explanation }: DecoderState): readonly StreamEvent[] {
   if (answer.nextIndex > 0 || explanation === '') return NO_OUTPUT
@@ -228,7 +228,7 @@ function failAnswer(state: DecoderState, failure: Failure): readonly StreamEvent
   return [...start, ...events, { type: 'answer-failed', failure, usage: parseUsage(state.usage) }]
 }
 
-/** Ends the open blocks and the open message; if the stream broke off, marks them as incomplete. */
+/** Ends the open blocks and the open message. If the stream broke off, marks them as incomplete. */
 function closeOpenBlocks(state: DecoderState, isComplete: boolean): readonly StreamEvent[] {
   const events = [...state.open.values()].flatMap((block) => block.end(isComplete))
   state.open.clear()

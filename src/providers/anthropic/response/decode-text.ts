@@ -58,9 +58,9 @@ interface PartWriter {
 }
 
 /**
- * Writes one part of the open message. The part starts with its first character, because the wire
- * also sends empty text blocks; if the message ended in between, the text starts a part of a new
- * message.
+ * Creates a writer for one part of the open message. The part begins with its first character,
+ * because the wire also sends empty text blocks. If the message has ended before, the text begins a
+ * part of a new message.
  */
 function createPartWriter(answer: AnswerState, initialCitations: readonly Json[]): PartWriter {
   const citations = [...initialCitations]
@@ -96,7 +96,9 @@ function ensureOpenMessage(answer: AnswerState): {
   return { message: answer.message, events: [{ type: 'item-started', index, item }] }
 }
 
-/** Emits the citations at the end of the part, because each covers its complete text. */
+/**
+ * Ends a part. Emits its citations at the end, because each citation applies to the complete text.
+ */
 function endPart({ index, parts }: OpenMessageState, part: number): readonly StreamEvent[] {
   const openPart = parts[part]
   if (openPart === undefined || openPart.isOver) return NO_OUTPUT

@@ -1,6 +1,6 @@
 /**
- * Decodes thinking blocks into reasoning items: a summary for the user, and the block itself for
- * later requests.
+ * Decodes thinking blocks into reasoning items, which contain a summary for the user and the block
+ * itself for later requests.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Reasoning } from '../../../core/item.ts'
@@ -55,7 +55,8 @@ export function startRedactedThinkingBlock(answer: AnswerState, start: ContentBl
 }
 
 /**
- * Stores the block unchanged. Thinking without a signature is readable, but cannot be sent back.
+ * Creates a reasoning item with the unchanged block. A block without a signature can be shown to
+ * the user but not sent back.
  */
 function createReasoning(block: ContentBlock, text: string): Reasoning {
   const packed = packThinkingBlock(block)

@@ -34,7 +34,7 @@ export function startToolUseBlock(answer: AnswerState, start: ContentBlock): Sta
       addDelta(delta) {
         const text = textOrEmpty(delta['partial_json'])
         json += text
-        // A custom tool's input is one string within the JSON, so it is emitted when the JSON is
+        // A custom tool's input is a string within JSON, so it is emitted only when the JSON is
         // complete.
         return text === '' || isCustom ? NO_OUTPUT : [{ type: 'arguments-delta', index, text }]
       },
@@ -55,7 +55,7 @@ export function startToolUseBlock(answer: AnswerState, start: ContentBlock): Sta
   }
 }
 
-/** Returns the text of the input; for incomplete or invalid JSON, the JSON itself. */
+/** Returns the text in the field `input`, or the JSON itself if it is incomplete or invalid. */
 function parseCustomInput(json: string): string {
   const input = tryParseJsonObject(json)?.['input']
   return typeof input === 'string' ? input : json

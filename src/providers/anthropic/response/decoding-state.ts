@@ -1,4 +1,4 @@
-/** State of an answer, and of its content blocks, during decoding. */
+/** Defines the state of an answer and of its content blocks while they are decoded. */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
@@ -10,7 +10,7 @@ export interface AnswerState {
   /** The open message, to which further text is added. */
   message: OpenMessageState | null
   readonly toolNames: ReadonlyMap<string, OriginalTool>
-  /** Returns the id of a call, given the upstream's id. */
+  /** Returns the id for a tool call, which is the upstream's id if that can be used. */
   readonly chooseCallId: (givenId: string) => string
 }
 
@@ -21,7 +21,7 @@ export interface OpenMessageState {
 
 interface OpenPart {
   text: string
-  /** In the provider's format. */
+  /** Citations in the provider's format. */
   readonly citations: readonly Json[]
   isOver: boolean
 }
@@ -35,7 +35,7 @@ export interface StartedBlock {
 
 export interface BlockBuilder {
   readonly addDelta: (delta: JsonObject) => readonly StreamEvent[]
-  /** `isComplete` is false if the stream broke off before the block's end. */
+  /** Ends the block. `isComplete` is false if the stream broke off before the end of the block. */
   readonly end: (isComplete: boolean) => readonly StreamEvent[]
 }
 
@@ -43,7 +43,10 @@ export function markIfIncomplete<Kind extends Item>(item: Kind, isComplete: bool
   return isComplete ? item : { ...item, status: 'incomplete' }
 }
 
-/** Without deltas, the input is complete in the block's start, where it is usually `{}`. */
+/**
+ * Returns the input in a block's start event as JSON. It is the complete input if no deltas follow,
+ * otherwise usually `{}`.
+ */
 export function encodeStartInput({ input }: ContentBlock): string {
   return isObject(input) ? JSON.stringify(input) : '{}'
 }

@@ -1,12 +1,15 @@
 /**
- * Parses token usage. Counts are cumulative and come in two events, of which the later one may omit
- * fields of the earlier one. `input_tokens` excludes the tokens that were read from or written to
- * the cache.
+ * Parses token usage. Counts are cumulative and come in two events; the second event may omit
+ * fields of the first. `input_tokens` does not include tokens that were read from or written to the
+ * cache.
  */
 import type { TokenUsage } from '../../../core/stream-event.ts'
 import { isObject, listOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
-/** A `null` in an update keeps the earlier value. */
+/**
+ * Merges the usage of a later event into that of an earlier one. A field that is `null` in the
+ * later event keeps its value.
+ */
 export function mergeUsage(before: JsonObject | null, update: Json | undefined): JsonObject | null {
   if (!isObject(update)) return before
   const known = Object.entries(update).filter(([, value]) => value !== null)
@@ -15,7 +18,7 @@ export function mergeUsage(before: JsonObject | null, update: Json | undefined):
 
 export function parseUsage(raw: JsonObject | null): TokenUsage | null {
   if (raw === null) return null
-  // The API's totals exclude the tokens of a compaction within the answer.
+  // Adds the tokens of a compaction within the answer, which the API's totals do not include.
   const usages = [raw, ...findCompactions(raw)]
   const cachedTokens = sumField(usages, 'cache_read_input_tokens')
   const cacheWriteTokens = sumField(usages, 'cache_creation_input_tokens')
@@ -38,7 +41,7 @@ function findCompactions({ iterations }: JsonObject): readonly JsonObject[] {
     .filter(({ type }) => type === 'compaction')
 }
 
-/** Returns `null`, not 0, if the field is missing everywhere. */
+/** Adds up a field of several usages. Returns `null`, not 0, if none of them has the field. */
 function sumField(usages: readonly JsonObject[], field: string): number | null {
   const counts = usages.map((usage) => usage[field]).filter((count) => typeof count === 'number')
   return counts.length === 0 ? null : counts.reduce((total, count) => total + count, 0)

@@ -1,4 +1,7 @@
-/** State of a request's list of turns while it is being encoded. */
+/**
+ * Defines the state that the encoder of messages passes on: Gemini's list of turns, called
+ * contents, as far as it is encoded.
+ */
 import type { Item, Reasoning } from '../../../core/item.ts'
 import { findToolCallPairs } from '../../../core/items/tool-call-pairs.ts'
 import type { EncodingContext } from './encoding-context.ts'
@@ -8,21 +11,27 @@ import type { GeminiContent, GeminiPart } from '../api-types.ts'
 export interface ContentsBuilder {
   readonly items: readonly Item[]
   readonly context: EncodingContext
-  /** For each item the index of the other end of its call, as `findToolCallPairs` returns it. */
+  /**
+   * For each tool call the index of its output, and for each tool output the index of its call
+   * (`findToolCallPairs`).
+   */
   readonly partners: Int32Array
   readonly encodeMedia: MediaEncoder
   readonly contents: readonly GeminiContent[]
   /**
-   * Returns the parts of the last turn if it is the model's, else those of a new turn. The caller
-   * adds at least one part.
+   * Returns the parts of the last turn if that is a model turn, otherwise those of a new model
+   * turn. The caller must add at least one part.
    */
   readonly modelParts: () => GeminiPart[]
   readonly userParts: () => GeminiPart[]
-  /** Indexes of the calls in the last turn, which have no outputs yet. */
+  /** Indexes of those tool calls in the last turn whose outputs are not encoded yet. */
   readonly unansweredCalls: number[]
-  /** The reasoning item directly before; it may carry a signature for the next call. */
+  /**
+   * The reasoning item directly before the current item. It may contain the signature of the next
+   * tool call.
+   */
   reasoningBefore: Reasoning | null
-  /** Media of the assistant, to be sent with the next user turn. */
+  /** Media of the assistant, which are sent with the next user turn. */
   readonly pendingMedia: GeminiPart[]
 }
 

@@ -1,13 +1,16 @@
-/** Encodes fields that only some clients send: a few have a counterpart, the others get a note. */
+/**
+ * Encodes fields that only some clients send. Gemini has counterparts for a few of them, and the
+ * others get a note.
+ */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
 import type { EncodingContext } from './encoding-context.ts'
 
 export interface EncodedExtraParameters {
-  /** Fields of `generationConfig`. */
+  /** Encoded fields for `generationConfig`. */
   readonly config: JsonObject
-  /** Fields of the request itself. */
+  /** Encoded fields for the root of the request. */
   readonly body: JsonObject
 }
 
@@ -31,7 +34,7 @@ export function encodeExtraParameters(
   return { config, body }
 }
 
-/** Returns `null` for an unknown field or an invalid value. */
+/** Encodes a field; returns `null` if it is unknown or its value is invalid. */
 function encodeField(
   field: string,
   value: Json | undefined,

@@ -1,9 +1,10 @@
 /**
- * Encodes items as Gemini's list of turns. Gemini requires: user and model alternate, starting with
- * the user; the turn after function calls has exactly one response for each call; from Gemini 3 on,
- * the first call of a turn is signed; no part is empty.
+ * Encodes items as Gemini's list of turns. Gemini has four rules: user and model turns alternate,
+ * beginning with the user; the turn after function calls has exactly one response for each call;
+ * from Gemini 3 on, the first function call of a turn has a signature; no part is empty.
  *
- * The output depends only on the items: with one more round, everything before it stays the same.
+ * The result depends only on the items: with a further round, all earlier turns stay the same, so
+ * Gemini can reuse its cache.
  */
 import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { formatNotice } from '../../../core/text/gateway-notice.ts'
@@ -20,7 +21,7 @@ import { unpackSignature } from '../pack-thought-signature.ts'
 import { createSignatureParts, splitTextBySignature } from '../text-signatures.ts'
 import type { GeminiContent, GeminiPart } from '../api-types.ts'
 
-/** `from` is the index of the first item after the system instruction. */
+/** Encodes the items from index `from`, after the system instruction. */
 export function encodeMessages(
   items: readonly Item[],
   from: number,
@@ -38,7 +39,8 @@ export function encodeMessages(
 }
 
 /**
- * Encodes the end of an earlier request as it was then: the model continued its answer after it.
+ * Adds what an earlier request contained at its end, if the model continued its own answer after
+ * that request.
  */
 function endFormerRequest(builder: ContentsBuilder, at: number): void {
   builder.reasoningBefore = null
@@ -75,8 +77,8 @@ function encodeItem(item: Item, at: number, builder: ContentsBuilder): void {
 }
 
 /**
- * Appends the responses to all calls of the last turn. An output at index `until` or later gets a
- * note that it was moved.
+ * Appends the responses to all tool calls of the last turn. An output at index `until` or later is
+ * moved here from its position, so it gets a note.
  */
 function answerCalls(builder: ContentsBuilder, until: number): void {
   if (builder.unansweredCalls.length === 0) return
@@ -146,7 +148,10 @@ function deferMedia(part: GeminiPart, at: number, builder: ContentsBuilder): voi
   builder.pendingMedia.push({ text }, part)
 }
 
-/** Encodes the signed spans of a thought; unsigned summaries have no use for the model. */
+/**
+ * Encodes those parts of a thought that have a signature. A model does not use summaries of
+ * thoughts without one.
+ */
 function encodeThought(item: Reasoning, at: number, builder: ContentsBuilder): void {
   const { context } = builder
   const text = item.summary.map((part) => part.text).join('')
@@ -188,7 +193,10 @@ function encodeOpaqueItem(item: OpaqueItem, at: number, builder: ContentsBuilder
   builder.modelParts().push(isSigned ? { ...part, thoughtSignature: signature } : part)
 }
 
-/** Adds a user line at either end if it is missing. */
+/**
+ * Adds a short user message at the beginning or the end, if the conversation does not begin or end
+ * with the user.
+ */
 function completeEnds(builder: ContentsBuilder): readonly GeminiContent[] {
   const { contents, context } = builder
   flushPendingMedia(builder)
@@ -205,7 +213,8 @@ function flushPendingMedia(builder: ContentsBuilder): void {
 }
 
 /**
- * Adds a user line that asks for the continuation, if the model does not continue its own message.
+ * Adds a user message that asks the model to continue, if the last turn is the model's and the
+ * model cannot continue it by itself.
  */
 function ensureUserEnd(builder: ContentsBuilder): void {
   const { contents, context } = builder

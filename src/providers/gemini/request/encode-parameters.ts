@@ -1,4 +1,7 @@
-/** Encodes the generation settings, and writes notes for those without a counterpart. */
+/**
+ * Encodes the parameters of a request as `generationConfig`, and writes notes for those that Gemini
+ * does not have.
+ */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
@@ -25,7 +28,7 @@ export function encodeParameters(
   }
 }
 
-/** Writes notes for the settings that have no counterpart at all. */
+/** Writes notes for the parameters that Gemini does not have at all. */
 export function noteUnsupportedParameters(
   params: PromptParameters,
   { notes }: EncodingContext,
@@ -45,7 +48,10 @@ export function noteUnsupportedParameters(
   }
 }
 
-/** Values of `include` that each answer contains anyway, or that another setting covers. */
+/**
+ * Values of `include` that need no parameter: every answer contains these data, or another
+ * parameter requests them.
+ */
 const ALWAYS_INCLUDED = new Set(['reasoning.encrypted_content', LOGPROBS])
 
 function omitNulls(values: Readonly<Record<string, Json>>): JsonObject {
@@ -66,7 +72,7 @@ function encodeStopSequences(
   return sent.length === 0 ? {} : { stopSequences: sent }
 }
 
-/** Encodes penalties; Gemini 2.5 rejects them with a 400. */
+/** Encodes penalties, except for Gemini 2.5, which rejects them with a 400. */
 function encodePenalties(
   { presencePenalty, frequencyPenalty }: PromptParameters,
   context: EncodingContext,

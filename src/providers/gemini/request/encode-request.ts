@@ -1,4 +1,4 @@
-/** Encodes a prompt as a request to Gemini. Equal prompts give equal bytes and notes. */
+/** Encodes a prompt as a request to Gemini. Equal prompts give equal requests and notes. */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Account, EncodedRequest } from '../../provider-interface.ts'

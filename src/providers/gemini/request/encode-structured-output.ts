@@ -1,4 +1,4 @@
-/** Encodes the format of the answer: plain text, any JSON, or JSON by a schema. */
+/** Encodes the requested format of the answer: plain text, any JSON, or JSON with a schema. */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { OutputFormat } from '../../../core/prompt.ts'
 import type { EncodingContext } from './encoding-context.ts'
@@ -7,8 +7,8 @@ import { simplifySchema } from './simplify-json-schema.ts'
 export interface StructuredOutput {
   readonly config: JsonObject
   /**
-   * Requests the format in the system prompt, for a model that does not support it together with
-   * tools.
+   * A sentence for the system prompt that requests the format, if the model cannot combine
+   * structured output with tools.
    */
   readonly instruction: string | null
 }

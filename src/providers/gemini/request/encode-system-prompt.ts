@@ -6,7 +6,7 @@ import type { GeminiContent, GeminiPart } from '../api-types.ts'
 
 export interface SystemPrompt {
   readonly parts: readonly GeminiPart[]
-  /** How many leading items it contains. */
+  /** Number of leading items that the system instruction contains. */
   readonly itemCount: number
 }
 

@@ -11,12 +11,12 @@ import { encodeToolOutput } from './encode-tool-output.ts'
 import type { GeminiPart } from '../api-types.ts'
 
 /**
- * Documented stand-in for a call without a valid signature, e.g. of another model.
+ * A signature that Google accepts for a tool call without a valid one, e.g. of another model.
  * https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 const SIGNATURE_STAND_IN = 'skip_thought_signature_validator'
 
-/** Returns no parts for a call that cannot be sent. */
+/** Encodes a tool call; returns no parts if it cannot be sent. */
 export function encodeToolCall(
   call: ToolCall,
   at: number,
@@ -37,7 +37,8 @@ export function encodeToolCall(
     ? createSignatureParts(parseTrailingSignatures(call.native?.['gemini']))
     : []
   if (signature !== null) return [{ functionCall, thoughtSignature: signature }, ...after]
-  // In a batch only the first call is signed.
+  // Models before Gemini 3 need no signature. Of parallel calls, only the first has one, so the
+  // others need no stand-in.
   if (!context.model.isGeneration3OrLater || builder.unansweredCalls.length > 0)
     return [{ functionCall }, ...after]
   context.notes.write('signature-stand-in', { at })
@@ -73,7 +74,10 @@ function createOriginNotice(tool: string): GeminiPart {
   return { text: formatNotice(`What follows was returned by ${sanitizeNoticeName(tool)}.`) }
 }
 
-/** Returns the upstream's own id; a gateway-generated id means nothing to it. */
+/**
+ * Returns the id field, if the upstream itself gave the call an id. A gateway-generated id has no
+ * meaning for the upstream.
+ */
 function encodeId(call: ToolCall, builder: ContentsBuilder): { readonly id?: string } {
   const id = call.native?.['gemini']?.['id']
   return typeof id === 'string' && builder.context.quirks.callIds ? { id } : {}

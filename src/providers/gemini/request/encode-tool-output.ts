@@ -1,6 +1,6 @@
 /**
- * Encodes a tool output as a function response. Gemini requires a JSON object; media go inside the
- * response from Gemini 3 on, and after it before.
+ * Encodes a tool output as a function response, which must contain a JSON object. From Gemini 3 on,
+ * the response also contains the media of the output; for older models, media follow the response.
  * https://ai.google.dev/gemini-api/docs/function-calling
  */
 import { joinTextAndNotices } from '../../../core/text/gateway-notice.ts'
@@ -10,13 +10,16 @@ import type { InlineBlob, GeminiPart } from '../api-types.ts'
 
 export interface EncodedToolOutput {
   readonly response: JsonObject
-  /** Media inside the response. */
+  /** Media that the response contains. */
   readonly mediaInside: readonly { readonly inlineData: InlineBlob }[]
-  /** Parts that come after all responses of the batch. */
+  /** Media that follow the responses of all parallel calls. */
   readonly partsAfter: readonly GeminiPart[]
 }
 
-/** `encodeMedia` returns media or the notice that replaces it; `null` for other parts. */
+/**
+ * Encodes an output. `encodeMedia` returns a medium as a part, or the notice that replaces it;
+ * `null` for other parts.
+ */
 export function encodeToolOutput(
   output: string | readonly Part[],
   allowsMediaInside: boolean,
@@ -48,7 +51,8 @@ const INLINE_TYPES = new Set([
 ])
 
 function toResponseObject(text: string): JsonObject {
-  // JSON.parse would change a number of 16 or more digits.
+  // A text with a number of 16 or more digits is sent as text, because JSON.parse would round the
+  // number.
   if (!text.startsWith('{') || /\d{16}/.test(text)) return { output: text }
   return tryParseJsonObject(text) ?? { output: text }
 }

@@ -6,7 +6,7 @@ import { simplifySchema } from './simplify-json-schema.ts'
 import { encodeToolName } from '../tool-names.ts'
 
 export interface EncodedTools {
-  /** Function declarations; if empty, the request has no tools. */
+  /** Function declarations. If there are none, the request has no `tools`. */
   readonly declarations: readonly JsonObject[]
   readonly toolConfig: JsonObject | null
 }
@@ -37,7 +37,10 @@ export function encodeTools(params: PromptParameters, context: EncodingContext):
   return { declarations: all, toolConfig }
 }
 
-/** Encodes the tool choice, without names that are not offered: Gemini would reject the request. */
+/**
+ * Encodes the tool choice. Leaves out names of functions that the request does not offer, because
+ * Gemini rejects them.
+ */
 function encodeChoice(choice: ToolChoice, offered: readonly Declaration[]): JsonObject | null {
   switch (choice.type) {
     case 'auto':
@@ -105,7 +108,7 @@ function encodeSchema(
 ): JsonObject {
   const properties = schema?.['properties']
   const isEmpty = isObject(properties) && Object.keys(properties).length === 0
-  // Gemini rejects an object schema without properties.
+  // Sends no schema instead of an object schema without properties, which Gemini rejects.
   if (schema === null || Object.keys(schema).length === 0 || isEmpty) return {}
   if (context.quirks.jsonSchema) return { parametersJsonSchema: schema }
   const { schema: parameters, dropped } = simplifySchema(schema)
@@ -115,10 +118,13 @@ function encodeSchema(
   return { parameters }
 }
 
-/** Returns a description of the grammar, because Gemini cannot enforce it. */
+/**
+ * Describes the grammar of a custom tool in words for the model, because Gemini cannot enforce a
+ * grammar.
+ */
 function describeGrammar(format: Json): string | null {
   if (!isObject(format)) return null
-  // Chat Completions nests the grammar one level deeper.
+  // Chat Completions nests the definition one level deeper than Responses: `grammar.definition`.
   const grammar = isObject(format['grammar']) ? format['grammar'] : format
   const { definition } = grammar
   return typeof definition === 'string' ? `The input follows this grammar:\n${definition}` : null

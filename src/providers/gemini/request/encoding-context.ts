@@ -1,6 +1,6 @@
 /**
- * The context of one encoding: the account, the model's traits, the quirks, and the collector for
- * notes.
+ * Defines the values that all functions need that encode a request: the account, the model's
+ * traits, the quirks, and the collector of notes.
  */
 import type { Account } from '../../provider-interface.ts'
 import { describeModel, type ModelTraits } from '../model-traits.ts'

@@ -1,16 +1,19 @@
 /**
- * Maps `reasoning.effort` to Gemini's settings: a token budget for 2.5, a level from 3 on, e.g.
- * `low` → `LOW`. If the model does not support the effort, the nearest one is used and reported.
- * Thoughts are always requested, unless thinking is off.
+ * Maps `reasoning.effort` to Gemini's parameters: a token budget for Gemini 2.5, a level from
+ * Gemini 3 on, e.g. `low` → `LOW`. If the model does not support the effort, the nearest supported
+ * one is sent and a note is written. Thoughts are always requested, unless thinking is off.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { ModelTraits } from '../model-traits.ts'
 
 export interface ThinkingPlan {
   readonly config: JsonObject | null
-  /** The replacement for an effort that the model does not support, e.g. `HIGH`. */
+  /**
+   * The level that replaces an effort that the model does not support, e.g. `HIGH`; otherwise
+   * `null`.
+   */
   readonly replacement: string | null
-  /** True if the effort is no known value. */
+  /** True if the effort is none of the known values. */
   readonly isUnknownEffort: boolean
 }
 
@@ -77,7 +80,9 @@ function chooseLevel(effort: Effort, model: ModelTraits): 'MINIMAL' | 'LOW' | 'M
   }
 }
 
-/** Flash supports `MINIMAL` before 3.7, Pro never does. */
+/**
+ * True if the model supports the level `MINIMAL`: Flash before 3.7, Flash-Lite always, Pro never.
+ */
 function supportsMinimal({ tier, generation }: ModelTraits): boolean {
   if (tier === 'flash-lite') return true
   return tier === 'flash' && generation !== null && generation < 3.7

@@ -2,8 +2,8 @@
 import { isObject, listOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
 /**
- * Resolves a reference such as `#/$defs/Name`, with the escapes of JSON Pointer; `#` is the root
- * schema.
+ * Returns the schema that a reference such as `#/$defs/Name` points to. Handles the escapes of JSON
+ * Pointer, e.g. `~1` for `/`. `#` is the root schema.
  */
 export function resolveReference(root: JsonObject, reference: string): JsonObject | null {
   if (!reference.startsWith('#')) return null
@@ -16,8 +16,8 @@ export function resolveReference(root: JsonObject, reference: string): JsonObjec
 }
 
 /**
- * Merges `allOf` into one schema. Keywords beside `allOf` take precedence over its entries, and
- * earlier entries over later.
+ * Merges the schemas of `allOf` into one schema. Keywords of the node itself take precedence over
+ * those of `allOf`, and earlier schemas over later ones.
  */
 export function mergeAllOf(node: JsonObject, root: JsonObject): JsonObject {
   const { allOf, ...rest } = node

@@ -1,7 +1,7 @@
 /**
  * Selects the signatures of an item that may be sent. A signature is valid only for the account and
- * kind of model that made it: a stored item records both, a packed signature
- * (`providers/gemini/pack-thought-signature.ts`) the model.
+ * kind of model that made it. A stored item records both; a packed signature
+ * (`providers/gemini/pack-thought-signature.ts`) records the model.
  */
 import type { Item, Reasoning, ToolCall } from '../../../core/item.ts'
 import type { EncodingContext } from './encoding-context.ts'
@@ -9,7 +9,7 @@ import { canReadSignatures } from '../model-traits.ts'
 import { unpackSignature } from '../pack-thought-signature.ts'
 import { parseSignatures, type TextSignatures } from '../text-signatures.ts'
 
-/** Returns the signatures on an item's text; `null` for none. */
+/** Returns the signatures on the text of an item; `null` if it has none that are valid. */
 export function selectTextSignatures(
   item: Item,
   text: string,
@@ -29,7 +29,7 @@ export function selectTextSignatures(
   return signatures
 }
 
-/** Returns a call's own signature, else the one that the reasoning item before it carries. */
+/** Returns the signature of a tool call, or the one in the reasoning item before it. */
 export function selectCallSignature(
   call: ToolCall,
   before: Reasoning | null,
@@ -50,8 +50,8 @@ export function selectCallSignature(
 }
 
 /**
- * True if this account and model can read the item's signatures. An item without an origin counts
- * as made here.
+ * True if this account and model can read the item's signatures. An item without an origin is
+ * treated as made by them.
  */
 export function hasReadableOrigin({ origin }: Item, { account, model }: EncodingContext): boolean {
   if (origin === undefined) return true

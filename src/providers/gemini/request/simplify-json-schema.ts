@@ -1,7 +1,7 @@
 /**
- * Converts JSON Schema to Gemini's subset of OpenAPI 3.0, where an unknown keyword fails the
- * request (https://ai.google.dev/api/caching#Schema). References are resolved, several types become
- * alternatives, and other keywords are left out and reported.
+ * Converts JSON Schema to Gemini's subset of OpenAPI 3.0: Gemini rejects a request with an unknown
+ * keyword (https://ai.google.dev/api/caching#Schema). References are resolved, and a list of types
+ * becomes alternatives. Other keywords are left out and reported.
  */
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { resolveReference, mergeAllOf } from './resolve-json-schema-references.ts'
@@ -12,7 +12,7 @@ export interface SimplifiedSchema {
   readonly dropped: readonly string[]
 }
 
-/** `ordered` makes the model write properties in the order of the schema. */
+/** Simplifies a schema. With `ordered`, the model writes properties in the order of the schema. */
 export function simplifySchema(schema: JsonObject, ordered = false): SimplifiedSchema {
   const state: Conversion = { root: schema, ordered, dropped: new Set(), nodesLeft: MAX_NODES }
   const simple = convert(schema, state, [])
@@ -26,16 +26,22 @@ interface Conversion {
   nodesLeft: number
 }
 
-/** The references that led to a schema: repeating one of them would never end. */
+/**
+ * The references that led to the current schema. A reference that is already in the list is not
+ * resolved again, because that would never end.
+ */
 type Trail = readonly string[]
 
 type MutableObject = Record<string, Json | undefined>
 
-/** Limits for nested references, which can double the schema at every level. */
+/** Limits of the resolved schema, because nested references can double its size at every level. */
 const MAX_NODES = 5000
 const MAX_DEPTH = 40
 
-/** Replaces a schema that allows anything: a string always fits. */
+/**
+ * Replaces a schema that allows any value, because Gemini requires a type and a string can express
+ * every value.
+ */
 const ANY_SCHEMA: JsonObject = { type: 'string' }
 
 const COPIED_KEYWORDS = [
@@ -53,7 +59,7 @@ const COPIED_KEYWORDS = [
 
 const FORMATS = new Set(['enum', 'date-time', 'float', 'double', 'int32', 'int64'])
 
-/** Keywords that are converted below, or that mean nothing to a model. */
+/** Keywords that are not reported: they are converted, or mean nothing to a model. */
 const HANDLED_KEYWORDS = new Set<string>([
   ...COPIED_KEYWORDS,
   '$schema',
@@ -192,7 +198,7 @@ function convertProperties(node: JsonObject, state: Conversion, trail: Trail): J
 }
 
 /**
- * Returns the schema of an array's items, which Gemini requires; a tuple's items become
+ * Converts the schema of an array's items, which Gemini requires. The items of a tuple become
  * alternatives.
  */
 function convertItems(node: JsonObject, state: Conversion, trail: Trail): JsonObject {
@@ -207,7 +213,10 @@ function readChoices(node: JsonObject): readonly Json[] | null {
   return Array.isArray(node['enum']) ? (node['enum'] as readonly Json[]) : null
 }
 
-/** Returns the description, with the choices of an `enum` of numbers, e.g. `One of: 1, 2.` */
+/**
+ * Returns the description of a schema. Appends the choices of an `enum` of numbers, e.g.
+ * `One of: 1, 2.`
+ */
 function describeNode(node: JsonObject, shape: JsonObject): JsonObject {
   const text = textOrEmpty(node['description'])
   const values = shape['enum'] === undefined ? readChoices(node) : null

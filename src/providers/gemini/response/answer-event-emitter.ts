@@ -1,10 +1,10 @@
 /**
  * Builds an answer's items from its parts. Gemini streams a flat list of parts: a text continues
- * until a part of another kind, a function call is complete in one part.
+ * until a part of another type, and a function call is complete in one part.
  *
- * A signature may come late, on an empty part: after text it belongs to the text, after calls to
- * the calls. A reasoning item before a signed call carries the signature for clients that store the
- * conversation themselves (`providers/gemini/pack-thought-signature.ts`).
+ * A signature may come later on an empty part. After text it belongs to the text, after function
+ * calls to the calls. Before a signed call, a reasoning item with the signature is emitted, for
+ * clients that store the conversation themselves (`providers/gemini/pack-thought-signature.ts`).
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
@@ -23,16 +23,19 @@ import type {
 } from '../api-types.ts'
 
 export interface AnswerEventEmitter {
-  /** Emits the start of the answer with the ids of its first chunk; later calls do nothing. */
+  /**
+   * Emits the start of the answer with the id and model of its first chunk. Further calls have no
+   * effect.
+   */
   readonly start: (chunk: GeminiChunk) => void
-  /** Returns an error message if the part is invalid, else `null`. */
+  /** Adds a part. Returns an error message if the part is invalid, otherwise `null`. */
   readonly addPart: (part: GeminiPart, logprobs: readonly Json[] | null) => string | null
   readonly setGrounding: (grounding: GroundingMetadata) => void
   /** Ends the open items. */
   readonly close: (isIncomplete: boolean) => void
 }
 
-/** `toolNames` maps encoded names to the client's tools. */
+/** Creates the emitter of one answer. `toolNames` maps encoded names to the client's tools. */
 export function createAnswerEventEmitter(
   emit: (event: StreamEvent) => void,
   toolNames: ReadonlyMap<string, OriginalTool>,
@@ -141,7 +144,7 @@ const PART_HANDLERS: Readonly<
     calls.end()
     emitComplete({
       type: 'opaque',
-      // The form in which OpenAI's clients expect an image.
+      // OpenAI's clients expect a generated image as an `image_generation_call`.
       raw: {
         type: 'image_generation_call',
         status: 'completed',
@@ -174,8 +177,8 @@ function openTextItem(
 }
 
 /**
- * Returns the kind of a part. Unsigned images in a thought are drafts: they are neither shown nor
- * sent back.
+ * Returns the kind of a part. An image in a thought without a signature is a draft, which is
+ * neither shown to the user nor sent back.
  */
 function classifyPart(part: GeminiPart, signature: string | null): PartKind {
   if (typeof part.text === 'string') return part.thought === true ? 'thought' : 'text'

@@ -5,7 +5,10 @@
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import type { GroundingMetadata } from '../api-types.ts'
 
-/** Skips offsets that do not fit the text, and sources without a URL. */
+/**
+ * Converts all citations. Skips citations whose offsets are outside of the text, and sources
+ * without a URL.
+ */
 export function convertCitations(
   grounding: GroundingMetadata,
   text: string,
@@ -38,8 +41,8 @@ type Source = NonNullable<GroundingMetadata['groundingChunks']>[number]
 const NO_SUPPORT: Support = {}
 
 /**
- * Returns a function from byte offsets to UTF-16 offsets, e.g. 3 → 2 in `éa`; it returns `null`
- * outside of the text.
+ * Returns a function that converts byte offsets to UTF-16 offsets, e.g. 3 → 2 in `éa`. It returns
+ * `null` for an offset outside of the text.
  */
 function mapByteOffsets(text: string): (byte: number | undefined) => number | null {
   const bytes = new TextEncoder().encode(text)
@@ -49,8 +52,8 @@ function mapByteOffsets(text: string): (byte: number | undefined) => number | nu
   if (chars !== null) {
     for (const [index, byte] of bytes.entries()) {
       chars[index] = count
-      // A byte of the form 10xxxxxx continues a character; a character of four bytes takes two
-      // UTF-16 units.
+      // A byte 10xxxxxx continues a character, so it does not count. A character of four bytes
+      // takes two UTF-16 units.
       if ((byte & 0xc0) !== 0x80) count += byte >= 0xf0 ? 2 : 1
     }
     chars[bytes.length] = count

@@ -1,7 +1,7 @@
 /**
- * Decodes an answer into events. Each chunk is a small complete answer; `createAnswerEventEmitter`
- * gets its parts one by one. The terminal event waits for the end of the stream, because the token
- * counts may come in a last chunk.
+ * Decodes an answer into events. Each chunk has the format of a complete answer, and its parts are
+ * passed to `createAnswerEventEmitter` one by one. The terminal event is emitted at the end of the
+ * stream, because a last chunk may contain the token counts.
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
@@ -112,7 +112,7 @@ function createChunkReader(prompt: Prompt | undefined): ChunkReader {
   }
 }
 
-/** Returns the first candidate; requests ask for no others. */
+/** Returns the first candidate of an answer; requests ask for one only. */
 function findCandidate({ candidates }: GeminiChunk): GeminiCandidate | null {
   if (!Array.isArray(candidates)) return null
   for (const candidate of candidates as readonly unknown[]) {
@@ -121,7 +121,9 @@ function findCandidate({ candidates }: GeminiChunk): GeminiCandidate | null {
   return null
 }
 
-/** Returns an error message if a part is invalid, else `null`. */
+/**
+ * Adds the parts of a candidate. Returns an error message if a part is invalid, otherwise `null`.
+ */
 function addCandidate(candidate: GeminiCandidate, answer: AnswerEventEmitter): string | null {
   const parts: unknown = candidate.content?.parts
   if (Array.isArray(parts)) {
@@ -135,7 +137,10 @@ function addCandidate(candidate: GeminiCandidate, answer: AnswerEventEmitter): s
   return null
 }
 
-/** Returns how the answer ends, if the chunk contains it; a blocked prompt has no candidate. */
+/**
+ * Returns how the answer ends, if the chunk shows it. If the prompt is blocked, there is no
+ * candidate, and `promptFeedback` shows it.
+ */
 function findEnding(
   { promptFeedback }: GeminiChunk,
   candidate: GeminiCandidate | null,

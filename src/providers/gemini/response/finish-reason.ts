@@ -1,7 +1,7 @@
 /**
- * Parses how an answer ended. Only `STOP` is an ordinary end, and all reasons that Google has added
- * name a failure. So an unknown reason is a failure too: an incomplete answer must not look
- * complete.
+ * Parses the finish reason of an answer. Only `STOP` is a normal end. An unknown reason counts as a
+ * failure, because all reasons that Google has added name failures, and an incomplete answer must
+ * not look complete.
  */
 import type { Failure, AnswerFinishReason } from '../../../core/stream-event.ts'
 import { createFailure } from '../../../core/errors/gateway-error.ts'

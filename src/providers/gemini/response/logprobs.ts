@@ -1,8 +1,8 @@
-/** Converts log probabilities to OpenAI's shape, one entry for each token of a chunk. */
+/** Converts log probabilities to OpenAI's format, with one entry for each token of a chunk. */
 import type { Json } from '../../../core/json/json.ts'
 import type { LogprobsResult, GeminiLogprob } from '../api-types.ts'
 
-/** Returns `null` if the chunk has none. */
+/** Converts the log probabilities of a chunk; returns `null` if it has none. */
 export function convertLogprobs(result: LogprobsResult | undefined): readonly Json[] | null {
   const chosen = result?.chosenCandidates
   if (!Array.isArray(chosen) || chosen.length === 0) return null

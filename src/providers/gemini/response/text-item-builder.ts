@@ -1,6 +1,6 @@
 /**
- * Builds the messages and thought summaries of an answer. At most one of them is open; it continues
- * until a part of another kind. Each records which spans of its text are signed
+ * Builds the messages and thought summaries of an answer. At most one of these items is open, until
+ * a part of another type arrives. Each item records which spans of its text are signed
  * (`providers/gemini/text-signatures.ts`).
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
@@ -13,17 +13,20 @@ import type { GroundingMetadata } from '../api-types.ts'
 export interface TextItemBuilder {
   readonly getOpenKind: () => TextItemKind | null
   readonly start: (kind: TextItemKind, index: number) => void
-  /** Appends to the open item. */
+  /** Appends text to the open item. */
   readonly append: (
     text: string,
     signature: string | null,
     logprobs: readonly Json[] | null,
   ) => void
-  /** Stores a signature that came on an empty part after a thought. */
+  /** Stores a signature from an empty part after a thought. */
   readonly addTrailingSignature: (signature: string) => void
-  /** Stores the grounding; each call replaces the one before. */
+  /** Stores the grounding metadata, which replaces the earlier one. */
   readonly setGrounding: (grounding: GroundingMetadata) => void
-  /** `encryptedContent` goes into a thought (`providers/gemini/pack-thought-signature.ts`). */
+  /**
+   * Ends the open item. `encryptedContent` becomes a field of a thought
+   * (`providers/gemini/pack-thought-signature.ts`).
+   */
   readonly end: (options: TextItemEnd) => void
 }
 
@@ -133,7 +136,7 @@ function createThought(
     type: 'reasoning',
     summary: text === '' ? [] : [{ type: 'summary_text', text }],
     ...(encryptedContent === null ? {} : { encrypted_content: encryptedContent }),
-    // Present even without signatures, because `native.gemini` marks the thought as Gemini's.
+    // `native.gemini` is set even without signatures, because it marks the thought as Gemini's.
     native: { gemini: serializeSignatures({ spans, chars: text.length, after }) ?? {} },
   }
 }

@@ -1,12 +1,12 @@
 /**
- * Builds the function calls of an answer. Each is complete in one part. A batch of parallel calls
- * has one signature, on the first (https://ai.google.dev/gemini-api/docs/thought-signatures). The
- * last call stays open, and so does a complete batch without a signature, because the signature may
- * still come.
+ * Builds the function calls of an answer. Each call is complete in one part. Of several parallel
+ * calls, only the first has a signature (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ * The last call stays open, and so do all calls while none of them has a signature, because the
+ * signature may follow.
  *
- * An id is the upstream's own if it sends one, else it is derived from the answer's id, e.g.
- * `call_<answer id>_0`. So ids differ between answers, and decoding an answer again gives the same
- * ids.
+ * The id of a call is the upstream's, if it sends one. Otherwise it is derived from the answer's
+ * id, e.g. `call_<answer id>_0`. So ids differ between answers, and decoding an answer again gives
+ * the same ids.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { ToolCall } from '../../../core/item.ts'
@@ -19,7 +19,7 @@ export interface ToolCallsBuilder {
   readonly setAnswerId: (answerId: string) => void
   readonly add: (call: GeminiFunctionCall, signature: string | null, index: number) => void
   readonly areOpen: () => boolean
-  /** Stores a signature that came on an empty part after the calls. */
+  /** Stores a signature from an empty part after the calls. */
   readonly addLateSignature: (signature: string) => void
   readonly end: () => void
 }

@@ -1,11 +1,11 @@
 /**
- * Converts token counts to OpenAI's terms: thoughts are part of the output, prompts of Google's own
- * tools are part of the input. Early chunks of a stream may have no counts.
+ * Converts token counts to OpenAI's terms: thoughts count as output, and prompts of Google's own
+ * tools as input. Early chunks of a stream may have no counts.
  */
 import type { TokenUsage } from '../../../core/stream-event.ts'
 import type { UsageMetadata } from '../api-types.ts'
 
-/** Returns `null` without a prompt count. */
+/** Converts the counts; returns `null` if there is no count of the prompt. */
 export function parseUsage(wire: UsageMetadata): TokenUsage | null {
   const prompt = readCount(wire.promptTokenCount)
   if (prompt === null) return null

@@ -10,8 +10,9 @@ import type { ChatMessage } from '../api-types.ts'
 type OrderRule = (messages: readonly ChatMessage[], notes: NoteCollector) => readonly ChatMessage[]
 
 /**
- * `insertedInstructions` are system messages that the gateway put in the middle of a conversation. They
- * do not count as leading instructions, even if all messages before them are system messages.
+ * Applies the rules of the account. `insertedInstructions` are system messages that the gateway put
+ * in the middle of the conversation. They do not count as leading instructions, even if all
+ * messages before them are system messages.
  */
 export function applyMessageOrderRules(
   messages: readonly ChatMessage[],
@@ -39,8 +40,9 @@ const replaceSystemRole: OrderRule = (messages, notes) =>
   })
 
 /**
- * Merges consecutive messages of one role. System messages that are not at the start become user
- * messages, and a user message is added if the first message after them is not from the user.
+ * Makes roles alternate: merges consecutive messages of one role, and turns system messages that
+ * are not at the start into user messages. If the first message after the leading instructions is
+ * not from the user, adds a user message before it.
  */
 function alternateRoles(insertedInstructions: ReadonlySet<ChatMessage>): OrderRule {
   return (messages, notes) => {
@@ -77,7 +79,7 @@ function markPrefix({ reasoningField }: ChatQuirks): OrderRule {
     const last = findTrailingAssistantText(messages)
     if (last === null) return messages
     notes.write('prefix-marked')
-    // A thinking model expects the field on a prefix message, even if it is empty.
+    // A thinking model requires this field on a message that it continues, even if it is empty.
     const reasoning =
       reasoningField === 'reasoning_content' && last['reasoning_content'] === undefined
         ? { reasoning_content: '' }
@@ -87,8 +89,8 @@ function markPrefix({ reasoningField }: ChatQuirks): OrderRule {
 }
 
 /**
- * Returns a user message that asks for the continuation if `prefixCompletion` is false and the messages
- * end with an assistant text; otherwise an empty list.
+ * If `prefixCompletion` is false and the messages end with an assistant text, returns a list with a
+ * user message that asks the model to continue; otherwise an empty list.
  */
 export function createContinuationRequest(
   messages: readonly ChatMessage[],
@@ -101,7 +103,10 @@ export function createContinuationRequest(
   return [{ role: 'user', content }]
 }
 
-/** Returns the last message if it is an assistant message with text and without calls. */
+/**
+ * Returns the last message if it is an assistant message with text and without tool calls,
+ * otherwise null.
+ */
 function findTrailingAssistantText(messages: readonly ChatMessage[]): ChatMessage | null {
   const last = messages.at(-1)
   if (last?.role !== 'assistant' || hasCalls(last) || readText(last.content) === '') return null
@@ -117,8 +122,9 @@ function hasCalls(message: ChatMessage): boolean {
 }
 
 /**
- * True for two messages of one role and name. Tool outputs stay apart, because each answers one call,
- * and nothing is merged into a message with calls, because its outputs must follow it.
+ * True if two messages have the same role and name and may be merged. Tool outputs are not merged,
+ * because each belongs to one call. No message is merged into one with tool calls, because the
+ * outputs must directly follow it.
  */
 function canMerge(first: ChatMessage, second: ChatMessage): boolean {
   const isOutput = first.role === 'tool' || first.role === 'function'

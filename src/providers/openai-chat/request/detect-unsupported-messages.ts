@@ -1,6 +1,6 @@
 /**
- * Detects messages of a Chat Completions client that the account's quirks do not allow. They are encoded
- * again, although no transform changed the conversation.
+ * Detects messages of a Chat Completions client that the account's quirks do not allow. The
+ * conversation must then be encoded again, even if no transform changed it.
  */
 import { filterObjects } from '../../../core/items/chat-only-fields.ts'
 import { isToolOutput, type Item } from '../../../core/item.ts'
@@ -10,7 +10,10 @@ import { isMediaPart } from './encode-parts.ts'
 import type { ChatOptions } from './encoding-context.ts'
 import type { ChatQuirks } from '../quirk-table.ts'
 
-/** `messages` is the client's JSON, `items` the same conversation parsed. */
+/**
+ * True if messages must be encoded again. `messages` is the client's JSON, and `items` the same
+ * conversation parsed.
+ */
 export function mustRewriteMessages(
   items: readonly Item[],
   messages: Json | undefined,

@@ -1,7 +1,7 @@
 /**
- * Encodes an assistant's reasoning, text and tool calls as one chat message, directly followed by the
- * outputs of the calls, because services reject calls and outputs that are apart. Media of the
- * assistant or of a tool follow in a user message, because services reject them elsewhere.
+ * Encodes an assistant's reasoning, text and tool calls as one chat message. The outputs of the
+ * calls follow directly, because services reject other messages between calls and outputs. Media of
+ * the assistant or of a tool follow in a user message, because services reject media elsewhere.
  */
 import {
   readChatOnlyFields,
@@ -42,7 +42,10 @@ export function encodeAssistantMessage(
   return messages
 }
 
-/** True if the message would be empty without its media; then only the media are sent. */
+/**
+ * True if the assistant message has no content but media. Only the media are sent then, without an
+ * empty message.
+ */
 function isOnlyMedia({ message, calls }: AssistantGroup): boolean {
   const parts = message?.item.content ?? []
   return calls.length === 0 && parts.length > 0 && parts.every(isMediaPart)

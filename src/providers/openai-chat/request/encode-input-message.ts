@@ -23,7 +23,10 @@ export function encodeInputMessage(
   }
 }
 
-/** Returns the fields that only Chat Completions messages have, such as `name`, if accepted. */
+/**
+ * Returns the fields of a message that only Chat Completions has, e.g. `name`, if the upstream
+ * accepts them.
+ */
 export function selectMessageFields(
   { at, item }: PositionedItem<Message>,
   { options, notes }: EncodingContext,

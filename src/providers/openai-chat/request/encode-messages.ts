@@ -1,7 +1,7 @@
 /**
- * Encodes a conversation as chat messages, instructions first. An answer that continued another stays
- * a message of its own, with the request for the continuation before it, so that the messages stay
- * the same as in the request that it answered.
+ * Encodes a conversation as chat messages, beginning with the instructions. If an answer continued
+ * another answer, each remains a message of its own, with the request to continue between them. So
+ * the messages are the same as in the request that the second answer belonged to.
  */
 import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { isInsertedInstruction } from '../../../core/items/leading-instructions.ts'
@@ -23,7 +23,8 @@ export function encodeMessages(
   const messages: ChatMessage[] = []
   const insertedInstructions = new Set<ChatMessage>()
   if (instructions !== null) messages.push({ role: 'system', content: instructions })
-  // With prefix completion the upstream continued the message itself, so both answers are one message.
+  // With `prefixCompletion` the upstream continued the message itself, so both answers are one
+  // message.
   const continuations = quirks.prefixCompletion === true ? [] : findConsecutiveAnswers(items)
   for (const group of groupItemsIntoMessages(items, new Set(continuations), notes)) {
     if (group.type === 'input') {

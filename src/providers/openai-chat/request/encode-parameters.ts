@@ -13,7 +13,7 @@ type ParameterEncoder = (params: PromptParameters, encoding: EncodingContext) =>
 
 export const PARAMETER_ENCODERS: { readonly [Name in keyof PromptParameters]: ParameterEncoder } = {
   model: ({ model }) => ({ model }),
-  // Instructions are encoded as the first message.
+  // Instructions become the first message, not a parameter.
   instructions: () => ({}),
   tools: (params, encoding) => ({ tools: encodeTools(params, encoding), functions: undefined }),
   toolChoice: (params, encoding) => ({
@@ -84,14 +84,18 @@ export const PARAMETER_ENCODERS: { readonly [Name in keyof PromptParameters]: Pa
   },
 }
 
-/** OpenAI's limit. For a Chat Completions client the upstream itself rejects longer lists. */
+/**
+ * OpenAI's maximum number of stop sequences. Not applied to Chat Completions clients, because the
+ * upstream itself rejects their longer lists.
+ */
 const MAX_STOP_SEQUENCES = 4
 
 export function planStopSequences(
   { stop, extra }: PromptParameters,
   { quirks, isChatClient }: ChatOptions,
 ): SplitStopSequences {
-  // To stop an answer the gateway decodes and rewrites it, which works with one choice only.
+  // With several choices, all sequences are sent: the gateway can stop an answer itself only if it
+  // has one choice.
   if (isChatClient && !isDefaultValue('n', extra['n'])) return { sent: stop, unsent: [] }
   const limit = quirks.maxStops ?? (isChatClient ? Infinity : MAX_STOP_SEQUENCES)
   return splitStopSequences(stop, quirks.refuses?.includes('stop') === true ? 0 : limit)
@@ -100,7 +104,9 @@ export function planStopSequences(
 const LOGPROBS = 'message.output_text.logprobs'
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
-/** Fields of Chat Completions services that Responses clients may send to them, too. */
+/**
+ * Fields of Chat Completions services that Responses clients may send to these services as well.
+ */
 const CHAT_FIELDS: ReadonlySet<string> = new Set(
   `chat_template_kwargs guided_choice guided_grammar guided_json guided_regex ignore_eos
   include_reasoning logit_bias min_p min_tokens mirostat mirostat_eta mirostat_tau modalities

@@ -1,5 +1,5 @@
 /**
- * Encodes the parts of a message or tool output. Content that is only text becomes one string,
+ * Encodes the parts of a message or tool output. If all parts are text, they become one string,
  * because many services accept nothing else.
  */
 import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
@@ -10,12 +10,15 @@ import type { NoteCollector } from '../encoding-notes.ts'
 export interface PartEncodingContext {
   readonly at: number
   readonly notes: NoteCollector
-  /** Fields that only chat parts have, by part index; if present, text parts are not joined. */
+  /**
+   * Fields of parts that only Chat Completions has, by part index. If set, text parts are not
+   * joined.
+   */
   readonly partFields?: readonly (JsonObject | null)[] | undefined
 }
 
 export function encodeContent(parts: readonly Part[], context: PartEncodingContext): Json {
-  // Another number of parts means that some were added or removed, so the indexes do not match.
+  // If the number of parts has changed, the indexes of `partFields` do not match them any more.
   const partFields = context.partFields?.length === parts.length ? context.partFields : undefined
   if (partFields === undefined && parts.every(isText)) return joinText(parts, context)
   return parts.map((part, index) => ({ ...encodePart(part, context), ...partFields?.[index] }))
@@ -26,7 +29,10 @@ export function isMediaPart(part: Part): boolean {
   return !isText(part)
 }
 
-/** Joins a model's parts without a separator, because they are one text, and input parts by lines. */
+/**
+ * Joins output parts without a separator, because they are one text. Joins input parts with line
+ * breaks, and writes a note.
+ */
 function joinText(parts: readonly Part[], { at, notes }: PartEncodingContext): string {
   const texts = parts.map(textOfPart)
   if (texts.length < 2 || parts[0]?.type !== 'input_text') return texts.join('')
@@ -83,13 +89,16 @@ export function encodePart(part: Part, { at, notes }: PartEncodingContext): Json
 
 const KNOWN_DETAIL_LEVELS: ReadonlySet<string> = new Set(['auto', 'low', 'high'])
 
-/** True for a part with a field named like its type: `{ type: 'video_url', video_url: … }`. */
+/**
+ * True for a part that has a field with the name of its type, e.g.
+ * `{ type: 'video_url', video_url: … }`.
+ */
 function isChatPart(raw: JsonObject): boolean {
   const { type } = raw
   return typeof type === 'string' && (isObject(raw[type]) || typeof raw[type] === 'string')
 }
 
-/** Encodes a gateway-generated text that describes a missing part or introduces the next one. */
+/** Encodes a notice of the gateway, which describes a missing part or introduces the next part. */
 export function encodeNotice(text: string): JsonObject {
   return { type: 'text', text: formatNotice(text) }
 }

@@ -1,6 +1,6 @@
 /**
- * Encodes reasoning as fields of the assistant message that it led to. Services disagree on the field,
- * and many reject all of them, so reasoning is sent only if a quirk names the field or the item was
+ * Encodes reasoning as fields of the assistant message after it. Services use different fields, and
+ * many reject all of them. So reasoning is sent only if a quirk names the field, or if the item was
  * received in a field of Chat Completions.
  */
 import { readChatOnlyFields, filterObjects } from '../../../core/items/chat-only-fields.ts'
@@ -12,11 +12,14 @@ import type { PositionedItem } from './group-items-into-messages.ts'
 
 export interface EncodedReasoning {
   readonly fields: JsonObject
-  /** Mistral's form: a `thinking` part that precedes the content. */
+  /** For Mistral: a part of the type `thinking`, which comes before the content. */
   readonly part: JsonObject | null
 }
 
-/** `firstCallAt` is the position of the message's first tool call, or null if it has none. */
+/**
+ * Encodes reasoning items. `firstCallAt` is the index of the message's first tool call, or null if
+ * it has none.
+ */
 export function encodeReasoning(
   reasoning: readonly PositionedItem<Reasoning>[],
   firstCallAt: number | null,
@@ -52,7 +55,7 @@ function encodeReasoningItems(
     const itemDetails = recorded.length > 0 ? recorded : (packed?.details ?? [])
     const sendsDetails = itemDetails.length > 0 && reasoningField !== 'none'
     if (sendsDetails) details.push(...itemDetails)
-    // The details contain the text, unless the client sent it in a field of its own as well.
+    // `reasoning_details` contain the text, so it is sent separately only if the client did so too.
     if (sendsDetails && chatFields.$field === undefined) continue
     const text = readText(item)
     const field = chooseTextField(reasoningField, chatFields.$field)
@@ -79,7 +82,10 @@ function buildReasoning(
   return { fields, part }
 }
 
-/** For services with `reasoning_details`, plain text goes into their text field `reasoning`. */
+/**
+ * Returns the field for plain text: `reasoning` for a service with `reasoning_details`, otherwise
+ * the field in the quirk.
+ */
 function chooseTextField(
   quirk: ChatOptions['quirks']['reasoningField'],
   clientField: string | undefined,
@@ -93,7 +99,10 @@ function readText({ summary, content = [] }: Reasoning): string {
   return parts.map((part) => part.text).join('\n\n')
 }
 
-/** False for items without a recorded origin, which the client itself sent. */
+/**
+ * True if another upstream made the reasoning. False for items without a recorded origin, because
+ * the client itself sent them.
+ */
 export function isFromOtherUpstream(
   { origin }: Pick<Reasoning, 'origin'>,
   options: ChatOptions,

@@ -36,7 +36,8 @@ function buildBody({ params, stream, items }: Prompt, encoding: EncodingContext)
   const usageField = takesStreamOptions ? { stream_options: { include_usage: true } } : {}
   const streamFields = stream ? { stream, ...usageField } : {}
   const messages = encodeMessages(items, params.instructions, encoding)
-  // Messages come last, so that the next turn's body is this one plus text at the end.
+  // `messages` is the last field, so that the next turn's body begins with this body's text, up to
+  // its end.
   return { ...removeUnsendableFields({ ...fields, ...streamFields }, encoding), messages }
 }
 
@@ -59,7 +60,10 @@ function editClientBody(
   return bytes === null ? { body } : { body, bytes }
 }
 
-/** Returns null if the body differs from the client's in more than the missing `store`. */
+/**
+ * Removes `store` from the client's bytes. Returns null if the body differs from the client's in
+ * another field.
+ */
 function removeStoreFromBytes(
   body: JsonObject,
   { body: clientBody, bytes }: Prompt['source'],
@@ -69,7 +73,10 @@ function removeStoreFromBytes(
   return !('store' in body) && names.every(isSame) ? removeJsonField(bytes(), 'store') : null
 }
 
-/** Encodes the parameters that a transform changed or that the account's quirks require otherwise. */
+/**
+ * Encodes only those parameters that a transform changed, or that the account's quirks require in
+ * another form.
+ */
 function encodeChangedParameters(
   { params, source }: Prompt,
   encoding: EncodingContext,
@@ -87,7 +94,8 @@ function encodeChangedParameters(
   if (!customTools && params.tools.some((tool) => tool.type === 'custom')) {
     changed.add('tools').add('toolChoice')
   }
-  // Upstreams reject `tools` beside `function_call` and `functions` beside `tool_choice`.
+  // Encodes both, because upstreams reject `tools` together with `function_call`, and `functions`
+  // together with `tool_choice`.
   const changesTools = changed.has('tools') || changed.has('toolChoice')
   if (changesTools && usesLegacyFunctions(source.body)) changed.add('tools').add('toolChoice')
   let fields: JsonObject = {}
@@ -106,7 +114,10 @@ function clearFields(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.keys(fields).map((name) => [name, undefined]))
 }
 
-/** Removes `store` (the gateway stores the answer, not the upstream) and sets the stream's fields. */
+/**
+ * Removes `store`, because the gateway stores the answer, not the upstream, and sets the fields for
+ * streaming.
+ */
 function overrideGatewayFields({
   stream,
   wantsUsage = false,
@@ -127,7 +138,7 @@ function overrideGatewayFields({
   return fields
 }
 
-/** Returns no field if the client's own messages can be sent. */
+/** Encodes the messages. Returns no field if the client's own messages can be sent. */
 function replaceMessages(prompt: Prompt, encoding: EncodingContext): JsonObject {
   const { items, params, source } = prompt
   const { instructions } = params

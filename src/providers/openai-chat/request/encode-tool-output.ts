@@ -1,4 +1,4 @@
-/** Encodes the output of a tool as the message that answers its call. */
+/** Encodes the output of a tool as the message that follows its call. */
 import { readChatOnlyFields, readChatMessageFields } from '../../../core/items/chat-only-fields.ts'
 import {
   sanitizeNoticeName,
@@ -15,11 +15,14 @@ import type { ChatMessage } from '../api-types.ts'
 
 interface EncodedOutput {
   readonly message: ChatMessage
-  /** Media that the upstream does not accept in a tool message; the caller sends them as the user. */
+  /**
+   * Media that the upstream does not accept in a tool message. The caller sends them in a user
+   * message.
+   */
   readonly media: readonly JsonObject[]
 }
 
-/** Returns null for a call without an output. */
+/** Encodes the output of a call; returns null if the call has none. */
 export function encodeToolOutput(
   { item: call, output }: CallWithOutput,
   id: string,
@@ -33,7 +36,10 @@ export function encodeToolOutput(
   return { message, media }
 }
 
-/** True for a call in the deprecated `function_call` form, which has no id and is answered by name. */
+/**
+ * True for a call in the deprecated form `function_call`, which has no id. Its output names the
+ * function instead.
+ */
 export function isLegacyFunctionCall(call: ToolCall): boolean {
   return readChatOnlyFields(call).$legacy === true
 }
@@ -46,7 +52,8 @@ function encodeOutputParts(
   const { output } = item
   if (typeof output === 'string') return { content: output, media: [] }
   const context = { at, notes, partFields: readChatOnlyFields(item).$parts }
-  // A Chat Completions client knows what its upstream accepts, but did not write a gateway tool's output.
+  // A Chat Completions client is assumed to send media only to upstreams that accept them, but the
+  // output of a gateway tool is not the client's.
   const takesMedia = isGatewayToolItem(item) ? options.quirks.toolMedia === true : options.toolMedia
   const movedMedia = takesMedia ? [] : output.filter(isMediaPart)
   if (movedMedia.length === 0) return { content: encodeContent(output, context), media: [] }

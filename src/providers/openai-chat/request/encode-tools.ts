@@ -6,7 +6,7 @@ import { WRAPPED_INPUT_SCHEMA } from '../custom-tool-as-function.ts'
 
 type ToolParameters = Pick<PromptParameters, 'tools' | 'toolChoice'>
 
-/** Returns undefined if no tool can be sent. */
+/** Encodes the tools; returns undefined if none can be sent. */
 export function encodeTools(
   params: ToolParameters,
   encoding: EncodingContext,
@@ -47,7 +47,10 @@ export function encodeToolChoice(
   return undefined
 }
 
-/** Returns the names of the custom tools that are sent as functions; their calls are unwrapped. */
+/**
+ * Returns the names of the custom tools that are sent as functions. The decoder unwraps the
+ * arguments of their calls.
+ */
 export function listWrappedToolNames(
   tools: readonly Tool[],
   customTools: boolean,
@@ -55,7 +58,10 @@ export function listWrappedToolNames(
   return new Set(tools.flatMap((tool) => (tool.type === 'custom' && !customTools ? tool.name : [])))
 }
 
-/** Removes forbidden tools if the upstream does not know `allowed_tools`. */
+/**
+ * Selects the tools to send. If the upstream does not support `allowed_tools`, leaves out the tools
+ * that the choice does not allow.
+ */
 function selectOfferedTools(
   { tools, toolChoice }: ToolParameters,
   { options, notes }: EncodingContext,
@@ -87,7 +93,10 @@ function encodeTool(
   return undefined
 }
 
-/** Sends `strict` only if it is true: false is the default, and many services do not know the field. */
+/**
+ * Encodes a function. Sends `strict` only if it is true, because false is the default, and many
+ * services reject the field.
+ */
 function encodeFunction({ name, description, parameters, strict }: FunctionTool): JsonObject {
   return {
     name,

@@ -1,6 +1,7 @@
 /**
- * Resolves the account's quirks for one request. Without a quirk, the messages of a Chat Completions
- * client stay as written, and a translated request takes the form that most services accept.
+ * Resolves the account's quirks for one request. If no quirks are set, the messages of a Chat
+ * Completions client are sent as written, and a request of another dialect is translated to the form
+ * that most services accept.
  */
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
@@ -10,7 +11,10 @@ import type { ChatQuirks } from '../quirk-table.ts'
 
 export interface ChatOptions {
   readonly account: Account
-  /** The quirks as configured, for the places where an unset quirk has a meaning of its own. */
+  /**
+   * The quirks as configured, without defaults: some encoders treat an unset quirk differently from
+   * `false`.
+   */
   readonly quirks: ChatQuirks
   /** True if the request came through the Chat Completions API. */
   readonly isChatClient: boolean
@@ -18,18 +22,21 @@ export interface ChatOptions {
   readonly customTools: boolean
   readonly allowedTools: boolean
   readonly toolMedia: boolean
-  /** Null if the upstream accepts every id. */
+  /** The call ids that the upstream accepts; null if it accepts all. */
   readonly callIdPattern: RegExp | null
   readonly model: string
 }
 
-/** The options and the collector of notes, passed to every function that encodes part of a request. */
+/** The arguments of every function that encodes a part of a request. */
 export interface EncodingContext {
   readonly options: ChatOptions
   readonly notes: NoteCollector
 }
 
-/** OpenAI's limit of 40 characters; of the known services only Mistral's is stricter. */
+/**
+ * Accepts ids of up to 40 characters, OpenAI's limit. Of the known services, only Mistral has a
+ * lower limit.
+ */
 const DEFAULT_CALL_ID_PATTERN = /^.{1,40}$/s
 
 export function resolveChatOptions(prompt: Prompt, account: Account): ChatOptions {

@@ -1,7 +1,8 @@
 /**
- * Groups the items of a conversation into the messages that they become: each input message alone, and
- * each assistant message with its reasoning, its calls and their outputs. No group crosses the border
- * between an answer and the one that continued it. Items that Chat Completions cannot hold get a note.
+ * Groups the items of a conversation into the messages that they become: an input message alone,
+ * and an assistant message with its reasoning, its tool calls and their outputs. If an answer
+ * continued another one, their items are not grouped together. Writes a note for items that Chat
+ * Completions has no message for.
  */
 import type { Item, Message, Reasoning, ToolCall, ToolOutput } from '../../../core/item.ts'
 import { textOrEmpty } from '../../../core/json/json.ts'
@@ -9,7 +10,7 @@ import { UNPAIRED, findToolCallPairs } from '../../../core/items/tool-call-pairs
 import type { NoteCollector } from '../encoding-notes.ts'
 
 export interface PositionedItem<One> {
-  /** The index in the prompt's items, which notes name as `at`. */
+  /** Index in the prompt's items, which notes report as `at`. */
   readonly at: number
   readonly item: One
 }
@@ -26,7 +27,7 @@ export type MessageGroup =
       readonly message: PositionedItem<Message> | null
       readonly calls: readonly CallWithOutput[]
     }
-  /** The border between an answer and the one that continued it. */
+  /** Separates an answer from the answer that continued it. */
   | { readonly type: 'continued' }
 
 interface OpenGroup {
@@ -36,7 +37,10 @@ interface OpenGroup {
   readonly calls: CallWithOutput[]
 }
 
-/** `continuations` are the indexes of the first items of answers that continued the one before. */
+/**
+ * Groups the items. `continuations` are the indexes of the first items of those answers that
+ * continued another answer.
+ */
 export function groupItemsIntoMessages(
   items: readonly Item[],
   continuations: ReadonlySet<number>,
@@ -96,7 +100,10 @@ function closeGroup(group: OpenGroup, groups: MessageGroup[], notes: NoteCollect
   else for (const { at } of group.reasoning) notes.write('reasoning-without-follower', { at })
 }
 
-/** True for reasoning after a message that leads to another message; before calls it stays. */
+/**
+ * True if the reasoning begins a new message: it comes after a message and leads to another one.
+ * Reasoning before tool calls belongs to the open message.
+ */
 function startsNextMessage(
   openGroup: OpenGroup | null,
   items: readonly Item[],

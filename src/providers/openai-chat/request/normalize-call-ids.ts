@@ -1,6 +1,6 @@
 /**
- * Replaces the ids of the calls in one assistant message that the upstream does not accept or that
- * repeat; all others stay as they are.
+ * Replaces those call ids in an assistant message that the upstream does not accept or that the
+ * message repeats. Other ids do not change.
  */
 import type { ToolCall } from '../../../core/item.ts'
 import { shortHash } from '../../short-hash.ts'

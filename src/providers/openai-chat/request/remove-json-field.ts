@@ -1,9 +1,11 @@
 /**
- * Removes one field from the bytes of a JSON object: `{"store":true,"model":"m"}` → `{"model":"m"}`.
- * For a long history this is several times faster than serializing the object again.
+ * Removes one field from the bytes of a JSON object: `{"store":true,"model":"m"}` →
+ * `{"model":"m"}`. For a long history this is several times faster than serializing the object
+ * again.
  *
- * Only the plain fields (no arrays, objects or escapes) at the object's start and end are searched, so
- * that a field of a nested object is never taken for it. Returns null if the field is not among them.
+ * Searches only plain fields (no arrays, objects or escapes) at the start and end of the object, so
+ * that a field of a nested object is not mistaken for the field. Returns null if it is not found
+ * there.
  */
 export function removeJsonField(bytes: Uint8Array, name: string): Uint8Array | null {
   const { atHead, atTail } = getPatterns(name)
@@ -18,14 +20,14 @@ export function removeJsonField(bytes: Uint8Array, name: string): Uint8Array | n
   return cutBytes(bytes, bytes.length - match.length, bytes.length - retained.length)
 }
 
-/** The number of bytes searched at each end; it bounds the time that the patterns take. */
+/** Number of bytes that are searched at each end, which limits how long the patterns take. */
 const SEARCHED_BYTES = 500
 const BLANK = '[ \\t\\r\\n]*'
 const COLON = `${BLANK}:${BLANK}`
 const PLAIN_VALUE = `(?:true|false|null|-?\\d[\\d.eE+-]*|"[^"\\\\]*")`
 const FIELD = `${BLANK}"\\w+"${COLON}${PLAIN_VALUE}${BLANK}`
 
-/** Decodes each byte as one character, so that text positions are byte positions. */
+/** Decodes each byte as one character, so that an index in the text is an index in the bytes. */
 const decoder = new TextDecoder('latin1')
 
 interface FieldPatterns {

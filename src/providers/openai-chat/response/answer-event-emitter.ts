@@ -1,6 +1,6 @@
 /**
- * Turns the fields of one streamed chat message into items (reasoning, message, tool calls) and emits
- * their events. An item ends when a field of the next item arrives.
+ * Converts the fields of a streamed chat message to items (reasoning, message, tool calls) and
+ * emits their events. An item ends when a field of the next item arrives.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { ToolCallFragment } from '../api-types.ts'
@@ -19,7 +19,7 @@ export interface AnswerEventEmitter {
   readonly addAnnotation: (annotation: JsonObject) => void
   readonly addMedia: (raw: JsonObject) => void
   readonly addCallFragment: (fragment: ToolCallFragment) => void
-  /** Stores a field of the message that its upstream must get back, e.g. `extra_content`. */
+  /** Stores a field of the message that must be sent back to the upstream, e.g. `extra_content`. */
   readonly setMessageField: (name: string, value: JsonObject) => void
   readonly hasNamelessCall: () => boolean
   /** Ends all open items; `isComplete: false` marks them as incomplete. */
@@ -68,7 +68,8 @@ export function createAnswerEventEmitter({
       else openReasoning().addDetail(piece)
     },
     addText(text, logprobs) {
-      // Some services send blank lines after a call; they do not start a message.
+      // Ignores blank lines after a tool call, which some services send: they do not begin a
+      // message.
       if (message === null && calls.count() > 0 && text.trim() === '') return
       openMessage().addText(text, logprobs)
     },
@@ -90,7 +91,7 @@ export function createAnswerEventEmitter({
   }
 }
 
-/** Collects fields that belong to the chat message, not to one of its items. */
+/** Collects fields that belong to the chat message as a unit, not to one of its items. */
 function createMessageFieldCollector() {
   let fields: Record<string, JsonObject> | null = null
   let lateDetails: JsonObject[] = []

@@ -1,6 +1,6 @@
 /**
- * Reads the chunks of an answer, streamed or not, into events. It never throws on their content and
- * emits exactly one terminal event.
+ * Reads the chunks of an answer, streamed or not, and returns their events. Never throws because of
+ * their content, and emits exactly one terminal event.
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
@@ -20,9 +20,12 @@ export interface DecodeOptions {
   readonly thinkTags: true | 'unopened' | undefined
   /** The names of custom tools that were sent as functions. */
   readonly wrappedToolNames: ReadonlySet<string>
-  /** Set if the client stores the conversation itself, so reasoning details are packed for it. */
+  /**
+   * The upstream that makes the reasoning, if the client stores the conversation itself: its
+   * details are then packed for the client. Otherwise null.
+   */
   readonly reasoningMaker: ReasoningMaker | null
-  /** The items of the prompt, whose call ids are not used again. */
+  /** The items of the prompt. Generated call ids differ from those of the prompt. */
   readonly promptItems: readonly Item[]
 }
 
@@ -30,7 +33,10 @@ export interface ChunkReader {
   readonly readChunk: (chunk: ChatChunk) => readonly StreamEvent[]
   /** Ends the answer after the upstream's `[DONE]`. */
   readonly endAnswer: () => readonly StreamEvent[]
-  /** Ends the answer at the end of the body; without a sign of completeness it fails. */
+  /**
+   * Ends the answer at the end of the body. The answer has failed if nothing shows that it is
+   * complete.
+   */
   readonly endBody: () => readonly StreamEvent[]
   readonly fail: (failure: Failure) => readonly StreamEvent[]
   readonly isOver: () => boolean
@@ -98,7 +104,10 @@ const NAMELESS_CALL = createFailure(
   'The upstream made a tool call without a name.',
 )
 
-/** Emits `answer-started` once: when a chunk has the id and the model, or before another event. */
+/**
+ * Creates the function that emits `answer-started` once: when a chunk has the id and the model, or
+ * before any other event.
+ */
 function createAnswerStarter(emit: (event: StreamEvent) => void) {
   let isStarted = false
   let id = ''
@@ -114,16 +123,16 @@ function createAnswerStarter(emit: (event: StreamEvent) => void) {
       if (isStarted) return
       id = textOrEmpty(chunk.id)
       if (typeof chunk.created === 'number') created = chunk.created
-      // Azure's first chunk is about the prompt and has neither an id nor a choice.
+      // Ignores Azure's first chunk, which is about the prompt and has neither an id nor a choice.
       if (id !== '' || choice !== null) start(textOrEmpty(chunk.model))
     },
     start: (): void => start(''),
-    /** Returns what distinguishes this answer from others, e.g. `chatcmpl-1 1700000000`. */
+    /** Returns a text that differs between answers, e.g. `chatcmpl-1 1700000000`. */
     getIdentity: (): string => `${id} ${created}`,
   }
 }
 
-/** Returns the choice with index 0 or without an index; a request with `n: 2` gets two. */
+/** Returns the choice with index 0 or without an index. Others exist if the request has `n: 2`. */
 function findFirstChoice(choices: Json | undefined): ChatChoice | null {
   const isFirst = (choice: Json): choice is JsonObject =>
     isObject(choice) && (choice['index'] ?? 0) === 0

@@ -1,7 +1,7 @@
 /**
- * Tracks a stream's finish reason and usage, and decides how the answer ends. The answer does not end
- * with its finish reason, because usage may follow and some services send a reason although they broke
- * off.
+ * Tracks a stream's finish reason and usage, and decides how the answer ends. The answer does not
+ * end with the finish reason, because usage may follow, and because some services send a finish
+ * reason for an answer that broke off.
  */
 import type { Failure, AnswerFinishReason, TokenUsage } from '../../../core/stream-event.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
@@ -13,7 +13,7 @@ export interface AnswerEndTracker {
   readonly getUsage: () => TokenUsage | null
   /** Decides how the answer ends if its upstream sends `[DONE]`. */
   readonly decideAtDone: () => AnswerFinishReason | Failure
-  /** Decides how it ends if the body ends without `[DONE]`. */
+  /** Decides how the answer ends if the body ends without `[DONE]`. */
   readonly decideAtBodyEnd: () => AnswerFinishReason | Failure
 }
 
@@ -40,7 +40,8 @@ export function createAnswerEndTracker(): AnswerEndTracker {
       const chunkUsage = parseUsage(chunk.usage ?? readGroqUsage(chunk))
       if (chunkUsage !== null) usage = chunkUsage
       if (choice !== null) reason = textOrEmpty(choice.finish_reason) || reason
-      // OpenAI's last chunk has usage and no choice, so such a chunk counts as the end.
+      // A chunk with usage and without a choice counts as the end, because it is OpenAI's last
+      // chunk.
       else if (chunkUsage !== null) hasFinalUsage = true
     },
     getUsage: () => usage,
@@ -49,7 +50,10 @@ export function createAnswerEndTracker(): AnswerEndTracker {
   }
 }
 
-/** Reasons other than `stop` and `tool_calls`; `broken`: the service itself did not finish. */
+/**
+ * Finish reasons other than `stop` and `tool_calls`. `broken` means that the service could not
+ * finish the answer.
+ */
 const FINISH_REASONS: ReadonlyMap<string, AnswerFinishReason | 'broken'> = new Map([
   ['length', 'length'],
   ['max_tokens', 'length'],
@@ -77,7 +81,7 @@ function parseUsage(value: Json | undefined): TokenUsage | null {
   const details = readObject(value, 'prompt_tokens_details')
   return {
     inputTokens: input ?? 0,
-    // DeepSeek reports cached tokens under its own name.
+    // DeepSeek reports cached tokens as `prompt_cache_hit_tokens`.
     cachedTokens:
       readCount(details['cached_tokens']) ?? readCount(value['prompt_cache_hit_tokens']),
     cacheWriteTokens: readCount(details['cache_write_tokens']),

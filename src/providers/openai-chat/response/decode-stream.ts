@@ -1,8 +1,8 @@
 /**
- * Decodes a Chat Completions answer, streamed or not, into events. It accepts what services really
- * send (missing or repeated ids and indexes, usage in any chunk, errors beside choices, no `[DONE]`)
- * and never throws. The answer ends at `[DONE]` or with the body, because usage may follow the finish
- * reason.
+ * Decodes a Chat Completions answer, streamed or not, into events. Accepts the deviations of real
+ * services (missing or repeated ids and indexes, usage in any chunk, errors together with choices,
+ * no `[DONE]`) and never throws. The answer ends at `[DONE]` or with the body, because usage may
+ * follow the finish reason.
  */
 import { filterObjects } from '../../../core/items/chat-only-fields.ts'
 import type { StreamEvent } from '../../../core/stream-event.ts'
@@ -47,7 +47,7 @@ function convertMessageToDelta(choice: JsonObject): JsonObject {
   const { message, ...rest } = choice
   if (!isObject(message) || !Array.isArray(message['tool_calls']))
     return { ...rest, delta: message }
-  // Each entry is a complete call, so it gets an index of its own whatever ids it has.
+  // Each entry gets an index of its own, because it is a complete call even if ids repeat.
   const calls = filterObjects(message['tool_calls']).map((call, index): Json => ({
     ...call,
     index,

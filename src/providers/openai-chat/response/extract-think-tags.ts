@@ -1,10 +1,11 @@
 /**
- * Moves `<think>…</think>` at the start of an answer's text into reasoning, for servers that leave the
- * tags in the text. A tag may be split between chunks. Tags further on are the model's own text.
+ * Moves `<think>…</think>` from the start of an answer's text to reasoning, for servers that leave
+ * these tags in the text. A tag may be split between chunks. Tags further on in the text are not
+ * moved, because the model wrote them itself.
  */
 import type { AnswerEventEmitter } from './answer-event-emitter.ts'
 
-/** Returns `answer` unchanged if the upstream has no `thinkTags` quirk. */
+/** Wraps `answer`, or returns it unchanged if the upstream has no `thinkTags` quirk. */
 export function extractThinkTags(
   answer: AnswerEventEmitter,
   kind: true | 'unopened' | undefined,
@@ -25,13 +26,16 @@ export function extractThinkTags(
 
 interface TagParser {
   readonly push: (text: string) => void
-  /** Emits the buffered text that might still have become a tag. */
+  /** Emits the buffered text, which was the possible beginning of a tag. */
   readonly end: () => void
 }
 
 const TAG_NAMES = ['think', 'thinking', 'reasoning', 'thought'] as const
 
-/** `unopened`: the model's chat template wrote the opening tag, so the answer starts after it. */
+/**
+ * Creates the parser. `unopened` means that the opening tag is part of the prompt, so the answer
+ * begins after it.
+ */
 function createTagParser(
   kind: true | 'unopened',
   emitText: (text: string) => void,
@@ -93,7 +97,9 @@ function createTagParser(
   }
 }
 
-/** Counts the characters at the end of `text` that start `tag`: `'done</th'`, `'</think>'` → 4. */
+/**
+ * Counts the characters at the end of `text` that may begin `tag`: `'done</th'`, `'</think>'` → 4.
+ */
 function countPartialTagChars(text: string, tag: string): number {
   for (let length = Math.min(text.length, tag.length - 1); length > 0; length--) {
     if (text.endsWith(tag.slice(0, length))) return length

@@ -1,6 +1,6 @@
 /**
- * Assigns the fragments of a stream to tool calls. Services identify the call of a fragment
- * differently: by index, by id, by both in every fragment, or by neither.
+ * Assigns the fragments of a stream to tool calls. A fragment identifies its call by index, by id,
+ * by both or by neither, depending on the service.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import { tryParseJsonObject } from '../../../core/json/json.ts'
@@ -15,9 +15,12 @@ import type { ToolCallFragment } from '../api-types.ts'
 export interface CallFragmentMatcher {
   readonly addFragment: (fragment: ToolCallFragment) => void
   readonly count: () => number
-  /** True if a call never got a name, so that no client could run it. */
+  /** Returns true if a call has no name, so that no client can run it. */
   readonly hasNameless: () => boolean
-  /** `messageFields` belong to the message and are stored with its first call. */
+  /**
+   * Ends the calls. `messageFields` belong to the complete message and are stored with its first
+   * call.
+   */
   readonly end: (isComplete: boolean, messageFields: JsonObject | undefined) => void
 }
 
@@ -55,12 +58,15 @@ function findCall(
   return call === undefined || startsNewCall(call, fragment) ? undefined : call
 }
 
-/** Detects a new call under an index that was used before, e.g. if a service always sends index 0. */
+/**
+ * True if a fragment begins a new call although its index was used before, e.g. because a service
+ * always sends index 0.
+ */
 function startsNewCall(
   call: ToolCallBuilder,
   { id, name, inputText }: ParsedCallFragment,
 ): boolean {
-  // A name does not prove a new call, because some services repeat it in every fragment.
+  // A name alone does not show a new call, because some services repeat the name in every fragment.
   if (name === '' || call.name() === '') return false
   if (id !== '' && call.upstreamId !== '') return id !== call.upstreamId
   return inputText.startsWith('{') && tryParseJsonObject(call.inputText()) !== null

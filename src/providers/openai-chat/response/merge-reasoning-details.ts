@@ -5,7 +5,7 @@
  */
 import { textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
-/** Adds a piece to the block that it continues, or as a new block. Changes `blocks`. */
+/** Adds a piece to the block that it continues, or adds it as a new block. Changes `blocks`. */
 export function addReasoningDetail(blocks: JsonObject[], piece: JsonObject): void {
   const at = blocks.findLastIndex((block) => isSameBlock(block, piece))
   const block = blocks[at]
@@ -13,7 +13,7 @@ export function addReasoningDetail(blocks: JsonObject[], piece: JsonObject): voi
   else blocks[at] = mergeBlock(block, piece)
 }
 
-/** False for the empty piece with which some services start a block. */
+/** True if a piece has content. Some services begin a block with an empty piece. */
 export function hasDetailContent(piece: JsonObject): boolean {
   return (
     CONTENT_FIELDS.some((name) => textOrEmpty(piece[name]) !== '') ||
@@ -39,7 +39,10 @@ function isSameBlock(block: JsonObject, piece: JsonObject): boolean {
   )
 }
 
-/** Later pieces of a block may omit its id and index. */
+/**
+ * Compares an id or index of two pieces. True if it is missing in one of them, because later pieces
+ * of a block may omit it.
+ */
 function isSameOrMissing(first: Json | undefined, second: Json | undefined): boolean {
   return first === second || (first ?? null) === null || (second ?? null) === null
 }

@@ -1,4 +1,7 @@
-/** Builds a message from the pieces of a stream, emits their events, and its item at the end. */
+/**
+ * Builds a message from the pieces of a stream and emits their events, and at the end the complete
+ * item.
+ */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Message, OpaquePart } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
@@ -7,9 +10,9 @@ export interface MessageBuilder {
   readonly addText: (text: string, logprobs: readonly Json[] | undefined) => void
   readonly addRefusal: (text: string) => void
   readonly addAnnotation: (annotation: JsonObject) => void
-  /** Adds an image as an opaque part: it is sent on unread. */
+  /** Adds an image as an opaque part, which is passed on without being parsed. */
   readonly addMedia: (raw: JsonObject) => void
-  /** `isComplete: false` marks the item as incomplete. */
+  /** Ends the message. `isComplete: false` marks the item as incomplete. */
   readonly end: (isComplete: boolean, messageFields: JsonObject | undefined) => void
 }
 
@@ -25,7 +28,7 @@ export function createMessageBuilder(
   emit: (event: StreamEvent) => void,
 ): MessageBuilder {
   const parts: (OpenTextPart | { readonly type: 'refusal'; refusal: string } | OpaquePart)[] = []
-  // Some services send annotations before the text that they belong to.
+  // Annotations that arrived before their text, as some services send them.
   const pendingAnnotations: JsonObject[] = []
   emit({
     type: 'item-started',

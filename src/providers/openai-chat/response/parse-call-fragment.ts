@@ -1,9 +1,12 @@
-/** Parses one streamed fragment of a tool call: `tool_calls[n]`, a custom call, or the old `function_call`. */
+/**
+ * Parses one streamed fragment of a tool call: an entry of `tool_calls`, a custom tool call, or the
+ * deprecated `function_call`.
+ */
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { ToolCallFragment } from '../api-types.ts'
 
 export interface ParsedCallFragment {
-  /** The index and the id that the upstream sent; null and `''` if it sent none. */
+  /** The upstream's index and id of the call; null and `''` if the fragment has none. */
   readonly index: number | null
   readonly id: string
   readonly name: string
@@ -27,7 +30,7 @@ export function parseCallFragment(fragment: ToolCallFragment): ParsedCallFragmen
   }
 }
 
-/** Some servers send arguments as an object instead of its JSON text. */
+/** Reads the arguments. Some servers send them as an object instead of its JSON text. */
 function readInput(value: Json | undefined): string {
   return isObject(value) ? JSON.stringify(value) : textOrEmpty(value)
 }

@@ -17,7 +17,7 @@ export function readDelta(
   if (delta.annotations !== undefined) readAnnotations(delta.annotations, answer)
   if (delta.images !== undefined)
     for (const raw of filterObjects(delta.images)) answer.addMedia(raw)
-  // Only the transcript of spoken audio becomes text; the audio data are discarded.
+  // Reads only the transcript of spoken audio, as text. The audio data is discarded.
   if (isObject(delta.audio)) {
     const transcript = textOrEmpty(delta.audio['transcript'])
     if (transcript !== '') answer.addText(transcript)
@@ -29,7 +29,10 @@ export function readDelta(
   if (isObject(delta.extra_content)) answer.setMessageField('extra_content', delta.extra_content)
 }
 
-/** Reads reasoning from any of its four fields. Some servers send the same text in two of them. */
+/**
+ * Reads reasoning from one of its four possible fields. Some servers send the same text in two of
+ * them.
+ */
 function readReasoning(delta: ChatDelta, answer: AnswerEventEmitter): void {
   const details =
     delta.reasoning_details === undefined ? [] : filterObjects(delta.reasoning_details)

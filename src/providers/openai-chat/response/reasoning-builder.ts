@@ -1,4 +1,7 @@
-/** Builds a reasoning item from the pieces of a stream, emits their events, and the item at the end. */
+/**
+ * Builds a reasoning item from the pieces of a stream and emits their events, and at the end the
+ * complete item.
+ */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Reasoning } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
@@ -8,11 +11,14 @@ import { packReasoningDetails, type ReasoningMaker } from '../pack-reasoning-det
 export interface ReasoningBuilder {
   readonly addText: (text: string, channel: 'summary' | 'content') => void
   readonly addDetail: (piece: JsonObject) => void
-  /** `isComplete: false` marks the item as incomplete. */
+  /** Ends the reasoning. `isComplete: false` marks the item as incomplete. */
   readonly end: (isComplete: boolean) => void
 }
 
-/** With a `maker`, the details are packed into `encrypted_content` for a client that stores them. */
+/**
+ * Creates the builder. If `maker` is set, the details are packed into `encrypted_content`, for a
+ * client that stores the conversation itself.
+ */
 export function createReasoningBuilder(
   index: number,
   emit: (event: StreamEvent) => void,

@@ -1,6 +1,6 @@
 /**
- * Builds a tool call from the fragments of a stream and emits its events. The call starts when its name
- * is known; input that arrives earlier is buffered until then.
+ * Builds a tool call from the fragments of a stream and emits its events. The call starts when its
+ * name is known; input that arrives before the name is buffered.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { ToolCall } from '../../../core/item.ts'
@@ -9,14 +9,14 @@ import type { ParsedCallFragment } from './parse-call-fragment.ts'
 import { unwrapInput } from '../custom-tool-as-function.ts'
 
 export interface ToolCallBuilder {
-  /** The index and the id in the first fragment; null and `''` if it had none. */
+  /** The index and the id in the first fragment of the call; null and `''` if it had none. */
   readonly upstreamIndex: number | null
   readonly upstreamId: string
   readonly name: () => string
-  /** Returns the input received so far. */
+  /** Returns the input that has arrived so far. */
   readonly inputText: () => string
   readonly addFragment: (fragment: ParsedCallFragment) => void
-  /** `isComplete: false` marks the item as incomplete. */
+  /** Ends the call. `isComplete: false` marks the item as incomplete. */
   readonly end: (isComplete: boolean, messageFields: JsonObject | undefined) => void
 }
 
@@ -59,7 +59,8 @@ export function createToolCallBuilder(
         started = start(fragment)
         delta = inputText
       }
-      // Wrapped input can be unwrapped only when its JSON is complete.
+      // Emits no deltas of wrapped input, because it can be unwrapped only when its JSON is
+      // complete.
       if (delta === '' || started.kind === 'wrapped') return
       emit({ type: 'arguments-delta', index: started.index, text: delta })
     },

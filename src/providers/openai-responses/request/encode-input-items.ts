@@ -1,15 +1,16 @@
 /**
- * Encodes the items of a prompt as `input`. Unchanged items are the same objects; each change has a
- * note.
+ * Encodes the items of a prompt as `input`. Items that do not change are the same objects; each
+ * change gets a note.
  *
- * Requests have `store: false`, so the upstream cannot look up ids: the id of a reasoning item gets
- * a 404, an id of the gateway or of another provider a 400, and an item whose id belongs to missing
- * reasoning is rejected. Therefore the ids of all items are removed, not only those of reasoning,
- * because an id on the other items of an answer refers to its reasoning. A client that itself sends
- * `store: false` handles this, so its items keep their ids, unless some of its reasoning is dropped.
+ * Requests have `store: false`, so the upstream cannot look up items by id. It rejects the id of a
+ * reasoning item with 404, an id of the gateway or of another provider with 400, and an item whose
+ * id belongs to missing reasoning. Therefore the ids of all items are removed, not only those of
+ * reasoning: an id of another item in the same answer refers to its reasoning. A client that itself
+ * sends `store: false` manages ids correctly, so its items keep their ids, unless some of its
+ * reasoning is dropped.
  *
- * For the same reason the upstream can read reasoning only from `encrypted_content` made by the same
- * account, or as plain text if it accepts that.
+ * For the same reason, the upstream can read reasoning only from `encrypted_content` that was made
+ * by the same account, or as plain text if it accepts that.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import {
@@ -54,7 +55,7 @@ interface ItemTarget {
   readonly account: string
   readonly acceptsRawReasoning: boolean
   readonly dialect: Prompt['source']['dialect']
-  /** The items of a client that sends `store: false` and the full conversation. */
+  /** The items of a client that sends `store: false` and its complete conversation. */
   readonly statelessClientItems: ReadonlySet<Item>
   readonly keepsIds: boolean
 }
@@ -72,7 +73,7 @@ function keepsId(item: Item, { statelessClientItems, keepsIds }: ItemTarget): bo
 
 type WriteNote = (code: NoteCode) => void
 
-/** Returns null for an item that must not be sent. */
+/** Encodes an item; returns null if it must not be sent. */
 function encodeItem(item: Item, target: ItemTarget, note: WriteNote): JsonObject | null {
   const changes: Record<string, Json | undefined> = { native: undefined, origin: undefined }
   if (item.type === 'opaque') return encodeOpaque(item, target, note)
@@ -116,13 +117,13 @@ function explainReasoningDrop(item: Reasoning, target: ItemTarget): NoteCode | n
   return isReadable ? null : 'reasoning-not-sealed'
 }
 
-/** Item types that the API accepts without an id; all others require one. */
+/** Item types that the API accepts without an id. Other types require one. */
 const TYPES_WITHOUT_ID: ReadonlySet<Json | undefined> = new Set(
   `compaction web_search_call shell_call shell_call_output apply_patch_call
   apply_patch_call_output tool_search_call tool_search_output`.split(/\s+/),
 )
 
-/** Types that the gateway's other providers define for items that only they can read. */
+/** Matches item types that the gateway defines for items that only one other provider can read. */
 const OTHER_WIRE_TYPE = /^(?:anthropic|gemini|chat|demo):/
 
 function encodeOpaque(item: OpaqueItem, target: ItemTarget, note: WriteNote): JsonObject | null {
@@ -141,15 +142,16 @@ function encodeOpaque(item: OpaqueItem, target: ItemTarget, note: WriteNote): Js
 const MAX_CALL_ID_CHARS = 64
 
 /**
- * Cuts a longer id and appends a hash of the full one: `call_…` of 80 characters becomes 49 of them, `_` and
- * 14 characters of hash. A call and its output are shortened separately and still match.
+ * Shortens a call id that is too long: cuts it and appends a hash of the complete id. For example,
+ * `call_…` of 80 characters becomes its first 49 characters, `_` and a hash of 14 characters. A
+ * call and its output are shortened in the same way, so they still match.
  */
 function shortenCallId(callId: string): string {
   if (callId.length <= MAX_CALL_ID_CHARS) return callId
   return `${callId.slice(0, MAX_CALL_ID_CHARS - 15)}_${hash(callId)}`
 }
 
-/** Returns 64 bits of FNV-1a as two 32-bit halves with different seeds, 7 base-36 digits each. */
+/** Hashes a text to 64 bits: FNV-1a with two different seeds, each as 7 base-36 digits. */
 function hash(text: string): string {
   let low = 0x811c9dc5
   let high = 0xcbf29ce4

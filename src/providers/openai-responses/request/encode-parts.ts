@@ -1,5 +1,5 @@
 /**
- * Encodes the parts of a message or tool output with the part types that its role allows. Returns the
+ * Encodes the parts of a message or tool output with part types that its role allows. Returns the
  * same list if no part changes.
  */
 import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
@@ -10,7 +10,7 @@ import type { NoteCode } from '../encoding-notes.ts'
 
 export interface PartSource {
   readonly isAssistant: boolean
-  /** The dialect of the client, which decides whether an opaque part is valid here. */
+  /** The dialect of the client. An opaque part of a Responses client is valid on this wire. */
   readonly dialect: DialectName
 }
 
@@ -26,7 +26,7 @@ export function encodeParts(
     if (encodedPart !== null) encoded.push(encodedPart)
     isChanged ||= encodedPart !== (part as unknown)
   }
-  // A message whose parts are all dropped is sent with empty text, so that the turn remains.
+  // If all parts of a message are dropped, sends empty text, so that roles still alternate.
   if (encoded.length === 0 && isChanged) return [createTextPart('', source)]
   return isChanged ? encoded : (parts as readonly unknown[] as readonly JsonObject[])
 }
@@ -59,7 +59,7 @@ function encodePart(
   }
 }
 
-/** Returns a notice such as "Something (video_url) was here, which cannot be shown." */
+/** Creates a notice such as "Something (video_url) was here, which cannot be shown." */
 function createNotice({ type }: JsonObject): JsonObject {
   const name = sanitizeNoticeName(typeof type === 'string' ? type : '?')
   const text = formatNotice(`Something (${name}) was here, which cannot be shown.`)

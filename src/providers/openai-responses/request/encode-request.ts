@@ -1,7 +1,7 @@
 /**
- * Encodes a prompt as a request to `POST /responses`. The client's bytes are sent if nothing changes.
- * Otherwise the body is built with `store: false`, because the gateway stores the conversation, and
- * with encrypted reasoning in `include`, so that it can be sent back in the next request.
+ * Encodes a prompt as a request to `POST /responses`. Sends the client's bytes if nothing changes.
+ * Otherwise the body has `store: false`, because the gateway stores the conversation, and requests
+ * encrypted reasoning, so that the next request can send it back.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
@@ -45,7 +45,10 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
 
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
-/** OpenAI's models without reasoning, which reject this value of `include`. */
+/**
+ * Matches OpenAI's models without reasoning, which reject `reasoning.encrypted_content` in
+ * `include`.
+ */
 const NON_REASONING_MODEL = /^(?:.*\/)?(?:ft:)?(?:chatgpt-|gpt-3|gpt-4|gpt-5[^/]*-chat)/
 
 function includeEncryptedReasoning(

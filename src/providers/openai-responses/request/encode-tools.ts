@@ -4,7 +4,7 @@ import type { PromptParameters, Prompt, Tool } from '../../../core/prompt.ts'
 import { encodeResponsesToolChoice } from '../../../core/json/encode-responses-tool-choice.ts'
 import type { NoteCode } from '../encoding-notes.ts'
 
-/** A Responses client's tool is sent as the client wrote it. */
+/** Encodes the tools. The tools of a Responses client are sent as the client wrote them. */
 export function encodeTools(
   { params, source }: Prompt,
   note: (index: number, code: NoteCode, detail: string) => void,
@@ -29,7 +29,8 @@ function readType(tool: Tool): string {
 function encodeTool(tool: Tool, dialect: Prompt['source']['dialect']): JsonObject | null {
   switch (tool.type) {
     case 'function':
-      // `strict` is always sent, because its default is true here and false in Chat Completions.
+      // Always sends `strict`, because its default is true in this API and false in Chat
+      // Completions.
       return { ...tool }
     case 'custom': {
       const { type, name, description, format } = tool
@@ -44,7 +45,7 @@ function encodeTool(tool: Tool, dialect: Prompt['source']['dialect']): JsonObjec
   }
 }
 
-/** Returns undefined if no tool choice is sent. */
+/** Encodes the tool choice; returns undefined if none is sent. */
 export function encodeToolChoice(
   { toolChoice, tools }: PromptParameters,
   dialect: Prompt['source']['dialect'],
@@ -57,7 +58,8 @@ export function encodeToolChoice(
     return undefined
   }
   const isSent = (tool: Tool) => dialect === 'responses' || tool.type !== 'opaque'
-  // The API rejects a choice without tools; losing `auto` or `none` changes nothing.
+  // Sends no choice without tools, because the API rejects it. A missing `auto` or `none` needs no
+  // note, because nothing is lost.
   if (!tools.some(isSent)) {
     if (toolChoice.type !== 'auto' && toolChoice.type !== 'none') note('tool-choice-without-tools')
     return undefined

@@ -1,7 +1,8 @@
 /**
- * Encodes the parameters of a prompt as fields of a request. The body of a Responses client is the
- * base: only parameters that the gateway changed, or that the API names differently, are replaced, and
- * the same object is returned if there are none. Unknown fields are sent, as the upstream may know them.
+ * Encodes the parameters of a prompt as fields of a request. Begins with the body of a Responses
+ * client and replaces only parameters that the gateway changed or that the API names differently.
+ * Returns the same object if there are none. Unknown fields stay, because the upstream may support
+ * them.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
@@ -34,7 +35,9 @@ export function encodeParameters(
   return patchObject(body, fields)
 }
 
-/** Requests compaction from an upstream that supports it; a client's own setting has precedence. */
+/**
+ * Requests compaction from an upstream that supports it. A setting of the client takes precedence.
+ */
 function encodeContextManagement(
   { compactAbove }: Prompt,
   account: Account,
@@ -47,7 +50,7 @@ function encodeContextManagement(
   return { context_management: [{ type: 'compaction', compact_threshold: compactAbove }] }
 }
 
-/** Removes fields that the gateway has handled, and fields that only Chat Completions has. */
+/** Removes fields that the gateway itself acts on, and fields that only Chat Completions has. */
 function clearUnsupportedFields(
   body: JsonObject,
   isAccepted: (field: string) => boolean,
@@ -70,7 +73,7 @@ const CHAT_FIELDS = [
   'logprobs',
 ] as const
 
-/** Encodes the parameters of a Chat Completions client that have no Responses counterpart. */
+/** Encodes those parameters of a Chat Completions client that this API does not have. */
 function encodeExtraParameters(
   { params }: Prompt,
   isAccepted: (field: string) => boolean,

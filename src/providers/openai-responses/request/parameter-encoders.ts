@@ -1,6 +1,7 @@
 /**
- * Encodes each parameter of a prompt as Responses fields, with one function per parameter. A parameter
- * that a Responses client's body has already, unchanged and in the right place, yields no field.
+ * Encodes each parameter of a prompt as Responses fields, with one function per parameter. A
+ * parameter yields no field if the body of a Responses client contains it already, with the same
+ * value and in the right format.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
@@ -10,13 +11,13 @@ import type { NoteCode } from '../encoding-notes.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
 import { acceptsExtraField, planStopSequences } from './accepts-stop-sequences.ts'
 
-/** A field with the value undefined is removed from the body. */
+/** Fields to set in the body. A field with the value undefined is removed from it. */
 export type BodyFields = Readonly<Record<string, Json | undefined>>
 export type WriteFieldNote = (field: string, code: NoteCode, detail?: string) => void
 
 export interface ParameterContext {
   readonly account: Account
-  /** The body of a Responses client; empty for other clients. */
+  /** The body of a Responses client; empty for clients of other dialects. */
   readonly body: JsonObject
   readonly note: WriteFieldNote
 }
@@ -46,7 +47,7 @@ export const PARAMETER_ENCODERS: readonly ParameterEncoder[] = [
 
 const NO_FIELDS: BodyFields = {}
 
-/** True if the body is a Responses client's and no transform changed these parameters. */
+/** True if the client speaks Responses and no transform changed these parameters. */
 function isUnchanged(
   { params, source }: Prompt,
   ...names: readonly (keyof PromptParameters)[]
@@ -56,7 +57,7 @@ function isUnchanged(
   )
 }
 
-/** The names of the parameters that are one plain value. */
+/** The names of the parameters whose value is a string, a number or a boolean. */
 type PlainParameter = {
   [Name in keyof PromptParameters]: PromptParameters[Name] extends string | number | boolean | null
     ? Name
@@ -68,7 +69,7 @@ function encodePlain(name: PlainParameter, field: string): ParameterEncoder {
     isUnchanged(prompt, name) ? NO_FIELDS : { [field]: prompt.params[name] ?? undefined }
 }
 
-/** Instructions that the client sent as a list are parsed into items, so the field is removed. */
+/** Removes instructions that the client sent as a list, because they were parsed into items. */
 function encodeInstructions(prompt: Prompt, { body }: ParameterContext): BodyFields {
   if (isUnchanged(prompt, 'instructions') && !Array.isArray(body['instructions'])) return NO_FIELDS
   return { instructions: prompt.params.instructions ?? undefined }
@@ -83,7 +84,8 @@ function encodeToolList(prompt: Prompt, { note }: ParameterContext): BodyFields 
 }
 
 function encodeChoice(prompt: Prompt, { body, note }: ParameterContext): BodyFields {
-  // Some clients send the nested form of Chat Completions: `{ function: { name } }`.
+  // Encodes the tool choice again if the client sent the nested form of Chat Completions:
+  // `{ function: { name } }`.
   const clientChoice = body['tool_choice']
   const isNested =
     isObject(clientChoice) &&
@@ -97,7 +99,10 @@ function encodeChoice(prompt: Prompt, { body, note }: ParameterContext): BodyFie
 
 const MIN_OUTPUT_TOKENS = 16
 
-/** Raises the limit to OpenAI's minimum: clients probe a model with `max_output_tokens: 1`. */
+/**
+ * Encodes the output limit, raised to OpenAI's minimum of 16, because clients send
+ * `max_output_tokens: 1` to test a model.
+ */
 function encodeMaxOutputTokens(prompt: Prompt, { account, note }: ParameterContext): BodyFields {
   const requested = prompt.params.maxOutputTokens
   const { minOutputTokens } = account.quirks
@@ -140,12 +145,13 @@ function encodeReasoning(prompt: Prompt, { body, note }: ParameterContext): Body
   return { reasoning_effort: undefined, reasoning: patchNestedFields(body['reasoning'], fields) }
 }
 
-/** Removes `reasoning.raw`, which only the gateway knows. */
+/** Removes `reasoning.raw`, a value of `include` that only the gateway supports. */
 function encodeInclude(prompt: Prompt, { body }: ParameterContext): BodyFields {
   const { include, topLogprobs } = prompt.params
   const sent = include.filter((name) => name !== 'reasoning.raw')
   if (isUnchanged(prompt, 'include') && sent.length === include.length) return NO_FIELDS
-  // In Chat Completions `top_logprobs` alone requests log probabilities; here `include` does.
+  // Chat Completions requests log probabilities by `top_logprobs` alone; this API needs a value of
+  // `include` too.
   if (prompt.source.dialect === 'chat' && topLogprobs !== null && !sent.includes(LOGPROBS)) {
     sent.push(LOGPROBS)
   }
@@ -154,14 +160,14 @@ function encodeInclude(prompt: Prompt, { body }: ParameterContext): BodyFields {
 
 const LOGPROBS = 'message.output_text.logprobs'
 
-/** Removes `include_usage`, which only Chat Completions has; Responses always sends usage. */
+/** Removes `include_usage`, which only Chat Completions has: this API always sends usage. */
 function encodeStreamOptions(_prompt: Prompt, { body }: ParameterContext): BodyFields {
   const options = body['stream_options']
   if (!isObject(options) || !('include_usage' in options)) return NO_FIELDS
   return { stream_options: patchNestedFields(options, { include_usage: undefined }) }
 }
 
-/** Returns `original` with `fields` set; undefined instead of an empty object. */
+/** Returns `original` with `fields` set, or undefined if the result is an empty object. */
 function patchNestedFields(original: Json | undefined, fields: BodyFields): JsonObject | undefined {
   const object = patchObject(isObject(original) ? original : {}, fields)
   return Object.keys(object).length === 0 ? undefined : object

@@ -1,6 +1,7 @@
 /**
- * Emits the events of an answer from the items of a Responses stream, which it tracks by `output_index`.
- * It adds events that the upstream omitted, so that the order of events is always valid.
+ * Emits the events of an answer from the items of a Responses stream. An item is identified by its
+ * `output_index`. Adds events that the upstream left out, so that the order of events is always
+ * valid.
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
@@ -12,17 +13,17 @@ import { createItemBuilder, type ItemBuilder } from './item-builder.ts'
 export interface AnswerEventEmitter {
   /** Emits `answer-started`, unless it was emitted before. */
   readonly startAnswer: (response: unknown) => void
-  /** Returns the item at this index, and starts it with the fields of `raw` if it is new. */
+  /** Returns the item at this index. If there is none, starts an item with the fields of `raw`. */
   readonly openItem: (outputIndex: number, raw: JsonObject) => ItemBuilder
   readonly getItem: (outputIndex: number) => ItemBuilder | null
   readonly endItem: (outputIndex: number, raw: JsonObject) => void
   /** Returns the index of the last opened item, for events without `output_index`; -1 if there is none. */
   readonly getLatestIndex: () => number
-  /** Stores the first `error` event; the end of the answer reports it. */
+  /** Stores the first `error` event, which is reported when the answer ends. */
   readonly recordError: (failure: Failure) => void
   /** Ends the answer with the upstream's final response object. */
   readonly finishAnswer: (response: JsonObject) => void
-  /** Ends the answer without one, e.g. if the stream breaks off. */
+  /** Ends the answer without a final response object, e.g. if the stream breaks off. */
   readonly failAnswer: (failure: Failure) => void
   readonly isOver: () => boolean
   readonly takeEvents: () => readonly StreamEvent[]
@@ -97,9 +98,9 @@ export function createAnswerEventEmitter(): AnswerEventEmitter {
 }
 
 /**
- * Lists the items of the final response that did not end in the stream or did not appear in it. Some
- * servers leave items out of the final list, so its indexes are used for unseen items only if it is at
- * least as long as the stream's.
+ * Lists the items of the final response that did not end in the stream or did not appear in it.
+ * Some servers leave items out of the final list. So the indexes of that list are used for unseen
+ * items only if the list is at least as long as the stream's.
  */
 function listUnfinishedItems(
   output: unknown,

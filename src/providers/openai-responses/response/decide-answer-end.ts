@@ -10,7 +10,10 @@ import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts
 import { createFailure } from '../../../core/errors/gateway-error.ts'
 import { parseError } from '../parse-errors.ts'
 
-/** `recordedError` is the failure of an earlier `error` event, which has more details than the response. */
+/**
+ * Creates the terminal event. `recordedError` is the failure of an earlier `error` event, which has
+ * more details than the response.
+ */
 export function createAnswerEndEvent(
   response: JsonObject,
   recordedError: Failure | null,
@@ -28,7 +31,10 @@ export function createAnswerEndEvent(
   return { type: 'answer-failed', failure: createUnfinishedFailure(status), usage }
 }
 
-/** Any reason but `content_filter` is a limit that cut the answer off, e.g. `max_output_tokens`. */
+/**
+ * Parses the reason of an incomplete answer. Any reason other than `content_filter` counts as a
+ * length limit, e.g. `max_output_tokens`.
+ */
 function parseFinishReason(details: Json | undefined): AnswerFinishReason {
   return isObject(details) && details['reason'] === 'content_filter' ? 'content-filter' : 'length'
 }

@@ -1,12 +1,13 @@
 /**
- * Decodes an item of a Responses answer. A valid item is returned as the same object; missing and
- * mistyped fields are corrected on a copy, because an answer cannot be rejected like a request.
+ * Decodes an item of a Responses answer. A valid item is returned as the same object. Missing and
+ * mistyped fields are corrected in a copy, because the gateway cannot reject an answer as it can
+ * reject a request.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import type { Item } from '../../../core/item.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
-/** `fallbackCallId` is used for a call without an id. */
+/** Decodes an item. A tool call without an id gets `fallbackCallId`. */
 export function decodeItem(raw: JsonObject, fallbackCallId: string): Item {
   const { type, id, status } = raw
   const decode = typeof type === 'string' ? DECODERS.get(type) : undefined
@@ -15,7 +16,7 @@ export function decodeItem(raw: JsonObject, fallbackCallId: string): Item {
     ...decode(raw, fallbackCallId),
     id: readString(id),
     status: readString(status),
-    // Only the gateway sets these two.
+    // Removes these two fields, because only the gateway sets them.
     native: undefined,
     origin: undefined,
   }) as unknown as Item
@@ -63,7 +64,7 @@ function decodeCall(inputField: 'arguments' | 'input'): ItemDecoder {
     return {
       call_id: textOrEmpty(raw['call_id']) || fallbackCallId,
       name: textOrEmpty(raw['name']),
-      // Some servers send arguments as an object instead of its JSON text.
+      // Converts arguments to JSON text, because some servers send an object.
       [inputField]: isObject(input) ? JSON.stringify(input) : textOrEmpty(input),
     }
   }
@@ -76,7 +77,10 @@ function decodeCallOutput({ call_id, output }: JsonObject, fallbackCallId: strin
   }
 }
 
-/** Drops entries that cannot be decoded; returns the same list if no entry changes. */
+/**
+ * Decodes the entries of a list without those that cannot be decoded. Returns the same list if no
+ * entry changes.
+ */
 function decodeList(
   value: unknown,
   decodeEntry: (entry: unknown) => JsonObject | null,

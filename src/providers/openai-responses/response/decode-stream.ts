@@ -1,9 +1,9 @@
 /**
  * Decodes a Responses answer, streamed or not, into events.
  *
- * Items are identified by `output_index`, because their ids may differ between events. A finished item
- * overrides the deltas before it. An `error` event and the `response.failed` after it become one
- * failure; a stream that ends without a final event is a failure, too.
+ * Items are identified by `output_index`, because their ids may differ between events. A finished
+ * item takes precedence over the deltas before it. An `error` event and the `response.failed` event
+ * after it become one failure. A stream without a final event is a failure, too.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import {
@@ -105,14 +105,17 @@ const HANDLERS: ResponsesEventHandlers<AnswerEventEmitter> = {
   'response.custom_tool_call_input.done': handleFullText('arguments', 'input'),
 }
 
-/** Events without a handler are skipped. */
+/** Handlers by event name. Events without a handler are skipped. */
 const HANDLERS_BY_NAME: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
 
 function handleStart(answer: AnswerEventEmitter, event: JsonObject): void {
   answer.startAnswer(event['response'])
 }
 
-/** For `response.completed`, the response's own `status` counts, which may still be a failure. */
+/**
+ * Returns a handler of a final event. The response's own `status` takes precedence over the event's
+ * name: `response.completed` may still contain a failed response.
+ */
 function handleEnd(status: 'completed' | 'incomplete' | 'failed'): Handler {
   return (answer, { response }) => {
     if (!isObject(response)) answer.failAnswer(NO_FINAL_RESPONSE)
@@ -123,7 +126,10 @@ function handleEnd(status: 'completed' | 'incomplete' | 'failed'): Handler {
   }
 }
 
-/** OpenAI sends `{ error: { code, … } }`, but documents `{ code, … }`; both are read. */
+/**
+ * Reads the error of an event. OpenAI sends `{ error: { code, … } }`, but documents `{ code, … }`,
+ * so both are accepted.
+ */
 function readError(event: JsonObject): JsonObject {
   if (isObject(event['error'])) return event['error']
   const { code, message, param } = event
@@ -133,7 +139,9 @@ function readError(event: JsonObject): JsonObject {
 const EMPTY_MESSAGE: JsonObject = { type: 'message', role: 'assistant', content: [] }
 const EMPTY_REASONING: JsonObject = { type: 'reasoning', summary: [] }
 
-/** The item that a delta opens if no event announced it. A call needs a name, so it gets none. */
+/**
+ * The item that a delta starts if no event announced it; null for a tool call, which needs a name.
+ */
 const EMPTY_ITEM_BY_CHANNEL: Readonly<Record<DeltaChannel, JsonObject | null>> = {
   text: EMPTY_MESSAGE,
   refusal: EMPTY_MESSAGE,
@@ -201,7 +209,10 @@ function readPartIndex(channel: DeltaChannel, event: JsonObject): number {
   return readIndex(channel === 'summary' ? event['summary_index'] : event['content_index'])
 }
 
-/** Returns 0 for an invalid index. The limit keeps a malicious index from filling the memory. */
+/**
+ * Reads an index; returns 0 if it is invalid. The maximum prevents that a malicious index fills the
+ * memory.
+ */
 function readIndex(value: Json | undefined): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 10_000
     ? value

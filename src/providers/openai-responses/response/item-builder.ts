@@ -1,7 +1,7 @@
 /**
- * Builds an item from its deltas and emits their events. It stores the received text, so that at the
- * end only the missing rest is emitted: servers repeat each text in full when it is done, and some send
- * it only then or only in the final response.
+ * Builds an item from its deltas and emits their events. Stores the received text, so that at the
+ * end only the missing rest is emitted: servers repeat each text completely when it is done, and
+ * some send the text only then or only in the final response.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item, Message, Part, Reasoning } from '../../../core/item.ts'
@@ -18,11 +18,14 @@ export interface ItemBuilder {
     text: string,
     logprobs?: readonly Json[],
   ) => void
-  /** Emits the part of `fullText` that was not received yet; nothing if the texts differ. */
+  /**
+   * Emits the end of `fullText` that was not received yet, or nothing if `fullText` does not begin
+   * with the received text.
+   */
   readonly addRemainingText: (channel: DeltaChannel, part: number, fullText: string) => void
   readonly addAnnotation: (part: number, annotation: JsonObject) => void
   readonly end: (item: Item) => void
-  /** Ends an item that the upstream did not finish, with the text received so far. */
+  /** Ends the item with the text received so far, if the upstream did not finish it. */
   readonly endWithReceivedText: (status: 'completed' | 'incomplete') => void
 }
 
@@ -86,7 +89,7 @@ export function createItemBuilder(
 
 type ReceivedText = Record<DeltaChannel, string[]> & { annotations: JsonObject[][] }
 
-/** Removes the content of an announced item, because the deltas may repeat it. */
+/** Removes the content of an announced item, because the deltas may send the same content. */
 function removeContent(item: Item): Item {
   switch (item.type) {
     case 'message':
@@ -166,7 +169,10 @@ function listAnnotations(item: Item): readonly (readonly JsonObject[])[] {
   return item.content.map((part) => ('annotations' in part ? (part.annotations ?? []) : []))
 }
 
-/** Keeps the id that the client knows, because Copilot sends another id with every event. */
+/**
+ * Returns the final item with the id of the started item, which the client knows. Copilot, for
+ * example, sends another id with every event.
+ */
 function keepStartedId(started: Item, final: Item): Item {
   if (started.id === undefined || started.id === final.id || final.type !== started.type)
     return final

@@ -9,7 +9,7 @@ function params(more: JsonObject) {
   return parse({ model: 'm', messages: HI, ...more }).params
 }
 
-test('parameters that are not set are null, and nothing is stored by default', () => {
+test('parameters of a chat request that are not set are null, and nothing is stored by default', () => {
   const body = { model: 'm', messages: HI }
   const { bytes, ...request } = parse(body)
   expect(new TextDecoder().decode(bytes())).toBe(JSON.stringify(body))
@@ -34,7 +34,7 @@ test('parameters that are not set are null, and nothing is stored by default', (
   })
 })
 
-test('parses every known parameter', () => {
+test('every known parameter of a chat request is parsed', () => {
   expect(
     params({
       parallel_tool_calls: false,
@@ -85,14 +85,14 @@ test('null counts as not set, and max_tokens applies without max_completion_toke
   })
 })
 
-test('collects unknown parameters as extra', () => {
+test('unknown parameters are collected as extra', () => {
   const extra = { n: 2, logit_bias: { 5: 1 }, audio: { voice: 'a' }, x: [1], modalities: ['text'] }
   expect(params({ ...extra, stream_options: { include_usage: true }, y: null }).extra).toEqual(
     extra,
   )
 })
 
-test('reads the effort from the `reasoning` object of OpenRouter', () => {
+test('the effort is read from the `reasoning` object of OpenRouter', () => {
   expect(params({ reasoning: { effort: 'low', summary: 'auto' } })).toMatchObject({
     effort: 'low',
     reasoningSummary: 'auto',
@@ -101,7 +101,7 @@ test('reads the effort from the `reasoning` object of OpenRouter', () => {
   expect(params({ reasoning: { max_tokens: 9 } }).extra).toEqual({ reasoning: { max_tokens: 9 } })
 })
 
-test('parses response formats of OpenAI, and collects others as extra', () => {
+test('response formats of OpenAI are parsed, and others are collected as extra', () => {
   const json_schema = { name: 'n', schema: { type: 'object' }, strict: true }
   expect(params({ response_format: { type: 'json_schema', json_schema } }).format).toEqual({
     type: 'json_schema',
@@ -113,7 +113,7 @@ test('parses response formats of OpenAI, and collects others as extra', () => {
   expect(params(grammar)).toMatchObject({ format: null, extra: grammar })
 })
 
-test('parses `store` and `metadata` as storage options', () => {
+test('`store` and `metadata` are parsed as storage options', () => {
   const metadata = { a: 'b' }
   expect(parse({ model: 'm', messages: HI, store: true, metadata }).storage).toMatchObject({
     store: true,
@@ -121,8 +121,8 @@ test('parses `store` and `metadata` as storage options', () => {
   })
 })
 
-describe('tools', () => {
-  test('are parsed into a flat form, with strict off by default', () => {
+describe('the tools of a chat request', () => {
+  test('tools are parsed into a flat form, with strict off by default', () => {
     const look = { name: 'look', description: 'd', parameters: { type: 'object' }, strict: true }
     const grammar = { syntax: 'lark', definition: 'x' }
     expect(
@@ -142,7 +142,7 @@ describe('tools', () => {
     ])
   })
 
-  test('can be chosen in every form', () => {
+  test('tools can be chosen in every form', () => {
     const choice = (tool_choice: JsonObject | string) => params({ tool_choice }).toolChoice
     expect(choice('required')).toEqual({ type: 'required' })
     expect(choice({ type: 'function', function: { name: 'f' } })).toEqual({
@@ -161,7 +161,7 @@ describe('tools', () => {
     expect(choice({ type: 'mcp' })).toEqual({ type: 'opaque', raw: { type: 'mcp' } })
   })
 
-  test('may be sent as legacy functions', () => {
+  test('tools may be sent as legacy functions', () => {
     expect(params({ functions: [{ name: 'f' }], function_call: { name: 'f' } })).toMatchObject({
       tools: [{ type: 'function', name: 'f', strict: false }],
       toolChoice: { type: 'function', name: 'f' },
@@ -170,7 +170,7 @@ describe('tools', () => {
   })
 })
 
-describe('rejects', () => {
+describe('invalid chat requests are rejected', () => {
   test.each<[string, JsonObject, string, string]>([
     ['no model', { messages: HI }, 'missing_required_parameter', 'model'],
     ['an empty model', { model: '', messages: HI }, 'missing_required_parameter', 'model'],
@@ -178,7 +178,7 @@ describe('rejects', () => {
     ['no messages', { model: 'm' }, 'missing_required_parameter', 'messages'],
     ['an empty list of messages', { model: 'm', messages: [] }, 'empty_array', 'messages'],
     ['messages that are text', { model: 'm', messages: 'hi' }, 'invalid_type', 'messages'],
-  ])('%s', (_what, body, code, param) => {
+  ])('rejects a chat request with %s', (_what, body, code, param) => {
     expect(readFailure(body)).toMatchObject({ status: 400, code, param })
   })
 
@@ -213,7 +213,7 @@ describe('rejects', () => {
       'response_format.json_schema',
     ],
     [{ functions: [{}] }, 'missing_required_parameter', 'functions[0].name'],
-  ])('%j', (more, code, param) => {
+  ])('rejects the chat request %j', (more, code, param) => {
     expect(readFailure({ model: 'm', messages: HI, ...more })).toMatchObject({
       status: 400,
       type: 'invalid_request_error',
@@ -222,14 +222,14 @@ describe('rejects', () => {
     })
   })
 
-  test('a number outside of its range with the message of OpenAI', () => {
+  test('rejects a number outside of its range in a chat request with the message of OpenAI', () => {
     expect(readFailure({ model: 'm', messages: HI, temperature: -1 }).message).toBe(
       "Invalid 'temperature': decimal below minimum value. Expected a value >= 0, but got -1 instead.",
     )
   })
 })
 
-test.skipIf(!sharedExists)('parses all recorded requests of Open WebUI', () => {
+test.skipIf(!sharedExists)('all recorded requests of Open WebUI are parsed', () => {
   const lines = readShared('fixtures/open-webui/requests.jsonl').toString('utf8').split('\n')
   const requests = lines
     .filter((line) => line !== '')

@@ -5,7 +5,7 @@ import { parseToItems, readFailure } from '../kit.ts'
 const text = (text: string) => ({ type: 'input_text', text })
 const outputText = (text: string) => ({ type: 'output_text', text })
 
-test('keeps every role (C2)', () => {
+test('messages of every role keep their role (C2)', () => {
   expect(
     parseToItems(
       { role: 'system', content: 'a' },
@@ -21,7 +21,7 @@ test('keeps every role (C2)', () => {
   ])
 })
 
-test('parses media, and keeps parts of unknown types (C3, C4)', () => {
+test('media are parsed, and parts of unknown types are kept (C3, C4)', () => {
   const video = { type: 'video_url', video_url: { url: 'https://a.example/v' } }
   expect(
     parseToItems({
@@ -49,7 +49,7 @@ test('parses media, and keeps parts of unknown types (C3, C4)', () => {
   ])
 })
 
-test('keeps names and unknown fields under native.chat', () => {
+test('names and unknown fields of messages are stored under native.chat', () => {
   const cache_control = { type: 'ephemeral' }
   expect(
     parseToItems({
@@ -101,14 +101,14 @@ const toolCall = (id: string) => ({
   function: { name: 'f', arguments: '{}' },
 })
 
-describe('an assistant message', () => {
+describe('parsing assistant messages', () => {
   const entry = (id: string) => ({
     id,
     type: 'function',
     function: { name: 'look', arguments: '{}' },
   })
 
-  test('becomes reasoning, text and calls, in this order', () => {
+  test('an assistant message becomes reasoning, text and calls, in this order', () => {
     expect(
       parseToItems({
         role: 'assistant',
@@ -129,27 +129,27 @@ describe('an assistant message', () => {
     ])
   })
 
-  test('with calls only becomes no message item', () => {
+  test('an assistant message with calls only becomes no message item', () => {
     for (const content of [null, '', undefined, []]) {
       const message = { role: 'assistant', content, tool_calls: [entry('a')] }
       expect(parseToItems(message).map(({ type }) => type)).toEqual(['function_call'])
     }
   })
 
-  test('without any content becomes an empty message item', () => {
+  test('an assistant message without any content becomes an empty message item', () => {
     expect(parseToItems({ role: 'assistant', content: null })).toEqual([
       { type: 'message', role: 'assistant', content: [] },
     ])
   })
 
-  test('gets a part of its own for a refusal', () => {
+  test('an assistant message gets a part of its own for a refusal', () => {
     expect(parseToItems({ role: 'assistant', content: null, refusal: 'No.' })).toEqual([
       { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
     ])
     expect(parseToItems({ role: 'assistant', content: 'a', refusal: null })).toHaveLength(1)
   })
 
-  test('keeps its reasoning details, and parses their text', () => {
+  test('an assistant message keeps its reasoning details, and parses their text', () => {
     const details = [
       { type: 'reasoning.summary', summary: 'S', index: 0 },
       { type: 'reasoning.text', text: 'T', signature: 'x', index: 1 },
@@ -165,7 +165,7 @@ describe('an assistant message', () => {
     })
   })
 
-  test('keeps reasoning of an unknown type as an unknown field', () => {
+  test('an assistant message keeps reasoning of an unknown type as an unknown field', () => {
     for (const field of [
       { reasoning_content: '' },
       { reasoning: { a: 1 } },
@@ -177,7 +177,7 @@ describe('an assistant message', () => {
     }
   })
 
-  test('without text keeps its fields with its first call', () => {
+  test('an assistant message without text keeps its fields with its first call', () => {
     const extra_content = { google: { thought_signature: 's' } }
     expect(
       parseToItems({
@@ -192,7 +192,7 @@ describe('an assistant message', () => {
     ])
   })
 
-  test('may have custom calls, whose outputs become custom outputs', () => {
+  test('an assistant message may have custom calls, whose outputs become custom outputs', () => {
     const sh = { id: 'a', type: 'custom', custom: { name: 'sh', input: 'ls' } }
     expect(
       parseToItems(
@@ -206,8 +206,8 @@ describe('an assistant message', () => {
   })
 })
 
-describe('a tool output', () => {
-  test('is text or parts', () => {
+describe('parsing tool outputs', () => {
+  test('a tool output is text or parts', () => {
     expect(
       parseToItems(
         { role: 'tool', tool_call_id: 'a', content: 'x', name: 'look' },
@@ -224,7 +224,7 @@ describe('a tool output', () => {
     ])
   })
 
-  test('is matched by order to a call without an id', () => {
+  test('a tool output is matched by order to a call without an id', () => {
     const entry = { id: '', type: 'function', function: { name: 'look', arguments: '{}' } }
     const output = { role: 'tool', tool_call_id: '', content: 'x' }
     const items = parseToItems(
@@ -236,7 +236,7 @@ describe('a tool output', () => {
     expect(ids).toEqual(['call_0', 'call_1', 'call_0', 'call_1'])
   })
 
-  test('of a legacy function is matched by its name', () => {
+  test('a tool output of a legacy function is matched by its name', () => {
     expect(
       parseToItems(
         { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
@@ -311,7 +311,7 @@ test.each<[JsonObject, string, string]>([
     'messages[1].tool_calls[0].function.arguments',
   ],
   [{ role: 'assistant', refusal: 3 }, 'invalid_type', 'messages[1].refusal'],
-])('rejects %j with its path', (message, code, param) => {
+])('rejects the message %j with its path', (message, code, param) => {
   const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }, message] }
   expect(readFailure(body)).toMatchObject({ status: 400, code, param })
 })
@@ -320,7 +320,7 @@ test('rejects a message that is not an object', () => {
   expect(readFailure({ model: 'm', messages: ['hi'] })).toMatchObject({ param: 'messages[0]' })
 })
 
-test('removes thousands of internal field names in linear time', () => {
+test('thousands of internal field names are removed in linear time', () => {
   const internalFields = Object.fromEntries(
     Array.from({ length: 20_000 }, (_, index) => [`$${index}`, index]),
   )

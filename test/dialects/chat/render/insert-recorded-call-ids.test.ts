@@ -18,7 +18,7 @@ function startEvents(...ids: readonly string[]): readonly StreamEvent[] {
 
 const LOOK = { type: 'function', function: { name: 'look', arguments: '{}' } }
 
-test('inserts the recorded id into a call without one', () => {
+test('fillStreamToolCallIds inserts the recorded id into a call without one', () => {
   for (const id of [{}, { id: '' }, { id: null }]) {
     const patched = fillStreamToolCallIds(
       message({ index: 0, ...LOOK, ...id }),
@@ -30,7 +30,7 @@ test('inserts the recorded id into a call without one', () => {
   }
 })
 
-test('inserts the id of each of several calls, and leaves a continued call unchanged', () => {
+test('fillStreamToolCallIds inserts the id of each of several calls, and leaves a continued call unchanged', () => {
   const more = { index: 0, function: { arguments: '}' } }
   const twice = message(more, { index: 1, id: 'a', ...LOOK }, { index: 2, id: 'a', ...LOOK })
   const patched = fillStreamToolCallIds(twice, startEvents('a', 'call_2'))
@@ -41,7 +41,7 @@ test('inserts the id of each of several calls, and leaves a continued call uncha
   )
 })
 
-test('returns the same message if its calls have ids, or if no call starts in it', () => {
+test('fillStreamToolCallIds returns the same message if its calls have ids, or if no call starts in it', () => {
   const complete = message({ index: 0, id: 'a', ...LOOK })
   expect(fillStreamToolCallIds(complete, startEvents('a'))).toBe(complete)
   const later = message({ index: 0, id: '', function: { arguments: '}' } })
@@ -53,7 +53,7 @@ test('returns the same message if its calls have ids, or if no call starts in it
   ).toBe(later)
 })
 
-describe('a non-streamed answer', () => {
+describe('the call ids of a non-streamed chat answer', () => {
   const body = (...ids: readonly string[]): JsonObject => ({
     id: 'up',
     choices: [
@@ -62,7 +62,7 @@ describe('a non-streamed answer', () => {
     ],
   })
 
-  test('gets the ids in order', () => {
+  test('fillBodyToolCallIds inserts ids in the order of the calls', () => {
     const filled = fillBodyToolCallIds(body('', 'a', 'a'), [
       assistant('x'),
       call('c1'),
@@ -72,7 +72,7 @@ describe('a non-streamed answer', () => {
     expect(filled).toEqual(body('c1', 'a', 'c2'))
   })
 
-  test('is returned as the same object if no id is missing', () => {
+  test('fillBodyToolCallIds returns the same object if no id is missing', () => {
     const complete = body('a', 'b')
     expect(fillBodyToolCallIds(complete, [call('a'), call('b')])).toBe(complete)
     expect(fillBodyToolCallIds(complete, [])).toBe(complete)

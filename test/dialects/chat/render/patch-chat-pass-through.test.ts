@@ -12,7 +12,7 @@ function patchMessages(...all: readonly string[]): readonly string[] {
   return all.map((data) => patchMessage({ data }).data)
 }
 
-test('changes only the id, and no other character', () => {
+test('patching a chunk changes only the id, and no other character', () => {
   const odd = `${HEAD}  "created":1.50e3,"choices":[{"index":0,"delta":{"content":"\\u00e9 \\"id\\":\\"up-1\\""}}]}`
   const spaced = '{"choices": [], "id": "up-1", "x": "up-1"}'
   expect(patchMessages(odd, spaced, '[DONE]')).toEqual([
@@ -22,7 +22,7 @@ test('changes only the id, and no other character', () => {
   ])
 })
 
-test('returns the same message for an error and for invalid JSON', () => {
+test('an error and invalid JSON are returned as the same message', () => {
   const { patchMessage } = chatDialect.createPassThroughPatcher(createAnswerContext())
   const error = { event: 'error', data: '{"error":{"message":"no"}}' }
   const broken = { data: '{"id":' }
@@ -30,7 +30,7 @@ test('returns the same message for an error and for invalid JSON', () => {
   expect(patchMessage(broken)).toBe(broken)
 })
 
-test('replaces an empty id of a chunk, but not of a call', () => {
+test('an empty id of a chunk is replaced, but not that of a call', () => {
   expect(
     patchMessages(
       '{"choices":[],"id":"","model":""}',
@@ -44,12 +44,12 @@ test('replaces an empty id of a chunk, but not of a call', () => {
   ])
 })
 
-test('replaces an id with unusual spaces, and an id that changes', () => {
+test('an id with unusual spaces and an id that changes are replaced', () => {
   const all = patchMessages('{"id" : "up-1","choices":[]}', `${HEAD}"choices":[]}`, '{"id":"up-2"}')
   for (const data of all) expect(JSON.parse(data)).toMatchObject({ id: GATEWAY_ID })
 })
 
-test('drops fields with which an upstream could attack Open WebUI (C127)', () => {
+test('fields with which an upstream could attack Open WebUI are dropped (C127)', () => {
   const hostile = { event: { type: 'execute' }, selected_model_id: 'x', sources: [1] }
   const clean = { id: 'up-1', choices: [{ index: 0, delta: { content: '"event" and sources' } }] }
   const hidden = `{"id":"up-1","\\u0065vent":{"type":"execute"},"choices":[]}`
@@ -68,7 +68,7 @@ test('drops fields with which an upstream could attack Open WebUI (C127)', () =>
   ])
 })
 
-describe('the ending starts', () => {
+describe('the ending of a passed-through chat stream', () => {
   const isEnding = (...all: readonly string[]) => {
     const patcher = chatDialect.createPassThroughPatcher(createAnswerContext())
     return all.map((data) => {
@@ -79,7 +79,7 @@ describe('the ending starts', () => {
   }
   const chunk = (choice: object) => JSON.stringify({ id: 'up-1', choices: [choice] })
 
-  test('with the finish reason of the first choice, and includes all later messages', () => {
+  test('the ending of a stream starts with the finish reason of the first choice, and includes all later messages', () => {
     expect(
       isEnding(
         chunk({ index: 0, delta: { content: '"finish_reason":"stop"' }, finish_reason: null }),
@@ -91,14 +91,14 @@ describe('the ending starts', () => {
     ).toEqual([false, false, false, true, true])
   })
 
-  test('with [DONE] or an error', () => {
+  test('the ending of a stream starts with [DONE] or an error', () => {
     expect(isEnding('[DONE]')).toEqual([true])
     expect(isEnding('{"error":{"message":"no"}}')).toEqual([true])
     expect(isEnding('{"error":null,"choices":[]}', 'no JSON "error"')).toEqual([false, false])
   })
 })
 
-test("a non-streamed answer gets the gateway's id, an error stays unchanged", () => {
+test("a non-streamed answer gets the gateway's id, and an error stays unchanged", () => {
   const { patchBody } = chatDialect.createPassThroughPatcher(createAnswerContext())
   const body = { id: 'up-1', choices: [{ index: 0 }], event: {}, usage: { x: 1 } }
   expect(patchBody(body)).toEqual({ id: GATEWAY_ID, choices: [{ index: 0 }], usage: { x: 1 } })

@@ -18,7 +18,7 @@ function renderCompletion(...items: readonly Item[]) {
   return chatDialect.renderBody(foldOutcome(answer(...items)), createAnswerContext())
 }
 
-test('renders reasoning, texts, calls and usage of an answer', () => {
+test('a chat completion contains reasoning, texts, calls and usage of the answer', () => {
   const custom: Item = { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: 'ls' }
   const details = [{ type: 'reasoning.encrypted', data: 'x' }]
   const thought: Item = {
@@ -61,7 +61,7 @@ test('renders reasoning, texts, calls and usage of an answer', () => {
   })
 })
 
-test('the content is null if there are calls or a refusal, and otherwise an empty text', () => {
+test('the content of a chat completion is null if there are calls or a refusal, and otherwise an empty text', () => {
   const message = (...items: readonly Item[]) => {
     const { choices } = renderCompletion(...items) as { choices: { message: object }[] }
     return choices[0]?.message
@@ -76,7 +76,7 @@ test('the content is null if there are calls or a refusal, and otherwise an empt
   expect(message(refused)).toMatchObject({ content: null, refusal: 'No.' })
 })
 
-test('renders citations, log probabilities and images', () => {
+test('a chat completion contains citations, log probabilities and images', () => {
   const token = { token: 'a', logprob: -0.1 }
   const item: Item = {
     type: 'message',
@@ -107,7 +107,7 @@ test('renders citations, log probabilities and images', () => {
   })
 })
 
-test('has the same texts as the stream', () => {
+test('a chat completion has the same texts as the stream', () => {
   const events = [
     STARTED,
     ...answer(

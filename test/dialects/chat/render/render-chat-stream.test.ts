@@ -18,7 +18,7 @@ import {
   TURN,
 } from '../kit.ts'
 
-test('renders one message with one id, a start, an end and [DONE]', () => {
+test('a chat stream is one message with one id, a start, an end and [DONE]', () => {
   expect(renderStream(answer(assistant('Hello')))).toEqual(
     [{ role: 'assistant', content: '' }, { content: 'Hello' }]
       .map((delta) => ({
@@ -42,7 +42,7 @@ test('renders one message with one id, a start, an end and [DONE]', () => {
   )
 })
 
-test('sends the usage once, without choices, if it is requested', () => {
+test('the usage is sent once, without choices, if it is requested', () => {
   const all = renderChunks(answer(assistant('a')), {
     stream_options: { include_usage: true },
   })
@@ -63,7 +63,7 @@ test('sends the usage once, without choices, if it is requested', () => {
     expect(chunk).not.toHaveProperty('usage')
 })
 
-test('has the requested model if the upstream reports none', () => {
+test('chunks contain the requested model if the upstream reports none', () => {
   const silent: StreamEvent = { type: 'answer-started', upstreamId: null, model: null }
   expect(renderChunks([silent, ENDED])[0]).toMatchObject({ model: 'requested' })
 })
@@ -81,8 +81,8 @@ test.each([
   expect(renderChunks(events).at(-1)?.choices[0]?.finish_reason).toBe(reason)
 })
 
-describe('calls', () => {
-  test('are numbered from 0, whatever items are between them', () => {
+describe('tool calls in a chat stream', () => {
+  test('calls are numbered from 0, whatever items are between them', () => {
     const custom: Item = { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: 'ls' }
     expect(
       renderDeltas(answer(reasoning('Hm'), assistant('a'), call('x', 'f', '{"x":1}'), custom)),
@@ -100,7 +100,7 @@ describe('calls', () => {
     ])
   })
 
-  test('that overlap keep their numbers, and empty deltas are dropped', () => {
+  test('calls that overlap keep their numbers, and empty deltas are dropped', () => {
     const [a, b] = [call('a'), call('b')]
     const events: StreamEvent[] = [
       STARTED,
@@ -119,7 +119,7 @@ describe('calls', () => {
     ])
   })
 
-  test('without deltas are written when they end', () => {
+  test('calls without deltas are written when they end', () => {
     const events: StreamEvent[] = [
       STARTED,
       { type: 'item-started', index: 0, item: call('a', '') },
@@ -133,12 +133,12 @@ describe('calls', () => {
   })
 })
 
-test('leaves out items that Chat Completions does not have', () => {
+test('items that Chat Completions does not have are left out of the stream', () => {
   const searched: Item = { type: 'opaque', raw: { type: 'web_search_call', id: 'ws' } }
   expect(renderDeltas(answer(searched, assistant('a')))).toEqual([{ content: 'a' }])
 })
 
-test('separates messages and parts of reasoning by a blank line', () => {
+test('messages and parts of reasoning are separated by a blank line', () => {
   expect(
     renderDeltas(
       answer(reasoning('one', 'two'), assistant('a', 'b'), reasoning('three'), assistant('c')),
@@ -153,7 +153,7 @@ test('separates messages and parts of reasoning by a blank line', () => {
   ])
 })
 
-test('sends reasoning with a summary and raw text only once', () => {
+test('reasoning that has a summary and raw text is sent only once', () => {
   const both: Item = {
     type: 'reasoning',
     summary: [{ type: 'summary_text', text: 'short' }],
@@ -162,7 +162,7 @@ test('sends reasoning with a summary and raw text only once', () => {
   expect(renderDeltas(answer(both))).toEqual([{ reasoning_content: 'short' }])
 })
 
-test('sends reasoning details after the reasoning text', () => {
+test('reasoning details are sent after the reasoning text', () => {
   const details = [{ type: 'reasoning.encrypted', data: 'x', index: 0 }]
   const item: Item = {
     ...reasoning('Hm'),
@@ -175,7 +175,7 @@ test('sends reasoning details after the reasoning text', () => {
   ])
 })
 
-test('sends refusals, citations, images and log probabilities in their own fields', () => {
+test('refusals, citations, images and log probabilities are sent in their own fields', () => {
   const token = { token: 'a', logprob: -0.1 }
   const picture = { type: 'image_url', image_url: { url: 'data:x' } }
   const item: Item = {
@@ -238,13 +238,13 @@ test('an answer without events is written at its end', () => {
   expect(text).toContain('"finish_reason":"tool_calls"')
 })
 
-describe('no line is longer than 64 KiB', () => {
+describe('no line of a chat stream is longer than 64 KiB', () => {
   const LIMIT = 65_536
   const bytes = (text: string) => new TextEncoder().encode(`data: ${text}\n\n`).length
   // A cut at 10,000 characters would fall inside of a surrogate pair.
   const long = `abcd${'🦊"\u0001ä'.repeat(20_000)}`
 
-  test('for a text of any length, and no text is lost', () => {
+  test('a long text is split into lines of less than 64 KiB without losing any of it', () => {
     const item: Item = {
       ...reasoning(long),
       native: { chat: { reasoning_details: [{ type: 'reasoning.text', text: long, index: 0 }] } },
@@ -269,7 +269,7 @@ describe('no line is longer than 64 KiB', () => {
     ).toBe(long)
   })
 
-  test('for log probabilities and citations', () => {
+  test('no line is longer than 64 KiB for log probabilities and citations', () => {
     const tokens = Array.from({ length: 2000 }, () => ({
       token: 'word',
       logprob: -0.1,

@@ -4,7 +4,7 @@ import { renderMessages } from '../../../../src/dialects/chat/render/render-mess
 
 const CALL = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
 
-test('renders parsed messages as they were sent', () => {
+test('stored chat messages are rendered as they were sent', () => {
   const messages = [
     { role: 'system', content: 'Be kind.' },
     { role: 'user', name: 'ada', content: 'one' },
@@ -21,7 +21,7 @@ test('renders parsed messages as they were sent', () => {
   )
 })
 
-test('renders content in parts as parts and as text', () => {
+test('content in several parts is rendered as parts and as one text', () => {
   const parts = [
     { type: 'text', text: 'What is it?' },
     { type: 'image_url', image_url: { url: 'https://x/1.png', detail: 'low' } },
@@ -34,7 +34,7 @@ test('renders content in parts as parts and as text', () => {
   expect(message).toEqual({ role: 'user', content: 'What is it?And this?', content_parts: parts })
 })
 
-test('keeps reasoning with the text that follows it', () => {
+test('reasoning is rendered in one message with the text that follows it', () => {
   const messages = [
     { role: 'assistant', content: 'a', reasoning_content: 'one' },
     { role: 'assistant', content: 'b', reasoning_content: 'two' },

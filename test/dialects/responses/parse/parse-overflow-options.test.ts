@@ -16,14 +16,14 @@ function readRejectedParam(body: JsonObject): unknown {
   return 'accepted'
 }
 
-test('by default nothing is compacted or cut', () => {
+test('by default a conversation is neither compacted nor truncated', () => {
   const defaults = { compactAbove: null, compactNow: false, truncation: 'disabled' }
   expect(parseOverflow({})).toEqual(defaults)
   expect(parseOverflow({ context_management: null, truncation: null })).toEqual(defaults)
   expect(parseOverflow({ context_management: [] })).toEqual(defaults)
 })
 
-test('uses the lowest threshold, or the window if there is none', () => {
+test('the lowest compaction threshold applies, or the window if no entry has one', () => {
   const above = (...thresholds: readonly (number | null)[]) =>
     parseOverflow({
       context_management: thresholds.map((compact_threshold) => ({
@@ -41,7 +41,7 @@ test('a compaction trigger at the end requests a compaction at once', () => {
   expect(parseOverflow({ input })?.compactNow).toBe(true)
 })
 
-describe('rejects an invalid value of', () => {
+describe('invalid overflow options are rejected', () => {
   test.each([
     ['input', { input: [{ type: 'compaction_trigger' }, { role: 'user', content: 'hi' }] }],
     ['truncation', { truncation: 'sometimes' }],
@@ -58,7 +58,7 @@ describe('rejects an invalid value of', () => {
     ['max_tool_calls', { max_tool_calls: 0 }],
     ['max_tool_calls', { max_tool_calls: 'all' }],
     ['generate', { generate: 'no' }],
-  ] as const)('%s', (param, body) => {
+  ] as const)('an invalid value of %s is rejected', (param, body) => {
     expect(readRejectedParam(body as JsonObject)).toBe(param)
   })
 })

@@ -18,11 +18,11 @@ function readFailure(body: JsonObject) {
   return null
 }
 
-test('parameters that are not set have their defaults', () => {
+test('parameters of a Responses request that are not set have their defaults', () => {
   expect(parseParams({})).toEqual(NO_PARAMS)
 })
 
-test('null counts as not set', () => {
+test('a parameter that is null counts as not set', () => {
   const nulls = Object.fromEntries(
     `instructions tools tool_choice parallel_tool_calls temperature top_p max_output_tokens stop
     seed presence_penalty frequency_penalty top_logprobs text reasoning service_tier user include
@@ -34,7 +34,7 @@ test('null counts as not set', () => {
   expect(parseParams(nulls)).toEqual(parseParams({}))
 })
 
-test('0, false and the empty string are values', () => {
+test('0, false and the empty string are values of parameters', () => {
   const params = parseParams({
     temperature: 0,
     top_logprobs: 0,
@@ -119,7 +119,7 @@ test.each([
   expect(parseParams({ tool_choice }).toolChoice).toEqual(choice)
 })
 
-test('parses `text` and `reasoning`, and collects their unknown fields by path', () => {
+test('`text` and `reasoning` are parsed, and their unknown fields are collected by path', () => {
   const schema = { type: 'object' }
   const params = parseParams({
     text: { format: { type: 'json_schema', name: 'n', schema, strict: true }, verbosity: 'low' },
@@ -138,7 +138,7 @@ test('parses `text` and `reasoning`, and collects their unknown fields by path',
   })
 })
 
-test('also parses parameters of Chat Completions', () => {
+test('parameters of Chat Completions are parsed in a Responses request too', () => {
   expect(
     parseParams({ reasoning_effort: 'low', stop: 'END', seed: 7, presence_penalty: -2, top_k: 40 }),
   ).toMatchObject({
@@ -153,7 +153,7 @@ test('also parses parameters of Chat Completions', () => {
   )
 })
 
-test('collects unknown parameters as extra', () => {
+test('unknown parameters are collected as extra', () => {
   const client_metadata = { a: [1, null] }
   const { extra } = parseParams({ client_metadata, moderation: 'auto', __proto__x: 1 })
   expect(extra).toEqual({ client_metadata, moderation: 'auto', __proto__x: 1 })
@@ -213,7 +213,7 @@ test.each([
   [{ include: 'all' }, 'invalid_type', 'include'],
   [{ include: [1] }, 'invalid_type', 'include[0]'],
   [{ stop: [1] }, 'invalid_type', 'stop[0]'],
-])('rejects %j with %s at %s', (body, code, param) => {
+])('rejects the parameters %j with %s at %s', (body, code, param) => {
   expect(readFailure(body as JsonObject)).toMatchObject({ status: 400, code, param })
 })
 
@@ -223,6 +223,6 @@ test('rejects a number outside of its range with the message of OpenAI', () => {
   )
 })
 
-test('accepts a limit of one token, with which some clients test a model', () => {
+test('an output limit of one token is accepted, because some clients test a model with it', () => {
   expect(parseParams({ max_output_tokens: 1 }).maxOutputTokens).toBe(1)
 })

@@ -20,14 +20,14 @@ function readFault(body: unknown): readonly unknown[] {
   return ['accepted', null]
 }
 
-describe('input', () => {
-  test('a string is a user message', () => {
+describe('the input of a Responses request', () => {
+  test('an input that is a string is a user message', () => {
     expect(parseBody({ model: 'm', input: 'go' }).items).toEqual([
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] },
     ])
   })
 
-  test('an entry with a role and no type is a message', () => {
+  test('an input entry with a role and no type is a message', () => {
     expect(parseInput({ role: 'developer', content: 'be brief' })).toEqual([
       { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'be brief' }] },
     ])
@@ -79,11 +79,11 @@ describe('input', () => {
     },
   ]
 
-  test.each(VALID_ENTRIES)('a valid $type is returned as the same object', (entry) => {
+  test.each(VALID_ENTRIES)('a valid $type in the input is returned as the same object', (entry) => {
     expect(parseInput(entry)[0]).toBe(entry)
   })
 
-  test('keeps entries and parts of unknown types unchanged', () => {
+  test('input entries and parts of unknown types are kept unchanged', () => {
     const search = { type: 'web_search_call', id: 'ws_1', action: { type: 'search' } }
     const part = { type: 'input_video', video_url: 'x' }
     expect(parseInput(search, { role: 'user', content: [part] })).toEqual([
@@ -93,19 +93,19 @@ describe('input', () => {
     expect((parseInput(search)[0] as { raw: unknown }).raw).toBe(search)
   })
 
-  test('a reference needs no type', () => {
+  test('an item reference needs no type', () => {
     expect(parseInput({ id: 'msg_1' }, { type: null, id: 'rs_1' })).toEqual([
       { type: 'opaque', raw: { type: 'item_reference', id: 'msg_1' } },
       { type: 'opaque', raw: { type: 'item_reference', id: 'rs_1' } },
     ])
   })
 
-  test('keeps an output without call_id unchanged', () => {
+  test('an output without call_id is kept unchanged', () => {
     const output = { type: 'function_call_output', output: 'x', name: 'f' }
     expect(parseInput(output)).toEqual([{ type: 'opaque', raw: output }])
   })
 
-  test('removes fields that SDKs write as null', () => {
+  test('fields of input entries that SDKs write as null are removed', () => {
     const nulls = { id: null, status: null }
     expect(
       parseInput(
@@ -125,7 +125,7 @@ describe('input', () => {
     ])
   })
 
-  test('removes the internal fields `origin` and `native` from an entry', () => {
+  test('the internal fields `origin` and `native` are removed from an input entry', () => {
     const origin = { wire: 'responses', account: 'openai', model: 'm', prefixHash: null }
     const forged = { type: 'reasoning', summary: [], origin, native: { anthropic: {} } }
     expect(parseInput(forged)).toEqual([{ type: 'reasoning', summary: [] }])
@@ -225,13 +225,13 @@ describe('input', () => {
       'input[0].encrypted_content',
     ],
     [{ instructions: [{ role: 'x' }] }, 'invalid_value', 'instructions[0].role'],
-  ])('rejects %j with %s at %s', (body, code, param) => {
+  ])('rejects the input %j with %s at %s', (body, code, param) => {
     expect(readFault(body)).toEqual([code, param])
   })
 })
 
-describe('storage', () => {
-  test('has defaults for fields that are not set', () => {
+describe('the storage options of a Responses request', () => {
+  test('storage options that are not set have defaults', () => {
     expect(parseBody({ model: 'm', input: 'go' }).storage).toEqual({
       store: null,
       storeByDefault: true,
@@ -274,7 +274,7 @@ describe('storage', () => {
       'object_above_max_properties',
       'metadata',
     ],
-  ])('rejects %j with %s at %s', (body, code, param) => {
+  ])('rejects the storage options %j with %s at %s', (body, code, param) => {
     expect(readFault(body)).toEqual([code, param])
   })
 

@@ -41,7 +41,7 @@ test.each<[string, JsonObject, JsonObject]>([
     { type: 'computer_call_output', output: { type: 'x', image_url: 'data:' } },
     { type: 'computer_call_output', output: { type: 'x' } },
   ],
-])('%s is shown only if it is requested', (path, item, reduced) => {
+])('the field %s is shown only if the client requests it', (path, item, reduced) => {
   expect(applyInclude(item, new Set([path]))).toEqual(item)
   expect(applyInclude(item, new Set())).toEqual(reduced)
   expect(applyInclude(reduced, new Set())).toBe(reduced)

@@ -45,7 +45,7 @@ const UPSTREAM = {
   future: [1],
 }
 
-test("sets the gateway's fields of the response, and keeps all others", () => {
+test("patching a response sets the gateway's fields, and keeps all others", () => {
   const message = sseMessage('response.created', { response: UPSTREAM, sequence_number: 0 })
   const { event, data } = responsesDialect.createPassThroughPatcher(CONTEXT).patchMessage(message)
   expect(event).toBe('response.created')
@@ -65,7 +65,7 @@ test("sets the gateway's fields of the response, and keeps all others", () => {
 })
 
 test.each([true, false])(
-  'returns every other message as the same object (with event names: %s)',
+  'other messages of the stream are returned as the same object (with event names: %s)',
   (isNamed) => {
     const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
     const messages = [
@@ -80,7 +80,7 @@ test.each([true, false])(
   },
 )
 
-test('patches a stream without event names', () => {
+test('a stream without event names is patched', () => {
   const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
   const { event, data } = patcher.patchMessage(
     sseMessage('response.completed', { response: UPSTREAM }, false),
@@ -96,7 +96,7 @@ test.each([
   ['error', true],
   ['response.output_item.done', false],
   ['response.created', false],
-])('%s is an ending: %s', (type, isEnding) => {
+])('the message %s is an ending: %s', (type, isEnding) => {
   const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
   const fields = { response: UPSTREAM, error: {}, item: {} }
   expect(patcher.startsEnding(sseMessage(type, fields))).toBe(isEnding)
@@ -109,10 +109,10 @@ test('[DONE] is an ending', () => {
   )
 })
 
-describe('an answer that is not stored', () => {
+describe('an answer of the Responses API that is not stored', () => {
   const stateless = { ...answeringTo({ model: 'gpt-5', input: 'go', store: false }), stored: false }
 
-  test('is returned unchanged, with the id of the upstream', () => {
+  test('an answer that is not stored is returned unchanged, with the id of the upstream', () => {
     const patcher = responsesDialect.createPassThroughPatcher(stateless)
     const { metadata: _metadata, ...bare } = { ...UPSTREAM, max_output_tokens: null }
     for (const response of [UPSTREAM, bare]) {
@@ -122,40 +122,43 @@ describe('an answer that is not stored', () => {
     expect(patcher.patchBody(UPSTREAM)).toBe(UPSTREAM)
   })
 
-  test("has the fields of the client's request where the gateway sent others", () => {
+  test("an answer that is not stored has the fields of the client's request where the gateway sent others", () => {
     const body = { model: 'gpt-5', input: 'go', store: false, previous_response_id: 'resp_1' }
     const patcher = responsesDialect.createPassThroughPatcher(answeringTo(body, { stored: false }))
     expect(patcher.patchBody(UPSTREAM)).toEqual({ ...UPSTREAM, previous_response_id: 'resp_1' })
   })
 
-  test('ends with the id of the upstream if it breaks off', () => {
+  test('an answer that is not stored ends with the id of the upstream if it breaks off', () => {
     const patcher = responsesDialect.createPassThroughPatcher(stateless)
     patcher.patchMessage(sseMessage('response.created', { response: UPSTREAM, sequence_number: 0 }))
     const ending = patcher.renderFailure(createFailure('upstream_broken', 'It broke.'))
     expect(lastResponse(ending)).toMatchObject({ id: 'resp_up', status: 'failed' })
   })
 
-  test.skipIf(!sharedExists)('is returned unchanged if it was recorded', () => {
-    for (const { name, messages } of recordedStreams()) {
-      if (!name.startsWith('openai-responses') || name.includes('background')) continue
-      const first = messages.find(({ data }) => data.includes('"response":{'))
-      const { instructions, store } = (first === undefined ? {} : jsonOf(first))[
-        'response'
-      ] as JsonObject
-      const body = { model: 'm', input: 'go', instructions, store } as JsonObject
-      const patcher = responsesDialect.createPassThroughPatcher({
-        ...answeringTo(body),
-        stored: false,
-      })
-      const changed = messages.filter((message) => patcher.patchMessage(message) !== message)
-      // The other streams were recorded with `store: true`.
-      if (store !== true) expect([name, changed]).toEqual([name, []])
-    }
-  })
+  test.skipIf(!sharedExists)(
+    'an answer that was recorded, but is not stored, is returned unchanged',
+    () => {
+      for (const { name, messages } of recordedStreams()) {
+        if (!name.startsWith('openai-responses') || name.includes('background')) continue
+        const first = messages.find(({ data }) => data.includes('"response":{'))
+        const { instructions, store } = (first === undefined ? {} : jsonOf(first))[
+          'response'
+        ] as JsonObject
+        const body = { model: 'm', input: 'go', instructions, store } as JsonObject
+        const patcher = responsesDialect.createPassThroughPatcher({
+          ...answeringTo(body),
+          stored: false,
+        })
+        const changed = messages.filter((message) => patcher.patchMessage(message) !== message)
+        // The other streams were recorded with `store: true`.
+        if (store !== true) expect([name, changed]).toEqual([name, []])
+      }
+    },
+  )
 })
 
 test.each([true, false])(
-  'drops fields that could run scripts in a browser (stored: %s)',
+  'fields that could run scripts in a browser are dropped (stored: %s)',
   (stored) => {
     const patcher = responsesDialect.createPassThroughPatcher({ ...answeringTo(), stored })
     const hostile = sseMessage('response.output_text.delta', {
@@ -174,8 +177,8 @@ test.each([true, false])(
   },
 )
 
-describe('a non-streamed answer', () => {
-  test('is changed in the same fields', () => {
+describe('a non-streamed passed-through response', () => {
+  test('a non-streamed response is changed in the same fields', () => {
     expect(responsesDialect.createPassThroughPatcher(CONTEXT).patchBody(UPSTREAM)).toMatchObject({
       id: `resp_${TURN_ID}`,
       store: true,
@@ -184,26 +187,29 @@ describe('a non-streamed answer', () => {
     })
   })
 
-  test('that is an error is returned unchanged', () => {
+  test('a non-streamed response that is an error is returned unchanged', () => {
     const body = { error: { message: 'x' } }
     expect(responsesDialect.createPassThroughPatcher(CONTEXT).patchBody(body)).toBe(body)
   })
 
-  test.skipIf(!sharedExists)('that was recorded keeps its output and usage', () => {
-    const body = JSON.parse(
-      readShared('fixtures/streams/openai-responses/text-answer.json').toString(),
-    ) as JsonObject
-    const { id, output, usage } = responsesDialect
-      .createPassThroughPatcher(answeringTo())
-      .patchBody(body)
-    expect([id, output, usage]).toEqual([`resp_${TURN_ID}`, body['output'], body['usage']])
-  })
+  test.skipIf(!sharedExists)(
+    'a non-streamed response that was recorded keeps its output and usage',
+    () => {
+      const body = JSON.parse(
+        readShared('fixtures/streams/openai-responses/text-answer.json').toString(),
+      ) as JsonObject
+      const { id, output, usage } = responsesDialect
+        .createPassThroughPatcher(answeringTo())
+        .patchBody(body)
+      expect([id, output, usage]).toEqual([`resp_${TURN_ID}`, body['output'], body['usage']])
+    },
+  )
 })
 
-describe('a stream that breaks off', () => {
+describe('a passed-through stream that breaks off', () => {
   const failure = createFailure('upstream_broken', 'It broke.')
 
-  test('continues the numbering, and ends with the response of its start', () => {
+  test('a stream that breaks off continues the numbering, and ends with the response of its start', () => {
     const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
     const item = { type: 'message', id: 'msg_1', content: [] }
     const passed = [
@@ -228,7 +234,7 @@ describe('a stream that breaks off', () => {
     })
   })
 
-  test('before its first message gets a valid end', () => {
+  test('a stream that breaks off before its first message gets a valid end', () => {
     expect(
       lastResponse(responsesDialect.createPassThroughPatcher(CONTEXT).renderFailure(failure)),
     ).toMatchObject({
@@ -238,7 +244,7 @@ describe('a stream that breaks off', () => {
     })
   })
 
-  test('is valid in total, wherever it breaks off', () => {
+  test('a stream that breaks off is valid in total, wherever it breaks off', () => {
     const messages = renderEvents([
       { type: 'answer-started', upstreamId: null, model: null },
       { type: 'item-ended', index: 0, item: { type: 'reasoning', summary: [] } },
@@ -254,9 +260,9 @@ describe('a stream that breaks off', () => {
   })
 })
 
-describe.skipIf(!sharedExists)('a recorded stream', () => {
+describe.skipIf(!sharedExists)('recorded streams that are passed through', () => {
   test.each(recordedStreams())(
-    '$name is read by the SDK with the id of the gateway',
+    'the recorded stream $name is read by the SDK with the id of the gateway',
     async (recorded) => {
       const patcher = responsesDialect.createPassThroughPatcher(answeringTo())
       const messages = recorded.messages.map(patcher.patchMessage)

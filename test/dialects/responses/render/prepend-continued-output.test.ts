@@ -11,7 +11,7 @@ function createContext(...items: readonly Item[]): AnswerContext {
   return { clientRequest: { items }, turnId: TURN } as unknown as AnswerContext
 }
 
-test('starts with the text that is continued', () => {
+test('the output starts with the text that is continued', () => {
   const output = prependContinuedOutput(
     OUTPUT,
     createContext(user('q'), assistant('one'), assistant('two')),
@@ -25,7 +25,7 @@ test('starts with the text that is continued', () => {
   expect(new Set(ids).size).toBe(3)
 })
 
-test('starts with the tool calls and outputs before that text', () => {
+test('the output starts with the tool calls and outputs before the continued text', () => {
   const call: Item = { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' }
   const result: Item = { type: 'function_call_output', call_id: 'c', output: '21' }
   const output = prependContinuedOutput(
@@ -40,7 +40,7 @@ test('starts with the tool calls and outputs before that text', () => {
   ])
 })
 
-test('is unchanged after a user message, and if it is empty', () => {
+test('the output is unchanged after a user message, and if it is empty', () => {
   expect(prependContinuedOutput(OUTPUT, createContext(assistant('one'), user('q')))).toBe(OUTPUT)
   expect(prependContinuedOutput('[]', createContext(assistant('one')))).toBe('[]')
 })

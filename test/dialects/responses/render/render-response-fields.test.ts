@@ -17,7 +17,7 @@ function renderEcho(body: JsonObject, stored = true): JsonObject {
   )
 }
 
-test('fields that are not set have concrete defaults', () => {
+test('response fields that the request does not set have concrete defaults', () => {
   expect(faultsInResponse(renderEcho({}))).toEqual([])
   expect(renderEcho({})).toEqual({
     id: `resp_${TURN_ID}`,
@@ -55,7 +55,7 @@ test('fields that are not set have concrete defaults', () => {
   })
 })
 
-test('echoes all fields of the request', () => {
+test('a response contains all fields of the request', () => {
   const fields = {
     instructions: 'be brief',
     max_output_tokens: 50,
@@ -85,7 +85,7 @@ test('`store` is false if the answer is not stored, although the request says so
   expect(renderEcho({ store: true }, false)['store']).toBe(false)
 })
 
-test('echoes tools unchanged, but functions with all required fields', () => {
+test("a response contains the request's tools unchanged, but functions with all required fields", () => {
   const search = { type: 'web_search', filters: {} }
   const { tools } = renderEcho({
     tools: [{ type: 'function', name: 'f', parameters: {}, async: true }, search],
@@ -106,12 +106,12 @@ test.each([
     { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'custom', name: 'c' }] },
     { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'custom', name: 'c' }] },
   ],
-])('echoes the tool choice %j as %j', (tool_choice, expected) => {
+])('a response contains the tool choice %j as %j', (tool_choice, expected) => {
   const tools = [{ type: 'custom', name: 'c' }]
   expect(renderEcho({ tool_choice, tools })['tool_choice']).toEqual(expected)
 })
 
-test('echoes a schema with all required fields', () => {
+test('a response contains the schema of the request with all required fields', () => {
   const format = { type: 'json_schema', name: 'n', schema: { type: 'object' } }
   expect(renderEcho({ text: { format, verbosity: 'low' } })['text']).toEqual({
     format: { ...format, description: null, strict: false },
@@ -119,7 +119,7 @@ test('echoes a schema with all required fields', () => {
   })
 })
 
-test('has the status of an answer in progress and of a failed one', () => {
+test('a response has the status of an answer in progress and of a failed one', () => {
   const unfinished = { ...OUTCOME, finish: null }
   expect(responsesDialect.renderBody(unfinished, answeringTo())).toMatchObject({
     status: 'in_progress',
@@ -133,7 +133,7 @@ test('has the status of an answer in progress and of a failed one', () => {
   })
 })
 
-test('has the time of completion if it is known', () => {
+test('a response has the time of completion if it is known', () => {
   expect(responsesDialect.renderBody(OUTCOME, answeringTo(), 1_700_000_009_999)).toMatchObject({
     completed_at: 1_700_000_009,
   })

@@ -37,8 +37,8 @@ const answerContext = fc
     answeringTo({ ...ASK, include, ...(stored ? { background } : {}) }, { stored }),
   )
 
-describe('a stream is valid', () => {
-  test('for any answer', () => {
+describe('any rendered Responses stream is valid', () => {
+  test('a Responses stream is valid for any answer', () => {
     fc.assert(
       fc.property(fc.oneof(answer, tangledAnswer), answerContext, (events, context) => {
         expect(responsesFaults(renderEvents(events, context))).toEqual([])
@@ -47,7 +47,7 @@ describe('a stream is valid', () => {
     )
   })
 
-  test('for an answer that breaks off anywhere', () => {
+  test('a Responses stream is valid for an answer that breaks off anywhere', () => {
     fc.assert(
       fc.property(answer, fc.nat(), answerContext, (events, at, context) => {
         const broken = events.slice(0, at % events.length)
@@ -57,7 +57,7 @@ describe('a stream is valid', () => {
     )
   })
 
-  test('for events in any order', () => {
+  test('a Responses stream is valid for events in any order', () => {
     fc.assert(
       fc.property(nonsense, answerContext, (events, context) => {
         // If a finished item contradicts its deltas, the finished item is sent.
@@ -70,7 +70,7 @@ describe('a stream is valid', () => {
   })
 })
 
-test('the ending is not sent before `end` is called', () => {
+test('the ending of a stream is not sent before `end` is called', () => {
   fc.assert(
     fc.property(fc.oneof(answer, nonsense), (events) => {
       const renderer = responsesDialect.createRenderer(answeringTo())
@@ -158,8 +158,8 @@ function pickOutput({ output }: JsonObject): unknown {
   )
 }
 
-describe('the OpenAI SDK', () => {
-  test('reads any stream to the response at its end', async () => {
+describe('Responses streams in the OpenAI SDK', () => {
+  test('the OpenAI SDK reads any stream to the response at its end', async () => {
     await fc.assert(
       fc.asyncProperty(answer, answerContext, async (events, context) => {
         const messages = renderEvents(events, context)
@@ -171,7 +171,7 @@ describe('the OpenAI SDK', () => {
     )
   })
 
-  test('throws the error of a failed answer', async () => {
+  test('the OpenAI SDK throws the error of a failed answer', async () => {
     const failed = renderEvents([
       { type: 'answer-started', upstreamId: null, model: null },
       {
@@ -192,18 +192,21 @@ describe('the OpenAI SDK', () => {
   })
 })
 
-describe.skipIf(!sharedExists)('a recorded answer', () => {
-  test.each(recordedStreams())('$name is rendered to a valid stream', async ({ messages }) => {
-    const events = runStage(decodeStream(), messages)
-    const rerendered = renderEvents(events)
-    expect(responsesFaults(rerendered)).toEqual([])
-    const ended = lastResponse(rerendered)
-    if (isObject(ended['error'])) return
-    expect(pickOutput(await readWithSdk(rerendered))).toEqual(pickOutput(ended))
-  })
+describe.skipIf(!sharedExists)('recorded answers of all providers', () => {
+  test.each(recordedStreams())(
+    'the recorded answer $name is rendered to a valid stream',
+    async ({ messages }) => {
+      const events = runStage(decodeStream(), messages)
+      const rerendered = renderEvents(events)
+      expect(responsesFaults(rerendered)).toEqual([])
+      const ended = lastResponse(rerendered)
+      if (isObject(ended['error'])) return
+      expect(pickOutput(await readWithSdk(rerendered))).toEqual(pickOutput(ended))
+    },
+  )
 
   test.each(recordedStreams())(
-    '$name is rendered to a valid stream, wherever it breaks off',
+    'the recorded answer $name is rendered to a valid stream, wherever it breaks off',
     ({ messages }) => {
       for (let length = 0; length < messages.length; length += 1 + (length >> 3)) {
         const events = runStage(decodeStream(), messages.slice(0, length))
@@ -212,7 +215,7 @@ describe.skipIf(!sharedExists)('a recorded answer', () => {
     },
   )
 
-  test('has the same event name and type in every message', () => {
+  test('a recorded answer has the same event name and type in every message', () => {
     for (const { messages } of recordedStreams()) {
       for (const message of renderEvents(runStage(decodeStream(), messages))) {
         if (message.data === '[DONE]') expect(message.event).toBeUndefined()

@@ -45,8 +45,8 @@ const STARTED: StreamEvent = {
   item: { type: 'message', role: 'assistant', content: [] },
 }
 
-describe('a message', () => {
-  test('has the same events as a stream of OpenAI', () => {
+describe('messages in a rendered Responses stream', () => {
+  test('a message has the same events as a stream of OpenAI', () => {
     const id = `msg_${TURN_ID}0`
     const at = { item_id: id, output_index: 0, content_index: 0 }
     const part = { type: 'output_text', text: 'Hello', annotations: [], logprobs: [] }
@@ -95,7 +95,7 @@ describe('a message', () => {
     ])
   })
 
-  test('has one event for each token', () => {
+  test('a message has one event for each token', () => {
     const renderer = responsesDialect.createRenderer(answeringTo())
     for (const event of [BEGIN, STARTED, textDelta('a')]) renderer.push(event)
     expect(renderer.push(textDelta('"\n'))).toEqual([
@@ -107,7 +107,7 @@ describe('a message', () => {
     expect(renderer.push(textDelta(''))).toEqual([])
   })
 
-  test('without deltas is written in full when it ends', () => {
+  test('a message without deltas is written in full when it ends', () => {
     const types = typesOf([BEGIN, { type: 'item-ended', index: 0, item: message('Hello') }, END])
     expect(types.slice(2, -2)).toEqual([
       'output_item.added',
@@ -119,13 +119,13 @@ describe('a message', () => {
     ])
   })
 
-  test('keeps unknown fields and its phase', () => {
+  test('a message keeps unknown fields and its phase', () => {
     const item = message('', { id: 'msg_up', phase: 'commentary', future: 1 } as Partial<Item>)
     const done = itemEvents({ type: 'item-ended', index: 0, item }).at(-1)
     expect(done?.['item']).toMatchObject({ id: 'msg_up', phase: 'commentary', future: 1 })
   })
 
-  test('has events for annotations, and all annotations at its end', () => {
+  test('a message has events for annotations, and all annotations at its end', () => {
     const annotation = { type: 'url_citation', url: 'https://a.example/' }
     const more = { type: 'url_citation', url: 'https://b.example/' }
     const content = [{ type: 'output_text', text: 'a', annotations: [annotation, more] }] as const
@@ -148,7 +148,7 @@ describe('a message', () => {
     })
   })
 
-  test('has log probabilities in its deltas', () => {
+  test('a message has log probabilities in its deltas', () => {
     const logprobs = [{ token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }]
     const events = itemEvents(
       STARTED,
@@ -160,7 +160,7 @@ describe('a message', () => {
     )
   })
 
-  test('closes a part when the next one starts', () => {
+  test('a message closes a part when the next one starts', () => {
     const content = [
       { type: 'output_text', text: 'a' },
       { type: 'refusal', refusal: 'no' },
@@ -186,7 +186,7 @@ describe('a message', () => {
   })
 })
 
-describe('reasoning', () => {
+describe('reasoning in a rendered Responses stream', () => {
   const item: Item = {
     type: 'reasoning',
     summary: [{ type: 'summary_text', text: 'short' }],
@@ -203,7 +203,7 @@ describe('reasoning', () => {
   ]
   const withInclude = (...include: string[]) => answeringTo({ ...ASK, include })
 
-  test('is rendered as a summary by default, also if it is raw', () => {
+  test('reasoning is rendered as a summary by default, also if it is raw', () => {
     expect(typesOf(reasoningEvents).slice(3, -3)).toEqual([
       'reasoning_summary_part.added',
       'reasoning_summary_text.delta',
@@ -226,7 +226,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('is rendered raw if the client requests it', () => {
+  test('reasoning is rendered raw if the client requests it', () => {
     const context = withInclude('reasoning.raw')
     expect(typesOf(reasoningEvents, context)).toContain('reasoning_text.delta')
     expect(lastResponse(renderEvents(reasoningEvents, context))['output']).toMatchObject([
@@ -234,7 +234,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('has encrypted content if the client requests it, or has to send it back', () => {
+  test('reasoning has encrypted content if the client requests it, or has to send it back', () => {
     const hasEncrypted = (context = answeringTo()) =>
       JSON.stringify(renderEvents(reasoningEvents, context)).includes('sealed')
     expect(hasEncrypted()).toBe(false)
@@ -243,8 +243,8 @@ describe('reasoning', () => {
   })
 })
 
-describe('a call', () => {
-  test('starts with its name, and has deltas for its arguments', () => {
+describe('tool calls in a rendered Responses stream', () => {
+  test('a call starts with its name, and has deltas for its arguments', () => {
     const call = { type: 'function_call', call_id: 'c1', name: 'f', id: 'fc_up' } as const
     const events = itemEvents(
       { type: 'item-started', index: 0, item: { ...call, arguments: '' } },
@@ -268,7 +268,7 @@ describe('a call', () => {
     ])
   })
 
-  test('of a custom tool has deltas for its input', () => {
+  test('a call of a custom tool has deltas for its input', () => {
     const call = { type: 'custom_tool_call', call_id: 'c1', name: 'f' } as const
     const types = typesOf([
       BEGIN,
@@ -281,7 +281,7 @@ describe('a call', () => {
     expect(types).toContain('custom_tool_call_input.done')
   })
 
-  test('without arguments has an event for their end', () => {
+  test('a call without arguments has an event for the end of its arguments', () => {
     const item: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
     expect(typesOf([BEGIN, { type: 'item-ended', index: 0, item }, END]).slice(2, -2)).toEqual([
       'output_item.added',
@@ -315,8 +315,8 @@ test('the output of a tool in an answer is a list', () => {
   expect(done?.['item']).toMatchObject({ output: [{ type: 'input_text', text: '4 degrees' }] })
 })
 
-describe('ids', () => {
-  test('are those of the upstream, unless two items have the same', () => {
+describe('the ids of items in a Responses stream', () => {
+  test('item ids are those of the upstream, unless two items have the same id', () => {
     const events = itemEvents(
       { type: 'item-ended', index: 0, item: message('a', { id: 'msg_x' }) },
       { type: 'item-ended', index: 1, item: message('b', { id: 'msg_x' }) },
@@ -330,7 +330,7 @@ describe('ids', () => {
     ])
   })
 
-  test('stay the same if the upstream sends another one at the end', () => {
+  test('item ids stay the same if the upstream sends other ids at the end', () => {
     const events = itemEvents(
       { type: 'item-started', index: 0, item: message('', { id: 'msg_first' }) },
       { type: 'item-ended', index: 0, item: message('a', { id: 'msg_second' }) },
@@ -339,7 +339,7 @@ describe('ids', () => {
   })
 })
 
-describe('the ending', () => {
+describe('the ending of a rendered Responses stream', () => {
   const answered: readonly StreamEvent[] = [
     BEGIN,
     STARTED,
@@ -347,7 +347,7 @@ describe('the ending', () => {
     { type: 'item-ended', index: 0, item: message('a', { status: 'completed' }) },
   ]
 
-  test('is a response with all items', () => {
+  test('the ending is a response with all items', () => {
     const usage = {
       inputTokens: 20,
       cachedTokens: 4,
@@ -379,7 +379,7 @@ describe('the ending', () => {
     ['length', 'max_output_tokens'],
     ['content-filter', 'content_filter'],
   ] as const)(
-    'with the finish reason %s is incomplete, and so is the last item',
+    'the ending with the finish reason %s is incomplete, and so is the last item',
     (finish, reason) => {
       expect(
         lastResponse(
@@ -394,7 +394,7 @@ describe('the ending', () => {
     },
   )
 
-  test('of a failed answer keeps its text, and has the error in both places', () => {
+  test('the ending of a failed answer keeps its text, and has the error in both places', () => {
     const failure = createFailure('upstream_timeout', 'Too slow.')
     const messages = renderEvents([
       BEGIN,
@@ -421,18 +421,18 @@ describe('the ending', () => {
     })
   })
 
-  test('keeps the error codes that clients check for', () => {
+  test('the ending of a failed answer keeps the error codes that clients check for', () => {
     const failure = { ...createFailure('invalid_value', 'No.'), code: 'insufficient_quota' }
     const messages = renderEvents([BEGIN, { type: 'answer-failed', failure }])
     expect(lastResponse(messages)['error']).toEqual({ code: 'insufficient_quota', message: 'No.' })
   })
 
-  test('without a finish reason is a failure', () => {
+  test('an answer without a finish reason ends as a failure', () => {
     expect(lastResponse(renderEvents([BEGIN]))).toMatchObject({ status: 'failed', output: [] })
     expect(typesOf([])).toEqual(['created', 'in_progress', 'error', 'failed', '[DONE]'])
   })
 
-  test('has the status of the outcome, not of the last event', () => {
+  test('the ending has the status of the outcome, not of the last event', () => {
     const renderer = responsesDialect.createRenderer(answeringTo())
     for (const event of [...answered, END]) renderer.push(event)
     const failure = createFailure('store_unavailable', 'Not kept.')

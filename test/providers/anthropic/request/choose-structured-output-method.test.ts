@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { QUESTION, encode, look, fields, system } from '../kit.ts'
 
-describe('a structured answer', () => {
+describe('structured answers of Claude models', () => {
   const schema = {
     type: 'object',
     properties: { n: { type: 'integer', minimum: 1 }, at: { type: 'string', format: 'date' } },
@@ -15,7 +15,7 @@ describe('a structured answer', () => {
     description: null,
   } as const
 
-  test('is requested by its schema, without rules that cannot be enforced', () => {
+  test('a structured answer is requested by its schema, without rules that cannot be enforced', () => {
     expect(fields({ format }, 'output_config')).toEqual([
       {
         format: {
@@ -32,7 +32,7 @@ describe('a structured answer', () => {
     ])
   })
 
-  test('is requested by a tool if the model supports nothing else', () => {
+  test('a structured answer is requested by a tool if the model supports nothing else', () => {
     const model = 'claude-3-7-sonnet-latest'
     expect(fields({ format, model }, 'tools', 'tool_choice', 'output_config')).toEqual([
       [
@@ -51,7 +51,7 @@ describe('a structured answer', () => {
     })
   })
 
-  test('without a schema is requested by an instruction', () => {
+  test('a structured answer without a schema is requested by an instruction', () => {
     const { body, codes } = encode([system('Be brief.'), ...QUESTION], {
       format: { type: 'json_object' },
     })

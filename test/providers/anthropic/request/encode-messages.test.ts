@@ -4,7 +4,7 @@ import { assistant, call, contentAt, encode, look, output, user } from '../kit.t
 
 const text = (text: string) => ({ type: 'text', text })
 
-describe('calls', () => {
+describe('sending tool calls to Anthropic', () => {
   test('the outputs of parallel calls are one message, before any other content', () => {
     const items = [
       user('go'),
@@ -62,7 +62,7 @@ describe('calls', () => {
     ['', {}, []],
     ['{"a":', { arguments: '{"a":' }, ['arguments-not-an-object']],
     ['[1]', { arguments: '[1]' }, ['arguments-not-an-object']],
-  ])('arguments %j are sent as an object', (args, input, expected) => {
+  ])('arguments %j of a tool call are sent as an object', (args, input, expected) => {
     const { body, codes } = encode([user('go'), call('a', 'look', args), output('a')], {
       tools: [look()],
     })

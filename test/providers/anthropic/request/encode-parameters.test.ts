@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../../src/core/json/json.ts'
 import type { PromptParameters } from '../../../../src/core/prompt.ts'
 import { QUESTION, assistant, encode, fields, thought } from '../kit.ts'
 
-describe('sampling', () => {
+describe('sampling parameters for Claude models', () => {
   test.each<readonly [Partial<PromptParameters>, JsonObject, readonly string[]]>([
     [{ temperature: 2 }, { temperature: 1 }, ['temperature-clamped']],
     [{ temperature: 0, topP: 0.5 }, { temperature: 0 }, ['sampling-conflict']],
@@ -12,7 +12,7 @@ describe('sampling', () => {
     [{ temperature: 0, model: 'claude-opus-4-8' }, {}, ['sampling-unsupported']],
     [{ temperature: 1, model: 'claude-opus-4-8' }, {}, []],
     [{ temperature: 0, topP: 0.5, model: 'kimi-k2' }, { temperature: 0, top_p: 0.5 }, []],
-  ])('%j is encoded as %j', (params, expected, expectedWhy) => {
+  ])('sampling parameters %j are encoded as %j', (params, expected, expectedWhy) => {
     const { body, codes } = encode(QUESTION, params)
     const { temperature, top_p, top_k } = body
     expect(JSON.parse(JSON.stringify({ temperature, top_p, top_k }))).toEqual(expected)
@@ -20,8 +20,8 @@ describe('sampling', () => {
   })
 })
 
-describe('other settings', () => {
-  test('a limit is always sent, and never above the maximum of the model', () => {
+describe('parameters other than sampling for Claude models', () => {
+  test('an output limit is always sent, and never above the maximum of the model', () => {
     const limits = [
       'claude-3-haiku-20240307',
       'claude-3-5-haiku-latest',
@@ -45,7 +45,7 @@ describe('other settings', () => {
     ])
   })
 
-  test('each unsupported parameter gets a note', () => {
+  test('each parameter that the API does not have gets a note', () => {
     const { notes } = encodeNotedFields({
       seed: 1,
       presencePenalty: 0.5,

@@ -11,12 +11,12 @@ function encodeUserPart(part: Part): { readonly block: unknown; readonly why: re
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-describe('an image', () => {
+describe('sending images to Anthropic', () => {
   test.each<readonly [string, object]>([
     ['data:image/png;base64,AAAA', { type: 'base64', media_type: 'image/png', data: 'AAAA' }],
     ['data:image/JPG;base64,AAAA', { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' }],
     ['https://example.com/a.png', { type: 'url', url: 'https://example.com/a.png' }],
-  ])('with the URL %s is sent', (image_url, source) => {
+  ])('an image with the URL %s is sent', (image_url, source) => {
     expect(encodeUserPart({ type: 'input_image', image_url })).toEqual({
       block: { type: 'image', source },
       why: [],
@@ -28,7 +28,7 @@ describe('an image', () => {
     { image_url: 'data:image/png,AAAA' },
     { image_url: 'blob:1' },
     {},
-  ])('such as %j becomes a notice', (image) => {
+  ])('an image such as %j becomes a notice', (image) => {
     const { block, why } = encodeUserPart({ type: 'input_image', ...image })
     expect(block).toMatchObject({
       type: 'text',
@@ -37,13 +37,13 @@ describe('an image', () => {
     expect(why).toEqual(['media-unsupported'])
   })
 
-  test('with the file id of another service becomes a notice', () => {
+  test('an image with the file id of another service becomes a notice', () => {
     expect(encodeUserPart({ type: 'input_image', file_id: 'file-1' }).why).toEqual([
       'file-of-another-provider',
     ])
   })
 
-  test('loses its level of detail with a note, unless it is auto', () => {
+  test('an image loses its level of detail with a note, unless it is auto', () => {
     const image_url = 'https://example.com/a.png'
     expect(encodeUserPart({ type: 'input_image', image_url, detail: 'high' }).why).toEqual([
       'image-detail-ignored',
@@ -51,7 +51,7 @@ describe('an image', () => {
     expect(encodeUserPart({ type: 'input_image', image_url, detail: 'auto' }).why).toEqual([])
   })
 
-  test('in an assistant message moves to a user message after it', () => {
+  test('an image in an assistant message moves to a user message after it', () => {
     const message = assistant('Here:')
     const image = { type: 'input_image', image_url: 'https://example.com/a.png' } as const
     const { body, codes } = encode([
@@ -67,7 +67,7 @@ describe('an image', () => {
   })
 })
 
-describe('a file', () => {
+describe('sending files to Anthropic', () => {
   test.each<readonly [string, Part, object]>([
     [
       'a PDF',
@@ -89,7 +89,7 @@ describe('a file', () => {
       { type: 'input_file', file_url: 'https://example.com/a.pdf' },
       { source: { type: 'url', url: 'https://example.com/a.pdf' } },
     ],
-  ])('with %s is sent as a document', (_, part, document) => {
+  ])('a file with %s is sent as a document', (_, part, document) => {
     expect(encodeUserPart(part)).toEqual({ block: { type: 'document', ...document }, why: [] })
   })
 
@@ -105,12 +105,12 @@ describe('a file', () => {
       'media-unsupported',
     ],
     ['elsewhere', { type: 'input_file', file_id: 'file-1' }, 'file-of-another-provider'],
-  ])('with %s becomes a notice', (_, part, code) => {
+  ])('a file with %s becomes a notice', (_, part, code) => {
     expect(encodeUserPart(part)).toMatchObject({ block: { type: 'text' }, why: [code] })
   })
 })
 
-test('audio and unknown parts become notices', () => {
+test('audio and unknown parts of a message become notices', () => {
   const audio: Part = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
   expect(encodeUserPart(audio)).toMatchObject({
     block: {

@@ -19,7 +19,7 @@ import {
 
 const text = (text: string) => ({ type: 'text', text })
 
-test('a request with all fields', () => {
+test('encodes a request with all fields', () => {
   const { path, body, notes } = anthropic.encode(
     promptOf(
       [
@@ -90,7 +90,7 @@ test('a request with all fields', () => {
   expect(notes).toEqual([])
 })
 
-test('the headers carry the key and the version', () => {
+test('the headers of a request contain the API key and the API version', () => {
   expect(anthropic.createHeaders(accountOf())).toEqual({
     'x-api-key': 'sk-ant-1',
     'anthropic-version': '2023-06-01',
@@ -100,7 +100,7 @@ test('the headers carry the key and the version', () => {
   })
 })
 
-describe('roles', () => {
+describe('message roles in Anthropic requests', () => {
   test('adjacent messages of one role become one message', () => {
     expect(
       encodeMessages([user('a'), user('b'), assistant('c'), assistant('d'), user('e')]),
@@ -117,7 +117,7 @@ describe('roles', () => {
     expect(codes).toEqual(['first-user-line-added'])
   })
 
-  test('later instructions keep their position as tagged user text', () => {
+  test('later system messages keep their position as tagged user text', () => {
     const { body, codes } = encode([user('a'), assistant('b'), system('Be kind.'), user('c')])
     expect(contentAt(body, 2)).toEqual([text('<system>\nBe kind.\n</system>'), text('c')])
     expect(codes).toEqual(['system-in-place'])
@@ -130,10 +130,10 @@ describe('roles', () => {
   })
 })
 
-describe('an assistant message at the end', () => {
+describe('an assistant message at the end of an Anthropic request', () => {
   const items = [user('Yes or no?'), assistant('My answer is ')]
 
-  test('is continued by a model that supports it, without its trailing space', () => {
+  test('an assistant message at the end is continued by a model that supports it, without its trailing space', () => {
     const { body, codes } = encode(items)
     expect(contentAt(body, 1)).toEqual([text('My answer is')])
     expect(codes).toEqual([])
@@ -142,13 +142,20 @@ describe('an assistant message at the end', () => {
   test.each<readonly [string, readonly Item[], Partial<PromptParameters>]>([
     ['cannot do that', items, { model: 'claude-opus-4-6' }],
     ['thinks', [user('Yes or no?'), thought('so'), assistant('My answer is ')], { effort: 'low' }],
-  ])('is followed by a request to continue if the model %s', (_, items, params) => {
-    const { body, codes } = encode(items, params)
-    expect(body['messages']).toMatchObject([{}, {}, { role: 'user', content: [{ type: 'text' }] }])
-    expect(codes).toEqual(['prefill-as-instruction'])
-  })
+  ])(
+    'an assistant message at the end is followed by a request to continue if the model %s',
+    (_, items, params) => {
+      const { body, codes } = encode(items, params)
+      expect(body['messages']).toMatchObject([
+        {},
+        {},
+        { role: 'user', content: [{ type: 'text' }] },
+      ])
+      expect(codes).toEqual(['prefill-as-instruction'])
+    },
+  )
 
-  test('is continued without thinking if it started without', () => {
+  test('an assistant message at the end is continued without thinking if it started without', () => {
     const { body, codes } = encode(items, { effort: 'low' })
     expect(body['messages']).toHaveLength(2)
     expect(codes).toEqual(['thinking-missing-in-loop'])

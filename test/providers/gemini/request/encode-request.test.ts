@@ -5,7 +5,7 @@ import { ACCOUNT, call, image, message, output, promptOf, encode, encodeTurns } 
 
 const hi = message('user', 'Hi')
 
-test('the path contains the model and the method, a header the key', () => {
+test('the path of a Gemini request contains the model and the method, a header the key', () => {
   const prompt = promptOf([hi], { model: 'models/gemini-2.5 pro' })
   expect(gemini.encode(prompt, ACCOUNT).path).toBe(
     '/models/gemini-2.5%20pro:streamGenerateContent?alt=sse',
@@ -17,7 +17,7 @@ test('the path contains the model and the method, a header the key', () => {
   expect(gemini.createHeaders({ ...ACCOUNT, apiKey: null })).toEqual({})
 })
 
-describe('roles', () => {
+describe('roles in Gemini requests', () => {
   test('leading system messages follow the instructions in the system instruction', () => {
     const items = [message('system', 'Be brief.'), message('developer', 'In verse.'), hi]
     const { body, notes } = encode(items, { instructions: 'Today is Monday.' })
@@ -73,7 +73,7 @@ describe('roles', () => {
     ])
   })
 
-  test('the user speaks first and, if the model requires it, last', () => {
+  test('a Gemini request begins with the user and, if the model requires it, ends with the user', () => {
     const { body, codes } = encode([message('assistant', 'Welcome')])
     expect(body['contents']).toEqual([
       { role: 'user', parts: [{ text: '[Gateway notice: The conversation begins.]' }] },
@@ -94,7 +94,7 @@ describe('roles', () => {
   })
 })
 
-describe('calls and their outputs', () => {
+describe('tool calls and their outputs in Gemini requests', () => {
   test('parallel calls are one turn, followed by their outputs in one turn in the same order', () => {
     const items = [
       hi,
@@ -124,7 +124,7 @@ describe('calls and their outputs', () => {
     expect(notes).toEqual([])
   })
 
-  test('ids are not sent to an upstream that rejects them', () => {
+  test('call ids are not sent to an upstream that rejects them', () => {
     const items = [hi, call('a', 'look', {}, { thoughtSignature: 'S', id: 'x1' }), output('a', '')]
     expect(JSON.stringify(encode(items, {}, { callIds: false }).body)).not.toContain('x1')
   })
@@ -146,7 +146,7 @@ describe('calls and their outputs', () => {
     expect(encodeTurns(items)).toHaveLength(7)
   })
 
-  test('a late output is moved directly after its call', () => {
+  test('a late tool output is moved directly after its call', () => {
     const { body, notes } = encode([
       hi,
       call('a', 'look', {}, { thoughtSignature: 'S' }),
@@ -277,7 +277,7 @@ describe('calls and their outputs', () => {
   })
 })
 
-describe('signatures', () => {
+describe('thought signatures in Gemini requests', () => {
   const STAND_IN = 'skip_thought_signature_validator'
 
   function signedCalls(items: readonly Item[], model = 'gemini-3.8-flash') {
@@ -290,7 +290,7 @@ describe('signatures', () => {
     return { signatures, codes: codes }
   }
 
-  test('a call of another model gets the documented stand-in, once in a batch (C98)', () => {
+  test('a call of another model gets the documented stand-in signature, once for parallel calls (C98)', () => {
     const items = [
       hi,
       call('a', 'f', {}),
@@ -429,7 +429,7 @@ describe('signatures', () => {
   })
 })
 
-describe('items of other kinds', () => {
+describe('generated images and unknown items in Gemini requests', () => {
   const picture: Item = {
     type: 'opaque',
     raw: { type: 'image_generation_call', result: 'AAAA', output_format: 'png' },

@@ -9,7 +9,7 @@ function simplify(schema: JsonObject): JsonObject {
   return result
 }
 
-test('supported keywords stay unchanged', () => {
+test('keywords of a schema that Gemini supports stay unchanged', () => {
   const schema = {
     type: 'object',
     title: 'A city',
@@ -24,7 +24,7 @@ test('supported keywords stay unchanged', () => {
   expect(simplifySchema(schema)).toEqual({ schema, dropped: [] })
 })
 
-test('unsupported keywords are left out and reported', () => {
+test('keywords of a schema that Gemini does not support are left out and reported', () => {
   const { schema, dropped } = simplifySchema({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'x',
@@ -50,7 +50,7 @@ test('unsupported keywords are left out and reported', () => {
   ])
 })
 
-test('a reference is replaced by its definition', () => {
+test('a reference in a schema is replaced by its definition', () => {
   const schema = simplify({
     type: 'object',
     properties: {
@@ -69,7 +69,7 @@ test('a reference is replaced by its definition', () => {
   })
 })
 
-describe('endless references', () => {
+describe('schemas with endless references', () => {
   test('a schema inside itself is cut after one level', () => {
     const tree = {
       $ref: '#/$defs/Tree',
@@ -153,12 +153,12 @@ test.each<[string, JsonObject, JsonObject]>([
     },
   ],
   [
-    'what is required of nothing',
+    'a required field that the schema does not have',
     { type: 'object', properties: { a: true }, required: ['a', 'ghost', 'a'] },
     { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
   ],
   ['an object without fields', { type: 'object', properties: {} }, { type: 'object' }],
-])('%s', (_, schema, expected) => {
+])('simplifies %s', (_, schema, expected) => {
   const found = simplify(schema)
   // The expected schemas have the same keys in any order.
   expect(found).toEqual(expected)

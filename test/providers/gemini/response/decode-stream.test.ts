@@ -237,7 +237,7 @@ test('log probabilities are emitted with the text of their chunk', () => {
   expect(itemsOf(events)[0]).toMatchObject({ content: [{ logprobs }] })
 })
 
-describe('the end of an answer', () => {
+describe('the end of a Gemini answer', () => {
   test.each([
     ['STOP', 'stop'],
     ['MAX_TOKENS', 'length'],
@@ -247,7 +247,7 @@ describe('the end of an answer', () => {
     ['PROHIBITED_CONTENT', 'content-filter'],
     ['SPII', 'content-filter'],
     ['IMAGE_SAFETY', 'content-filter'],
-  ])('with the reason %s is %s', (reason, finish) => {
+  ])('an answer with the finish reason %s is %s', (reason, finish) => {
     expect(decode([chunk({ text: 'so' }), lastChunk(reason)]).at(-1)).toMatchObject({
       type: 'answer-ended',
       finish,
@@ -255,7 +255,7 @@ describe('the end of an answer', () => {
   })
 
   test.each(['MALFORMED_FUNCTION_CALL', 'OTHER', 'LANGUAGE', 'A_REASON_OF_NEXT_YEAR'])(
-    '%s is a failure, and what had come is kept',
+    'an answer with the finish reason %s is a failure, and the received text is kept',
     (reason) => {
       const events = decode([chunk({ text: 'so far' }), lastChunk(reason)])
       expect(events.at(-1)).toMatchObject({
@@ -280,7 +280,7 @@ describe('the end of an answer', () => {
     ])
   })
 
-  test('the last token counts apply, even after the finish reason', () => {
+  test('the last token counts of an answer apply, even after the finish reason', () => {
     const usage = {
       promptTokenCount: 100,
       cachedContentTokenCount: 60,
@@ -331,7 +331,7 @@ describe('the end of an answer', () => {
   })
 })
 
-describe('unexpected data', () => {
+describe('unexpected data in a Gemini stream', () => {
   test.each([
     'not json',
     '<html></html>',
@@ -339,7 +339,7 @@ describe('unexpected data', () => {
     '3',
     '"text"',
     '{"candidates":[{"content":{"parts":[{"functionCall":{}}]}}]}',
-  ])('%s ends the answer with a failure', (data) => {
+  ])('a stream with %s ends with a failure', (data) => {
     expect(decode([chunk({ text: 'so' }), data, lastChunk()]).at(-1)).toMatchObject({
       type: 'answer-failed',
       failure: { status: 502 },
@@ -356,14 +356,14 @@ describe('unexpected data', () => {
     '{"usageMetadata":"many","promptFeedback":null}',
     '[DONE]',
     '',
-  ])('%s is tolerated', (data) => {
+  ])('a stream with %s is decoded', (data) => {
     expect(decode([chunk({ text: 'so' }), data, lastChunk()]).at(-1)).toMatchObject({
       type: 'answer-ended',
       finish: 'stop',
     })
   })
 
-  test('nothing is emitted after the terminal event', () => {
+  test('no event is emitted after the terminal event', () => {
     const decoder = gemini.createDecoder(ACCOUNT)
     expect(decoder.push({ data: 'x' }).at(-1)?.type).toBe('answer-failed')
     expect(decoder.push({ data: 'y' })).toEqual([])

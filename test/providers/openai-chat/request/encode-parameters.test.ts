@@ -13,14 +13,14 @@ function listNotes(params: Partial<PromptParameters>, quirks: JsonObject = {}): 
   return encode([user('hi')], params, quirks).notes.map(({ why, field }) => `${why} ${field}`)
 }
 
-test('sends no field for a parameter that is not set', () => {
+test('no field is sent for a parameter that is not set', () => {
   expect(encode([user('hi')]).body).toEqual({
     model: 'm',
     messages: [{ role: 'user', content: 'hi' }],
   })
 })
 
-test('sends every parameter in its field', () => {
+test('every parameter is sent in its Chat Completions field', () => {
   expect(
     encodeFields({
       tools: [functionTool()],
@@ -66,7 +66,7 @@ test('sends every parameter in its field', () => {
   })
 })
 
-test('requests usage for a stream unless the upstream rejects `stream_options`', () => {
+test('usage is requested for a stream unless the upstream rejects `stream_options`', () => {
   const stream = (quirks: JsonObject) => encodePrompt(promptOf([user('hi')], {}, true), quirks)
   expect(stream({}).body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
   const withoutUsage = stream({ refuses: ['stream_options'] })
@@ -74,7 +74,7 @@ test('requests usage for a stream unless the upstream rejects `stream_options`',
   expect(withoutUsage.notes).toEqual([])
 })
 
-test('nests a JSON schema and keeps `strict` as it was', () => {
+test('a JSON schema is nested and keeps its `strict`', () => {
   const format = {
     type: 'json_schema',
     name: 'n',
@@ -93,12 +93,12 @@ test('nests a JSON schema and keeps `strict` as it was', () => {
   })
 })
 
-test('requests log probabilities without alternatives', () => {
+test('log probabilities are requested without alternatives', () => {
   expect(encodeFields({ include: ['message.output_text.logprobs'] })).toEqual({ logprobs: true })
   expect(encodeFields({ topLogprobs: 0 })).toEqual({ logprobs: true })
 })
 
-test('writes a note for each parameter without a field', () => {
+test('each parameter without a field gets a note', () => {
   expect(
     listNotes({
       reasoningSummary: 'auto',
@@ -115,7 +115,7 @@ test('writes a note for each parameter without a field', () => {
   ])
 })
 
-test("uses the upstream's own field names", () => {
+test("parameters are sent in the field that the upstream's quirks name", () => {
   const params = { maxOutputTokens: 9, effort: 'low' }
   expect(encodeFields(params, { profile: 'openrouter' })).toEqual({
     max_tokens: 9,
@@ -128,12 +128,12 @@ test("uses the upstream's own field names", () => {
   ])
 })
 
-describe('tools', () => {
+describe('tools in Chat Completions requests', () => {
   const lark = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' }
   const shell = { type: 'custom', name: 'sh', description: 'Runs it.', format: lark } as const
   const hosted = { type: 'opaque', raw: { type: 'web_search' } } as const
 
-  test('have `strict` only if it is true', () => {
+  test('tools have `strict` only if it is true', () => {
     const tool = { ...functionTool(), strict: true, parameters: { type: 'object' } } as const
     expect(encodeFields({ tools: [tool] })).toEqual({
       tools: [
@@ -145,7 +145,7 @@ describe('tools', () => {
     })
   })
 
-  test('of type custom become functions with the grammar in their description', () => {
+  test('tools of type custom become functions with the grammar in their description', () => {
     const { tools } = encodeFields({ tools: [shell] })
     expect(tools).toMatchObject([
       {
@@ -171,7 +171,7 @@ describe('tools', () => {
     })
   })
 
-  test('that another provider runs are dropped, and so is a choice without tools', () => {
+  test('tools that another provider runs are dropped, and so is a choice without tools', () => {
     expect(
       encodeFields({ tools: [hosted], toolChoice: { type: 'required' }, parallelToolCalls: true }),
     ).toEqual({})
@@ -180,7 +180,7 @@ describe('tools', () => {
     ).toEqual(['hosted-tool tools[0]', 'tool-choice-without-tools tool_choice'])
   })
 
-  test('are named by every form of tool choice', () => {
+  test('tools are named by every form of tool choice', () => {
     const choice = (toolChoice: PromptParameters['toolChoice'], quirks: JsonObject = {}) =>
       encodeFields({ tools: [functionTool(), shell], toolChoice }, quirks)['tool_choice']
     expect(choice({ type: 'none' })).toBe('none')
@@ -199,7 +199,7 @@ describe('tools', () => {
     expect(choice({ type: 'opaque', raw: { type: 'mcp' } })).toBeUndefined()
   })
 
-  test('that are not allowed are dropped if the upstream does not know `allowed_tools`', () => {
+  test('tools that are not allowed are dropped if the upstream does not know `allowed_tools`', () => {
     const tools = [functionTool('a'), functionTool('b')]
     const toolChoice = { type: 'allowed', mode: 'required', names: ['a'] } as const
     expect(encodeFields({ tools, toolChoice })).toEqual({

@@ -14,7 +14,7 @@ import {
   USAGE,
 } from '../kit.ts'
 
-test('emits text in the same deltas as the upstream', () => {
+test('text of a chat stream is emitted in the same deltas as the upstream', () => {
   const events = decodeChunks([
     chunk({ role: 'assistant', content: '' }),
     chunk({ content: 'Hel' }),
@@ -49,7 +49,7 @@ test('an answer without text has no items and is not a failure', () => {
   expect(events.map(({ type }) => type)).toEqual(['answer-started', 'answer-ended'])
 })
 
-test('ignores nulls, comments, empty choices and unknown fields', () => {
+test('nulls, comments, empty choices and unknown fields of a chat stream are ignored', () => {
   expect(
     decode(
       { ...chunk({}), choices: [], id: '', model: '', prompt_filter_results: [] },
@@ -67,7 +67,7 @@ test('ignores nulls, comments, empty choices and unknown fields', () => {
   ).toEqual([assistant('hi')])
 })
 
-test('reads only the choice with index 0, in any order of choices', () => {
+test('only the choice with index 0 is read, in any order of choices', () => {
   const other = (text: string) => ({
     id: 'up-1',
     choices: [{ index: 1, delta: { content: text }, finish_reason: 'length' }],
@@ -82,8 +82,8 @@ test('reads only the choice with index 0, in any order of choices', () => {
   expect(decode(other('x'), both, other('y'), chunk({ content: 'b' }))).toEqual([assistant('ab')])
 })
 
-describe('the end of an answer', () => {
-  test('has the last usage of any chunk', () => {
+describe('the end of a chat answer', () => {
+  test('an answer has the last usage of any chunk', () => {
     const usageOf = (...chunks: Parameters<typeof decodeChunks>[0]) => {
       const last = decodeChunks(chunks).at(-1)
       return last?.type === 'answer-ended' ? last.usage?.totalTokens : null
@@ -97,7 +97,7 @@ describe('the end of an answer', () => {
     expect(usageOf({ ...text, usage: USAGE }, finish('stop', { usage: cumulative }), DONE)).toBe(9)
   })
 
-  test('has null for details of usage that were not sent and 0 for those sent as 0 (C44)', () => {
+  test('the usage has null for details that were not sent and 0 for those sent as 0 (C44)', () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 4,
@@ -122,37 +122,37 @@ describe('the end of an answer', () => {
     ['length', 'length'],
     ['model_length', 'length'],
     ['content_filter', 'content-filter'],
-  ])('maps the finish reason %s to %s', (reason, meaning) => {
+  ])('the finish reason %s becomes %s', (reason, meaning) => {
     expect(decodeChunks([finish(reason), DONE]).at(-1)).toMatchObject({ finish: meaning })
   })
 
-  test('needs no [DONE] after a finish reason', () => {
+  test('an answer with a finish reason may end without [DONE]', () => {
     expect(decodeChunks([chunk({ content: 'a' }), finish('length')]).at(-1)).toMatchObject({
       finish: 'length',
     })
   })
 
-  test('needs no finish reason before [DONE]', () => {
+  test('an answer with [DONE] may end without a finish reason', () => {
     expect(decodeChunks([chunk({ content: 'a' }), DONE]).at(-1)).toMatchObject({ finish: 'stop' })
   })
 
-  test('needs neither if a usage chunk follows the text', () => {
+  test('an answer whose last chunk has usage may end without a finish reason and [DONE]', () => {
     const events = decodeChunks([chunk({ content: 'a' }), { choices: [], usage: USAGE }])
     expect(events.at(-1)?.type).toBe('answer-ended')
   })
 
-  test('is a failure without any of these, and its text is kept as incomplete', () => {
+  test('an answer without finish reason, usage and [DONE] is a failure, and its text is kept as incomplete', () => {
     const events = decodeChunks([chunk({ content: 'Hel' })])
     expect(getFailure(events)).toMatchObject({ status: 502, code: 'upstream_broken' })
     expect(itemsIn(events)).toEqual([{ ...assistant('Hel'), status: 'incomplete' }])
   })
 
-  test('is a failure for a stream without chunks', () => {
+  test('a stream without chunks is a failure', () => {
     expect(getFailure(decodeChunks([]))).toMatchObject({ code: 'upstream_broken' })
     expect(getFailure(decodeChunks([DONE]))).toMatchObject({ code: 'upstream_broken' })
   })
 
-  test('is the last event', () => {
+  test('the end of an answer is its last event', () => {
     const decoder = openaiChat.createDecoder(accountOf())
     const push = (data: unknown) => decoder.push({ data: JSON.stringify(data) })
     push(chunk({ content: 'a' }))
@@ -163,8 +163,8 @@ describe('the end of an answer', () => {
   })
 })
 
-describe('failures', () => {
-  test('are read from an error beside choices, with its numeric code as status', () => {
+describe('failures in a chat stream', () => {
+  test('failures are read from an error beside choices, with its numeric code as status', () => {
     const events = decodeChunks([
       chunk({ content: 'a' }),
       finish('length'),
@@ -178,7 +178,7 @@ describe('failures', () => {
     })
   })
 
-  test('are read from an error that is a string or the chunk itself', () => {
+  test('failures are read from an error that is a string or the chunk itself', () => {
     expect(getFailure(decodeChunks([{ error: 'no GPU left' }]))).toMatchObject({
       status: 502,
       message: 'no GPU left',
@@ -192,18 +192,18 @@ describe('failures', () => {
     })
   })
 
-  test('for broken JSON do not quote it', () => {
+  test('failures because of broken JSON do not quote it', () => {
     const events = decodeChunks([chunk({ content: 'a' }), '{"choices":[{"del'])
     expect(getFailure(events)?.message).toBe('The upstream sent a chunk that is not JSON.')
   })
 
-  test('are read from an `error` event with plain text', () => {
+  test('failures are read from an `error` event with plain text', () => {
     const decoder = openaiChat.createDecoder(accountOf())
     const events = decoder.push({ event: 'error', data: 'overloaded' })
     expect(getFailure(events)).toMatchObject({ message: 'overloaded' })
   })
 
-  test('are derived from a finish reason such as `error`', () => {
+  test('failures are derived from a finish reason such as `error`', () => {
     const events = decodeChunks([
       chunk({ content: 'a' }),
       finish('insufficient_system_resource'),
@@ -213,7 +213,7 @@ describe('failures', () => {
   })
 })
 
-describe('other fields of a message', () => {
+describe('fields of a chat message other than its text', () => {
   test('a refusal becomes a part of its own', () => {
     expect(decode(chunk({ refusal: 'I ' }), chunk({ refusal: 'will not' }))).toEqual([
       assistant({ type: 'refusal', refusal: 'I will not' }),
@@ -255,11 +255,11 @@ describe('other fields of a message', () => {
   })
 })
 
-describe('a non-streamed answer', () => {
+describe('non-streamed Chat Completions answers', () => {
   const decodeBody = (body: Parameters<typeof openaiChat.decodeBody>[0]) =>
     openaiChat.decodeBody(body, accountOf())
 
-  test('has the same items as its stream', () => {
+  test('a non-streamed answer has the same items as its stream', () => {
     const message = { role: 'assistant', content: 'a', reasoning_content: 'Hm', refusal: null }
     const body = {
       id: 'up-1',
@@ -274,7 +274,7 @@ describe('a non-streamed answer', () => {
     expect(decodeBody(body)).toEqual(decodeChunks([...chunks, DONE]))
   })
 
-  test('fails with its error or without a choice', () => {
+  test('a non-streamed answer fails with its error or without a choice', () => {
     expect(getFailure(decodeBody({ error: { message: 'no', code: 'bad' } }))).toMatchObject({
       message: 'no',
       code: 'bad',

@@ -46,10 +46,10 @@ function encode(prompt: Prompt, quirks: JsonObject): Sent {
   }
 }
 
-describe("the client's own bytes", () => {
+describe('the bytes of a Responses client', () => {
   const STATELESS = { ...ASK, store: false }
 
-  test('are sent if the gateway changes nothing', () => {
+  test("the client's own bytes are sent if the gateway changes nothing", () => {
     const clientRequest = parseBody({
       ...STATELESS,
       stream: true,
@@ -93,11 +93,11 @@ describe("the client's own bytes", () => {
       'the instructions are a list',
       { ...STATELESS, instructions: [{ role: 'developer', content: 'x' }] },
     ],
-  ])('are not sent if %s', (_why, body) => {
+  ])("the client's own bytes are not sent if %s", (_why, body) => {
     expect(encodeRequest(promptOf(parseBody(body)), ACCOUNT).body).not.toBeInstanceOf(Uint8Array)
   })
 
-  test('are not sent if items or parameters were changed', () => {
+  test("the client's own bytes are not sent if items or parameters were changed", () => {
     const clientRequest = parseBody(STATELESS)
     const items = [...clientRequest.items]
     const params = { ...clientRequest.params, model: 'gpt-5-mini' }
@@ -111,14 +111,14 @@ describe("the client's own bytes", () => {
     })
   })
 
-  test('are not sent if `stream` is changed', () => {
+  test("the client's own bytes are not sent if `stream` is changed", () => {
     const prompt = { ...promptOf(parseBody(STATELESS)), stream: true }
     expect(encodeRequest(prompt, ACCOUNT).body).toMatchObject({ stream: true })
   })
 })
 
-describe('items', () => {
-  test('are sent as the same objects, without `native` and `origin` (C10)', () => {
+describe('items in Responses requests', () => {
+  test('items are sent as the same objects, without `native` and `origin` (C10)', () => {
     const fine = parseBody({
       ...ASK,
       input: [
@@ -139,7 +139,7 @@ describe('items', () => {
     expect(notes).toEqual([])
   })
 
-  test('are sent in their order', () => {
+  test('items are sent in their order', () => {
     const items = talk`
       user: weather?
       sealed: hm
@@ -152,14 +152,14 @@ describe('items', () => {
     expect(encodeStored(items).input).toEqual(items)
   })
 
-  test('are sent with their `phase`', () => {
+  test('items are sent with their `phase`', () => {
     const [message] = talk`assistant: soon`
     const item = { ...message, phase: 'commentary' } as Item
     expect(encodeStored([item]).input).toEqual([item])
   })
 })
 
-describe('item ids', () => {
+describe('item ids in Responses requests', () => {
   const items: readonly Item[] = [
     { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'e' },
     {
@@ -174,19 +174,19 @@ describe('item ids', () => {
     { type: 'opaque', raw: { type: 'mcp_call', id: 'mcp_1' } },
   ]
 
-  test('are removed from all items, because the upstream stores nothing (C10)', () => {
+  test('item ids are removed from all items, because the upstream stores nothing (C10)', () => {
     const { input, notes } = encodeStored(items)
     expect(input.map(({ id }) => id)).toEqual([...items.slice(1).map(() => undefined), 'mcp_1'])
     expect(notes).toEqual([0, 1, 2, 3, 4].map((at) => ['changed', at, 'id-of-stored-item']))
   })
 
-  test('are kept for items that a client with `store: false` sends', () => {
+  test('item ids are kept for items that a client with `store: false` sends', () => {
     const { input, notes } = encodeStateless(items)
     expect(input.map(({ id }) => id)).toEqual(['rs_1', 'msg_1', 'fc_1', 'fco_1', 'ws_1', 'mcp_1'])
     expect(notes).toEqual([])
   })
 
-  test('are removed from recorded items for such a client', () => {
+  test('item ids are removed from recorded items, also for a client with `store: false`', () => {
     const recorded = items.map((item) => ({ ...item, origin: HERE }))
     expect(encodeStored(recorded, { ...ASK, store: false }).input.slice(0, 4)).toMatchObject(
       items.slice(0, 4).map(({ id: _id, ...item }) => item),
@@ -194,7 +194,7 @@ describe('item ids', () => {
   })
 })
 
-describe('reasoning', () => {
+describe('reasoning in Responses requests', () => {
   const encrypted: Item = { type: 'reasoning', summary: [], encrypted_content: 'e' }
   const raw: Item = {
     type: 'reasoning',
@@ -241,7 +241,7 @@ describe('reasoning', () => {
       {},
       'reasoning-not-sealed',
     ],
-  ])('%s', (_name, item, quirks, why) => {
+  ])('reasoning is sent only if the upstream can read it: %s', (_name, item, quirks, why) => {
     const { input, notes } = encodeStored([item], ASK, quirks)
     expect(input).toHaveLength(why === null ? 1 : 0)
     expect(notes).toEqual(why === null ? [] : [['dropped', 0, why]])
@@ -251,7 +251,7 @@ describe('reasoning', () => {
     ['encrypted', { ...encrypted, id: 'rs_1' }, true],
     ['plain text', { ...raw, id: 'rs_1' }, true],
     ['only a summary', { type: 'reasoning', id: 'rs_1', summary: [] }, false],
-  ])('sent by a client with `store: false`: %s', (_name, item, isSent) => {
+  ])('reasoning of a client with `store: false`: %s', (_name, item, isSent) => {
     expect(encodeStateless([item]).input).toEqual(isSent ? [item] : [])
   })
 })
@@ -259,12 +259,12 @@ describe('reasoning', () => {
 test.each<[string, Item]>([
   ['by its maker', { type: 'opaque', raw: { type: 'x' }, origin: { ...HERE, wire: 'anthropic' } }],
   ['by its type', { type: 'opaque', raw: { type: 'gemini:part' } }],
-])('drops an item that only another provider understands, recognized %s', (_how, item) => {
+])('an item that only another provider understands, recognized %s, is dropped', (_how, item) => {
   const { input, notes } = encodeStored([item])
   expect([input, notes]).toEqual([[], [['dropped', 0, 'item-of-another-wire']]])
 })
 
-test('shortens a long call_id in the call and in its output (C10)', () => {
+test('a long call_id is shortened in the call and in its output (C10)', () => {
   const [one, other] = ['x'.repeat(70), `${'x'.repeat(69)}y`]
   const { input, notes } = encodeStored(talk`
     call ${one} f {}
@@ -279,12 +279,12 @@ test('shortens a long call_id in the call and in its output (C10)', () => {
   expect(notes).toEqual([0, 1, 2, 3].map((at) => ['changed', at, 'call-id-shortened']))
 })
 
-describe('parts', () => {
+describe('content parts in Responses requests', () => {
   const image = { type: 'input_image', image_url: 'data:image/png;base64,AA' } as const
   const input = { type: 'input_text', text: 'a' } as const
   const output = { type: 'output_text', text: 'a' } as const
 
-  test('get the type of their role', () => {
+  test('parts get the type of their role', () => {
     const items: readonly Item[] = [
       { type: 'message', role: 'assistant', content: [input] },
       { type: 'message', role: 'user', content: [output, { type: 'refusal', refusal: 'no' }] },
@@ -299,7 +299,7 @@ describe('parts', () => {
     expect(notes).toEqual([0, 1, 2].map((at) => ['changed', at, 'part-renamed']))
   })
 
-  test('of an assistant message cannot be images', () => {
+  test('parts of an assistant message cannot be images', () => {
     const { input: sentItems, notes } = encodeStored([
       { type: 'message', role: 'assistant', content: [output, image] },
       { type: 'message', role: 'assistant', content: [image] },
@@ -311,7 +311,7 @@ describe('parts', () => {
     expect(notes).toEqual([0, 1].map((at) => ['dropped', at, 'media-of-assistant']))
   })
 
-  test('of unknown types are sent only for a Responses client', () => {
+  test('parts of unknown types are sent only for a Responses client', () => {
     const video = { type: 'input_video', video_url: 'x' }
     const item: Item = {
       type: 'message',
@@ -334,7 +334,7 @@ describe('parts', () => {
   })
 })
 
-test('sends the API key as a bearer token', () => {
+test('the API key is sent as a bearer token', () => {
   expect(openaiResponses.createHeaders(ACCOUNT)).toEqual({ authorization: 'Bearer sk-1' })
   expect(openaiResponses.createHeaders({ ...ACCOUNT, apiKey: null })).toEqual({})
 })

@@ -45,13 +45,13 @@ const ALWAYS = {
   include: ['reasoning.encrypted_content'],
 }
 
-describe('for a Chat Completions client', () => {
-  test('sends only the fields that every request has', () => {
+describe('parameters of a Chat Completions client in Responses requests', () => {
+  test('a request of a Chat Completions client contains only the fields that every request has', () => {
     expect(encodeChat({})).toEqual({ fields: ALWAYS, notes: [] })
   })
 
   test.each([[[]], [['message.output_text.logprobs']]])(
-    'includes log probabilities once (%j)',
+    'a request of a Chat Completions client includes log probabilities once (%j)',
     (include) => {
       expect(encodeChat({ topLogprobs: 2, include }).fields['include']).toEqual([
         'message.output_text.logprobs',
@@ -60,7 +60,7 @@ describe('for a Chat Completions client', () => {
     },
   )
 
-  test('sends every parameter in its field', () => {
+  test('a request of a Chat Completions client contains every parameter in its field', () => {
     const schema = { type: 'object' }
     expect(
       encodeChat({
@@ -103,7 +103,7 @@ describe('for a Chat Completions client', () => {
     })
   })
 
-  test('sends flat tools that always have `strict`', () => {
+  test('a request of a Chat Completions client contains flat tools that always have `strict`', () => {
     const custom = { type: 'custom', name: 'c', description: null, format: null } as const
     const look = {
       type: 'function',
@@ -128,7 +128,7 @@ describe('for a Chat Completions client', () => {
     expect(notes).toEqual([['tools[2]', 'tool-without-word']])
   })
 
-  test('does not send a tool choice without tools', () => {
+  test('a request of a Chat Completions client contains no tool choice without tools', () => {
     expect(encodeChat({ toolChoice: { type: 'auto' } })).toEqual({
       fields: ALWAYS,
       notes: [],
@@ -146,7 +146,7 @@ describe('for a Chat Completions client', () => {
     extra: { n: 2, logit_bias: { 1: 2 }, top_k: 40 },
   }
 
-  test('writes a note for each parameter without a field', () => {
+  test('each parameter of a Chat Completions client without a field gets a note', () => {
     const { fields, notes } = encodeChat(WORDLESS)
     expect(fields).toEqual(ALWAYS)
     expect(notes).toEqual([
@@ -157,13 +157,13 @@ describe('for a Chat Completions client', () => {
     ])
   })
 
-  test('sends fields that the quirk `passes` lists', () => {
+  test('a request of a Chat Completions client contains fields that the quirk `passes` lists', () => {
     const { fields, notes } = encodeChat(WORDLESS, { passes: ['stop', 'seed', 'top_k'] })
     expect(fields).toEqual({ ...ALWAYS, stop: ['END'], seed: 7, top_k: 40 })
     expect(notes).toHaveLength(4)
   })
 
-  test('sends fields that have the same name in both APIs', () => {
+  test('a request of a Chat Completions client contains fields that have the same name in both APIs', () => {
     expect(encodeChat({ extra: { prompt_cache_retention: '24h' } })).toEqual({
       fields: { ...ALWAYS, prompt_cache_retention: '24h' },
       notes: [],
@@ -171,8 +171,8 @@ describe('for a Chat Completions client', () => {
   })
 })
 
-describe('for a Responses client', () => {
-  test('sends its body without the fields that the gateway handles', () => {
+describe('parameters of a Responses client in Responses requests', () => {
+  test("a Responses client's body is sent without the fields that the gateway handles", () => {
     const body = {
       previous_response_id: 'resp_1',
       background: false,
@@ -190,7 +190,7 @@ describe('for a Responses client', () => {
     })
   })
 
-  test('renames fields of Chat Completions or drops them with a note', () => {
+  test("fields of Chat Completions in a Responses client's body are renamed or dropped with a note", () => {
     const { fields, notes } = encodeResponses({
       reasoning_effort: 'low',
       reasoning: { summary: 'auto' },
@@ -217,14 +217,14 @@ describe('for a Responses client', () => {
     ])
   })
 
-  test('keeps fields that the quirk `passes` lists', () => {
+  test("fields in a Responses client's body that the quirk `passes` lists are kept", () => {
     expect(encodeResponses({ stop: 'END' }, { passes: ['stop'] })).toMatchObject({
       fields: { stop: 'END' },
       notes: [],
     })
   })
 
-  test('encodes only changed parameters again', () => {
+  test('only changed parameters of a Responses client are encoded again', () => {
     const tools = [{ type: 'function', name: 'f', parameters: {}, async: true }] as const
     const clientRequest = parseBody({ ...ASK, tools, temperature: 1, text: { future: 1 } })
     const added = {
@@ -256,14 +256,14 @@ describe('for a Responses client', () => {
     expect(body).toMatchObject({ tools: [tools[0], added] })
   })
 
-  test('does not send a list of instructions twice', () => {
+  test('a list of instructions of a Responses client is not sent twice', () => {
     const { fields } = encodeResponses({
       instructions: [{ role: 'developer', content: 'x' }],
     })
     expect(fields).not.toHaveProperty('instructions')
   })
 
-  test('does not send an `include` value that only the gateway knows', () => {
+  test('an `include` value that only the gateway knows is not sent', () => {
     const { fields } = encodeResponses({
       include: ['reasoning.raw', 'file_search_call.results'],
     })
@@ -272,7 +272,7 @@ describe('for a Responses client', () => {
 })
 
 describe('the minimum of max_output_tokens', () => {
-  test('replaces a smaller limit of the client', () => {
+  test('the minimum of max_output_tokens replaces a smaller limit of the client', () => {
     const raised = {
       fields: { max_output_tokens: 16 },
       notes: [['max_output_tokens', 'below-minimum']],
@@ -281,7 +281,7 @@ describe('the minimum of max_output_tokens', () => {
     expect(encodeResponses({ max_output_tokens: 1 })).toMatchObject(raised)
   })
 
-  test('is configured by `minOutputTokens`', () => {
+  test('the minimum of max_output_tokens is configured by `minOutputTokens`', () => {
     expect(encodeChat({ maxOutputTokens: 1 }, { minOutputTokens: 1 })).toMatchObject({
       fields: { max_output_tokens: 1 },
       notes: [],
@@ -301,8 +301,11 @@ describe('include of encrypted reasoning', () => {
     ['gpt-5-chat-latest', {}, false],
     ['gpt-4o', { sealedReasoning: true }, true],
     ['gpt-5', { sealedReasoning: false }, false],
-  ])('for model %s with quirks %j: %s', (model, quirks, isAsked) => {
-    const { include } = encodeChat({ model }, quirks).fields
-    expect(include).toEqual(isAsked ? ['reasoning.encrypted_content'] : undefined)
-  })
+  ])(
+    'encrypted reasoning is requested for model %s with quirks %j: %s',
+    (model, quirks, isAsked) => {
+      const { include } = encodeChat({ model }, quirks).fields
+      expect(include).toEqual(isAsked ? ['reasoning.encrypted_content'] : undefined)
+    },
+  )
 })

@@ -60,8 +60,8 @@ const finished = (text: string, more: JsonObject = {}) => ({
 })
 const CALL = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '' }
 
-describe('a message', () => {
-  test('has the deltas and the final item of the upstream', () => {
+describe('messages in a Responses stream', () => {
+  test('a message has the deltas and the final item of the upstream', () => {
     const final = finished('Hello', { phase: 'final_answer', future: 1 })
     expect(decode(added(MESSAGE), textDelta('Hel'), textDelta('lo'), done(final))).toEqual([
       { type: 'item-started', index: 0, item: MESSAGE },
@@ -71,7 +71,7 @@ describe('a message', () => {
     ])
   })
 
-  test('gets the missing text as soon as its full text is known', () => {
+  test('a message gets the missing text as soon as its full text is known', () => {
     const decoder = decodeStream()
     for (const event of [CREATED, added(MESSAGE), textDelta('He')]) decoder.push(toSse(event))
     const textDone = { type: 'response.output_text.done', output_index: 0, content_index: 0 }
@@ -84,7 +84,7 @@ describe('a message', () => {
     ])
   })
 
-  test('whose final text differs from its deltas ends with the final text', () => {
+  test('a message whose final text differs from its deltas ends with the final text', () => {
     const events = runStage(
       decodeStream(),
       [CREATED, added(MESSAGE), textDelta('Hallo'), done(finished('Hello')), COMPLETED].map(toSse),
@@ -93,7 +93,7 @@ describe('a message', () => {
     expect(events.filter(({ type }) => type === 'text-delta')).toHaveLength(1)
   })
 
-  test('has refusals, annotations and log probabilities', () => {
+  test('a message has refusals, annotations and log probabilities', () => {
     const annotation = { type: 'url_citation', url: 'https://a.example/' }
     const more = { type: 'url_citation', url: 'https://b.example/' }
     const logprobs = [{ token: 'a', logprob: -1 }]
@@ -121,7 +121,7 @@ describe('a message', () => {
     ])
   })
 
-  test('keeps the id of its first event', () => {
+  test('a message keeps the id of its first event', () => {
     // Copilot sends another id in every event.
     const events = decode(
       added(MESSAGE),
@@ -131,14 +131,14 @@ describe('a message', () => {
     expect(itemsIn(events)).toEqual([finished('a', { id: 'msg_1' })])
   })
 
-  test('starts without `output_item.added`', () => {
+  test('a message starts with its first delta if the upstream omits `output_item.added`', () => {
     const [started, delta] = decode(textDelta('a'))
     expect(started).toMatchObject({ type: 'item-started', item: { type: 'message' } })
     expect(delta).toMatchObject({ type: 'text-delta', text: 'a' })
     expect(itemsIn(decode(done(finished('a'))))).toEqual([finished('a')])
   })
 
-  test('keeps a part of unknown type as opaque', () => {
+  test('a message keeps a part of unknown type as opaque', () => {
     const content = [{ type: 'output_video', url: 'x' }, 'bare', 7]
     expect(itemsIn(decode(done({ ...MESSAGE, content })))).toMatchObject([
       {
@@ -151,11 +151,11 @@ describe('a message', () => {
   })
 })
 
-describe('reasoning', () => {
+describe('reasoning in a Responses stream', () => {
   const REASONING = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'partial' }
   const position = { output_index: 0, content_index: 0 }
 
-  test('has deltas on both channels and encrypted content only at the end', () => {
+  test('reasoning has deltas on both channels and encrypted content only at the end', () => {
     const final = {
       ...REASONING,
       summary: [{ type: 'summary_text', text: 's' }],
@@ -182,7 +182,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('is read from events with either name', () => {
+  test('reasoning is read from events with either name', () => {
     const [, delta] = decode(added(REASONING), {
       type: 'response.reasoning.delta',
       ...position,
@@ -197,7 +197,7 @@ describe('reasoning', () => {
     })
   })
 
-  test('may continue after the message started', () => {
+  test('reasoning may continue after the message started', () => {
     const events = decode(
       added(REASONING),
       added(MESSAGE, 1),
@@ -210,7 +210,7 @@ describe('reasoning', () => {
   })
 
   test.each([null, 'text', [{ text: 7 }, 'thought', null]])(
-    'with the invalid summary %j is corrected',
+    'reasoning with the invalid summary %j is corrected',
     (summary) => {
       const [item] = itemsIn(decode(done({ type: 'reasoning', summary, content: null })))
       expect(item).toMatchObject({ type: 'reasoning' })
@@ -219,10 +219,10 @@ describe('reasoning', () => {
   )
 })
 
-describe('a tool call', () => {
+describe('tool calls in a Responses stream', () => {
   const final = { ...CALL, arguments: '{"a":1}' }
 
-  test('has deltas of its arguments', () => {
+  test('a tool call has deltas of its arguments', () => {
     const delta = { type: 'response.function_call_arguments.delta', output_index: 0 }
     expect(
       decode(added(CALL), { ...delta, delta: '{"a"' }, { ...delta, delta: ':1}' }, done(final)),
@@ -246,7 +246,7 @@ describe('a tool call', () => {
       done(final),
     ],
     [done(final)],
-  ])('whose arguments come at once emits them once', (...events) => {
+  ])('a tool call whose arguments come at once emits them once', (...events) => {
     expect(decode(...events)).toEqual([
       { type: 'item-started', index: 0, item: CALL },
       { type: 'arguments-delta', index: 0, text: '{"a":1}' },
@@ -254,7 +254,7 @@ describe('a tool call', () => {
     ])
   })
 
-  test('of a custom tool has deltas of its input', () => {
+  test('a tool call of a custom tool has deltas of its input', () => {
     const custom = { type: 'custom_tool_call', call_id: 'c', name: 'f', input: '' }
     const delta = { type: 'response.custom_tool_call_input.delta', output_index: 0, delta: 'ls' }
     expect(decode(added(custom), delta, done({ ...custom, input: 'ls' }))[1]).toEqual({
@@ -264,7 +264,7 @@ describe('a tool call', () => {
     })
   })
 
-  test('without a call_id gets one that stays the same until its end', () => {
+  test('a tool call without a call_id gets one that stays the same until its end', () => {
     const nameless = { type: 'function_call', name: 'f', arguments: { a: 1 } }
     const [started, , ended] = decode(added(nameless, 3), done(nameless, 3))
     expect(started).toMatchObject({ item: { call_id: 'call_resp_up_3' } })
@@ -272,7 +272,7 @@ describe('a tool call', () => {
   })
 })
 
-test('keeps the item of a hosted tool unchanged', () => {
+test('the item of a hosted tool is kept unchanged', () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: {} }
   expect(
     decode(
@@ -286,8 +286,8 @@ test('keeps the item of a hosted tool unchanged', () => {
   ])
 })
 
-describe('the start of an answer', () => {
-  test('has the upstream id and the model', () => {
+describe('the start of a Responses answer', () => {
+  test('the start of an answer has the upstream id and the model', () => {
     expect(decodeAll(CREATED, COMPLETED)[0]).toEqual({
       type: 'answer-started',
       upstreamId: 'resp_up',
@@ -295,7 +295,7 @@ describe('the start of an answer', () => {
     })
   })
 
-  test('may be a `queued` event', () => {
+  test('the start of an answer may be a `queued` event', () => {
     const queued = { ...CREATED, type: 'response.queued' }
     const running = { ...CREATED, type: 'response.in_progress' }
     expect(decodeAll(queued, running, COMPLETED).map(({ type }) => type)).toEqual([
@@ -305,12 +305,12 @@ describe('the start of an answer', () => {
   })
 })
 
-describe('the end of an answer', () => {
+describe('the end of a Responses answer', () => {
   function ending(response: JsonObject, type = 'response.completed'): StreamEvent | undefined {
     return decodeAll(CREATED, { type, response }).at(-1)
   }
 
-  test('has the usage, with null for missing counts', () => {
+  test('the end of an answer has the usage, with null for missing counts', () => {
     const usage = {
       input_tokens: 20,
       input_tokens_details: { cached_tokens: 4 },
@@ -338,11 +338,11 @@ describe('the end of an answer', () => {
     ['response.incomplete', {}, 'length'],
     ['response.completed', { status: 'incomplete' }, 'length'],
     ['response.completed', {}, 'stop'],
-  ])('%s with %j finishes with %s', (type, response, finish) => {
+  ])('an answer that ends as %s with %j finishes with %s', (type, response, finish) => {
     expect(ending(response, type)).toMatchObject({ type: 'answer-ended', finish })
   })
 
-  test('adds items that did not end or did not appear in the stream', () => {
+  test('the end of an answer adds items that did not end or did not appear in the stream', () => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), {
       type: 'response.completed',
       response: { output: [finished('ab'), { ...CALL, arguments: '{}' }] },
@@ -350,7 +350,7 @@ describe('the end of an answer', () => {
     expect(itemsIn(events)).toEqual([finished('ab'), { ...CALL, arguments: '{}' }])
   })
 
-  test('with a shorter list of items does not mix them up', () => {
+  test('the end of an answer with a shorter list of items does not mix them up', () => {
     const search = { type: 'web_search_call', id: 'ws_1' }
     const events = decodeAll(
       CREATED,
@@ -363,7 +363,7 @@ describe('the end of an answer', () => {
     expect(itemsIn(events)).toMatchObject([finished('a'), { type: 'opaque' }])
   })
 
-  test('without a list ends open items with the received text', () => {
+  test('the end of an answer without a list ends open items with the received text', () => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), {
       type: 'response.completed',
       response: { output: null },
@@ -371,7 +371,7 @@ describe('the end of an answer', () => {
     expect(itemsIn(events)).toEqual([finished('a')])
   })
 
-  test('does not change finished items', () => {
+  test('the end of an answer does not change finished items', () => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), done(finished('a')), {
       type: 'response.completed',
       response: { output: [finished('b')] },
@@ -379,7 +379,7 @@ describe('the end of an answer', () => {
     expect(itemsIn(events)).toEqual([finished('a')])
   })
 
-  test('is the last event', () => {
+  test('the end of an answer is the last event', () => {
     const decoder = decodeStream()
     decoder.push(toSse(COMPLETED))
     expect(decoder.push(toSse(added(MESSAGE)))).toEqual([])
@@ -387,7 +387,7 @@ describe('the end of an answer', () => {
   })
 })
 
-describe('a failure', () => {
+describe('failures in a Responses stream', () => {
   const ERROR = {
     type: 'insufficient_quota',
     code: 'insufficient_quota',
@@ -398,7 +398,7 @@ describe('a failure', () => {
   test.each([
     [{ type: 'error', error: ERROR }],
     [{ type: 'error', code: ERROR.code, message: ERROR.message, param: null }],
-  ])('is reported once for `error` and `response.failed`', (error) => {
+  ])('a failure is reported once for `error` and `response.failed`', (error) => {
     const failed = {
       type: 'response.failed',
       response: { status: 'failed', error: { code: 'server_error', message: 'Less.' } },
@@ -412,7 +412,7 @@ describe('a failure', () => {
     ])
   })
 
-  test('is read from `response.failed` alone', () => {
+  test('a failure is read from `response.failed` alone', () => {
     const error = { code: 'context_length_exceeded', message: 'Too long.' }
     expect(
       decodeAll(CREATED, { type: 'response.failed', response: { error } }).at(-1),
@@ -421,14 +421,14 @@ describe('a failure', () => {
     })
   })
 
-  test('is read from an `error` event alone', () => {
+  test('a failure is read from an `error` event alone', () => {
     expect(decodeAll({ type: 'error', error: ERROR })).toMatchObject([
       { type: 'answer-started', upstreamId: null, model: null },
       { type: 'answer-failed', failure: { code: 'insufficient_quota' } },
     ])
   })
 
-  test('is a stream without a final event, even if every item ended', () => {
+  test('a failure is a stream without a final event, even if every item ended', () => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), done(finished('a')))
     expect(itemsIn(events)).toEqual([finished('a')])
     expect(events.at(-1)).toMatchObject({
@@ -437,7 +437,7 @@ describe('a failure', () => {
     })
   })
 
-  test('keeps the received items and marks them as incomplete', () => {
+  test('a failure keeps the received items and marks them as incomplete', () => {
     const events = decodeAll(
       CREATED,
       added({ type: 'reasoning', id: 'rs_1', summary: [] }, 0),
@@ -465,7 +465,7 @@ describe('a failure', () => {
       { type, response: 5 },
       { type, response: [{ status: 'completed' }] },
     ]),
-  )('is a final event without a response: %j', (end) => {
+  )('a final event without a response is a failure: %j', (end) => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), end)
     expect(itemsIn(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'a' }] }])
     expect(events.at(-1)).toMatchObject({
@@ -474,7 +474,7 @@ describe('a failure', () => {
     })
   })
 
-  test('is an event that is not JSON', () => {
+  test('a failure is an event that is not JSON', () => {
     const decoder = decodeStream()
     expect(decoder.push({ data: '{"type":"respon' }).at(-1)).toMatchObject({
       type: 'answer-failed',
@@ -483,8 +483,8 @@ describe('a failure', () => {
   })
 })
 
-describe('a stream', () => {
-  test('may have the event name only in the SSE field or only in the data', () => {
+describe('unusual and invalid Responses streams', () => {
+  test('a stream may have the event name only in the SSE field or only in the data', () => {
     const { type: _type, ...nameless } = added(MESSAGE)
     const events = runStage(decodeStream(), [
       { event: 'response.output_item.added', data: JSON.stringify(nameless) },
@@ -501,7 +501,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('may have unknown events and fields', () => {
+  test('a stream may have unknown events and fields', () => {
     const unknown = ['keepalive', 'response.reasoning_part.added', 'constructor', '__proto__', '']
     expect(decode(...unknown.map((type) => ({ type })))).toEqual([])
   })
@@ -545,7 +545,7 @@ describe('a stream', () => {
     { requiredKeys: ['type'] },
   ) as fc.Arbitrary<JsonObject>
 
-  test('with arbitrary content has a valid order of events', () => {
+  test('a stream with arbitrary content has a valid order of events', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
         const faults = eventFaults(runStage(decodeStream(), events.map(toSse)))
@@ -555,7 +555,7 @@ describe('a stream', () => {
     )
   })
 
-  test('that is not streamed and has arbitrary content has a valid order of events', () => {
+  test('a non-streamed answer with arbitrary content has a valid order of events', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom('output', 'status', 'error', 'id'), value),
@@ -567,8 +567,8 @@ describe('a stream', () => {
   })
 })
 
-describe('a non-streamed answer', () => {
-  test('has the same events as its stream', () => {
+describe('non-streamed Responses answers', () => {
+  test('a non-streamed answer has the same events as its stream', () => {
     const call = { ...CALL, arguments: '{}' }
     const body = {
       id: 'resp_up',
@@ -593,7 +593,7 @@ describe('a non-streamed answer', () => {
     [{ error: { code: 429, message: 'x' } }, '429'],
     [{ status: 'cancelled', output: [] }, 'upstream_broken'],
     [{ status: 'in_progress', output: [] }, 'upstream_broken'],
-  ])('%j is a failure with code %s', (body, code) => {
+  ])('the non-streamed answer %j is a failure with code %s', (body, code) => {
     expect(decodeBody(body).at(-1)).toMatchObject({ type: 'answer-failed', failure: { code } })
   })
 })

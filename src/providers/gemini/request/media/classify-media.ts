@@ -1,6 +1,7 @@
 /**
- * Classifies images, audio, video and documents: as base64 inside the request, or by a URL that
- * Google can read. Media that can go neither way is `refused`, and a notice replaces it.
+ * Decides how a medium (image, audio, video or document) is sent: as base64 inside the request, or as
+ * a URL that Google can read. A medium that can be sent in neither way is `refused`, and a notice
+ * replaces it.
  *
  * https://ai.google.dev/gemini-api/docs/file-input-methods
  */
@@ -16,58 +17,61 @@ export type ClassifiedMedia =
   | { readonly kind: 'remote'; readonly fileUri: string; readonly mimeType: string | null }
   | { readonly kind: 'refused'; readonly why: NoteCode; readonly label: string }
 
-/** Returns `null` for a part that is no media. */
-export function classifyMedia(part: Part, anyUrl: boolean): ClassifiedMedia | null {
+/**
+ * Classifies a part; returns `null` if it is no medium. `canReadAnyUrl` is true if the upstream
+ * loads URLs of any host, not only of Google's.
+ */
+export function classifyMedia(part: Part, canReadAnyUrl: boolean): ClassifiedMedia | null {
   if (isText(part)) return null
   switch (part.type) {
     case 'input_image':
-      return classifyImage(part, anyUrl)
+      return classifyImage(part, canReadAnyUrl)
     case 'input_file':
-      return classifyFile(part, anyUrl)
+      return classifyFile(part, canReadAnyUrl)
     case 'input_audio': {
       const { data, format } = part.input_audio
-      return classifyInlineMedia(`audio/${format}`, data, 'audio')
+      return encodeInlineOrRefuse(`audio/${format}`, data, 'audio')
     }
     case 'opaque':
-      return classifyVideo(part.raw, anyUrl)
+      return classifyVideo(part.raw, canReadAnyUrl)
   }
 }
 
-/** Classifies base64 data from an item of another wire. */
-export function classifyInlineMedia(
+/** Encodes base64 data for the request, unless Gemini cannot read its type. */
+export function encodeInlineOrRefuse(
   mimeType: string,
   data: string,
-  label: string,
+  mediaLabel: string,
 ): ClassifiedMedia {
   const readable = toReadableMediaType(mimeType)
-  if (readable === null) return { kind: 'refused', why: 'media-unsupported', label }
+  if (readable === null) return { kind: 'refused', why: 'media-unsupported', label: mediaLabel }
   return { kind: 'inline', blob: { mimeType: readable, data } }
 }
 
-function classifyImage({ image_url, file_id }: ImagePart, anyUrl: boolean): ClassifiedMedia {
-  if (typeof image_url === 'string') return classifyUrl(image_url, 'image', null, anyUrl)
+function classifyImage({ image_url, file_id }: ImagePart, canReadAnyUrl: boolean): ClassifiedMedia {
+  if (typeof image_url === 'string') return classifyUrl(image_url, 'image', null, canReadAnyUrl)
   return classifyUpload(file_id, 'image')
 }
 
-function classifyFile(part: FilePart, anyUrl: boolean): ClassifiedMedia {
+function classifyFile(part: FilePart, canReadAnyUrl: boolean): ClassifiedMedia {
   const { file_data, file_url, file_id, filename } = part
   const label = filename === undefined ? 'file' : `file "${filename}"`
   const typeHint = filename === undefined ? null : guessMediaType(filename)
   if (file_data !== undefined) {
-    if (file_data.startsWith('data:')) return classifyUrl(file_data, label, typeHint, anyUrl)
-    return classifyInlineMedia(typeHint ?? 'application/pdf', file_data, label)
+    if (file_data.startsWith('data:')) return classifyUrl(file_data, label, typeHint, canReadAnyUrl)
+    return encodeInlineOrRefuse(typeHint ?? 'application/pdf', file_data, label)
   }
-  if (file_url !== undefined) return classifyUrl(file_url, label, typeHint, anyUrl)
+  if (file_url !== undefined) return classifyUrl(file_url, label, typeHint, canReadAnyUrl)
   return classifyUpload(file_id, label)
 }
 
 /** Classifies video in the format that some Chat Completions clients send. */
-function classifyVideo(raw: JsonObject, anyUrl: boolean): ClassifiedMedia | null {
+function classifyVideo(raw: JsonObject, canReadAnyUrl: boolean): ClassifiedMedia | null {
   if (raw['type'] !== 'video_url' && raw['type'] !== 'input_video') return null
   const video: Json | undefined = raw['video_url']
   const url = isObject(video) ? video['url'] : video
   return typeof url === 'string'
-    ? classifyUrl(url, 'video', null, anyUrl)
+    ? classifyUrl(url, 'video', null, canReadAnyUrl)
     : { kind: 'refused', why: 'media-unsupported', label: 'video' }
 }
 
@@ -75,14 +79,14 @@ function classifyUrl(
   url: string,
   label: string,
   typeHint: string | null,
-  anyUrl: boolean,
+  canReadAnyUrl: boolean,
 ): ClassifiedMedia {
-  if (!url.startsWith('data:')) return classifyRemote(url, label, typeHint, anyUrl)
+  if (!url.startsWith('data:')) return classifyRemote(url, label, typeHint, canReadAnyUrl)
   const data = parseDataUrl(url)
   if (data === null) return { kind: 'refused', why: 'media-unsupported', label }
   const { type, base64 } = data
   const isVague = type === '' || type === 'application/octet-stream'
-  return classifyInlineMedia(isVague ? (typeHint ?? type) : type, base64, label)
+  return encodeInlineOrRefuse(isVague ? (typeHint ?? type) : type, base64, label)
 }
 
 const GOOGLE_HOSTS = new Set([
@@ -97,11 +101,13 @@ function classifyRemote(
   url: string,
   label: string,
   typeHint: string | null,
-  anyUrl: boolean,
+  canReadAnyUrl: boolean,
 ): ClassifiedMedia {
   const host = url.startsWith('gs://') ? null : (URL.parse(url)?.hostname ?? '')
   const isReadable =
-    host === null || GOOGLE_HOSTS.has(host) || (anyUrl && /^https?:\/\//.test(url) && host !== '')
+    host === null ||
+    GOOGLE_HOSTS.has(host) ||
+    (canReadAnyUrl && /^https?:\/\//.test(url) && host !== '')
   if (!isReadable) return { kind: 'refused', why: 'media-remote', label }
   const isOwn = host !== null && GOOGLE_HOSTS.has(host)
   return {
@@ -112,8 +118,8 @@ function classifyRemote(
 }
 
 /**
- * Classifies an uploaded file: an id of Google's Files API, e.g. `files/abc`, becomes a URL; any
- * other id is unknown here.
+ * Classifies an uploaded file. An id of Google's Files API, e.g. `files/abc`, becomes a URL; an id
+ * of another service is unknown to Google.
  */
 function classifyUpload(id: string | null | undefined, label: string): ClassifiedMedia {
   if (typeof id !== 'string') return { kind: 'refused', why: 'media-unsupported', label }

@@ -3,11 +3,11 @@ import { sanitizeNoticeName, formatNotice } from '../../../../core/text/gateway-
 import type { Item, OpaqueItem, Part } from '../../../../core/item.ts'
 import type { EncodingContext } from '../encoding-context.ts'
 import { findMediaOverSizeLimit } from './find-media-over-size-limit.ts'
-import { classifyInlineMedia, classifyMedia, type ClassifiedMedia } from './classify-media.ts'
+import { encodeInlineOrRefuse, classifyMedia, type ClassifiedMedia } from './classify-media.ts'
 import type { NoteCode } from '../../encoding-notes.ts'
 import type { GeminiPart } from '../../api-types.ts'
 
-/** Returns `null` for a part that is no media. `at` is the index of its item. */
+/** Encodes a medium; returns `null` if `source` is none. `at` is the index of its item. */
 export type MediaEncoder = (source: Part | OpaqueItem, at: number) => GeminiPart | null
 
 export function createMediaEncoder(items: readonly Item[], context: EncodingContext): MediaEncoder {
@@ -46,11 +46,11 @@ const REASONS: Readonly<Partial<Record<NoteCode, string>>> = {
   'media-too-large': 'was left out because the conversation holds too many',
 }
 
-function classify(source: Part | OpaqueItem, anyUrl: boolean): ClassifiedMedia | null {
+function classify(source: Part | OpaqueItem, canReadAnyUrl: boolean): ClassifiedMedia | null {
   const { result, output_format } = source.type === 'opaque' ? source.raw : NO_IMAGE
-  if (typeof result !== 'string') return classifyMedia(source, anyUrl)
+  if (typeof result !== 'string') return classifyMedia(source, canReadAnyUrl)
   const format = typeof output_format === 'string' ? output_format : 'png'
-  return classifyInlineMedia(`image/${format}`, result, 'image')
+  return encodeInlineOrRefuse(`image/${format}`, result, 'image')
 }
 
 const NO_IMAGE: OpaqueItem['raw'] = {}

@@ -1,6 +1,7 @@
 /**
- * Finds the media that exceed the size limit of a request. The latest media stay, because the
- * user's last message matters most. https://ai.google.dev/gemini-api/docs/file-input-methods
+ * Finds the media that must be left out to keep a request below Gemini's size limit. The latest
+ * media are sent first, because the user's last message matters most.
+ * https://ai.google.dev/gemini-api/docs/file-input-methods
  */
 import type { Item, OpaqueItem, Part } from '../../../../core/item.ts'
 import { classifyMedia } from './classify-media.ts'
@@ -14,7 +15,8 @@ export function findMediaOverSizeLimit(
   for (const item of items.toReversed()) {
     for (const part of listParts(item).toReversed()) {
       const size = countInlineChars(part)
-      // Media that does not fit is skipped, so smaller older media can still fit.
+      // A medium that does not fit is left out, and the search continues, because an older, smaller
+      // medium may fit.
       if (bytes + size > limitBytes) oversized.add(part)
       else bytes += size
     }

@@ -9,7 +9,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   'audio/pcm16': 'audio/pcm',
 }
 
-/** Types of text outside of `text/`. */
+/** Types of text that do not begin with `text/`. */
 const TEXT_TYPES = /^application\/(?:json|xml|yaml|x-yaml|javascript|typescript|sql|toml|x-sh|rtf)$/
 
 /**

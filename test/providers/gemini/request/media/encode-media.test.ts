@@ -44,11 +44,11 @@ test.each<[string, Part, string]>([
     },
     'video/mp4',
   ],
-])('%s is sent inline', (_, part, mimeType) => {
+])('sends %s as base64', (_, part, mimeType) => {
   expect(encodePart(part)).toEqual({ part: { inlineData: { mimeType, data: 'AAAA' } }, codes: [] })
 })
 
-test('a URL is sent if Google can read it', () => {
+test('a URL of a medium is sent if Google can read it', () => {
   const youtube = 'https://www.youtube.com/watch?v=x'
   expect(
     encodePart({ type: 'opaque', raw: { type: 'video_url', video_url: youtube } }).part,
@@ -85,18 +85,18 @@ test.each<[Part, string, RegExp]>([
   ],
   [{ type: 'input_file', file_data: 'AAAA', filename: 'a.svg' }, 'media-unsupported', /a\.svg/],
   [{ type: 'opaque', raw: { type: 'input_smell' } }, 'unknown-part', /input_smell/],
-])('a notice replaces %j', (part, why, pattern) => {
+])('sends a notice instead of the medium %j', (part, why, pattern) => {
   const { part: notice, codes } = encodePart(part)
   expect((notice as { text: string }).text).toMatch(pattern)
   expect(codes).toEqual([why])
 })
 
-test('a level of detail gets a note, unless it is the default', () => {
+test('a level of detail of an image gets a note, unless it is the default', () => {
   expect(encodePart({ ...image('AAAA'), detail: 'low' } as Part).codes).toEqual(['image-detail'])
   expect(encodePart({ ...image('AAAA'), detail: 'auto' } as Part).codes).toEqual([])
 })
 
-test('above the size limit, the latest media stay', () => {
+test('above the size limit, only the latest media are sent', () => {
   const big = 'A'.repeat(40)
   const items = [
     message('user', image(big)),

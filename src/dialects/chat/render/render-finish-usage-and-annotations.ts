@@ -1,4 +1,7 @@
-/** Renders the fields that a chat stream and a non-streamed chat answer have in common. */
+/**
+ * Renders the fields that a chat stream and a non-streamed chat answer have in common: finish reason,
+ * annotations, reasoning details and usage.
+ */
 import { readChatOnlyFields, filterObjects } from '../../../core/items/chat-only-fields.ts'
 import type { AnswerFinishReason, TokenUsage } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
@@ -10,7 +13,7 @@ export function renderFinishReason(finish: AnswerFinishReason | null, hasCalls: 
   return hasCalls ? 'tool_calls' : 'stop'
 }
 
-/** Returns `null` for a type of annotation that Chat Completions does not have. */
+/** Renders an annotation; returns `null` for a type that Chat Completions does not have. */
 export function renderAnnotation(annotation: JsonObject): JsonObject | null {
   const { type, ...citation } = annotation
   return type === 'url_citation' ? { type, url_citation: citation } : null
@@ -20,7 +23,10 @@ export function readReasoningDetails(item: Item): readonly JsonObject[] {
   return filterObjects(readChatOnlyFields(item).reasoning_details)
 }
 
-/** Leaves out counts that the upstream did not report: 0 would be a wrong number. */
+/**
+ * Renders the usage. Leaves out counts that the upstream did not report, because 0 would be a wrong
+ * number.
+ */
 export function renderChatUsage(usage: TokenUsage): JsonObject {
   const { cachedTokens, cacheWriteTokens, reasoningTokens } = usage
   const promptDetails = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatSseMessages } from '../../../src/core/stream/sse.ts'
-import { createFrameEncoder } from '../../../src/server/websocket/frame-encoder.ts'
+import { createSseToMessageConverter } from '../../../src/server/websocket/sse-to-websocket-messages.ts'
 
 const EVENTS = [
   { event: 'response.created', data: '{"type":"response.created"}' },
@@ -9,22 +9,22 @@ const EVENTS = [
 ]
 const FRAMES = ['{"type":"response.created"}', '{"type":"x",\n"text":"data: y\\n\\n"}']
 
-test('converts each event to a frame and drops comments and [DONE]', () => {
-  const framed = createFrameEncoder(null)
+test('each server-sent event becomes one message, and comments and [DONE] are dropped', () => {
+  const framed = createSseToMessageConverter(null)
   expect(framed(formatSseMessages(EVENTS))).toEqual(FRAMES)
   expect(framed(': ping\n\n')).toEqual([])
   expect(framed('')).toEqual([])
 })
 
-test('accepts all line ends in bytes of an upstream', () => {
-  const framed = createFrameEncoder(null)
+test('all kinds of line ends are accepted in the bytes of an upstream', () => {
+  const framed = createSseToMessageConverter(null)
   const written = new TextEncoder().encode('data:{"type":"a"}\r\nevent: a\r\n\r\n: ping\r\n\r\n')
   expect(framed(written)).toEqual(['{"type":"a"}'])
   expect(framed(formatSseMessages(EVENTS))).toEqual(FRAMES)
 })
 
-test('adds the stream id to every frame, whatever characters it has', () => {
-  const framed = createFrameEncoder('a "lane"\n')
+test('every message gets the stream id, whatever characters it has', () => {
+  const framed = createSseToMessageConverter('a "lane"\n')
   const [frame = ''] = framed(formatSseMessages(EVENTS))
   expect(JSON.parse(frame)).toEqual({ type: 'response.created', stream_id: 'a "lane"\n' })
   const [raw = ''] = framed(new TextEncoder().encode('data: {"type":"a"}\n\n'))

@@ -1,13 +1,12 @@
 /**
- * Reads settings that have a structure: addresses, keys, model aliases, context policies. Throws an
- * Error whose message completes "NAME …", or an AggregateError of several.
+ * Reads settings that have a structure: API keys, storage keys, model aliases and context policies.
+ * Throws an Error whose message completes "NAME …", or an AggregateError of several.
  */
-import { isObject } from '../core/json/json.ts'
 import type { PolicyOverrides } from '../core/context-policy.ts'
-import { readPolicyOverrides } from '../dialects/context-policy/parse-and-format-overrides.ts'
 import { readAllOrThrow } from '../core/errors/collect-faults.ts'
-import { prefixFaults, readCommaList, readText } from './scalar-readers.ts'
-import { parseDatabaseUrl } from '../store/database/database-url.ts'
+import { isObject } from '../core/json/json.ts'
+import { readPolicyOverrides } from '../dialects/context-policy/parse-and-format-overrides.ts'
+import { prefixFaults, readCommaList } from './scalar-readers.ts'
 
 export interface NamedApiKey {
   readonly name: string
@@ -16,26 +15,8 @@ export interface NamedApiKey {
 
 export interface StorageKeySetting {
   readonly kid: string
-  /** 32 bytes. */
+  /** The key, 32 bytes long. */
   readonly key: Uint8Array
-}
-
-/** Trims the address and removes slashes at its end: ` http://x/v1/` → `http://x/v1`. */
-export function readUrl(raw: unknown): string {
-  const url = typeof raw === 'string' ? raw.trim() : ''
-  // A path is appended to this text without escaping, so it may not hold blanks, for example.
-  if (URL.canParse(url) && /^(https?|demo):[\x21-\xFF]*$/.test(url)) {
-    return url.replace(/\/+$/, '')
-  }
-  throw new Error(
-    `must be an address that begins with http:// or https://, not ${JSON.stringify(raw)}.`,
-  )
-}
-
-export function readDatabaseUrl(raw: unknown): string {
-  const url = readText(raw)
-  parseDatabaseUrl(url)
-  return url
 }
 
 export function readApiKeys(raw: unknown): readonly NamedApiKey[] {
@@ -46,7 +27,7 @@ export function readApiKeys(raw: unknown): readonly NamedApiKey[] {
   return keys
 }
 
-/** `ada:sk:1` → name `ada`, key `sk:1`. */
+/** Parses an API key: `ada:sk:1` → name `ada`, key `sk:1`. */
 function parseApiKey(entry: string): NamedApiKey | null {
   const colon = entry.indexOf(':')
   const [name, key] = [entry.slice(0, colon), entry.slice(colon + 1)]
@@ -72,7 +53,10 @@ function parseStorageKey(entry: string): StorageKeySetting | null {
   return kid === undefined || key === null ? null : { kid, key }
 }
 
-/** The message names faulty entries by number, because the entries themselves are secrets. */
+/**
+ * Reads a list of secrets. The error names faulty entries by number, because the entries themselves
+ * must stay secret.
+ */
 function readSecretList<Entry>(
   raw: unknown,
   parse: (entry: string) => Entry | null,
@@ -119,7 +103,10 @@ export interface ContextSetting {
   readonly keys: Readonly<Record<string, PolicyOverrides>>
 }
 
-/** `lean` → that policy for all requests. A text that begins with `{` is JSON. */
+/**
+ * Reads CONTEXT. The name of a policy, e.g. `lean`, applies to all requests. A text that begins
+ * with `{` is JSON.
+ */
 export function readContextSetting(raw: unknown): ContextSetting {
   const isJson = typeof raw === 'string' && raw.trimStart().startsWith('{')
   const fault = new Error('must be the name of a policy, or a JSON object.')

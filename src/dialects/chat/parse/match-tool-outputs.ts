@@ -1,18 +1,21 @@
 /**
  * Matches tool outputs to calls while messages are read in order. Some services give all calls an
- * empty id, which clients send back: such calls get generated ids (`call_0`, `call_1`), and their
- * outputs are matched in order.
+ * empty id, which clients send back. A call with an empty id gets a generated id (`call_0`,
+ * `call_1`), and the outputs with an empty id are matched to such calls in order.
  */
-export interface ToolCallRegistry {
-  /** Returns the id of the call: its own, or a generated one. */
+export interface ToolOutputMatcher {
+  /** Returns the client's id of the call, or a generated id if that is empty. */
   readonly registerCall: (call: RegisteredToolCall) => string
   readonly matchOutput: (clientId: string) => MatchedToolCall
-  /** Returns the id of the first legacy call (`function_call`) of that name without an output. */
+  /**
+   * Returns the id of the first legacy call (`function_call`) with this function name that has no
+   * output yet.
+   */
   readonly matchLegacyOutput: (name: string) => string
 }
 
 export interface RegisteredToolCall {
-  /** The id that the client sent, possibly empty. */
+  /** The id that the client sent; may be empty. */
   readonly clientId: string
   readonly kind: 'function' | 'custom' | 'legacy'
   readonly name: string
@@ -28,7 +31,7 @@ interface CallWithoutId extends RegisteredToolCall {
   hasOutput: boolean
 }
 
-export function createToolCallRegistry(): ToolCallRegistry {
+export function createToolOutputMatcher(): ToolOutputMatcher {
   const kinds = new Map<string, RegisteredToolCall['kind']>()
   const callsWithoutId: CallWithoutId[] = []
   let unmatchedOutputs = 0

@@ -7,12 +7,12 @@ import {
   type NewSummaryRow,
 } from '../../src/store/summaries/summary-statements.ts'
 import type { NewLayerVersionRow } from '../../src/store/memory-layers/memory-layer-statements.ts'
-import { forgottenContract } from './contract-forgotten.ts'
+import { finalDeletionContract } from './contract-final-deletion.ts'
 import { ENGINES_PLAIN_AND_ENCRYPTED } from './engines.ts'
 import { followIndexes } from './query-plans.ts'
 
 describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('final deletion on %s', (_, open, encryption) =>
-  forgottenContract(open, encryption),
+  finalDeletionContract(open, encryption),
 )
 
 function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
@@ -31,9 +31,9 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     logThreadOfDeletedTurn: sql.logThreadOfDeletedTurn({ ...key, id: '7' }),
     logConversation: sql.logConversation({ ...key, id: 'conv_7' }),
     removeOldEntries: sql.removeOldEntries(key),
-    removeForgottenFact: sql.removeFact(work),
-    removeForgottenSummary: createSummaryStatements(language).removeIfSourceDeleted(summary),
-    removeForgottenVersion: createLayerStatements(language).removeIfSourceDeleted({
+    removeDeletedFact: sql.removeFact(work),
+    removeDeletedSummary: createSummaryStatements(language).removeIfSourceDeleted(summary),
+    removeDeletedVersion: createLayerStatements(language).removeIfSourceDeleted({
       ...work,
       parent: '6',
     } as NewLayerVersionRow),

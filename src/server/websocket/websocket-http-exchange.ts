@@ -1,24 +1,24 @@
-/** Implements HttpExchange for one request on a WebSocket: its answer is written as frames. */
+/** Implements HttpExchange for one request on a WebSocket: its answer is written as WebSocket messages. */
 import type { ClientStream, HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import type { ClientWebSocket } from '../../gateway/websocket-interface.ts'
-import { createFrameEncoder } from './frame-encoder.ts'
+import { createSseToMessageConverter } from './sse-to-websocket-messages.ts'
 
-export interface FrameHttpExchange {
+export interface WebSocketHttpExchange {
   readonly exchange: HttpExchange
   /** Resolves when the answer has ended or the client has disconnected. */
   readonly whenEnded: Promise<void>
-  /** Reports that the connection was closed. */
+  /** Must be called when the connection was closed. */
   readonly disconnect: () => void
 }
 
-export function createFrameHttpExchange(
+export function createWebSocketHttpExchange(
   socket: ClientWebSocket,
   streamId: string | null,
   connection: Pick<HttpExchange, 'isLocal' | 'waitUntil'>,
-): FrameHttpExchange {
+): WebSocketHttpExchange {
   const { promise: whenEnded, resolve } = Promise.withResolvers<void>()
   const callbacks: (() => void)[] = []
-  const encodeFrames = createFrameEncoder(streamId)
+  const convertToMessages = createSseToMessageConverter(streamId)
   let isDisconnected = false
   let isEnded = false
 
@@ -28,7 +28,7 @@ export function createFrameHttpExchange(
   }
   const write = (written: string | Uint8Array): boolean => {
     let hasRoom = true
-    if (!isEnded) for (const frame of encodeFrames(written)) hasRoom = socket.send(frame)
+    if (!isEnded) for (const message of convertToMessages(written)) hasRoom = socket.send(message)
     return hasRoom
   }
   const end = (text: string): void => {

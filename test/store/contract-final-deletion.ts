@@ -17,7 +17,7 @@ const NOW = 1_795_000_000_000
 const BEFORE = NOW - 1
 const LATER = NOW + 1
 
-export function forgottenContract(open: OpenEngine, encryption: RowEncryption): void {
+export function finalDeletionContract(open: OpenEngine, encryption: RowEncryption): void {
   const opened = openedStores(open, encryption)
   const alice = () => ({ tenant: opened.owner.tenant, user: 'al"ice\0' })
 
@@ -61,18 +61,18 @@ export function forgottenContract(open: OpenEngine, encryption: RowEncryption): 
   const ALL = [true, true, true, true, true]
 
   describe('after a user is deleted', () => {
-    test('data of earlier jobs is not stored, and data of later jobs is', async () => {
+    test('after a user is deleted, data of earlier jobs is not stored, and data of later jobs is', async () => {
       const { recall } = opened.stores
-      await recall.forgetUser(alice().tenant, alice().user, NOW)
+      await recall.deleteUser(alice().tenant, alice().user, NOW)
       expect(await writeDerivedData(alice(), { begunAtMs: BEFORE, thread: null })).toEqual(NOTHING)
       expect(await writeDerivedData(alice(), { begunAtMs: NOW, thread: newId() })).toEqual(NOTHING)
       expect(await opened.stores.facts.listFacts(alice(), ALL_OF_IT)).toEqual([])
       expect(await writeDerivedData(alice(), { begunAtMs: LATER, thread: null })).toEqual(ALL)
     })
 
-    test('a turn that began earlier cannot be opened', async () => {
+    test('after a user is deleted, a turn that began earlier cannot be opened', async () => {
       const { store, recall, runs } = opened.stores
-      await recall.forgetUser(alice().tenant, alice().user, NOW)
+      await recall.deleteUser(alice().tenant, alice().user, NOW)
       const open = (fields: Partial<NewTurn>) => {
         const turn = newTurn({ ...alice(), createdAtMs: BEFORE, ...fields })
         return [store.openTurn(turn), runs.openRun(turn, { first: 0, last: 0, text: 'a' })] as const
@@ -88,7 +88,7 @@ export function forgottenContract(open: OpenEngine, encryption: RowEncryption): 
       expect(await countTenantRows()).toEqual({ turns: 3, items: 3, events: 3 })
     })
 
-    test('a turn that is opened at the same time is not stored', async () => {
+    test('after a user is deleted, a turn that is opened at the same time is not stored', async () => {
       const { store, recall } = opened.stores
       const open = () => {
         const turn = newTurn({ ...alice(), createdAtMs: BEFORE, input: [user('A?')] })
@@ -97,16 +97,16 @@ export function forgottenContract(open: OpenEngine, encryption: RowEncryption): 
       const some = () => Array.from({ length: 8 }, open)
       await Promise.all([
         ...some(),
-        recall.forgetUser(alice().tenant, alice().user, NOW),
+        recall.deleteUser(alice().tenant, alice().user, NOW),
         ...some(),
         new Promise((resolve) => setTimeout(resolve, 2)).then(() => Promise.all(some())),
       ])
       expect((await countTenantRows()).turns).toBe(0)
     })
 
-    test('data of other users stays', async () => {
+    test('after a user is deleted, data of other users stays', async () => {
       const { recall } = opened.stores
-      await recall.forgetUser(alice().tenant, alice().user, NOW)
+      await recall.deleteUser(alice().tenant, alice().user, NOW)
       for (const other of [
         { ...alice(), user: 'bob' },
         { ...alice(), user: null },
@@ -116,14 +116,14 @@ export function forgottenContract(open: OpenEngine, encryption: RowEncryption): 
       }
     })
 
-    test('data that is written at the same time is not stored', async () => {
+    test('after a user is deleted, data that is written at the same time is not stored', async () => {
       const { facts, recall } = opened.stores
       const work = { begunAtMs: BEFORE, thread: null }
       const save = (at: number) =>
         facts.saveFact(newFact({ ...alice(), scope: 'user', text: `fact ${at} of many` }), work)
       await Promise.all([
         ...Array.from({ length: 8 }, (_, at) => save(at)),
-        recall.forgetUser(alice().tenant, alice().user, NOW),
+        recall.deleteUser(alice().tenant, alice().user, NOW),
         ...Array.from({ length: 8 }, (_, at) => save(8 + at)),
       ])
       expect(await facts.listFacts(alice(), ALL_OF_IT)).toEqual([])
@@ -131,22 +131,22 @@ export function forgottenContract(open: OpenEngine, encryption: RowEncryption): 
   })
 
   describe('after a thread is deleted', () => {
-    test('data derived from its only answer is not stored', async () => {
+    test('after a thread is deleted, data derived from its only answer is not stored', async () => {
       const { store, recall } = opened.stores
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
       await store.openTurn(turn)
-      await recall.forgetThread({ ...alice(), turnId: turn.id, nowMs: NOW })
+      await recall.deleteThread({ ...alice(), turnId: turn.id, nowMs: NOW })
       const work = { begunAtMs: BEFORE, thread: turn.id }
       expect(await writeDerivedData(alice(), work)).toEqual(NOTHING)
       expect(await writeDerivedData(alice(), { ...work, begunAtMs: LATER })).toEqual(ALL)
       expect(await writeDerivedData(alice(), { ...work, thread: newId() })).toEqual(ALL)
     })
 
-    test('a turn that continues it cannot be opened', async () => {
+    test('after a thread is deleted, a turn that continues it cannot be opened', async () => {
       const { store, recall } = opened.stores
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
       await store.openTurn(turn)
-      await recall.forgetThread({ ...alice(), turnId: turn.id, nowMs: NOW })
+      await recall.deleteThread({ ...alice(), turnId: turn.id, nowMs: NOW })
       const next = nextTurn(turn, { createdAtMs: BEFORE, input: [user('A?')] })
       await expect(store.openTurn(next)).rejects.toThrow('was forgotten')
       await store.openTurn({ ...next, createdAtMs: LATER })
@@ -154,7 +154,7 @@ export function forgottenContract(open: OpenEngine, encryption: RowEncryption): 
       expect(await countTenantRows()).toEqual({ turns: 2, items: 1, events: 0 })
     })
 
-    test('a turn that continues a singly deleted turn can be opened', async () => {
+    test('after a thread is deleted, a turn that continues a singly deleted turn can be opened', async () => {
       const { store, archive } = opened.stores
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
       await store.openTurn(turn)
@@ -164,18 +164,18 @@ export function forgottenContract(open: OpenEngine, encryption: RowEncryption): 
       expect((await countTenantRows()).turns).toBe(1)
     })
 
-    test('data of its conversation is not stored', async () => {
+    test('after a thread is deleted, data of its conversation is not stored', async () => {
       const { store, recall } = opened.stores
       const conversation = `conv_${newId()}`
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE, conversation })
       await store.openTurn(turn)
-      await recall.forgetThread({ ...alice(), turnId: turn.id, nowMs: NOW })
+      await recall.deleteThread({ ...alice(), turnId: turn.id, nowMs: NOW })
       expect(await writeDerivedData(alice(), { begunAtMs: BEFORE, thread: conversation })).toEqual(
         NOTHING,
       )
     })
 
-    test('data of a thread whose turns were all deleted is not stored, but that of a remaining thread is', async () => {
+    test('after a thread is deleted, data of a thread whose turns were all deleted is not stored, but that of a remaining thread is', async () => {
       const { store, archive } = opened.stores
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
       const next = nextTurn(turn, { ...alice(), createdAtMs: BEFORE })
@@ -205,15 +205,15 @@ export function forgottenContract(open: OpenEngine, encryption: RowEncryption): 
     expect(await writeDerivedData(alice(), work)).toEqual(NOTHING)
   })
 
-  test('a slow clock does not move an entry back, and entries are deleted after a day', async () => {
+  test('a slow clock does not move the time of a deletion log entry back, and entries are deleted after a day', async () => {
     const { recall } = opened.stores
     const notes = async () => {
       const sql = `select name, forgotten_at from forgotten where tenant = '${alice().tenant}'`
       const [rows = []] = await opened.engine.read([{ name: null, sql, parameters: [] }])
       return rows as readonly { readonly name: string; readonly forgotten_at: number }[]
     }
-    await recall.forgetUser(alice().tenant, alice().user, NOW)
-    await recall.forgetUser(alice().tenant, alice().user, NOW - 5000)
+    await recall.deleteUser(alice().tenant, alice().user, NOW)
+    await recall.deleteUser(alice().tenant, alice().user, NOW - 5000)
     const [note] = await notes()
     expect(note?.forgotten_at).toBe(NOW)
     expect(note?.name).not.toContain('ice')

@@ -3,8 +3,8 @@ import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import {
   readRequestBody,
   readStreamId,
-  readFrame,
-} from '../../../src/server/websocket/read-frame.ts'
+  readClientMessage,
+} from '../../../src/server/websocket/read-client-message.ts'
 
 function getRejection(run: () => unknown): string {
   try {
@@ -15,20 +15,22 @@ function getRejection(run: () => unknown): string {
   return 'not refused'
 }
 
-test('converts a message to a request body without its type and stream id', () => {
-  const frame = readFrame('{"type":"response.create","model":"m","stream_id":"a","input":"hi"}')
+test('a message is converted to a request body without its type and stream id', () => {
+  const frame = readClientMessage(
+    '{"type":"response.create","model":"m","stream_id":"a","input":"hi"}',
+  )
   expect(readStreamId(frame)).toBe('a')
   expect(readRequestBody(frame, false)).toEqual({ model: 'm', input: 'hi', stream: true })
 })
 
-test('accepts only JSON objects', () => {
+test('only JSON objects are accepted as messages', () => {
   for (const text of [null, '', 'hi', '[]', '4', 'null', '{', '\u0000']) {
-    expect(getRejection(() => readFrame(text))).toBe('invalid_json null')
+    expect(getRejection(() => readClientMessage(text))).toBe('invalid_json null')
   }
   expect(getRejection(() => readStreamId({ stream_id: 4 }))).toBe('invalid_type stream_id')
 })
 
-describe('rejects', () => {
+describe('invalid WebSocket messages', () => {
   const create = { type: 'response.create' }
   test.each([
     ['missing_required_parameter type', {}],
@@ -38,12 +40,12 @@ describe('rejects', () => {
     ['unsupported_parameter stream', { ...create, stream: false }],
     ['unsupported_parameter stream_options', { ...create, stream_options: {} }],
     ['unsupported_parameter background', { ...create, background: false }],
-  ])('%s', (refusal, frame) => {
+  ])('a message is rejected with %s: %j', (refusal, frame) => {
     expect(getRejection(() => readRequestBody(frame, false))).toBe(refusal)
   })
 })
 
-test('ignores fields that are null, and accepts stream: true in the beta', () => {
+test('fields that are null are ignored, and stream: true is accepted in the beta', () => {
   const nulls = { stream: null, stream_options: null, background: null }
   expect(getRejection(() => readRequestBody({ type: 'response.create', ...nulls }, false))).toBe(
     'not refused',

@@ -17,7 +17,7 @@ import type { RowEncryption } from '../../src/store/encryption/read-encrypted-ro
 import type { OpenEngine } from './engines.ts'
 import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
 
-export function forgetContract(open: OpenEngine, encryption: RowEncryption): void {
+export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   let recall: RecallStore
@@ -74,7 +74,7 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
     return turns.filter(({ id }) => ids.includes(id))
   }
 
-  describe('expireTurns', () => {
+  describe('expireTurns deletes unused turns', () => {
     /**
      * Deletes page by page everything that was last used before the given time, which no other test
      * uses.
@@ -94,7 +94,7 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
       return removed
     }
 
-    test('deletes turns that were not used since the given time, and keeps the others', async () => {
+    test('expireTurns deletes turns that were not used since `unusedSinceMs`, and keeps the others', async () => {
       const [old, keptTurns, touched] = [
         await storeNewTurn({ createdAtMs: 9 }),
         await storeNewTurn({ createdAtMs: 10 }),
@@ -107,7 +107,7 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await expire(51)).toBe(2)
     })
 
-    test('keeps a turn as long as others depend on it, and deletes it with the last of those', async () => {
+    test('expireTurns keeps a turn as long as later turns depend on it, and deletes it with the last of those', async () => {
       const root = await storeNewTurn({ createdAtMs: 1 })
       const middle = await storeNextTurn(root)
       const [short, long] = [await storeNextTurn(middle), await storeNextTurn(middle)]
@@ -123,7 +123,7 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await findRemaining(root, middle, short, long, leaf)).toEqual([])
     })
 
-    test('never deletes a parent before its children when a page is limited', async () => {
+    test('expireTurns never deletes a parent before its children when a page is limited', async () => {
       const chain = [await storeNewTurn({ createdAtMs: 1 })]
       for (let createdAtMs = 2; createdAtMs < 8; createdAtMs += 1) {
         chain.push(await storeNextTurn(chain.at(-1) as NewTurn, { createdAtMs }))
@@ -138,7 +138,7 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await expire(9)).toBe(1)
     })
 
-    test('continues after any number of turns that must be kept', async () => {
+    test('expireTurns continues after any number of turns that must be kept', async () => {
       const held = await Promise.all(
         Array.from({ length: 7 }, () =>
           storeNewTurn({ createdAtMs: 5, conversation: `conv_${tenant}` }),
@@ -152,7 +152,7 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await findRemaining(...held)).toEqual([])
     })
 
-    test('keeps turns of conversations, even if only their head is one', async () => {
+    test('expireTurns keeps turns of conversations, even if only their head is one', async () => {
       const first = newTurn({ tenant, createdAtMs: 1, conversation: `conv_${tenant}` })
       await createConversation(`conv_${tenant}`, null, first)
       const head = await storeNewTurn({ createdAtMs: 1 })
@@ -168,7 +168,7 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await expire(10)).toBe(1)
     })
 
-    test('keeps a run that a live replica works on', async () => {
+    test('expireTurns keeps a run that a live replica works on', async () => {
       const [alive, dead] = [newId(), newId()]
       const runs = createRunStore(engine, encryption)
       await runs.renewReplica(alive, 0, 100)
@@ -185,7 +185,7 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await expire(10, { nowMs: 101 })).toBe(1)
     })
 
-    test('can be limited to temporary turns', async () => {
+    test('expireTurns can be limited to temporary turns', async () => {
       const keptTurns = await storeNewTurn({ createdAtMs: 1 })
       const below = await storeNextTurn(keptTurns, { isTemporary: true })
       const above = await storeNextTurn(below, { isTemporary: true })
@@ -200,7 +200,7 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await expire(10)).toBe(3)
     })
 
-    test('also deletes turns that are marked as deleted and were kept for others only', async () => {
+    test('expireTurns also deletes turns that are marked as deleted and were kept for others only', async () => {
       const first = await storeNewTurn({ createdAtMs: 30 })
       const second = await storeNextTurn(first, { createdAtMs: 1 })
       const archive = createTurnManagementStore(engine, encryption)
@@ -214,43 +214,43 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
     })
   })
 
-  describe('forgetThread', () => {
-    const forgetThread = (turn: NewTurn, who: string | null = null) =>
-      recall.forgetThread({ tenant, user: who, turnId: turn.id, nowMs: 1 })
+  describe('deleteThread deletes the turns of a thread', () => {
+    const deleteThread = (turn: NewTurn, who: string | null = null) =>
+      recall.deleteThread({ tenant, user: who, turnId: turn.id, nowMs: 1 })
 
-    test('deletes all turns of the thread, whichever is named, and no others', async () => {
+    test('deleteThread deletes all turns of the thread, whichever of them is named, and no others', async () => {
       const root = await storeNewTurn()
       const [one, two] = [await storeNextTurn(root), await storeNextTurn(root)]
       const other = await storeNewTurn()
-      expect(await forgetThread(two)).toBe(3)
+      expect(await deleteThread(two)).toBe(3)
       expect(await findRemaining(root, one, two, other)).toEqual([other])
-      expect(await forgetThread(two)).toBe(0)
-      expect(await forgetThread(newTurn())).toBe(0)
+      expect(await deleteThread(two)).toBe(0)
+      expect(await deleteThread(newTurn())).toBe(0)
     })
 
-    test('deletes only turns of the tenant and, for a user, only their own', async () => {
+    test('deleteThread deletes only turns of the tenant and, for a user, only their own', async () => {
       const mine = await storeNewTurn({ user: 'ann' })
       const theirs = await storeNextTurn(mine, { user: 'bob' })
       const nobodys = await storeNextTurn(theirs)
       expect(
-        await recall.forgetThread({ tenant: newId(), user: null, turnId: mine.id, nowMs: 1 }),
+        await recall.deleteThread({ tenant: newId(), user: null, turnId: mine.id, nowMs: 1 }),
       ).toBe(0)
-      expect(await forgetThread(mine, 'bob')).toBe(0)
-      expect(await forgetThread(nobodys, 'ann')).toBe(0)
-      expect(await forgetThread(mine, '')).toBe(0)
-      expect(await forgetThread(mine, 'ann')).toBe(1)
+      expect(await deleteThread(mine, 'bob')).toBe(0)
+      expect(await deleteThread(nobodys, 'ann')).toBe(0)
+      expect(await deleteThread(mine, '')).toBe(0)
+      expect(await deleteThread(mine, 'ann')).toBe(1)
       expect(await findRemaining(mine, theirs, nobodys)).toEqual([theirs, nobodys])
-      expect(await forgetThread(theirs)).toBe(2)
+      expect(await deleteThread(theirs)).toBe(2)
     })
 
-    test('deletes running turns, and no later write restores them', async () => {
+    test('deleteThread deletes running turns, and no later write restores them', async () => {
       const runs = createRunStore(engine, encryption)
       const plain = newTurn({ tenant, owner: 'r' })
       const run = nextTurn(plain, { background: true, owner: 'r' })
       await store.openTurn(plain)
       await store.journalItems(plain.id, tenant, placed([assistant('a')]))
       await runs.openRun(run, { first: 0, last: 0, text: 'x' })
-      expect(await forgetThread(run)).toBe(2)
+      expect(await deleteThread(run)).toBe(2)
       const hold = { turnId: run.id, tenant, user: null, owner: 'r' }
       const events = { first: 1, last: 1, text: 'y' }
       const items = placed([assistant('late')])
@@ -262,39 +262,39 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(await findRemaining(plain, run)).toEqual([])
     })
 
-    test('leaves an empty and unlocked conversation', async () => {
+    test("deleteThread leaves the thread's conversation empty and unlocked", async () => {
       const id = `conv_${tenant}`
       await createConversation(id)
       const first = newTurn({ tenant, conversation: id })
       const hold = { tenant, user: null, id, by: first.id, nowMs: 1, untilMs: 100 }
-      await conversations.holdConversation(hold)
+      await conversations.lockConversation(hold)
       await store.openTurn(first)
       await store.closeTurn(ending(first, { holdsConversation: true }))
       const second = nextTurn(first, { conversation: id })
-      await conversations.holdConversation({ ...hold, by: second.id })
+      await conversations.lockConversation({ ...hold, by: second.id })
       await store.openTurn(second)
-      expect(await forgetThread(first)).toBe(2)
+      expect(await deleteThread(first)).toBe(2)
       const third = { ...hold, by: newId() }
-      expect(await conversations.holdConversation(third)).toMatchObject({
+      expect(await conversations.lockConversation(third)).toMatchObject({
         type: 'held',
         head: null,
       })
     })
 
-    test('keeps the head of a conversation that continues elsewhere', async () => {
+    test('deleteThread keeps the head of a conversation that continues in another thread', async () => {
       const id = `conv_${tenant}`
       const start = newTurn({ tenant, conversation: id })
       await createConversation(id, null, start)
       const failed = await storeNewTurn({ conversation: id })
-      expect(await forgetThread(failed)).toBe(1)
+      expect(await deleteThread(failed)).toBe(1)
       expect(await conversations.findConversation({ tenant, user: null }, id)).toMatchObject({
         head: start.id,
       })
     })
   })
 
-  describe('forgetUser', () => {
-    test('deletes turns, conversations and events of the user in this tenant at once', async () => {
+  describe('deleteUser deletes the data of a user', () => {
+    test('deleteUser deletes turns, conversations and events of the user in this tenant at once', async () => {
       const other = newId()
       const turn = await storeNewTurn({ user: "o'ann\0" })
       const next = await storeNextTurn(turn, { user: "o'ann\0" })
@@ -308,7 +308,7 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
       ]
       await createConversation(`conv_a${tenant}`, "o'ann\0")
       await createConversation(`conv_b${tenant}`, 'bob')
-      expect(await recall.forgetUser(tenant, "o'ann\0", 1)).toBe(4)
+      expect(await recall.deleteUser(tenant, "o'ann\0", 1)).toBe(4)
       expect(await findRemaining(turn, next, alone, ...keptTurns)).toEqual(keptTurns)
       expect(await store.loadChain(running, running.id)).toBeNull()
       expect(await store.loadChain({ tenant, user: 'bob' }, keptTurns[0]?.id ?? '')).toHaveLength(1)
@@ -318,21 +318,21 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
       expect(
         await conversations.findConversation({ tenant, user: 'bob' }, `conv_b${tenant}`),
       ).not.toBeNull()
-      expect(await recall.forgetUser(tenant, "o'ann\0", 1)).toBe(0)
-      expect(await recall.forgetUser(tenant, 'nobody', 1)).toBe(0)
+      expect(await recall.deleteUser(tenant, "o'ann\0", 1)).toBe(0)
+      expect(await recall.deleteUser(tenant, 'nobody', 1)).toBe(0)
     })
 
-    test('keeps conversations of others without the deleted turns', async () => {
+    test('deleteUser keeps conversations of others without the deleted turns', async () => {
       const id = `conv_${tenant}`
       const head = newTurn({ tenant, user: 'ann', conversation: id })
       await createConversation(id, 'bob', head)
-      expect(await recall.forgetUser(tenant, 'ann', 1)).toBe(1)
+      expect(await recall.deleteUser(tenant, 'ann', 1)).toBe(1)
       expect(await conversations.findConversation({ tenant, user: 'bob' }, id)).toMatchObject({
         head: null,
       })
     })
 
-    test('is atomic, as is forgetThread', async () => {
+    test('deleteUser and deleteThread delete all of the data or nothing', async () => {
       const turn = await storeNewTurn({ user: 'ann' })
       await createConversation(`conv_${tenant}`, 'ann')
       const broken = createRecallStore({
@@ -340,9 +340,9 @@ export function forgetContract(open: OpenEngine, encryption: RowEncryption): voi
         write: (queries, survives) =>
           engine.write([...queries, query('insert into nowhere values (1)')], survives),
       })
-      await expect(broken.forgetUser(tenant, 'ann', 1)).rejects.toThrow(/nowhere/)
+      await expect(broken.deleteUser(tenant, 'ann', 1)).rejects.toThrow(/nowhere/)
       const thread = { tenant, user: null, turnId: turn.id, nowMs: 1 }
-      await expect(broken.forgetThread(thread)).rejects.toThrow(/nowhere/)
+      await expect(broken.deleteThread(thread)).rejects.toThrow(/nowhere/)
       expect(await findRemaining(turn)).toEqual([turn])
       expect(
         await conversations.findConversation({ tenant, user: 'ann' }, `conv_${tenant}`),

@@ -1,6 +1,6 @@
 /**
- * Reads a client's message: `response.create` with the fields of a request. Fields that only make sense
- * over HTTP are rejected. All functions throw a GatewayError for invalid input.
+ * Reads a client's message: `response.create` with the fields of a request. Rejects fields that
+ * make sense only over HTTP. All functions throw a GatewayError for invalid input.
  */
 import { isObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
 import {
@@ -11,7 +11,7 @@ import {
 import { rejectDeepNesting } from '../../dialects/checks/reject-deep-nesting.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
-export function readFrame(text: string | null): JsonObject {
+export function readClientMessage(text: string | null): JsonObject {
   const json = text === null ? null : tryParseJson(text)
   rejectDeepNesting(json)
   if (isObject(json)) return json
@@ -22,16 +22,16 @@ export function readFrame(text: string | null): JsonObject {
 }
 
 /** Reads the optional `stream_id`, which all events of the answer repeat. */
-export function readStreamId(frame: JsonObject): string | null {
-  return readOptional(asString, frame['stream_id'], 'stream_id')
+export function readStreamId(message: JsonObject): string | null {
+  return readOptional(asString, message['stream_id'], 'stream_id')
 }
 
 /**
  * Converts the message to a body of `POST /v1/responses`. Clients of the protocol's beta (`isBeta`) may
  * send `stream: true` and `stream_options`, as Codex does.
  */
-export function readRequestBody(frame: JsonObject, isBeta: boolean): JsonObject {
-  const { type, stream_id: _streamId, stream, stream_options: options, ...fields } = frame
+export function readRequestBody(message: JsonObject, isBeta: boolean): JsonObject {
+  const { type, stream_id: _streamId, stream, stream_options: options, ...fields } = message
   if (type !== 'response.create') throw createUnknownTypeError(type)
   if (hasValue(stream) && !(isBeta && stream === true)) throw createHttpOnlyFieldError('stream')
   if (hasValue(options) && !isBeta) throw createHttpOnlyFieldError('stream_options')

@@ -1,0 +1,54 @@
+/**
+ * Resolves the capabilities of a target that decide how a prompt for it is built, e.g. which media the
+ * model can read.
+ */
+import type { CompactionSupport } from '../context/summaries/can-read-compaction.ts'
+import { cachePerObject } from '../core/caching/cache-per-object.ts'
+import type { MediaKind } from '../core/media/content-part-media.ts'
+import {
+  resolveMediaSupport,
+  type UpstreamMediaSupport,
+} from '../media/resolve-upstream-media-support.ts'
+import type { Provider } from '../providers/provider-interface.ts'
+import { PROVIDERS } from '../providers/registry.ts'
+import { requiresUnchangedReasoningPrefix } from '../providers/requires-unchanged-reasoning-prefix.ts'
+import type { UpstreamTarget } from './accounts-and-model-routing.ts'
+import { resolveMediaKinds } from './model-media-kinds.ts'
+
+export interface TargetCapabilities extends UpstreamTarget {
+  readonly provider: Provider
+  /** The kinds of media that the model can see, hear or read. */
+  readonly mediaKinds: ReadonlySet<MediaKind>
+  readonly mediaSupport: UpstreamMediaSupport
+  readonly compaction: CompactionSupport
+  /** The smallest threshold that the upstream's own compaction accepts; null if it has none. */
+  readonly minCompactionTokens: number | null
+  /** True if the wire has a field for the author of a message. */
+  readonly acceptsAuthorNames: boolean
+  /** True if the upstream accepts reasoning only after the same items that preceded it originally. */
+  readonly checksReasoningPrefix: boolean
+}
+
+/** Resolves the capabilities once for each target object, so once for each target of a request. */
+export const resolveTargetCapabilities = cachePerObject(
+  (target: UpstreamTarget): TargetCapabilities => {
+    const { account, model } = target
+    const provider = PROVIDERS[account.wire]
+    const minCompactionTokens = provider.getCompactionThreshold?.(account, model) ?? null
+    return {
+      account,
+      model,
+      provider,
+      mediaKinds: resolveMediaKinds(account, model),
+      mediaSupport: resolveMediaSupport(account),
+      compaction: {
+        wire: account.wire,
+        account: account.name,
+        compacts: minCompactionTokens !== null,
+      },
+      minCompactionTokens,
+      acceptsAuthorNames: provider.acceptsAuthorNames?.(account) ?? false,
+      checksReasoningPrefix: requiresUnchangedReasoningPrefix(account, provider, model),
+    }
+  },
+)
