@@ -14,7 +14,7 @@ import {
   indexRecordedOutputs,
   type RecordedOutput,
 } from './find-recorded-tool-outputs.ts'
-import { removeMessageMarkers } from './markers/split-message-and-markers.ts'
+import { removeMessageMarkers } from './markers/remove-message-markers.ts'
 import { matchTurnsToSegments } from './matching/match-turns-to-segments.ts'
 import { restoreSegment } from './merging/restore-segment.ts'
 import { createRecalledPiece, type RestoredPiece } from './merging/restored-piece.ts'

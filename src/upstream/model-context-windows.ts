@@ -47,7 +47,7 @@ const CONTEXT_WINDOWS: readonly (readonly [pattern: string, tokens: number])[] =
  * Returns the window of a model; null if it is unknown. Ignores a vendor prefix: `openai/gpt-5` →
  * `gpt-5`.
  */
-export function knownContextWindow(model: string): number | null {
+export function findKnownContextWindow(model: string): number | null {
   const name = model.slice(model.lastIndexOf('/') + 1)
   return CONTEXT_WINDOWS.find(([pattern]) => matchesModelPattern(pattern, name))?.[1] ?? null
 }

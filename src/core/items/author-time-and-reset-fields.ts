@@ -39,7 +39,7 @@ export function matchesAuthor({ id, name }: ItemAuthor, idOrName: string): boole
 }
 
 /** Returns seconds since 1970, or null if the client set no time. */
-export function sentAtOf(item: Item): number | null {
+export function readSendTime(item: Item): number | null {
   const sentAt = readGatewayField(item)?.['sent_at']
   return typeof sentAt === 'number' ? sentAt : null
 }

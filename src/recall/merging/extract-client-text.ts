@@ -7,7 +7,7 @@ import type { Item, Message, Part } from '../../core/item.ts'
 import { extractMarkers } from '../../core/markers/extract-turn-markers.ts'
 import { isEmptyAssistantMessage } from '../split-and-fingerprint-segments.ts'
 import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
-import { removeMessageMarkers } from '../markers/split-message-and-markers.ts'
+import { removeMessageMarkers } from '../markers/remove-message-markers.ts'
 
 export interface ClientSegmentText {
   readonly messages: readonly Message[]

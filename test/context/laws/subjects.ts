@@ -33,7 +33,7 @@ import { ITEM_WEIGHTS, sumWeights } from '../../../src/context/windows/item-weig
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { planTokenBudget } from '../../../src/context/windows/plan-token-budget.ts'
 import { findSummaryCut } from '../../../src/context/summaries/plan-and-parse-summary.ts'
-import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-consecutive-messages.ts'
+import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
 import { insertPolicyTexts } from '../../../src/context/insert-policy-texts.ts'
 import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
 import { dropExpiredReasoning } from '../../../src/context/reasoning/drop-expired-reasoning.ts'

@@ -6,7 +6,7 @@ import { resolvePolicy, type PolicyOverrides } from '../../../src/core/context-p
 import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
 import { dropBeforeReset } from '../../../src/context/windows/drop-before-reset.ts'
 import { hideAuthors } from '../../../src/context/speakers/hide-authors.ts'
-import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-consecutive-messages.ts'
+import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
 import {
   listAdditionTransforms,
   listTransforms,

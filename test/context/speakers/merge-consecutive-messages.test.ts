@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { readGatewayField } from '../../../src/core/items/author-time-and-reset-fields.ts'
-import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-consecutive-messages.ts'
+import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
 import { show, talk } from '../../support/talk.ts'
 import { ANN, authorField, withGatewayFields } from '../../support/authors.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { LOCK_LEASE_MS, lockConversation } from '../../../src/gateway/history/lock-conversation.ts'
 import type {
-  ConversationHold,
+  ConversationLockRequest,
   ConversationStore,
 } from '../../../src/store/conversations/conversation-store-interface.ts'
 import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
@@ -19,19 +19,20 @@ function recordCalls(
   const record = <Value>(
     verb: string,
     value: Value,
-    { by, untilMs }: Partial<ConversationHold>,
+    { by, untilMs }: Partial<ConversationLockRequest>,
   ) => {
     const until = untilMs === undefined ? '' : ` +${untilMs - Date.now()}`
     calls.push(`${verb} ${by}${until}`)
     return fails ? Promise.reject(new Error('away')) : Promise.resolve(value)
   }
   const conversations = {
-    lockConversation: (hold: ConversationHold) => {
+    lockConversation: (hold: ConversationLockRequest) => {
       calls.push(`hold ${hold.by}`)
       return Promise.resolve(result)
     },
-    renewLock: (hold: ConversationHold) => record('renew', true, hold),
-    unlockConversation: (hold: Partial<ConversationHold>) => record('let go', undefined, hold),
+    renewLock: (hold: ConversationLockRequest) => record('renew', true, hold),
+    unlockConversation: (hold: Partial<ConversationLockRequest>) =>
+      record('let go', undefined, hold),
   }
   const log = (_: string, event: string) => void logged.push(event)
   const ports = { conversations, nowMs: Date.now, log } as unknown as GatewayDependencies

@@ -8,7 +8,7 @@ import type { TokenUsage } from '../../../core/stream-event.ts'
 import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
 import type { Account } from '../../../providers/provider-interface.ts'
 import { matchesModelPattern } from '../../../upstream/accounts-and-model-routing.ts'
-import { knownContextWindow } from '../../../upstream/model-context-windows.ts'
+import { findKnownContextWindow } from '../../../upstream/model-context-windows.ts'
 import type { PreparedRequest, PlannedRequest } from '../planned-request.ts'
 
 /** Returns the corrected estimate for the complete body: instructions, tools and items. */
@@ -69,7 +69,7 @@ export function resolveModelWindow(
   model: string,
   policy: ContextPolicy,
 ): number | null {
-  return readConfiguredWindow(account, model, policy) ?? knownContextWindow(model)
+  return readConfiguredWindow(account, model, policy) ?? findKnownContextWindow(model)
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   resolveContextWindow,
 } from '../../../../src/gateway/prompt/size/estimate-tokens-and-window.ts'
 import { fitToWindow, fitsWindow } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
-import { knownContextWindow } from '../../../../src/upstream/model-context-windows.ts'
+import { findKnownContextWindow } from '../../../../src/upstream/model-context-windows.ts'
 import { startGateway, upstreams } from '../../../support/gateway.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -62,7 +62,7 @@ describe('the context window', () => {
     ['gemini-3.8-flash', 1_048_576],
     ['qwen3-32b', null],
   ])('is known from the built-in table: %s', (model, tokens) => {
-    expect(knownContextWindow(model)).toBe(tokens)
+    expect(findKnownContextWindow(model)).toBe(tokens)
   })
 
   test('comes from the policy, else the account, else the table', () => {

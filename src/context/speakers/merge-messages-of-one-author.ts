@@ -11,7 +11,7 @@ import { textOfPart } from '../../core/item.ts'
 import {
   authorOf,
   readGatewayField,
-  sentAtOf,
+  readSendTime,
   setGatewayField,
   type ItemAuthor,
 } from '../../core/items/author-time-and-reset-fields.ts'
@@ -74,7 +74,7 @@ function readMergeable(item: Item): MergeableMessage | null {
   if (role !== 'user' && role !== 'assistant') return null
   if (phase !== undefined || origin !== undefined || isPinnedByClient(item)) return null
   if (!isPlainText(content) || hasWireFields(item)) return null
-  const sentAt = sentAtOf(item)
+  const sentAt = readSendTime(item)
   return { message: item, author, day: sentAt === null ? null : Math.floor(sentAt / 86_400) }
 }
 
