@@ -6,7 +6,7 @@
  */
 import type { FoundRun } from '../store/background-runs/run-store-interface.ts'
 import { holdReplicaLease, type ReplicaLease } from './replica-lease.ts'
-import type { RunLog } from './event-log/run-log.ts'
+import type { RunLog } from './event-log/run-event-log.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export interface ActiveRuns {

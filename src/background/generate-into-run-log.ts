@@ -14,7 +14,7 @@ import type { NewTurn } from '../store/turns/turn-store-interface.ts'
 import type { GatewayDependencies, Ports } from '../gateway/dependencies-interface.ts'
 import { CANCELLED, endRunEarly, type RunConclusion } from './end-run-early.ts'
 import { getRunLeaseMs, type ActiveRunSlot } from './active-runs-and-lease.ts'
-import { createRunLog, type RunLog } from './event-log/run-log.ts'
+import { createRunLog, type RunLog } from './event-log/run-event-log.ts'
 
 export interface NewRun {
   readonly dialect: Dialect

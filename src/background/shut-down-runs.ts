@@ -7,7 +7,7 @@ import { endRunEarly } from './end-run-early.ts'
 import type { ProcessActiveRuns } from './active-runs-and-lease.ts'
 import { readRun } from './event-log/read-complete-run-log.ts'
 import { GATEWAY_STOPPED, canRestart } from './restart-or-fail-orphaned-run.ts'
-import type { RunLog } from './event-log/run-log.ts'
+import type { RunLog } from './event-log/run-event-log.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export async function shutDownRuns(

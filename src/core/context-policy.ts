@@ -3,7 +3,8 @@
  * is a preset whose fields can be overridden, in this order: by the setting for all models, for one
  * model, for an API key, for a conversation, and by the request.
  *
- * Null switches a rule off.
+ * Null switches a rule off. `turns` in this file are rounds: a user message and everything up to the
+ * next one.
  */
 import type { JsonObject } from './json/json.ts'
 
@@ -56,15 +57,18 @@ export interface ReasoningRules {
 }
 
 export interface MediaRules {
-  /** Media are shown in this many of the latest messages. */
+  /** Media of any kind are sent only in the latest N messages, with or without media; 10 → 6 to 10 messages. */
   readonly window: number | null
-  /** Images of this many turns before the current one stay; older ones are dropped once that saves cost. */
+  /**
+   * Images of the last N turns before the current one are always sent. Older ones are dropped when that
+   * costs less than keeping them.
+   */
   readonly keepTurns: number | null
   /** The cost of dropping older images is checked every so many turns, e.g. at turns 20, 40 and 60. */
   readonly step: number
-  /** Images are shown in this many of the latest messages that contain images. */
+  /** Images are sent only in the latest N of those messages that contain an image. */
   readonly imageMessages: number | null
-  /** Max images per request. */
+  /** Max number of images in one request, however many messages contain them. */
   readonly images: number | null
   /** `last` shows a repeated image only at its last position. */
   readonly repeated: 'last' | 'all'

@@ -1,7 +1,7 @@
 /** Folds the events of an answer into its outcome, which the store saves and a non-streamed answer is rendered from. */
 import type { Failure, AnswerFinishReason, StreamEvent, TokenUsage } from './stream-event.ts'
 import type { Item } from './item.ts'
-import { truncateFailure } from './text/truncate-failure.ts'
+import { truncateFailure } from './text/truncate-failure-for-stream.ts'
 
 export interface Outcome {
   /** Finished items in order. An item that a broken stream never ended is left out. */

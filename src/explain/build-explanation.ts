@@ -1,6 +1,6 @@
 /**
- * Builds the explanation of an upstream request from the bytes that are sent. It has two parts: what
- * happened to each item, which grows with the conversation, and everything else (`about`).
+ * Builds the explanation of an upstream request. It has two parts: `fates` describes what happened to
+ * each item and grows with the conversation; `about` describes the rest, e.g. sizes and the policy.
  */
 import type { Item } from '../core/item.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
@@ -43,7 +43,7 @@ export interface ExplanationSummary extends JsonObject {
   /** Numbers of items: from the client, from the history, sent. */
   readonly counts: JsonObject
   readonly sent: JsonObject & { readonly estimated_tokens: number }
-  /** Estimated size if nothing had been dropped or shortened. */
+  /** Estimated size of the request if no item had been dropped or shortened. */
   readonly fullReplay: JsonObject
   readonly parts: JsonObject
   /** Size of each memory layer in `parts.added`; absent without layers. */
@@ -59,7 +59,7 @@ export interface ExplanationSummary extends JsonObject {
    * versions.
    */
   readonly given?: ClientFieldDigests
-  /** Notes about the request rather than one item. */
+  /** Notes that concern the whole request and not one item. */
   readonly notes: readonly (Note & JsonObject)[]
 }
 
@@ -79,18 +79,21 @@ export interface RequestFacts extends JsonObject {
   readonly notes: ExplanationSummary['notes']
 }
 
-/** The content of a request, and the lists from which it was made. */
+/** The items and fields of a request, as the client wrote them and as they were sent. */
 export interface ExplanationInput {
   readonly items: readonly Item[]
-  /** Number of `items` from the history, and from the client. */
+  /** Number of `items` from the history. */
   readonly remembered: number
+  /** Number of `items` from the client's request. */
   readonly asked: number
   /** Number of items that the client wrote itself, before the gateway inserted any. */
   readonly given: number
   readonly sent: readonly Item[]
+  /** Index in `items` of each sent item; null for an inserted one. */
   readonly places: readonly (number | null)[]
-  /** The fields as they are sent, and as the client sent them. */
+  /** The fields as they are sent to the upstream. */
   readonly params: Pick<PromptParameters, 'instructions' | 'tools'>
+  /** The fields as the client wrote them. */
   readonly clientParams: Pick<PromptParameters, 'instructions' | 'tools'>
   readonly bytes: number
   /** Estimated tokens of the body, without the correction factor. */
@@ -217,8 +220,8 @@ function digestClientFields(params: ExplanationInput['clientParams']): ClientFie
 }
 
 /**
- * Adds the estimated size of what was dropped or shortened. Encoding the request a second time without
- * cuts would cost too much.
+ * Returns the estimated size of the request without any cuts: its size plus that of the dropped and
+ * shortened content. Encoding it a second time would be exact, but too slow.
  */
 function measureFullReplay(
   total: Size,

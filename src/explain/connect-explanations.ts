@@ -1,4 +1,4 @@
-/** Connects the explanations to the request path: the context header, and storing of sent requests. */
+/** Lists the functions that the gateway calls for explanations: one builds a header, one stores requests. */
 import type { AnswerHooks } from '../gateway/answer-hooks-interface.ts'
 import { buildContextResponseHeader } from './context-response-header.ts'
 import { storeSentRequests } from './store-sent-requests.ts'

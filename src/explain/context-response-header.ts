@@ -1,6 +1,7 @@
 /**
- * Builds the response header that summarizes an explanation in one line. Only for requests with
- * `x-backstory-explain: true`; a failure or a slow lookup never delays or fails the answer.
+ * Builds the value of the response header `x-backstory-context`, which summarizes an explanation, e.g.
+ * `policy=retain; items=12; sent=10; changed=1; added=0; dropped=2; tokens=5200; cached=4100`. Only
+ * requests with `x-backstory-explain: true` get it. A failure never fails the answer.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
@@ -13,9 +14,10 @@ import { predictCacheHit } from './render-explanation-json.ts'
 import { requestBodyText } from './store-sent-requests.ts'
 import type { AnswerHookPorts } from '../gateway/answer-hooks-interface.ts'
 
-/** With the value `true`, the answer has the header `x-backstory-context`. */
+/** Request header; its value `true` requests the header `x-backstory-context` in the response. */
 export const EXPLAIN_REQUEST_HEADER = 'x-backstory-explain'
 
+/** Returns null after a failure. `cached` is `unknown` if loading the previous request takes over 300 ms. */
 export async function buildContextResponseHeader(
   prepared: PreparedRequest,
   owner: Caller,

@@ -13,8 +13,8 @@ export interface PolicyLevel {
 }
 
 /**
- * Later levels win. A field that no level sets is attributed to the gateway, e.g. a tool that is not
- * offered because it would have nothing to read.
+ * Lists the fields that differ from the preset, and which level set each. If several did, the last
+ * counts; if none did, `gateway` (e.g. it withheld a tool that would have nothing to read).
  */
 export function describePolicy(
   policy: ContextPolicy,

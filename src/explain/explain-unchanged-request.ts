@@ -1,6 +1,6 @@
 /**
- * Explains requests that were forwarded exactly as the client wrote them. Such a request is stored as
- * its bytes only, and the disposition of each item is derived from them on demand.
+ * Explains requests that were forwarded exactly as the client wrote them. For such a request only the
+ * body is stored, and its explanation is built from the body when it is requested.
  */
 import type { ClientRequest } from '../core/client-request.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
@@ -31,7 +31,7 @@ function hasGatewayFields({ native }: Item): boolean {
   return native?.['backstory'] !== undefined
 }
 
-/** Returns null if the stored text cannot be parsed. */
+/** Builds the explanation from the stored body (`text`); null if the body cannot be parsed. */
 export function explainUnchangedRequest(facts: RequestFacts, text: string): Explanation | null {
   const body = tryParseJsonObject(text.replace(BYTE_ORDER_MARK, ''))
   const clientRequest = body === null ? null : parseBody(facts.api, body)
@@ -52,8 +52,8 @@ export function explainUnchangedRequest(facts: RequestFacts, text: string): Expl
 }
 
 /**
- * Returns null for a body that the present parser rejects, which may be stricter than the one that
- * accepted it.
+ * Parses a stored body; null if it is invalid. An older version of the gateway may have accepted a
+ * body that this version rejects.
  */
 function parseBody(api: RequestFacts['api'], body: JsonObject): ClientRequest | null {
   try {
@@ -64,5 +64,5 @@ function parseBody(api: RequestFacts['api'], body: JsonObject): ClientRequest | 
   }
 }
 
-/** Some clients send one. It is forwarded and is no part of the JSON. */
+/** Matches U+FEFF, which some clients send before the JSON, and which is forwarded with it. */
 const BYTE_ORDER_MARK = /^\ufeff/

@@ -1,7 +1,7 @@
 /**
- * Derives what happened to each item of the history and the request (sent, changed, dropped, moved),
- * and adds the items that the gateway inserted. Compares the lists before and after the transforms and
- * reads their notes.
+ * Derives the fate of each item of the history and the request (sent, changed, dropped, moved), and of
+ * each item that the gateway inserted (added). The fates follow from the lists before and after the
+ * transforms, and from their notes.
  */
 import { readChatOnlyFields } from '../core/items/chat-only-fields.ts'
 import type { Item } from '../core/item.ts'
@@ -22,7 +22,7 @@ export interface ItemDisposition {
   readonly fate: 'sent' | 'changed' | 'dropped' | 'moved' | 'added'
   /** Size as sent; for a dropped item its original size. */
   readonly bytes: number
-  /** Estimate without the correction factor. */
+  /** Estimated tokens, without the correction factor that is learned from the provider's counts. */
   readonly tokens: number
   /** Original size of a changed item. */
   readonly given_bytes?: number | undefined
@@ -35,14 +35,14 @@ export interface DispositionInput {
   readonly items: readonly Item[]
   /** Number of items from the history. */
   readonly remembered: number
-  /** Number of items from history and client; default: all. */
+  /** Number of items from history and client; the rest was generated in earlier tool rounds. Default: all. */
   readonly given?: number
   readonly sent: readonly Item[]
   /** Index in `items` of each sent item; null for an inserted one. */
   readonly places: readonly (number | null)[]
   readonly notes: readonly Note[]
   readonly weights?: ItemSizes
-  /** Wire of the upstream; it writes notes about what it cannot encode. */
+  /** Wire of the upstream, e.g. `responses`, which adds notes about items that it cannot encode. */
   readonly wire: string
 }
 
@@ -51,7 +51,8 @@ export function deriveItemDispositions(input: DispositionInput): readonly ItemDi
   const weights = input.weights ?? measureItems(input)
   const itemNotes = groupNotesByItem(notes)
   const additions = notes.filter(({ did, by, field }) => isAddition(did, by, field))
-  // Position of each item in `sent`, and the inserted items after each of them.
+  // `sentIndexes`: position of each item in `sent`. `addedAfter`: by an item's index, the positions of
+  // the inserted items after it.
   const sentIndexes = items.map(() => NOT_SENT)
   const addedAfter = new Map<number, number[]>()
   let last = -1
@@ -99,7 +100,7 @@ function isAddition(did: Note['did'], by: string | undefined, field: string | un
   return did === 'added' && !isRecall(by) && field === undefined
 }
 
-/** True for recall, which inserts recorded items before any transform; most of its notes have no `by`. */
+/** True if recall wrote the note: it restores recorded items before any transform, mostly without a `by`. */
 function isRecall(by: string | undefined): boolean {
   return by === undefined || by === 'recall'
 }
@@ -143,7 +144,10 @@ interface DispositionFields extends Pick<ItemDisposition, 'place' | 'from' | 'fa
   readonly notes: readonly Note[]
 }
 
-/** Always sets the same fields in the same order, which makes serializing a long list faster. */
+/**
+ * Builds the disposition of an item, always with the same fields in the same order: serializing a long
+ * list is then faster.
+ */
 function describeItem(
   item: Item,
   { size, givenBytes, notes, place, from, fate }: DispositionFields,

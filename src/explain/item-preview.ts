@@ -20,7 +20,7 @@ export function previewItem(item: Item): string {
 }
 
 const MAX_CHARS = 80
-/** Characters that are read of a text, enough for a line even if many are blanks. */
+/** Max characters of a text that are read: enough for a line of 80, even if many are blanks. */
 const READ_CHARS = 160
 
 function joinContent(content: readonly Part[]): string {
@@ -45,6 +45,7 @@ function reasoningText({ summary, content }: Extract<Item, { type: 'reasoning' }
   return words === '' ? '[sealed]' : words
 }
 
+/** Returns the beginning of a text in one line; a cut line ends with `…`. */
 export function previewText(text: string): string {
   const line = text.slice(0, READ_CHARS).replace(BLANKS, ' ').trim()
   if (line.length <= MAX_CHARS) return line
@@ -52,5 +53,5 @@ export function previewText(text: string): string {
   return `${line.slice(0, isHalf ? MAX_CHARS - 2 : MAX_CHARS - 1)}…`
 }
 
-/** Matches all blanks but single spaces, so that most texts are not changed. */
+/** Matches line breaks, tabs and repeated spaces, but no single space. */
 const BLANKS = /[^\S ]\s*| \s+/g

@@ -62,7 +62,7 @@ export function scaleSize({ bytes, tokens }: Size, factor: Size): Size {
   return { bytes: Math.floor(bytes * factor.bytes), tokens: Math.floor(tokens * factor.tokens) }
 }
 
-/** Returns at least 0: estimates need not add up. */
+/** Subtracts sizes; never below 0, because a part's estimate can be higher than the total's. */
 export function subtractSizes(one: Size, other: Size): Size {
   return {
     bytes: Math.max(0, one.bytes - other.bytes),

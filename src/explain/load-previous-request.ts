@@ -22,7 +22,7 @@ export async function loadPreviousRequest(
   return items.some(isModelItem) ? undefined : null
 }
 
-/** Loads the request of a tool round, or the last one of the answer. */
+/** Loads the request of one tool round of an answer; without `round`, the last request. */
 export async function loadSentRequest(
   turnId: string,
   { tenant, user }: Caller,

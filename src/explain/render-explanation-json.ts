@@ -1,6 +1,6 @@
 /**
- * Renders an explanation for its reader: every reason as a sentence, the part of the request that the
- * provider has probably cached, and the cause of the first difference.
+ * Renders an explanation as JSON for the API: each reason as a sentence, the number of tokens that the
+ * provider has probably cached, and the cause of the first difference to the previous request.
  */
 import { isObject, tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 import type { Note } from '../core/note.ts'
@@ -122,7 +122,7 @@ export function predictCacheHit(
   }
 }
 
-/** No provider caches a shorter prefix. */
+/** Min tokens of a cached prefix: no provider caches a shorter one. */
 const MIN_CACHED_TOKENS = 1024
 
 const NO_PREFIX = {
@@ -143,7 +143,7 @@ function isSameUpstream(before: JsonObject, now: JsonObject): boolean {
   return ['name', 'wire', 'model'].every((field) => before[field] === now[field])
 }
 
-/** Returns null for a stored request that cannot be read. */
+/** Decodes a stored request; null if it cannot be read. */
 export function decodeSentRequest({
   body,
   items,
@@ -161,10 +161,13 @@ export function decodeSentRequest({
   return explanation === null ? null : { ...explanation, body }
 }
 
-/** The dispositions of the next turn begin with the same text, so the store keeps only the difference. */
+/**
+ * Serializes dispositions for the store. The text of the next turn begins with the same dispositions,
+ * so the store saves only the difference.
+ */
 export function encodeDispositions(fates: readonly ItemDisposition[]): string {
   return JSON.stringify(fates)
 }
 
-/** Stored instead of dispositions if every item was sent unchanged. */
+/** Value that is stored instead of dispositions if every item was sent unchanged. */
 export const UNCHANGED_REQUEST = ''

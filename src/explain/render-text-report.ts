@@ -44,7 +44,7 @@ function renderHeader(explanation: JsonObject): readonly string[] {
   ]
 }
 
-/** Most answers have one round, which the report omits. */
+/** Renders the line `round  1 (0 to 2)`; no line if the answer has one round, as most have. */
 function renderRound(explanation: JsonObject): readonly string[] {
   const rounds = numberIn(explanation, 'rounds')
   if (rounds < 2) return []
@@ -109,7 +109,7 @@ function renderCache(explanation: JsonObject): readonly string[] {
   return [...withLabel('cache', `${unchanged}${textIn(cause, 'sentence')}${by}`), ...reportedUsage]
 }
 
-/** A removed value has no byte offset: `tools[0] is no longer there`. */
+/** Describes the first difference; a removed value has no byte offset: `tools[0] is no longer there`. */
 function describePosition(difference: JsonObject): string {
   const path = textIn(difference, 'path')
   return typeof difference['byte'] === 'number'
@@ -152,7 +152,7 @@ function renderItems(explanation: JsonObject): readonly string[] {
 
 type ReasonLetters = ReadonlyMap<string, { readonly letter: string; items: number }>
 
-/** Collects the distinct reasons, which the report lists once below the items, each under a letter. */
+/** Collects the distinct reasons and gives each a letter; the report lists them once, below the items. */
 function collectReasons(items: readonly JsonObject[]): ReasonLetters {
   const reasons = new Map<string, { readonly letter: string; items: number }>()
   for (const sentence of items.flatMap((item) => listIn(item, 'reasons').map(sentenceOf))) {
@@ -197,7 +197,7 @@ function speakerOf(item: JsonObject): string {
   return SPEAKERS[textIn(item, 'type')] ?? textIn(item, 'type')
 }
 
-/** Lists the notes about the request rather than one item. */
+/** Renders the notes that concern the whole request, or a field of it, and not one item. */
 function renderOtherNotes(explanation: JsonObject): readonly string[] {
   const notes = listIn(explanation, 'notes').filter(
     (note) => note['field'] !== undefined || note['at'] === undefined,

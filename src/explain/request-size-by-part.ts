@@ -24,19 +24,22 @@ export const SIZE_PARTS = [
   'overhead',
 ] as const
 
-/** `added`: notes, memory layers and summaries by the gateway. `overhead`: all the rest of the body. */
+/**
+ * Size of each part. `added` is text that the gateway inserted: notes, memory layers and summaries.
+ * `overhead` is the rest of the body.
+ */
 export type SizeByPart = Readonly<Record<(typeof SIZE_PARTS)[number], Size>>
 
 export interface RequestSizeInput {
   readonly items: readonly Item[]
   readonly weights: readonly Size[]
   readonly places: readonly (number | null)[]
-  /** Indexes of items that the wire cannot encode, so the body does not contain them. */
+  /** Indexes of dropped items. Some are still in `items`, because only the wire omitted them from the body. */
   readonly droppedPlaces: ReadonlySet<number | null>
   readonly params: Pick<PromptParameters, 'instructions' | 'tools'>
   /** Size of the complete body. */
   readonly total: Size
-  /** Factor for estimated tokens. */
+  /** Factor for token estimates, learned from the provider's counts, e.g. 1.2. */
   readonly correction: number
 }
 
@@ -66,7 +69,7 @@ export function measureRequestParts(input: RequestSizeInput): RequestSizes {
 }
 
 interface PartSums {
-  /** All parts without memory layers. */
+  /** Size of each part except `overhead`; memory layers are not included. */
   readonly sums: Readonly<Record<Exclude<keyof SizeByPart, 'overhead'>, Size>>
   readonly layerSums: Readonly<Record<string, Size>>
 }

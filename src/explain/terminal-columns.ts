@@ -1,5 +1,5 @@
 /**
- * Measures, pads, truncates and wraps text by terminal columns. A Chinese, Japanese or Korean
+ * Measures, pads, truncates and wraps text by its width in a terminal. A Chinese, Japanese or Korean
  * character takes 2 columns, e.g. 東京 takes 4.
  */
 export function countColumns(text: string): number {

@@ -1,5 +1,5 @@
 /** Lists all memory layers. */
-import { coreFactsLayer, matchingFactsLayer } from './facts/core-and-relevant-facts.ts'
+import { coreFactsLayer, matchingFactsLayer } from './facts/fact-layers.ts'
 import type { MemoryLayer } from './memory-layer-interface.ts'
 import { observationLayer } from './versioned-layers/observation-layer.ts'
 import { workingMemoryLayer } from './versioned-layers/working-memory-layer.ts'

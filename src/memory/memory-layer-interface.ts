@@ -43,8 +43,8 @@ export interface MemoryLayer {
 export type LayerBand = 'stable' | 'volatile'
 
 /**
- * Takes work that the answer does not wait for. Some hosts, e.g. Workers, stop pending work unless
- * it is registered.
+ * Registers work that the answer does not wait for. Some hosts, e.g. Workers, stop work that is not
+ * registered.
  */
 export type RunInBackground = (work: Promise<unknown>) => void
 

@@ -67,8 +67,8 @@ export function isSameCall(recorded: Item, clientItem: Item): boolean {
 }
 
 /**
- * Lists the keys of a hosted tool's item; two items that share a key are the same item. Clients may
- * return such an item with changed fields or without its id.
+ * Lists the keys of an item of a hosted tool, e.g. a web search that the upstream ran. Two items that
+ * share a key are the same item: clients may return it with changed fields or without its id.
  */
 export function listHostedItemKeys(item: Item): readonly string[] {
   if (item.type !== 'opaque') return []

@@ -1,8 +1,9 @@
 /**
- * Drops the items that a client sends again although it also names their history by id. For
- * example, some clients send the previous answer once more before the outputs of its calls.
+ * Drops items that a client sends again although the request names their history by id
+ * (`previous_response_id`). For example, some clients repeat the previous answer before the outputs
+ * of its calls.
  *
- * The repeated part ends with the last item of the history. Every later item is new, even with an
+ * The repeated items end with the last item of the history. Every later item is new, even with an
  * id that occurred before.
  */
 import { textOf, type Item } from '../core/item.ts'
@@ -35,8 +36,8 @@ export function dropRepeatedHistory(
 }
 
 /**
- * Searches backward from the item that matches closest to the end of the history, so that repeated
- * items keep their order.
+ * Returns the indexes of items that repeat the history, in its order. The search goes backward from
+ * the item that matches closest to the end of the history.
  */
 function findRepeatedItems(tail: readonly Item[], repeated: readonly Item[]): ReadonlySet<number> {
   const repeatedIndexes = new Set<number>()
@@ -88,7 +89,7 @@ interface ItemRange {
   readonly end: number
 }
 
-/** Returns a search for the last range before `end` that has one of the keys or the text. */
+/** Returns a search for the last items before an index that have one of the keys or, joined, the text. */
 function indexHistoryTail(tail: readonly Item[]) {
   const itemKeys = tail.map((item) =>
     item.type === 'message' && !isAssistantMessage(item) ? NO_KEYS : listItemKeys(item),
@@ -129,8 +130,8 @@ function indexHistoryTail(tail: readonly Item[]) {
 }
 
 /**
- * Limits the search for joined messages, which is quadratic. Beyond the limit, a repeated message
- * counts as new.
+ * Max comparisons in the search for joined messages, which is quadratic. Beyond the limit, a repeated
+ * message counts as new.
  */
 const MAX_COMPARISONS = 100_000
 const CHARS_PER_COMPARISON = 100

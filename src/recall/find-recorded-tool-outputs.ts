@@ -1,7 +1,7 @@
 /**
  * Finds the recorded output of a recorded tool call. The input of a turn contains the outputs of
- * its parent's calls. Call ids repeat in a conversation, so the search takes the turn and the call,
- * not only an id.
+ * its parent's calls. Call ids repeat in a conversation, so an output is found by the turn and the
+ * number of the call, not only by the id.
  */
 import type { Item } from '../core/item.ts'
 import { callEndOf, isCallOutput, type ToolCallEnd } from '../core/items/tool-call-pairs.ts'
@@ -20,14 +20,14 @@ export interface RecordedOutput {
 export type FindToolOutput = (turn: RecordedTurn, key: string, nth: number) => RecordedOutput | null
 
 /**
- * Takes the matched turns in the order of the client's list; the known turns between them are
- * searched as well.
+ * Returns a lookup for the outputs of all calls of the matched turns. `matchedTurns` are in the order
+ * of the client's list; the known turns between them are searched as well.
  */
 export function indexRecordedOutputs(
   matchedTurns: readonly RecordedTurn[],
   ancestry: TurnAncestry,
 ): FindToolOutput {
-  // Shortcut for conversations without tool outputs.
+  // Without any tool output, the search below would find nothing.
   if (!ancestry.allTurns.some(({ input }) => input.some(isCallOutput))) return () => null
   const matchedTurnSet = new Set(matchedTurns)
   const outputsByTurn = matchOutputsToCallers(matchedTurns, ancestry)
@@ -99,7 +99,7 @@ function matchOutputsToCallers(
   return outputsByTurn
 }
 
-/** Enters a turn (`callsToLeave` is `null`), or leaves it and removes its calls from the path. */
+/** One step of the walk: it enters a turn (`callsToLeave` is `null`) or leaves it with its calls. */
 interface WalkStep {
   readonly turn: RecordedTurn
   readonly callsToLeave: readonly string[] | null
@@ -118,8 +118,8 @@ function matchTurnOutputs(
 }
 
 /**
- * Lists the calls or the outputs with their number per key: the second one of `call_0` is named `1
- * function call_0`.
+ * Lists the calls or the outputs, each with a name that counts equal keys from 0: the second call
+ * with the id `call_0` is named `1 function call_0`.
  */
 function numberCallEnds(items: readonly Item[], side: ToolCallEnd['side']) {
   const counts = new Map<string, number>()

@@ -1,8 +1,8 @@
 /**
- * Restores in a client's list the items that the client omits, from the recorded turns that were
- * found. Segments without a certain turn stay as the client sent them.
+ * Restores the items that a client omits from its list, e.g. reasoning and tool calls, from the
+ * recorded turns. A segment whose turn is not certain stays as the client sent it.
  *
- * A list without changes is returned as the same object.
+ * If nothing changes, the same list object is returned.
  */
 import type { Item } from '../core/item.ts'
 import type { RecordedTurn } from '../core/items/recorded-turn.ts'
@@ -33,7 +33,7 @@ export interface RestoreOptions {
 }
 
 export interface RestoredHistory {
-  /** The same object as the client's list if nothing changed. */
+  /** The restored list; the client's list object if nothing changed. */
   readonly items: readonly Item[]
   /** `at` is an index in the new list; for a dropped item, the index where it would be. */
   readonly notes: readonly Note[]
@@ -48,8 +48,8 @@ export interface RestoredHistory {
 }
 
 /**
- * `chat` holds the segments of `items`; `omittedTurnIds` are stored turns that were not loaded
- * because there are too many.
+ * Returns the client's list with the omitted items. `chat` holds the segments of `items`;
+ * `omittedTurnIds` are stored turns that were not loaded because there are too many.
  */
 export function restoreForgottenItems(
   items: readonly Item[],
@@ -133,8 +133,8 @@ function findFirstTurnAfter(
 }
 
 /**
- * Finds which calls of a segment the client has an output for, and which outputs after it lack a
- * call.
+ * Finds the calls of a segment whose outputs the client sends, and the outputs after the segment
+ * whose calls the client omits.
  */
 function findClientOutputs(
   items: readonly Item[],
@@ -178,8 +178,8 @@ function removeSegmentMarkers(
 }
 
 /**
- * Adds a `marker-removed` note to the first message that has no other note, or notes for markers
- * whose turns were not found.
+ * Returns the pieces with notes about the segment's markers: one for each reason why a marker's turn
+ * was not found; else `marker-removed` at the first message, unless it has another note.
  */
 function addMarkerNotes(
   pieces: readonly RestoredPiece[],

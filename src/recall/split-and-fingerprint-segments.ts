@@ -3,9 +3,9 @@
  * lookup of their turns, and computes the fingerprint of the next answer.
  *
  * A fingerprint covers the segment's text and calls and all earlier segments, so the same text in
- * another branch has another fingerprint. Of the user's text it covers only the question: the last
- * line of the round's first message. Clients add text before it and suggestions after it for one
- * request only. Instructions are not covered.
+ * another branch has another fingerprint. Of a round's user messages, it covers only the question,
+ * i.e. the last line of the first message: clients add documents before that line and suggestions
+ * after that message for one request only. Instructions are not covered.
  */
 import { isGatewayToolItem } from '../core/items/gateway-tool-items.ts'
 import { isText, textOfPart, type Item, type Message, type Part } from '../core/item.ts'
@@ -38,7 +38,7 @@ export interface SegmentedHistory {
 export interface Segment {
   readonly start: number
   readonly end: number
-  /** The question of the segment's round as the fingerprint covers it; `''` if unknown. */
+  /** The last line of the question of the segment's round, normalized; `''` if unknown. */
   readonly questionLine: string
   /** The user messages since the last segment with text or calls. */
   readonly userMessages: readonly Item[]
@@ -142,7 +142,7 @@ export function fingerprintAnswer(
   })
 }
 
-/** Returns the question of these items, equal to `questionLine` of a segment after them. */
+/** Returns the last line of the latest question, the `questionLine` of a segment after these items. */
 export function findQuestionLine(items: readonly Item[]): string {
   let questionLine = ''
   let isRoundAnswered = true
@@ -155,7 +155,7 @@ export function findQuestionLine(items: readonly Item[]): string {
   return questionLine
 }
 
-/** True for an empty message, which clients keep of a failed answer. */
+/** True for an assistant message without text or other parts, which clients store for a failed answer. */
 export function isEmptyAssistantMessage(item: Item): boolean {
   return item.type === 'message' && item.role === 'assistant' && item.content.every(isBlank)
 }
@@ -229,7 +229,7 @@ function computeFingerprint({
   )
 }
 
-/** Returns the last non-blank line, normalized. */
+/** Returns the last non-blank line of a message, normalized; `''` if there is none. */
 function findLastLine(item: Item): string {
   if (item.type !== 'message') return ''
   for (const part of item.content.toReversed()) {

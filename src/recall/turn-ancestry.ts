@@ -1,4 +1,4 @@
-/** Indexes which turn descends from which, as far as the loaded turns show. */
+/** Indexes the loaded turns by id, and finds the ancestors and descendants of a turn among them. */
 import type { RecordedTurn } from '../core/items/recorded-turn.ts'
 
 export interface TurnAncestry {
@@ -8,7 +8,7 @@ export interface TurnAncestry {
   readonly findParent: (turn: RecordedTurn) => RecordedTurn | null
   /** Lists the parent first, then its parent, and so on. */
   readonly listAncestors: (turn: RecordedTurn) => Iterable<RecordedTurn>
-  /** Lists ancestors, nearest first, as long as each following turn has an empty input. */
+  /** Lists earlier turns of the same answer, nearest first: a turn with an empty input continues its parent. */
   readonly listAncestorsInAnswer: (turn: RecordedTurn) => Iterable<RecordedTurn>
   readonly isDescendant: (turn: RecordedTurn, ancestor: RecordedTurn) => boolean
   readonly findNearestAncestor: (

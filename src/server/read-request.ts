@@ -1,7 +1,7 @@
 /** Detects the client program of a parsed JSON body, and parses the body in its dialect. */
 import { detectClient } from './clients/detect-client.ts'
 import { readOptionalHeader } from './clients/read-optional-header.ts'
-import { looksLikeOpenWebUiRequest } from './clients/guess-open-webui.ts'
+import { looksLikeOpenWebUiRequest } from './clients/guess-open-webui-without-headers.ts'
 import { defaultToolStrictToFalse } from './clients/default-tool-strict-to-false.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
 import type { ClientRequest } from '../core/client-request.ts'

@@ -10,8 +10,8 @@ test.each(POLICY_NAMES)('%s resolves to its preset', (policy) => {
   expect(resolvePolicy([{ policy }])).toEqual(PRESETS[policy])
 })
 
-describe('several overrides', () => {
-  test('apply field by field, and the last one wins', () => {
+describe('policy overrides', () => {
+  test('apply field by field; the last override of a field counts', () => {
     const { window, outputs } = resolvePolicy([
       { window: { items: 40, turns: 10 } },
       { window: { turns: 20 }, outputs: { keepTurns: 3 } },
@@ -20,7 +20,7 @@ describe('several overrides', () => {
     expect(outputs).toEqual({ ...PRESETS.retain.outputs, keepTurns: 3 })
   })
 
-  test('reset the fields of a newly named preset and keep those that no preset defines', () => {
+  test('that name another preset reset all fields but those that no preset defines', () => {
     const policy = resolvePolicy([
       { policy: 'lean', window: { items: 40 }, speakers: { names: 'prefix' } },
       { policy: 'replay' },
@@ -31,13 +31,13 @@ describe('several overrides', () => {
     })
   })
 
-  test('remove a limit with null', () => {
+  test('remove a limit if they set it to null', () => {
     expect(
       resolvePolicy([{ window: { items: 40 } }, { window: { items: null } }]).window.items,
     ).toBe(null)
   })
 
-  test('add up their notes unless the mode is replace', () => {
+  test('join their lists of texts (`notes`), unless the mode is `replace`', () => {
     const note = (text: string) => ({ text, depth: 0, role: 'developer' as const })
     const operator = { notes: { entries: [note('operator')] } }
     const textsOf = (entries: readonly { text: string }[]) => entries.map(({ text }) => text)

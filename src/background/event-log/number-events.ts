@@ -11,7 +11,7 @@ import type { SseMessage } from '../../core/stream/stage.ts'
 import { OPENING_EVENT_TYPES } from './opening-events.ts'
 
 export interface EventNumbering {
-  /** Takes and returns complete events. */
+  /** Returns the events of the text with their numbers. The text must end with a complete event. */
   readonly push: (text: string | Uint8Array) => string
   /** Returns the number of the next event. */
   readonly next: () => number

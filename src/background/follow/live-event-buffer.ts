@@ -3,7 +3,7 @@
  * accumulate they are dropped, and the client reads them from the database instead.
  */
 import type { EventGroup } from '../../store/background-runs/run-store-interface.ts'
-import type { RunLogEnd, RunLog } from '../event-log/run-log.ts'
+import type { RunLogEnd, RunLog } from '../event-log/run-event-log.ts'
 
 export interface LiveEventBuffer {
   /** Number of the first event that is not dropped; all later ones are buffered or already taken. */

@@ -13,7 +13,7 @@ import {
   type RunLogPage,
 } from '../../store/background-runs/run-store-interface.ts'
 import { DONE_MESSAGE } from '../event-log/number-events.ts'
-import type { RunLog } from '../event-log/run-log.ts'
+import type { RunLog } from '../event-log/run-event-log.ts'
 import { isTurnUnfinished, isRunOrphaned } from '../is-run-unfinished-or-orphaned.ts'
 import { bufferLiveEvents, type LiveEventBuffer } from './live-event-buffer.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'

@@ -4,7 +4,7 @@
  */
 import type { Failure } from '../stream-event.ts'
 import type { JsonObject } from '../json/json.ts'
-import { truncateFailure } from '../text/truncate-failure.ts'
+import { truncateFailure } from '../text/truncate-failure-for-stream.ts'
 
 const CODES = {
   invalid_json: 400,
@@ -44,7 +44,7 @@ export class GatewayError extends Error {
   readonly failure: Failure
   readonly headers: Readonly<Record<string, string>>
 
-  /** Takes an error code, or a failure that an upstream has reported. */
+  /** Creates the error from an error code, or from a failure that an upstream has reported. */
   constructor(
     error: ErrorCode | Failure,
     message = typeof error === 'string' ? error : error.message,

@@ -6,6 +6,7 @@
  */
 import type { FunctionCallOutput, Item, Part } from '../item.ts'
 
+/** `house` is the stored word for gateway tools, also in codes such as `house-tool-offered`; another word would not match stored items. */
 const MARK = 'house'
 
 export function isGatewayToolItem({ native }: Item): boolean {

@@ -82,7 +82,8 @@ function measureDrops(before: string, text: string, end: number): Drops {
   if (isEnd || isStringEnd) {
     return { dropsBefore: breaksBefore === '' ? blanksBefore : breaksBefore.length, dropsAfter }
   }
-  // The marker begins a string in JSON.
+  // The marker opens a JSON string: text before it ends with a quote. Only the escaped line breaks
+  // after it are removed.
   if (breaksBefore === '' && isEscaped(breaksAfter) && /["'`]$/.test(textBefore)) {
     return { dropsBefore: 0, dropsAfter }
   }

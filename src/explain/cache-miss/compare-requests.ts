@@ -7,7 +7,9 @@ import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import { CACHE_CONTROL_FIELD, PROMPT_FIELDS } from './prompt-field-order.ts'
 
 export interface RequestComparison {
+  /** Size of the equal beginning in bytes. */
   readonly sameBytes: number
+  /** Size of the equal beginning in estimated tokens. */
   readonly sameTokens: number
   /** Position of the first difference; null if there is none. */
   readonly path: JsonPath | null
@@ -84,7 +86,7 @@ type Difference = Pick<RequestComparison, 'offset' | 'isGrown' | 'text'> & {
   readonly path: JsonPath
 }
 
-/** Finds the deepest value that differs. */
+/** Finds the first difference of two values, as deep in their fields and lists as possible. */
 function findDifference(before: Json, now: Json): Difference {
   const path: (string | number)[] = []
   let [old, current]: [Json | undefined, Json | undefined] = [before, now]

@@ -1,11 +1,11 @@
-/** Describes which decision made a request differ from the previous one, and who made it. */
+/** Describes the decision that made a request differ from the previous one, and who made it. */
 import type { DispositionNote } from '../item-dispositions.ts'
 
 export interface DifferenceCause {
   readonly who: 'nobody' | 'client' | 'gateway' | 'route'
   /** Index of the item that differs. */
   readonly place?: number | null
-  /** Name of the transform or wire. */
+  /** Name of the transform or wire that changed the request. */
   readonly by?: string
   readonly why?: string
   readonly sentence: string
@@ -30,7 +30,7 @@ export function causeFromNote(
 }
 
 /** Builds the cause for a note of the previous request that no longer applies. */
-export function causeFromEndedNote(
+export function causeFromMissingNote(
   note: OptionalNote,
   sentenceOf: DescribeNote,
   place?: number | null,

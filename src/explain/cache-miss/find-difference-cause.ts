@@ -59,7 +59,10 @@ const OTHER_INSTRUCTIONS: DifferenceCause = {
   sentence: 'The instructions differ from those of the previous request.',
 }
 
-/** The client's own bytes may differ from the wire's encoding of the same items. */
+/**
+ * Cause when only one of the two requests was forwarded byte for byte and the other was re-encoded,
+ * which can differ in bytes though not in content.
+ */
 const REENCODED: DifferenceCause = {
   who: 'gateway',
   why: 'written-anew',
@@ -71,7 +74,10 @@ function isSent({ fate }: ItemDisposition): boolean {
   return fate !== 'dropped'
 }
 
-/** Finds an edited item by its preview, because an edit of equal length shows only in the body. */
+/**
+ * Finds an item that the client edited, by its preview: if the edit did not change the item's size, only
+ * the body shows it.
+ */
 function findEditedItem(
   { text }: RequestComparison,
   sent: readonly ItemDisposition[],

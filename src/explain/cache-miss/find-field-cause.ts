@@ -1,9 +1,9 @@
-/** Finds differences between two requests outside their items: tools, and notes about request fields. */
+/** Finds the cause of a difference that is not in an item: in the tools or in another request field. */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
 import {
   causeFromNote,
-  causeFromEndedNote,
+  causeFromMissingNote,
   type DifferenceCause,
   type DescribeNote,
 } from './difference-cause.ts'
@@ -20,7 +20,7 @@ export interface ComparedRequest extends Pick<Explanation, 'fates'> {
 export interface RequestPair {
   readonly before: ComparedRequest
   readonly now: ComparedRequest
-  /** Wire that encodes the requests. Its notes follow from decisions of others. */
+  /** Wire that encodes the requests. Its notes only follow from decisions of the client or a transform. */
   readonly wire: string
   readonly sentenceOf: DescribeNote
 }
@@ -42,7 +42,7 @@ const OTHER_TOOLS: DifferenceCause = {
   sentence: 'The tools differ from those of the previous request.',
 }
 
-/** Checks the client's tools first, because other differences follow from them. */
+/** Finds the cause of a difference in tools: the client first, because other differences follow from its tools. */
 export function findToolCause(pair: RequestPair): DifferenceCause | null {
   const { before, now, sentenceOf } = pair
   if (differsInClientField('tools', pair)) return OTHER_TOOLS
@@ -67,11 +67,11 @@ export function findFieldCause(
   const ended = oldNotes.filter((note) => !newNotes.some((other) => isSameNote(note, other)))
   return (
     causeFromNote(selectMainNote(started, wire), sentenceOf) ??
-    causeFromEndedNote(selectMainNote(ended, wire), sentenceOf)
+    causeFromMissingNote(selectMainNote(ended, wire), sentenceOf)
   )
 }
 
-/** Prefers notes of transforms, because the notes of a wire follow from them. */
+/** Returns the first note of a transform; else the first of the wire, whose notes follow from the others. */
 function selectMainNote(notes: readonly Note[], wire: string): Note | undefined {
   return notes.find(({ by }) => by !== wire) ?? notes[0]
 }

@@ -1,7 +1,7 @@
-/** Finds the first item that was sent differently than in the previous request, and the decision behind it. */
+/** Finds the first item that was sent differently than in the previous request, and the reason. */
 import {
   causeFromNote,
-  causeFromEndedNote,
+  causeFromMissingNote,
   type DifferenceCause,
   type DescribeNote,
 } from './difference-cause.ts'
@@ -9,8 +9,8 @@ import type { RequestPair } from './find-field-cause.ts'
 import type { ItemDisposition, DispositionNote } from '../item-dispositions.ts'
 
 /**
- * Takes the sent items of the previous and of this request. Returns null if all items of the previous
- * request are sent again unchanged.
+ * Returns the cause of the first difference between the sent items of the previous request (`oldItems`)
+ * and of this one; null if all items of the previous request are sent again unchanged.
  */
 export function findItemCause(
   oldItems: readonly ItemDisposition[],
@@ -36,7 +36,7 @@ export function findItemCause(
   )
 }
 
-/** Describes an item without its index, because a dropped item shifts all that follow. */
+/** Returns a text that is equal for equal items. It omits the index, which a dropped item shifts. */
 function describeSentItem(fate: ItemDisposition, wire: string): string {
   const { type, role, author, preview, bytes, notes = [] } = fate
   const wireNotes = notes
@@ -61,7 +61,7 @@ function givenBytes({ fate, bytes, given_bytes: given }: ItemDisposition): numbe
   return given ?? (fate === 'changed' ? null : bytes)
 }
 
-/** Finds the note that one of two versions of an item has and the other lacks. */
+/** Finds the note that explains why an item was sent differently: only one of its two versions has it. */
 function findChangeCause(
   previous: ItemDisposition,
   current: ItemDisposition,
@@ -74,8 +74,8 @@ function findChangeCause(
   const ended = oldNotes.filter(({ why }) => !newNotes.some((note) => note.why === why))
   return (
     causeFromNote(selectNote(started, wire), sentenceOf, place) ??
-    causeFromEndedNote(selectNote(ended, wire), sentenceOf, place) ??
-    // The same transform may have shortened the item further.
+    causeFromMissingNote(selectNote(ended, wire), sentenceOf, place) ??
+    // No note is new or gone, but the same transform may have shortened the item more than before.
     causeFromNote(selectNote(newNotes, wire), sentenceOf, place)
   )
 }
@@ -97,7 +97,9 @@ function findAddedItemCause(
   }
   const replacement =
     current !== null && isBySameTransform(current) ? current.notes?.at(-1) : undefined
-  return causeFromNote(replacement, sentenceOf, null) ?? causeFromEndedNote(note, sentenceOf, null)
+  return (
+    causeFromNote(replacement, sentenceOf, null) ?? causeFromMissingNote(note, sentenceOf, null)
+  )
 }
 
 /** Finds the reason for dropping an item that the previous request had. */
@@ -131,7 +133,7 @@ function findNewItemCause(
   const droppedBefore = before.find(
     (fate) => fate.fate === 'dropped' && fate.place === place && isSameItem(fate, current),
   )
-  return causeFromEndedNote(selectNote(droppedBefore?.notes ?? [], wire), sentenceOf, place)
+  return causeFromMissingNote(selectNote(droppedBefore?.notes ?? [], wire), sentenceOf, place)
 }
 
 function findClientCause(
@@ -158,7 +160,7 @@ function createChangedCause(place: number | null): DifferenceCause {
   return { who: 'client', place, sentence: `The client changed ${subject}.` }
 }
 
-/** Prefers drops to changes, and notes of transforms to notes of the wire. */
+/** Selects the note that explains an item: drops before changes, notes of transforms before the wire's. */
 function selectNote(notes: readonly DispositionNote[], wire: string): DispositionNote | null {
   const decisions = notes.filter(({ by }) => by !== wire)
   const candidates = decisions.length > 0 ? decisions : notes

@@ -4,7 +4,7 @@
  */
 import type { JsonPath } from './compare-requests.ts'
 
-/** Returns null if the path does not exist, e.g. `['input', 3]` in a list of 3 items. */
+/** Returns the byte offset; null if the path does not exist, e.g. `['input', 3]` in a list of 3 items. */
 export function findJsonByteOffset(json: string, path: JsonPath, offset: number): number | null {
   let index = skipBlanks(json, 0)
   for (const step of path) {

@@ -17,7 +17,7 @@ export const PROMPT_FIELDS = [
 export const INSTRUCTION_FIELDS = ['systemInstruction', 'system', 'instructions'] as const
 
 /**
- * Marks the end of a cached prefix. Ignored: it moves from turn to turn while the marked content stays
- * the same.
+ * Field that marks the end of a cached prefix. The comparison ignores it, because it moves from turn to
+ * turn while the marked content stays the same.
  */
 export const CACHE_CONTROL_FIELD = 'cache_control'

@@ -2,7 +2,7 @@
 import type { Transform } from '../../context/transform-interface.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { correctMediaTypes } from '../../media/transforms/correct-or-hide-mislabeled-media.ts'
-import { hideMediaOverLimit } from '../../media/transforms/hide-media-over-limit.ts'
+import { hideMediaOverLimit } from '../../media/transforms/hide-media-over-size-limit.ts'
 import type { LoadedMedia } from '../../media/loading/load-result-types.ts'
 import type { UpstreamMediaSupport } from '../../media/resolve-upstream-media-support.ts'
 import { blockPrivateUrls } from '../../media/transforms/block-private-urls.ts'

@@ -1,7 +1,7 @@
 /** Rejects a request whose latest question has media larger than the upstream accepts. */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { UpstreamMediaSupport } from '../../media/resolve-upstream-media-support.ts'
-import { findOversizedMedia } from '../../media/transforms/hide-media-over-limit.ts'
+import { findOversizedMedia } from '../../media/transforms/hide-media-over-size-limit.ts'
 import type { PlannedRequest } from './planned-request.ts'
 import { itemListField, itemParamPath } from './request-item-path.ts'
 

@@ -93,7 +93,7 @@ function weighTerm(term: string): number {
 
 const SHORT_LATIN_WORD = /^\p{Script=Latin}{1,3}$/u
 
-/** Halves every 60 days after the last use; always 1 for core facts. */
+/** Returns the recency score, 0 to 1: it halves every 60 days without use; core facts always have 1. */
 export function scoreRecency(
   { importance, usedAtMs }: Pick<StoredFact, 'importance' | 'usedAtMs'>,
   nowMs: number,

@@ -44,9 +44,9 @@ const MAX_INPUT_CHARS = 24_000
 const MAX_CONVERSATIONS = 32
 
 interface ObservationState {
-  /** Oldest first. */
+  /** The observations, oldest first. */
   readonly points: readonly string[]
-  /** Per conversation, the number of tokens that were observed; the latest conversation is last. */
+  /** Number of observed tokens of each conversation; the latest conversation is last. */
   readonly seen: readonly (readonly [conversationName: string, tokens: number])[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds reasons not to trust a marker whose turn has other text than the segment: the turn has
- * another question, its text cannot have become the segment's text, or another turn fits better.
+ * Finds reasons not to trust a marker whose turn has other text than the segment: the turn answers
+ * another question, the segment's text cannot be an edit of its text, or another turn fits better.
  */
 import { isModelItem } from '../../core/items/is-model-item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -17,8 +17,8 @@ import {
 import { CONTAINED_MATCH } from './text-match-score.ts'
 
 /**
- * True if a marker must not be trusted although `isTextAbsentAt` is false, i.e. the segment's text
- * may be an edit of the turn's text.
+ * True if a marker must not be trusted although the segment's text may be an edit of the turn's text
+ * (`isTextAbsentAt` is false).
  */
 export function isContradicted(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
   const [textScore, rank] = [context.scoreText(turn, index), rankTurnAt(context, turn, index)]
@@ -50,7 +50,7 @@ function hasRivalTurn(
   isRival: (other: RecordedTurn) => boolean,
 ): boolean {
   const { ancestry, allAttachedTurns } = context
-  // If both turns are in another branch, that does not decide between them.
+  // If both turns are in another branch than the segment, the branch does not decide between them.
   const isTurnInOtherBranch = isInOtherBranch(context, turn, index)
   return ancestry.allTurns.some(
     (other) =>
@@ -84,8 +84,8 @@ export function isTextAbsentAt(context: MarkerContext, turn: RecordedTurn, index
 }
 
 /**
- * True if neither the question nor the tool outputs connect the turn with the segment. Edited text
- * cannot be recognized by itself.
+ * True if neither the question nor the tool outputs connect the turn with the segment. Without such
+ * a connection, edited text cannot be recognized.
  */
 function lacksQuestionAt(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
   const { questionLocator } = context
@@ -100,8 +100,8 @@ function lacksQuestionAt(context: MarkerContext, turn: RecordedTurn, index: numb
 
 function hasQuestionOnlyAt(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
   if (lacksQuestionAt(context, turn, index)) return false
-  // A turn without text is invisible, so the user may have asked again: then the segment's last
-  // user message is not in the turn's input.
+  // The user does not see a turn without text and may ask again. The segment's last user message is
+  // then not in the turn's input.
   const lastUserMessage = context.segments[index]?.lastUserMessage ?? null
   if (lastUserMessage !== null && !includesLastQuestion(turn.input, lastUserMessage)) return false
   return !context.segments.some(
@@ -110,7 +110,8 @@ function hasQuestionOnlyAt(context: MarkerContext, turn: RecordedTurn, index: nu
 }
 
 /**
- * True if the nearest certain turn before or after the segment is in another branch than this turn.
+ * True if the turn is in another branch of the conversation than the segment: the turn does not descend
+ * from the certain turn before the segment, or the certain turn after the segment not from this turn.
  */
 function isInOtherBranch(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
   const { ancestry } = context
@@ -132,6 +133,10 @@ function continuesTurn(ancestry: TurnAncestry, turn: RecordedTurn, other: Record
   return false
 }
 
+/**
+ * True if `turn` certainly does not continue `other`: all its ancestors back to the start of the
+ * conversation are known, and `other` is not among them or in their inputs.
+ */
 export function isUnrelatedTurn(
   ancestry: TurnAncestry,
   turn: RecordedTurn,

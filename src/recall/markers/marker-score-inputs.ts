@@ -1,11 +1,11 @@
 /**
- * Collects what the scoring of markers needs: the text and the question of each segment, and the
- * turns whose segments are certain.
+ * Prepares the scoring of markers: reads the text and the question of each segment, and the turns
+ * whose segments are certain.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { createQuestionLocator, type QuestionLocator } from '../matching/locate-turn-question.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
-import { shareQuestion } from '../matching/turns-answer-same-question.ts'
+import { haveSameQuestion } from '../matching/turns-answer-same-question.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
 import {
   EXACT_MATCH,
@@ -18,9 +18,9 @@ import {
 export interface MarkedSegments {
   readonly segments: readonly Segment[]
   readonly ancestry: TurnAncestry
-  /** Per segment, the turns that are already assigned to it. */
+  /** One list per segment: the turns that are already assigned to it. */
   readonly attachedTurns: readonly (readonly RecordedTurn[])[]
-  /** Per segment without assigned turns, the turns that its markers name, each once. */
+  /** One list per segment: the turns that its markers name, each once; empty if turns are assigned. */
   readonly namedTurns: readonly (readonly RecordedTurn[])[]
   /** True if at least one marker is known to be in a wrong segment. */
   readonly hasMovedMarker: boolean
@@ -30,22 +30,22 @@ export interface MarkerContext extends MarkedSegments {
   readonly textMatcher: TextMatcher
   readonly questionLocator: QuestionLocator
   readonly scoreText: (turn: RecordedTurn, index: number) => TextMatchScore
-  /** Per segment, its assigned turns and the turns that its markers name. */
+  /** One set per segment: its assigned turns and the turns that its markers name. */
   readonly turnsOrMarkersAt: readonly ReadonlySet<RecordedTurn>[]
   /** All turns that are assigned to any segment. */
   readonly allAttachedTurns: ReadonlySet<RecordedTurn>
   /** Turns whose text is not contained in the segment with their marker. */
   readonly turnsWithoutText: ReadonlySet<RecordedTurn>
   /**
-   * Per segment, the number of characters that none of its turns contains; 0 if the turns are
-   * assigned.
+   * One number per segment: the characters of its text that are in no turn that its markers name;
+   * 0 if turns are already assigned.
    */
   readonly unexplainedChars: readonly number[]
   /** Indexes of the segments with `unexplainedChars` above 0. */
   readonly unexplainedSegments: readonly number[]
   /**
-   * Per segment, the nearest earlier and later segment whose turn is assigned or has exactly the
-   * segment's text.
+   * For each segment, the last certain turn before it and the first one after it. A turn is certain
+   * if it is assigned, or if its marker is in a segment with exactly its text.
    */
   readonly certainBefore: readonly (CertainTurn | null)[]
   readonly certainAfter: readonly (CertainTurn | null)[]
@@ -80,7 +80,7 @@ export function createMarkerContext(input: MarkedSegments): MarkerContext {
     const contained = containedTurns[index] ?? []
     return (
       contained.map(textMatcher.getTurnText).join('') === textMatcher.getSegmentText(index) &&
-      shareQuestion(contained, ancestry)
+      haveSameQuestion(contained, ancestry)
     )
   })
   const scoreText = (turn: RecordedTurn, index: number): TextMatchScore => {
@@ -121,9 +121,7 @@ export function createMarkerContext(input: MarkedSegments): MarkerContext {
   }
 }
 
-/**
- * Limits the cost: each search reads the text of all segments. Users do not edit that many answers.
- */
+/** Max turns that are searched in all segments. Each search is slow: it reads the text of every segment. */
 export const MAX_MARKER_SEARCHES = 200
 
 /** Returns for each index the last turn before it. */
@@ -136,6 +134,7 @@ function findLastBefore(turns: readonly (CertainTurn | null)[]): readonly (Certa
   })
 }
 
+/** Returns 0 to 7: 4 if the segment answers the turn's question, plus the text score (0 to 3). */
 export function rankTurnAt(context: MarkerContext, turn: RecordedTurn, index: number): number {
   return (isQuestionAt(context, turn, index) ? QUESTION_RANK : 0) + context.scoreText(turn, index)
 }

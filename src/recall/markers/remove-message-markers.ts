@@ -2,7 +2,7 @@
 import type { Message, Part } from '../../core/item.ts'
 import { extractMarkers } from '../../core/markers/extract-turn-markers.ts'
 
-/** Applies `edit` to each text after its markers are removed. */
+/** Returns the message without markers. `edit` can change each text further. */
 export function removeMessageMarkers(
   message: Message,
   edit: (text: string) => string = (text) => text,

@@ -1,7 +1,7 @@
 /**
- * Scores each marker of a client's list: how well the turn fits the segment with its marker, and
- * how well it fits other segments. The question counts more than the text, because users edit text
- * more often.
+ * Scores each marker in a client's list: how well the marker's turn fits the segment that contains
+ * the marker, and how well it fits other segments. The question counts more than the text, because
+ * users edit text more often.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import {
@@ -25,11 +25,11 @@ export interface MarkerScore {
   /** Sum of the question (0 or 4) and the text score (0 to 3). */
   readonly rank: number
   /**
-   * The highest rank in a segment that has no marker and text that no turn explains; -1 if there is
-   * none.
+   * The turn's highest rank in a segment with text that has no known marker and no assigned turn; -1 if
+   * there is no such segment.
    */
   readonly unmarkedSegmentRank: number
-  /** The highest rank in any other segment; -1 if there is none. */
+  /** The turn's highest rank in any other segment that was searched; -1 if there is none. */
   readonly otherSegmentRank: number
   /** True if the turn fits another segment better, or two segments with its marker equally well. */
   readonly isDisplaced: boolean
@@ -39,7 +39,11 @@ export interface MarkerScore {
   readonly isTextAbsent: boolean
 }
 
-/** `hasMovedMarker` is also true if a score shows that a marker was moved or copied. */
+/**
+ * Returns a score for each turn that a marker names. `hasMovedMarker` is true if the input has it, or
+ * if the scores show a copied marker (one turn is named in two segments) or a moved one
+ * (`isDisplaced`).
+ */
 export function scoreMarkers(input: MarkedSegments): {
   readonly scores: readonly MarkerScore[]
   readonly hasMovedMarker: boolean
@@ -138,7 +142,7 @@ function findRivalSegments(
   ]
 }
 
-/** Limits the search: a turn comes after its ancestors and before its descendants. */
+/** Returns the first and the last segment to search: after the turn's ancestors, before its descendants. */
 function findPossibleRange(
   context: MarkerContext,
   turn: RecordedTurn,

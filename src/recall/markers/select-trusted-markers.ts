@@ -3,8 +3,8 @@
  * identifies. Users move, copy and paste text together with its markers, so a marker counts only if
  * these rules hold:
  *
- * - The turn's question and text fit the segment at least as well as any other segment that no turn
- *   explains.
+ * - The turn's question and text fit the segment at least as well as any other segment whose text is
+ *   of no known turn.
  * - Edited text counts only if no other turn can be its origin.
  * - If one marker was moved, every other turn must fit its segment better than any other segment.
  *
@@ -19,7 +19,7 @@ import { scoreMarkers, type MarkerScore } from './score-markers.ts'
 import { EXACT_MATCH, CONTAINED_MATCH } from './text-match-score.ts'
 
 export interface TrustedMarkers {
-  /** Per segment, the turns whose markers are trusted. Each turn is in one segment at most. */
+  /** One list per segment: the turns whose markers are trusted. Each turn is in one segment at most. */
   readonly turnsBySegment: readonly (readonly RecordedTurn[])[]
   /** The other turns that markers name. */
   readonly untrustedTurns: ReadonlySet<RecordedTurn>
@@ -63,7 +63,10 @@ function mapTurnsToSegments(
   return new Map(scores.filter(isAccepted).map(({ turn, segmentIndex }) => [turn, segmentIndex]))
 }
 
-/** The rule as long as no marker is known to be moved. */
+/**
+ * True if the turn fits its segment better than any segment without markers; if the text is equal, at
+ * least as well. Applies as long as no marker is known to be moved.
+ */
 function isBestUnmarked(score: MarkerScore): boolean {
   const { rank, textScore, unmarkedSegmentRank } = score
   if (!isNotRejected(score)) return false

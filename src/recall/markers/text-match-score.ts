@@ -10,8 +10,8 @@ import { removeThinkBlocks } from '../text/remove-think-blocks.ts'
 import { appendToGroup } from '../append-to-group.ts'
 
 /**
- * 0: nothing in common; 1: a part of the turn's text; 2: the segment contains all of it; 3: both
- * texts are equal.
+ * Degree to which a segment has a turn's text. 0: nothing in common; 1: a part of the turn's text;
+ * 2: all of it and more; 3: both texts are equal.
  */
 export type TextMatchScore = 0 | 1 | 2 | 3
 

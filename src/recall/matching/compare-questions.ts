@@ -1,8 +1,7 @@
 /**
- * Compares the user messages before a segment with the user messages in the input of a recorded
- * turn. A fingerprint covers only the last line of a question, because clients put retrieved
- * documents before it for one request. This comparison covers the complete text: one text must
- * contain the other, and both must have the same media.
+ * Compares the user messages before a segment with those in the input of a recorded turn. One text
+ * must contain the other, because clients put retrieved documents before a question for one request
+ * only, and both messages must have the same media. A fingerprint covers only the last line.
  */
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
 import { fingerprintMedia } from '../../core/media/media-fingerprint.ts'
@@ -64,7 +63,7 @@ function isSameMessage(recorded: Item, sent: Item): boolean {
   return fingerprintAllMedia(recorded) === fingerprintAllMedia(sent)
 }
 
-/** Shortcut for unchanged messages, the usual case: normalizing the text is slower. */
+/** True if all texts are equal as they are; checked first, because normalizing is slow and rarely needed. */
 function hasIdenticalText(recorded: readonly Part[], sent: readonly Part[]): boolean {
   return (
     recorded.length === sent.length &&

@@ -1,7 +1,6 @@
 /**
- * Finds the recorded turns that may have made a tool call of the client's list. Some providers
- * count call ids from 0 in every answer (`call_0`), so the name and the arguments must be equal,
- * too.
+ * Finds the recorded turns that may have made a tool call in the client's list. The name and the
+ * arguments must be equal, not only the id: some providers count ids from 0 in every answer (`call_0`).
  */
 import type { Item } from '../../core/item.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
@@ -12,7 +11,7 @@ import type { Segment } from '../split-and-fingerprint-segments.ts'
 import { isSameCall } from '../compare-items.ts'
 import { appendToGroup } from '../append-to-group.ts'
 
-/** Takes any item of the segment; items other than tool calls have no calling turn. */
+/** Returns the turns that may have made the call; none if the item is no tool call. */
 export type FindCallingTurns = (call: Item, segment: Segment) => readonly RecordedTurn[]
 
 export function indexCallingTurns(turns: readonly RecordedTurn[]): FindCallingTurns {

@@ -16,7 +16,7 @@ export function findLastContinuation(
   return turns.find(isLast) ?? null
 }
 
-/** Returns the turn that all others continue. */
+/** Returns the turn that all others continue; `null` if they are not of one answer. */
 export function findFirstContinuation(
   turns: readonly RecordedTurn[],
   ancestry: TurnAncestry,

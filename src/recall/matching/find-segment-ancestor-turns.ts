@@ -1,8 +1,8 @@
 /**
- * Finds the earlier turns of an answer that a segment's first turn continues without new input. A
- * parent counts only if the segment contains its text, because the stored parent is of another
- * segment if the continued turn was not stored. A continued answer that the turn's input contains
- * counts without its text if a marker names it.
+ * Finds the earlier turns of an answer that a segment's first turn continues without new input. The
+ * segment must contain the text of such a turn, or its marker, if that is trusted or the first turn's
+ * input ends with the turn's answer. Without this check, the stored parent could belong to another
+ * segment, because the turn that is really continued may not be stored.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
@@ -11,8 +11,8 @@ import type { Segment } from '../split-and-fingerprint-segments.ts'
 import { endsWithAnswer, extractContinuedAnswer } from './extract-continued-answer.ts'
 
 /**
- * Takes the turns of the segment, the turns that are assigned to any segment, and the turns whose
- * markers are not trusted. Returns the continued turns, oldest first.
+ * Returns the continued turns, oldest first. `segmentTurns` are the turns of the segment,
+ * `assignedTurns` those of any segment, `untrustedTurns` those whose markers are not trusted.
  */
 export function findContinuedTurns(
   segmentTurns: readonly RecordedTurn[],
@@ -39,7 +39,7 @@ export function findContinuedTurns(
     if (continuedTurns.includes(previousTurn)) break
     continuedTurns.unshift(previousTurn)
   }
-  // Shortcut for the usual case, because normalizing all text of a segment is slow.
+  // Most turns continue no other; return before normalizing the segment's text, which is slow.
   if (continuedTurns.length === 0) return continuedTurns
   const hasTrustedMarker = (turn: RecordedTurn) =>
     markerTurnIds.includes(turn.id) && !untrustedTurns.has(turn)

@@ -1,7 +1,7 @@
 /**
- * Locates the segments that may answer the question of a recorded turn. Questions repeat and users
- * edit them, so tool outputs decide first: if the client still has the outputs of the turn's input,
- * the turn is at the segment after them. Call ids repeat, too, so outputs with equal text are
+ * Locates the segments that may answer the question of a recorded turn. Users repeat and edit
+ * questions, so tool outputs decide first: if the client still has the outputs of the turn's input,
+ * the turn belongs to the segment after them. Call ids repeat, too, so outputs with equal text are
  * preferred.
  */
 import { isToolOutput, textOf, type Item } from '../../core/item.ts'
@@ -16,7 +16,7 @@ import {
 import { includesNextQuestion } from './compare-questions.ts'
 
 export interface QuestionLocator {
-  /** Returns `''` if the question is unknown. */
+  /** Returns the last line of the turn's question; `''` if it is unknown. */
   readonly findTurnQuestion: (turn: RecordedTurn) => string
   readonly isAskedAt: (turn: RecordedTurn, index: number) => boolean
   /** True if tool outputs of the turn's input come directly before the segment. */
@@ -33,8 +33,8 @@ export function createQuestionLocator(
     if (cached !== undefined) return cached
     let question = findQuestionLine(turn.input)
     let { input } = turn
-    // A turn with tool outputs has its parent's question. An empty input says nothing: the turn may
-    // continue an answer that was not stored.
+    // A turn with tool outputs has its parent's question. The question of a turn with an empty input
+    // stays unknown: the turn may continue an answer that was not stored.
     for (const ancestor of ancestry.listAncestors(turn)) {
       if (question !== '' || input.length === 0) break
       question = cachedQuestions.get(ancestor) ?? findQuestionLine(ancestor.input)
@@ -72,7 +72,7 @@ export function createQuestionLocator(
   }
 }
 
-/** By call id, the segments that come after an output of the call, with that output. */
+/** Maps a call id to the indexes of the segments directly after an output of the call, with that output. */
 type OutputPositions = ReadonlyMap<string, ReadonlyMap<number, Item>>
 
 function indexOutputPositions(segments: readonly Segment[]): OutputPositions {
@@ -129,8 +129,8 @@ function serializeOutput(output: Item): string {
 }
 
 /**
- * Lists the outputs that were new before the turn. The stored input of some turns starts with the
- * complete history.
+ * Lists the tool outputs that the turn answered. Skips earlier history, with which some stored inputs
+ * begin.
  */
 function listNewOutputs({ input }: RecordedTurn): readonly Item[] {
   const end = input.findLastIndex((item) => !isModelItem(item)) + 1

@@ -5,7 +5,7 @@ import type { Segment } from '../split-and-fingerprint-segments.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
 
 export interface TurnMatches {
-  /** Per segment, its turns in order; empty if none was found. */
+  /** One list per segment: its turns in order; empty if none was found. */
   readonly turnsBySegment: readonly (readonly RecordedTurn[])[]
   /** Indexes of the segments that several turns fit equally well. */
   readonly ambiguousSegments: ReadonlySet<number>
@@ -18,12 +18,12 @@ export interface MatchState extends TurnMatches {
   readonly segments: readonly Segment[]
   readonly ancestry: TurnAncestry
   readonly turnsBySegment: RecordedTurn[][]
-  /** Per segment, the turns with its fingerprint. */
+  /** One list per segment: the turns that have its fingerprint. */
   readonly candidatesBySegment: RecordedTurn[][]
   readonly assignedTurns: Set<RecordedTurn>
   readonly ambiguousSegments: Set<number>
   readonly untrustedTurns: Set<RecordedTurn>
-  /** Ids of all turns that any marker names. */
+  /** Ids of the turns that the markers of all segments name. */
   readonly markerTurnIds: ReadonlySet<string>
   readonly segmentByFingerprint: ReadonlyMap<string | null, number>
 }

@@ -1,9 +1,9 @@
 /**
  * Matches the segments of a client's list with recorded turns. A turn is assigned to one segment at
- * most. A segment stays without a turn rather than get a sibling, a turn of another chat or another
- * answer.
+ * most. If several turns may belong to a segment and nothing decides between them, the segment gets
+ * none: restoring items of another answer would be worse than restoring none.
  *
- * Evidence in order of trust:
+ * A turn is matched by, most trusted first:
  *
  * - a fingerprint, which covers everything up to the segment;
  * - a marker that contradicts neither a fingerprint nor the text
@@ -11,7 +11,8 @@
  * - the id of a tool call, if only one turn can have made the call (some providers count ids from 0
  *   in every answer).
  *
- * The links between turns decide between equally likely ones.
+ * Among turns that match equally well, an ancestor of a later segment's turn or a descendant of an
+ * earlier one's is taken.
  */
 import type { Item } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -67,7 +68,8 @@ export function matchTurnsToSegments(
 }
 
 /**
- * Goes from the last segment to the first, because a turn names its parent and not its children.
+ * Assigns to each segment the turn that has its fingerprint. The loop goes from the last segment to
+ * the first, because a turn names its parent and not its children.
  */
 function assignByFingerprint(state: MatchState): void {
   const { segments, ancestry, candidatesBySegment } = state
@@ -104,8 +106,8 @@ function assignByFingerprint(state: MatchState): void {
 }
 
 /**
- * Assigns, in an ambiguous segment, the only candidate that descends from an earlier segment's
- * turn.
+ * Assigns a turn to a segment with several candidates, if only one of them descends from an earlier
+ * segment's turn.
  */
 function assignDescendants(state: MatchState): void {
   const { ancestry, turnsBySegment, assignedTurns, ambiguousSegments, candidatesBySegment } = state
@@ -123,10 +125,10 @@ function assignDescendants(state: MatchState): void {
 }
 
 /**
- * Drops turns that have the segment's fingerprint by coincidence. A client that joins the texts of
- * several turns may produce the text of a single turn of another chat. The segment's markers decide
- * if their turns have exactly this text and all calls, unless the turns are of the same chat: then
- * the markers were moved.
+ * Returns the turns without those that have the segment's fingerprint by coincidence: a client that
+ * joins the texts of several turns may produce the text of one turn of another chat. The turns that
+ * the segment's markers name are preferred if they have exactly this text and all calls. Turns of the
+ * same chat are not dropped: there, the markers were moved.
  */
 function dropCoincidentalMatches(
   state: MatchState,
@@ -186,7 +188,7 @@ function assignByMarkers(state: MatchState): void {
   for (const turn of trusted.untrustedTurns) state.untrustedTurns.add(turn)
 }
 
-/** Goes from the last segment to the first, as `assignByFingerprint` does. */
+/** Assigns turns by their tool calls, from the last segment to the first like `assignByFingerprint`. */
 function assignByCallIds(state: MatchState): void {
   const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
   const isUnassigned = (segment: Segment, index: number) =>

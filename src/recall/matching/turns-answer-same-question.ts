@@ -1,6 +1,6 @@
 /**
- * Recognizes turns that a client may join into one text: no turn after the first has a new
- * question. User messages after tool outputs, e.g. an image that a tool made, are no question.
+ * Recognizes turns that answer the same question, whose texts a client may join into one. A user
+ * message after tool outputs, e.g. an image that a tool made, is no new question.
  */
 import { isModelItem } from '../../core/items/is-model-item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -8,11 +8,8 @@ import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
 import { listOutputCallIds } from '../split-and-fingerprint-segments.ts'
 
-/**
- * Takes the turns in the order of their markers. Turns with an unknown question do not count
- * against the others.
- */
-export function shareQuestion(turns: readonly RecordedTurn[], ancestry: TurnAncestry): boolean {
+/** True if all turns answer the same question. Turns whose question is unknown are ignored. */
+export function haveSameQuestion(turns: readonly RecordedTurn[], ancestry: TurnAncestry): boolean {
   const askedTurns = turns.flatMap((turn) => findAskedTurn(turn, ancestry) ?? [])
   return askedTurns.every((askedTurn) => askedTurn === askedTurns[0])
 }

@@ -1,6 +1,6 @@
 /**
- * Extracts a client's text of a segment, without markers. The text is cut at markers of turns
- * without text: the part before such a marker was written before that turn, the part after it
+ * Extracts a client's text of a segment, without markers. The text is cut at the markers of silent
+ * turns (turns without text): text before such a marker was written before that turn, text after it
  * later.
  */
 import type { Item, Message, Part } from '../../core/item.ts'
@@ -11,14 +11,14 @@ import { removeMessageMarkers } from '../markers/remove-message-markers.ts'
 
 export interface ClientSegmentText {
   readonly messages: readonly Message[]
-  /**
-   * Per message, the index of the last silent turn whose marker comes before it; -1 if there is
-   * none.
-   */
+  /** Per message: index of the last turn without text ('silent turn') whose marker precedes it; -1 if none. */
   readonly silentTurnBefore: readonly number[]
 }
 
-/** `silentTurns` maps the ids of turns without text to their indexes in the segment. */
+/**
+ * Returns the client's messages, cut at the markers of silent turns. `silentTurns` maps the ids of
+ * these turns to their indexes in the segment.
+ */
 export function extractClientText(
   clientItems: readonly Item[],
   silentTurns: ReadonlyMap<string, number>,

@@ -1,9 +1,9 @@
 /**
- * Recognizes hosted items that providers reject in a prompt, or that describe only a past state.
+ * Recognizes items of hosted tools that cannot be sent again: providers reject them in a prompt, or
+ * they describe only a past state, e.g. the time.
  *
- * OpenAI's web and file searches are not among them: OpenAI accepts them, and rejects reasoning
- * without its search as well as a search without its reasoning. Dropping both would be valid, but
- * the model would search again.
+ * OpenAI's web and file searches are sent again. OpenAI rejects a search without its reasoning, and
+ * reasoning without its search; if both were dropped, the model would search again.
  */
 import type { Item } from '../../core/item.ts'
 

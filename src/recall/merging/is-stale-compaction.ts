@@ -1,7 +1,7 @@
 /**
- * True for a recorded compaction that replaces text which the client has since edited. A compaction
- * covers everything before it. If no turn of the segment has the segment's fingerprint, the turns
- * were found by markers or calls, so something earlier was edited or removed.
+ * Recognizes a recorded compaction that replaces text which the client has since edited. A compaction
+ * covers everything before it, and so does a fingerprint: if no turn of the segment has the segment's
+ * fingerprint, earlier text was edited or removed.
  */
 import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'

@@ -1,7 +1,7 @@
 /**
  * Checks whether a client's text of a segment is unedited: equal to the recorded text
- * (`matchRecordedText`), or equal to the text that the client was shown, which the fingerprint of
- * the turn proves.
+ * (`matchRecordedText`), or equal to the text that the client received, which can differ from the
+ * recorded text and is proven by the turn's fingerprint.
  */
 import type { Message } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -11,8 +11,8 @@ import { matchRecordedText } from '../text/match-recorded-text.ts'
 import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
 
 /**
- * Takes the messages of the turns (`recorded`) and those of the segment. Returns the indexes of
- * recorded messages that differ in whitespace or markers; `null` if the text was edited.
+ * Returns `null` if the text was edited; else the indexes of recorded messages that the client has
+ * with other whitespace or markers. `recorded` are the messages of the turns.
  */
 export function matchUneditedText(
   segment: Segment,
@@ -30,7 +30,10 @@ export function matchUneditedText(
     : new Set(recorded.keys())
 }
 
-/** The fingerprint of a turn that continues an answer does not cover the continued text. */
+/**
+ * True if the segment's fingerprint is that of its only turn. A turn that continues an answer does not
+ * count: its fingerprint omits the continued text.
+ */
 function hasFingerprintOfSegment(
   { fingerprint }: Segment,
   [first, ...others]: readonly RecordedTurn[],

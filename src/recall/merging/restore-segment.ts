@@ -15,7 +15,7 @@ import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
 import { isEmptyAssistantMessage } from '../split-and-fingerprint-segments.ts'
 import { alignEditedText } from '../text/align-edited-text.ts'
 import { extractClientText } from './extract-client-text.ts'
-import { isInvisibleTurn, findInvisibleTail } from './find-client-invisible-tail.ts'
+import { isSilentTurn, findTurnBeforeUnrecordedText } from './find-turn-before-unrecorded-text.ts'
 import { isNonReplayableItem } from './is-non-replayable-item.ts'
 import { isStaleCompaction } from './is-stale-compaction.ts'
 import { createReasoningFinder } from './match-client-sent-reasoning.ts'
@@ -55,11 +55,11 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
   const messages = recorded.filter(isMessage)
   const silentTurns = indexSilentTurns(input)
   const clientText = extractClientText(nonEmptyItems, silentTurns)
-  const invisibleTail = findInvisibleTail(turns, nonEmptyItems)
+  const turnBeforeUnrecordedText = findTurnBeforeUnrecordedText(turns, nonEmptyItems)
   const uneditedMessages = matchUneditedText(input.segment, turns, messages, clientText.messages)
   const alignment =
     uneditedMessages === null
-      ? alignEditedText(messages, clientText.messages, invisibleTail !== null)
+      ? alignEditedText(messages, clientText.messages, turnBeforeUnrecordedText !== null)
       : null
   const clientReasoning = nonEmptyItems.filter(isReasoning)
   const state: RestoreState = {
@@ -68,7 +68,7 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
     unmatchedText: trackUnmatchedText(alignment, messages.length, clientText.silentTurnBefore),
     silentTurns,
     restoredMessages: alignment?.restoredMessages ?? uneditedMessages ?? NO_MESSAGES,
-    invisibleTail,
+    turnBeforeUnrecordedText,
     messageCount: messages.length,
     unmatchedItems: trackUnmatchedClientItems(nonEmptyItems.filter((item) => !isMessage(item))),
     findClientReasoning: createReasoningFinder(clientReasoning),
@@ -79,7 +79,7 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
     missingOutputs: new Map(),
   }
   replaceReasoning(state, clientReasoning)
-  if (messages.length === 0 && invisibleTail === null)
+  if (messages.length === 0 && turnBeforeUnrecordedText === null)
     addClientText(state, state.unmatchedText.takeRemaining())
   for (const [turnIndex, turn] of turns.entries()) replayTurn(state, turn, turnIndex)
   addClientText(state, state.unmatchedText.takeRemaining())
@@ -108,14 +108,14 @@ function indexSilentTurns({ segment, turns }: MatchedSegment): ReadonlyMap<strin
   const markerTurnIds = new Set(segment.markerTurnIds)
   return new Map(
     turns.flatMap((turn, turnIndex) =>
-      markerTurnIds.has(turn.id) && isInvisibleTurn(turn) ? [[turn.id, turnIndex] as const] : [],
+      markerTurnIds.has(turn.id) && isSilentTurn(turn) ? [[turn.id, turnIndex] as const] : [],
     ),
   )
 }
 
 /**
- * Uses either the client's or the recorded reasoning for the complete segment, because clients
- * merge and move reasoning items.
+ * Uses the recorded reasoning for the complete segment, or the client's if none is recorded. Clients
+ * merge and move reasoning items, so a mixture could be out of order.
  */
 function replaceReasoning(
   { turns, unmatchedItems, pieces }: RestoreState,
@@ -156,7 +156,7 @@ function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number):
       state.pendingReasoning.push(createReasoningPiece(state, item, turn))
     } else if (isMessage(item)) replayMessage(state, item, turnIndex)
     else if (isGatewayToolItem(item)) {
-      // The client never sees gateway tools; the turn contains both the call and its output.
+      // The client never sees gateway tools. The turn's output contains the call and its result.
       addPiece(state, state.replaysTools ? createRecalledPiece(item, turn) : OMITTED_CALL_PIECE)
     } else {
       const callKey = toolCallKey(item, 'call')
@@ -171,12 +171,13 @@ function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number):
   if (state.isFollowerDropped) dropPendingReasoning(state)
   state.pieces.push(...state.pendingReasoning)
   state.pendingReasoning = []
-  if (turn === state.invisibleTail) addClientText(state, state.unmatchedText.takeRemaining())
+  if (turn === state.turnBeforeUnrecordedText)
+    addClientText(state, state.unmatchedText.takeRemaining())
 }
 
 /**
- * Inserts the text before pending reasoning, so that the reasoning stays directly before its
- * following item.
+ * Adds client text that matches no recorded message. It comes before pending reasoning, because
+ * reasoning must stay directly before the item that followed it.
  */
 function addClientText({ pieces }: RestoreState, clientText: readonly Message[]): void {
   pieces.push(...clientText.map(createEditedPiece))
@@ -196,7 +197,7 @@ function replayMessage(state: RestoreState, item: Message, turnIndex: number): v
       note: state.restoredMessages.has(messageIndex) ? TEXT_RESTORED_NOTE : null,
     })
   const isLast = messageIndex === state.messageCount - 1
-  if (!isLast || state.invisibleTail === null)
+  if (!isLast || state.turnBeforeUnrecordedText === null)
     addClientText(state, state.unmatchedText.takeAfterMessage(messageIndex, turnIndex))
 }
 
@@ -246,7 +247,7 @@ function createHostedPiece(state: RestoreState, item: Item, turn: RecordedTurn):
     : createRecalledPiece(item, turn)
 }
 
-/** True for hosted tools, whose call item contains the result. */
+/** True for a call of a hosted tool, e.g. `web_search_call`, which contains its result. */
 function isHostedCall(item: Item): boolean {
   if (item.type !== 'opaque' || callEndOf(item) !== null) return false
   const { type } = item.raw

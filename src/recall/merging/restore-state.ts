@@ -30,20 +30,21 @@ export interface RestoreState extends MatchedSegment {
    * markers.
    */
   readonly restoredMessages: ReadonlySet<number>
-  /** The turn after which text comes that only the client has. */
-  readonly invisibleTail: RecordedTurn | null
+  /** The turn that ends with items which the client does not see, if unrecorded text follows it. */
+  readonly turnBeforeUnrecordedText: RecordedTurn | null
   readonly messageCount: number
   /** Client text that belongs to no recorded message. */
   readonly unmatchedText: UnmatchedClientText
-  /** Indexes, by turn id, of the continuing turns without text whose markers are in the segment. */
+  /** Maps turn ids to indexes, for silent turns: turns without text whose markers are in the segment. */
   readonly silentTurns: ReadonlyMap<string, number>
   /** Client items, except messages, that are not matched with a recorded item yet. */
   readonly unmatchedItems: UnmatchedClientItems
   /** Returns the client's copy of a recorded reasoning item. */
   readonly findClientReasoning: (reasoning: Item) => Item | null
   readonly pieces: RestoredPiece[]
-  /** Reasoning whose following item is not added yet, and whether an item after it was dropped. */
+  /** Reasoning held until the item it led to is added. */
   pendingReasoning: RestoredPiece[]
+  /** True if an item that followed pending reasoning was dropped. */
   isFollowerDropped: boolean
   /** Index of the next recorded message. */
   nextMessage: number

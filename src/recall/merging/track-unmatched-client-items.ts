@@ -1,6 +1,6 @@
 /**
- * Tracks which items of a client are not matched with recorded items yet. Each lookup by key takes
- * constant time; of several items with one key, the first is taken first.
+ * Tracks the client's items that are not matched with recorded items yet. If several items have the
+ * same key, the first one is matched first. A lookup by key takes constant time.
  */
 import type { Item } from '../../core/item.ts'
 import { toolCallKey } from '../find-recorded-tool-outputs.ts'

@@ -1,25 +1,24 @@
 /**
- * Tracks the client text that belongs to no recorded message, and decides when it is inserted while
- * turns are replayed: each text once, in the client's order. Turns without text may lie between two
- * recorded messages; text stays on the side of such a turn on which it is relative to the turn's
- * marker.
+ * Tracks client text that belongs to no recorded message, until it is inserted between the items of
+ * the replayed turns: each text once, in the client's order. A silent turn (a turn without text) may
+ * lie between two messages: text before its marker is inserted before the turn, later text after it.
  */
 import type { Message } from '../../core/item.ts'
 import type { ClientText, TextAlignment } from '../text/align-edited-text.ts'
 
 export interface UnmatchedClientText {
-  /** Takes the text before this turn's marker, after `messageCount` recorded messages. */
+  /** Removes and returns the text before a silent turn's marker, after `messageCount` recorded messages. */
   readonly takeBeforeTurn: (turn: number, messageCount: number) => readonly Message[]
   readonly takeBeforeMessage: (messageIndex: number) => readonly Message[]
-  /** Takes the text after a message of this turn; text after a later turn's marker stays. */
+  /** Removes and returns the text after a message of a turn; text after a later turn's marker stays. */
   readonly takeAfterMessage: (messageIndex: number, turn: number) => readonly Message[]
-  /** Takes all text after the last message. */
+  /** Removes and returns all text after the last message. */
   readonly takeRemaining: () => readonly Message[]
 }
 
 /**
- * `messageCount` is the number of recorded messages; `silentTurnBefore` comes from
- * `ClientSegmentText`.
+ * Returns the tracker of a segment. `messageCount` is the number of recorded messages;
+ * `silentTurnBefore` has, per client message, the last silent turn before it (-1 if none).
  */
 export function trackUnmatchedText(
   alignment: Pick<TextAlignment, 'textBefore' | 'textAfter'> | null,
@@ -28,7 +27,7 @@ export function trackUnmatchedText(
 ): UnmatchedClientText {
   const toEntries = (texts: readonly ClientText[] = [], isAfterMessage = false) =>
     texts.map((text) => ({ ...text, isAfterMessage }))
-  // Per recorded message, the remaining text before it; the last entry is after the last message.
+  // Entry i is the remaining text before recorded message i; the last entry follows all messages.
   const gaps = Array.from({ length: messageCount + 1 }, (_, index) => [
     ...toEntries(alignment?.textAfter.get(index - 1), true),
     ...toEntries(alignment?.textBefore.get(index)),

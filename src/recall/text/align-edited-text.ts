@@ -1,6 +1,6 @@
 /**
- * Aligns a client's edited text with the recorded messages. A recorded message whose lines the
- * client still has keeps its position; client text between two such messages replaces the recorded
+ * Aligns a client's edited text with the recorded messages. A recorded message is unedited if the
+ * client still has all its lines. Client text between two unedited messages replaces the recorded
  * messages between them.
  */
 import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
@@ -13,8 +13,8 @@ import { type TextLine, splitIntoLines, listNonBlankLines } from './split-into-l
 
 export interface TextAlignment {
   /**
-   * Per recorded message: the message itself, the client's text for it, or `null` if it was
-   * removed.
+   * One entry per recorded message: the message itself, the client's text for it, or `null` if the
+   * client removed it.
    */
   readonly replacements: readonly (Message | null)[]
   /**
@@ -33,9 +33,9 @@ export interface ClientText {
 }
 
 /**
- * `clientMessages` have no markers, and none is empty. `hasOpenEnd` is true if items that the
- * client does not see were recorded after the last message: client text after it is then a new
- * message.
+ * Returns the client's text for each recorded message, and the text between them. `clientMessages`
+ * have no markers, and none is empty. `hasOpenEnd` is true if items that the client does not see
+ * were recorded after the last message: client text after it is then a new message.
  */
 export function alignEditedText(
   recorded: readonly Message[],
@@ -139,9 +139,7 @@ function alignGap(state: AlignmentState, gap: Gap): void {
   textAfter.set(latestSlot, surplus)
 }
 
-/**
- * Limits the search: a client does not drop more than 32 messages in a row and edit the next one.
- */
+/** Max number of recorded messages that are searched for the original of an edited message. */
 const MAX_SKIPPED_MESSAGES = 32
 
 function normalizeMessage(message: Message | undefined): string {
@@ -149,8 +147,8 @@ function normalizeMessage(message: Message | undefined): string {
 }
 
 /**
- * Handles client text after the last recorded message: in the same client message, it continues the
- * recorded one.
+ * Adds client text after the last recorded message: in the same client message it continues the
+ * recorded message, else it is a new one.
  */
 function alignContinuation(
   state: AlignmentState,
@@ -216,8 +214,8 @@ function readMessageText({ content }: Message): string {
 }
 
 /**
- * Returns the recorded lines, or, if the client has all of them, the lines that remain without
- * think blocks.
+ * Returns the lines of a recorded text. Lines of think blocks are left out if the client has all
+ * other lines, but not these.
  */
 function chooseRecordedLines(text: string, clientLines: ReadonlySet<string>): readonly string[] {
   const lines = listNonBlankLines(text)

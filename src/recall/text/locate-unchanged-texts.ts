@@ -12,14 +12,12 @@ import { findLowerBound } from '../binary-search.ts'
 
 export type TextLines = readonly string[]
 
-/** The number of line comparisons that remain. */
+/** Number of line comparisons that a search may still make. */
 export interface ComparisonBudget {
   remainingLines: number
 }
 
-/**
- * Returns for each text the line at which it begins, or `null`; always `null` for an empty text.
- */
+/** Returns, for each text, the line at which it begins; `null` if it was not found or is empty. */
 export function findLineAnchors(
   texts: readonly TextLines[],
   lines: TextLines,
@@ -38,7 +36,7 @@ export function findLineAnchors(
   return search.anchors
 }
 
-/** Ordinary texts need about 2 comparisons per line; the budget is 16. */
+/** Creates a budget of 16 comparisons per line; ordinary texts need about 2. */
 export function createBudget(texts: readonly TextLines[], lines: TextLines): ComparisonBudget {
   return {
     remainingLines: 16 * texts.reduce((count, text) => count + text.length, lines.length + 64),
@@ -46,14 +44,14 @@ export function createBudget(texts: readonly TextLines[], lines: TextLines): Com
 }
 
 interface AnchorSearch {
-  /** Lines as numbers; `UNKNOWN_LINE` for a line that the longer text does not contain. */
+  /** The texts, each line as a number; `UNKNOWN_LINE` for a line that the longer text lacks. */
   readonly texts: readonly Int32Array[]
   readonly lines: Int32Array
-  /** By line number, the positions of the line in the longer text. */
+  /** For each line number, the positions of the line in the longer text. */
   readonly positions: readonly (readonly number[])[]
   readonly anchors: (number | null)[]
   readonly ranges: SearchRange[]
-  /** By text, the index of its range. */
+  /** For each text, the index of its range in `ranges`. */
   readonly rangeOfText: Int32Array
   readonly budget: ComparisonBudget
 }
@@ -125,7 +123,10 @@ function anchorEnd(search: AnchorSearch, range: SearchRange): SearchRange {
   return { ...range, endText, endLine }
 }
 
-/** Only the new ends are checked for unchanged texts: the outer ends were checked before. */
+/**
+ * Splits a range at a located text into the texts before and after it. Texts next to the located one
+ * are checked at once; those at the outer ends were checked before.
+ */
 function split(search: AnchorSearch, rangeIndex: number, textIndex: number, line: number): void {
   const { ranges, rangeOfText, texts, anchors } = search
   const range = ranges[rangeIndex]
@@ -158,7 +159,7 @@ function findText(search: AnchorSearch, textIndex: number, range: SearchRange): 
 
 const NO_LINES = new Int32Array()
 
-/** Returns `null` if the longer text lacks one of the lines. */
+/** Returns the index of the line that the longer text has least often; `null` if it lacks a line. */
 function findRarestLine(text: Int32Array, positions: AnchorSearch['positions']): number | null {
   let rarest = 0
   let fewest = Infinity

@@ -1,8 +1,8 @@
 /**
- * Checks whether a client's text equals the recorded text. Changes that clients make without
- * editing do not count: they join messages with two, one or no line breaks, trim them, change line
- * ends, put markers into code, and cut think blocks. Every other difference is an edit, even if
- * only the indentation differs.
+ * Checks whether a client's text equals the recorded text. Changes that a client program makes by
+ * itself do not count: it joins messages with two, one or no line breaks, trims them, changes line
+ * ends, puts markers into code, or cuts think blocks. Every other difference is an edit by the user,
+ * even if only the indentation differs.
  */
 import { textOf, textOfPart, type Message, type Part } from '../../core/item.ts'
 import { extractMarkers, removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
@@ -14,9 +14,9 @@ import {
 import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
 
 /**
- * Returns `null` if the text was edited, else the indexes of the recorded messages that the client
- * has with other blank lines, other trailing whitespace, damaged markers, or without think blocks.
- * `clientMessages` are without readable markers.
+ * Returns `null` if the text was edited. Else returns the indexes of the recorded messages that the
+ * client has with other blank lines, other trailing whitespace, damaged markers, or without think
+ * blocks. The caller removes readable markers from `clientMessages`.
  */
 export function matchRecordedText(
   recorded: readonly Message[],
@@ -118,7 +118,7 @@ function findPiece(clientText: string, position: number, text: string): TextMatc
   const indent = readIndent(clientText.slice(position, start))
   if (indent !== '' && indent !== readIndent(`\n${text.slice(0, textStart)}`)) return null
   const trimmedText = text.slice(textStart).trimEnd()
-  // Comparing a slice is many times faster than `startsWith`, and usually both are equal.
+  // The texts are usually equal, and comparing a slice is many times faster than `startsWith`.
   const end = start + trimmedText.length
   if (clientText.slice(start, end) === trimmedText) return { end, isVerbatim: true }
   const looseEnd = findEndLineByLine(clientText, start, trimmedText)

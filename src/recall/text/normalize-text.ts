@@ -22,7 +22,8 @@ export function normalizeLine(line: string): string {
 }
 
 /**
- * Removes code fences that contained only a marker, e.g. six backticks in a row after normalizing.
+ * Removes code fences that contained only a marker. After normalizing, such a fence is six backticks
+ * or tildes in a row.
  */
 export function removeEmptyFences(normalized: string): string {
   return normalized.includes('``````') || normalized.includes('~~~~~~')
@@ -47,7 +48,7 @@ export function normalizeTurnText(turns: readonly RecordedTurn[]): string {
   return removeEmptyFences(turns.map(({ output }) => normalizeAssistantText(output)).join(''))
 }
 
-/** Normalizes part by part, so that a marker at the end of one part does not join the next. */
+/** Normalizes each part by itself, because a marker at the end of a part must not merge with the next part. */
 export function normalizeParts(content: readonly Part[]): string {
   let normalized = ''
   for (const part of content) normalized += normalizeText(textOfPart(part))

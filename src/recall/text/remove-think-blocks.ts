@@ -1,10 +1,9 @@
 /**
- * Removes think blocks as Open WebUI does: wherever one of the tags occurs, also in code and where
- * the model only mentions the tag. The texts before and after a block are then separated by
- * whitespace.
+ * Removes think blocks, e.g. `<think>…</think>`, as Open WebUI does: also in code, and also if the
+ * model only mentions the tag. A line break separates the texts before and after a block.
  */
 
-/** Returns the texts around the blocks; `null` if nothing would be cut. */
+/** Returns the texts before, between and after the blocks; `null` if nothing would be cut. */
 export function splitAtThinkBlocks(
   text: string,
   unclosedRule: UnclosedBlockRule,
@@ -27,7 +26,7 @@ export function splitAtThinkBlocks(
   return [...pieces, text.slice(pieceStart)].filter((piece) => piece.trim() !== '')
 }
 
-/** Clients either cut a block without an end tag, or keep it. */
+/** Ways in which clients treat a block without an end tag: they cut or keep it. */
 export type UnclosedBlockRule = 'cut' | 'kept'
 
 /** Returns the text without blocks; unchanged if nothing would remain. */
@@ -36,7 +35,7 @@ export function removeThinkBlocks(text: string): string {
   return pieces === null || pieces.length === 0 ? text : pieces.join('\n')
 }
 
-/** True for text that starts with the model's reasoning: clients rightly cut that. */
+/** True if the text starts with a think block: that is real reasoning, which clients rightly cut. */
 export function startsWithThinkBlock(text: string): boolean {
   return FIRST_OPENING_TAG.exec(text.trimStart())?.index === 0
 }

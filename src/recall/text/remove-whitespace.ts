@@ -14,7 +14,7 @@ export function removeWhitespace(text: string): string {
   return buffer.toString('utf8', 0, length).replace(MULTI_BYTE_BLANKS, '')
 }
 
-/** Moves the kept bytes to the front and returns their number. */
+/** Moves the bytes that are not whitespace to the front of the buffer; returns their number. */
 function compactBytes(buffer: Uint8Array, byteCount: number, keepTable: Uint8Array): number {
   let length = 0
   for (let index = 0; index < byteCount; index += 1) {
@@ -26,20 +26,20 @@ function compactBytes(buffer: Uint8Array, byteCount: number, keepTable: Uint8Arr
 }
 
 /**
- * V8 stores Latin-1 text with one byte per character, and then evaluates this test without reading
- * the text.
+ * Matches a character outside of Latin-1. Fast for Latin-1 text: V8 stores it with one byte per
+ * character and knows the result without reading it.
  */
 const NON_LATIN1 = /[^\0-\xff]/
 
-/** Reused for every short text (up to 21,845 characters), which avoids one allocation per text. */
+/** Buffer for every text of up to 21,845 characters, which avoids one allocation per text. */
 const SHARED_BUFFER = Buffer.allocUnsafeSlow(65_536)
 
-/** Contains NUL because clients' databases remove it. */
+/** Whitespace of one byte, and NUL, which clients' databases remove. */
 const SINGLE_BYTE_BLANKS = '\0\t\n\v\f\r '
 /** Matches the whitespace that takes several bytes in UTF-8, e.g. U+3000. */
 const MULTI_BYTE_BLANKS = /\s+/g
 
-/** Per byte, 1 if it is kept and 0 if it is removed. */
+/** Has 256 entries, one per byte value: 1 if the byte stays, 0 if it is removed. */
 const UTF8_KEEP = buildKeepTable(SINGLE_BYTE_BLANKS)
 const LATIN1_KEEP = buildKeepTable(`${SINGLE_BYTE_BLANKS}\xa0`)
 

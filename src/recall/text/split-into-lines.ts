@@ -38,10 +38,7 @@ export function listNonBlankLines(text: string): readonly string[] {
     .filter((line) => line !== '')
 }
 
-/**
- * Cleans a single line and keeps its indentation. Details and think blocks span lines, so they
- * cannot be removed here.
- */
+/** Removes markers and trailing whitespace from a line. Its indentation stays. */
 function cleanLine(line: string): string {
   return normalizeLineBreaks(removeMarkerLikeText(line)).trimEnd()
 }

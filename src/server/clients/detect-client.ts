@@ -3,7 +3,7 @@
  *
  * Open WebUI is recognized by its own `X-OpenWebUI-…` headers, which it sends if it forwards users, or
  * by the `X-Backstory-…` headers of its connection, which it sends even when they are empty. Without
- * either, its task requests are recognized by their prompts, and `guess-open-webui.ts` applies those
+ * either, its task requests are recognized by their prompts, and `guess-open-webui-without-headers.ts` applies those
  * adaptations that do no harm to other clients.
  */
 import type { ClientTraits } from '../../core/client/client-traits.ts'
@@ -11,7 +11,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { readOptionalHeader } from './read-optional-header.ts'
 import { isOpenWebUiTaskRequest } from './is-open-webui-task-request.ts'
-import { needsShortLines } from './guess-open-webui.ts'
+import { needsShortLines } from './guess-open-webui-without-headers.ts'
 
 export function detectClient(
   headers: Headers,

@@ -4,7 +4,7 @@ import {
   writeLogToClient,
   type LogFollower,
 } from '../../../src/background/follow/write-log-to-client.ts'
-import { createRunLog, type RunLog } from '../../../src/background/event-log/run-log.ts'
+import { createRunLog, type RunLog } from '../../../src/background/event-log/run-event-log.ts'
 import type { OwnedRun } from '../../../src/store/background-runs/run-store-interface.ts'
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
 import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
@@ -49,8 +49,8 @@ function textFrom(from: number, to: number): string {
   return from <= to ? group(from, to).text : ''
 }
 
-describe('a log that is over', () => {
-  test('is written from any event on, for any groups in the store', async () => {
+describe('the log of a finished run', () => {
+  test('is written to the client from any event on, however its events are grouped in the store', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 120 }),

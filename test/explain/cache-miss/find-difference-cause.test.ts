@@ -89,12 +89,12 @@ describe('the decision that broke the prefix is named (C102)', () => {
     expect(cause(fates(LONG, LEAN), fates(LONG))).toEqual({ ...SHORTENED, sentence })
   })
 
-  test('an output that is shortened further', () => {
+  test('an output that is shortened more than before', () => {
     const shorter = { ...LEAN, outputs: { ...LEAN.outputs, head: 1 } }
     expect(cause(fates(LONG, LEAN), fates(LONG, shorter))).toMatchObject(SHORTENED)
   })
 
-  test('an item that is now dropped, and one that is sent again', () => {
+  test('an item that is dropped now, or was dropped before and is sent again', () => {
     const [, ...others] = LONG
     const windowed = deriveItemDispositions({
       items: LONG,
@@ -177,7 +177,7 @@ describe('a difference in tools', () => {
       sentenceOf: ({ why }) => why,
     })
 
-  test("is the gateway's if a gateway tool was added or removed", () => {
+  test('is attributed to the gateway if a gateway tool was added or removed', () => {
     const ofHouse = { who: 'gateway', by: 'house-tools', why: 'house-tool-offered' }
     expect(told(of('a'), of('a', OFFERED))).toMatchObject(ofHouse)
     expect(told(of('a', OFFERED), of('a'))).toMatchObject(ofHouse)
@@ -189,19 +189,19 @@ describe('a difference in tools', () => {
     expect(told(of('a', OFFERED), of('a', OFFERED))).toMatchObject(ofHouse)
   })
 
-  test("is the client's if its tools changed", () => {
+  test('is attributed to the client if its tools changed', () => {
     expect(told(of('a'), of('b', STUBBED))).toMatchObject({ who: 'client' })
   })
 
-  test("is the wire's if it encodes the same tools differently", () => {
+  test('is attributed to the wire if it encodes the same tools differently', () => {
     expect(told(of('a'), of('a', STUBBED))).toMatchObject({ by: 'responses', why: 'tools-stubbed' })
   })
 
-  test('has no cause without stored notes', () => {
+  test('has no known cause if no note was stored', () => {
     expect(told(of('a'), of('a'))).toMatchObject({ who: 'nobody' })
   })
 
-  test("in a row of an older version is the client's unless it is the gateway's", () => {
+  test('is attributed to the client in rows of older versions, unless a note names a gateway tool', () => {
     const old = (...notes: readonly Note[]) => ({ fates: [], about: { notes, upstream: {} } })
     expect(told(old(), of('a'))).toMatchObject({ who: 'client' })
     expect(told(old(), of('a', OFFERED))).toMatchObject({ who: 'gateway' })

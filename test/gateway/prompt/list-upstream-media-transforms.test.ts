@@ -5,7 +5,7 @@ import { correctMediaTypes } from '../../../src/media/transforms/correct-or-hide
 import {
   hideMediaOverLimit,
   findOversizedMedia,
-} from '../../../src/media/transforms/hide-media-over-limit.ts'
+} from '../../../src/media/transforms/hide-media-over-size-limit.ts'
 import type { LoadedMedia } from '../../../src/media/loading/load-result-types.ts'
 import { resolveMediaSupport } from '../../../src/media/resolve-upstream-media-support.ts'
 import { listMediaUrlsToLoad } from '../../../src/media/loading/list-urls-to-load.ts'

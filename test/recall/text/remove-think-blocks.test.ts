@@ -40,7 +40,7 @@ test('restores the recorded text after Open WebUI cut a think block', () => {
   )
 })
 
-test('the text normalizes to the same, whether the block was cut or not', () => {
+test('text with a think block and text without the block have the same normalized form', () => {
   fc.assert(
     fc.property(spoken, (text) => {
       expect(normalizeText(textSentBack(text))).toBe(normalizeText(text))
@@ -51,7 +51,7 @@ test('the text normalizes to the same, whether the block was cut or not', () => 
   )
 })
 
-test('a text without a tag is unchanged, and so is one that would become empty', () => {
+test('does not change text without a tag, or text that would become empty', () => {
   for (const text of ['', 'So', '<b>think</b>', '<think>', ' <think>So</think> ']) {
     expect(removeThinkBlocks(text)).toBe(text)
   }

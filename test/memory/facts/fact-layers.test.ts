@@ -7,7 +7,7 @@ import { estimateTokens } from '../../../src/core/text/estimate-tokens.ts'
 import {
   coreFactsLayer,
   matchingFactsLayer as matching,
-} from '../../../src/memory/facts/core-and-relevant-facts.ts'
+} from '../../../src/memory/facts/fact-layers.ts'
 import type { LayerContext } from '../../../src/memory/memory-layer-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import type { FactStore, StoredFact } from '../../../src/store/facts/fact-store-interface.ts'

@@ -1,7 +1,7 @@
 /**
- * Recognizes turns that end with items which the client does not see: reasoning, a hosted search or
- * a gateway tool. Text that only the client has may come after such a turn: the gateway was cut off
- * before it recorded that text, or did not store the answer that continued the turn.
+ * Finds the turn before text that the client has and the gateway did not record. Such text can follow
+ * a turn that ends with items which the client does not see (reasoning, a hosted search or a gateway
+ * tool): the gateway stopped before it recorded the text, or did not store the continuing answer.
  */
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
@@ -14,22 +14,22 @@ import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
  * recorded. Returns `null` if the text belongs to a recorded message or precedes all recorded
  * items.
  */
-export function findInvisibleTail(
+export function findTurnBeforeUnrecordedText(
   turns: readonly RecordedTurn[],
   clientItems: readonly Item[],
 ): RecordedTurn | null {
   const turn = turns.findLast(({ output }) => output.some(isMessage) || endsInvisibly(output))
   if (turn === undefined || !endsInvisibly(turn.output)) return null
-  // A client that sends the search itself shows on which side of it the text is.
+  // If the client sends the hosted item itself, its list shows whether the text comes after it.
   const lastItem = clientItems.findLast((item) => isMessage(item) || isHostedItem(item))
   return lastItem === undefined || isMessage(lastItem) ? turn : null
 }
 
 /**
- * True if the turn continues text and has none itself. Its position is then known from its marker
- * only: text before the marker is the continued text.
+ * True for a silent turn: it continues an answer, has no text, and ends with an item that the client
+ * does not see. Only its marker shows its position in the text: the text before it is continued.
  */
-export function isInvisibleTurn(turn: RecordedTurn): boolean {
+export function isSilentTurn(turn: RecordedTurn): boolean {
   const { output } = turn
   return turnLacksNewInput(turn) && endsInvisibly(output) && !output.some(isMessage)
 }

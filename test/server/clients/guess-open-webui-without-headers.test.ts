@@ -1,7 +1,7 @@
 /** Guesses that a client without Open WebUI's headers is Open WebUI, and adapts little for it. */
 import { describe, expect, test } from 'vitest'
 import { detectClient } from '../../../src/server/clients/detect-client.ts'
-import { looksLikeOpenWebUiRequest } from '../../../src/server/clients/guess-open-webui.ts'
+import { looksLikeOpenWebUiRequest } from '../../../src/server/clients/guess-open-webui-without-headers.ts'
 import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 

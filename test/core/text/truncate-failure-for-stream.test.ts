@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Failure } from '../../../src/core/stream-event.ts'
-import { truncateFailure } from '../../../src/core/text/truncate-failure.ts'
+import { truncateFailure } from '../../../src/core/text/truncate-failure-for-stream.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 
 const FAILURE: Failure = {
