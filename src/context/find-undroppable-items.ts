@@ -18,18 +18,18 @@ import { findCutPoints, isNonAssistantMessage } from './cut-points.ts'
 /** True if the item at this index stays under every cut. */
 export type KeepPredicate = (index: number, item: Item) => boolean
 
-/** Keeps the head and single pinned items, without the items they belong to. Enough for media. */
+/** Keeps the instructions at the head and each pinned item alone, without its call or output. Used for media. */
 export function createSinglePinPredicate(items: readonly Item[]): KeepPredicate {
   return orInHead(items, (_, item) => isPinned(item))
 }
 
-/** Keeps the head, and each pinned item with its call, output and the item after pinned reasoning. */
+/** Keeps the instructions at the head, and each pinned item with its call, output and the item after pinned reasoning. */
 export function createAlwaysSentItemPredicate(items: readonly Item[]): KeepPredicate {
   return orInHead(items, createPinnedItemPredicate(items))
 }
 
 /**
- * Keeps the head, and each pinned model item with its complete group: the reasoning it followed from and
+ * Keeps the instructions at the head, and each pinned model item with its complete group: its reasoning and
  * the calls of the same batch. A pinned message of a question stays alone. Expects pruned items, in which
  * each output directly follows its calls.
  */
@@ -42,7 +42,10 @@ function orInHead(items: readonly Item[], isKept: KeepPredicate): KeepPredicate 
   return (index, item) => index < head || isKept(index, item)
 }
 
-/** Like `createAlwaysSentItemPredicate` without the head. Items may be in any order. */
+/**
+ * Keeps each pinned item with its call, its output and the item after pinned reasoning, but not the
+ * instructions at the head. Items may be in any order.
+ */
 export function createPinnedItemPredicate(items: readonly Item[]): KeepPredicate {
   // Most conversations have no pins.
   if (!items.some(isPinnedByClient)) return (_, item) => hasLastingEffect(item)

@@ -84,7 +84,8 @@ export function listTransforms({
     // Before shortening, which counts rounds from the first remaining one: its cutoff then stays the same
     // between two cuts, and a second run of the pipeline cuts and shortens nothing more. Also before
     // anything is shortened or dropped because its turn is over, which would move a cut back.
-    // Turns first: an answer that the turn window drops is not kept by the item and token windows.
+    // Policies count rounds as turns. The turn window runs first: the item and token windows would otherwise
+    // keep an answer that it drops.
     ...(turns === null ? [] : [keepRecentRounds({ by: 'turns', maxWeight: turns })]),
     ...(items === null ? [] : [keepRecentRounds({ by: 'items', maxWeight: items })]),
     ...(tokens === null ? [] : [keepRecentRounds({ by: 'tokens', maxWeight: tokens })]),

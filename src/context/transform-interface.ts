@@ -28,7 +28,7 @@ export interface Transform {
 /**
  * `none`: for a list that ends where an answer begins, the result is a prefix of the result for each longer
  * list. `lasting`: the result may change when the list grows, but an unchanged item was also unchanged in each
- * such shorter list. Thus `reasoning/recompute-prefixes.ts` can compute earlier prompts without running it.
+ * such shorter list. Thus `reasoning/rebuild-earlier-prompts.ts` can rebuild earlier prompts without running it.
  */
 export type PrefixStability = 'none' | 'lasting'
 

@@ -23,7 +23,7 @@ import {
   user,
 } from './turns.ts'
 
-const PLACE = { context: null, resetAfter: null }
+const PLACE = { context: null, resetAfterTurnId: null }
 
 export function conversationContract(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
@@ -85,15 +85,15 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
     test('a conversation is reset at its current head, and again at a later one', async () => {
       const first = newTurn({ conversation: `conv_${newId()}` })
       const id = await create(first)
-      expect((await conversations.resetConversation(OWNER, id))?.resetAfter).toBe(first.id)
+      expect((await conversations.resetConversation(OWNER, id))?.resetAfterTurnId).toBe(first.id)
       const turn = { ...nextTurn(first), conversation: id }
       await hold(id, turn.id)
       await run(turn)
       expect(await conversations.findConversation(OWNER, id)).toMatchObject({
         head: turn.id,
-        resetAfter: first.id,
+        resetAfterTurnId: first.id,
       })
-      expect((await conversations.resetConversation(OWNER, id))?.resetAfter).toBe(turn.id)
+      expect((await conversations.resetConversation(OWNER, id))?.resetAfterTurnId).toBe(turn.id)
     })
 
     test('the context of a conversation cannot be changed by other owners', async () => {

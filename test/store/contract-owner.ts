@@ -105,11 +105,11 @@ export function ownerContract(open: OpenEngine): void {
       expect(await conversations.setContext(other, id, { policy: 'lean' })).toBeNull()
       expect(await conversations.resetConversation(other, id)).toBeNull()
       const findAll = await conversations.findConversation(ALICE, id)
-      expect(findAll).toMatchObject({ context: null, resetAfter: null })
+      expect(findAll).toMatchObject({ context: null, resetAfterTurnId: null })
       await conversations.resetConversation(ALICE, id)
       expect(await conversations.setContext(ALICE, id, { policy: 'lean' })).toMatchObject({
         context: { policy: 'lean' },
-        resetAfter: first.id,
+        resetAfterTurnId: first.id,
       })
     })
 

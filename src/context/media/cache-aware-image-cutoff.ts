@@ -1,12 +1,13 @@
 /**
  * Finds the index before which old images are hidden, if that saves money. The cutoff is checked every
- * `step` turns, counted from the first; it then moves to the turns that keep their images, or stays.
+ * `step` rounds, counted from the first; it then moves to the rounds that keep their images, or stays.
+ * Policies count rounds as turns (`keepTurns`).
  *
  * Hiding images costs once, because the provider must read everything after the first of them without its
- * cache. It saves the cached price of the images in each later request. The cutoff moves if the costs
+ * cache. Hiding saves the cached price of the images in each later request. The cutoff moves if the costs
  * are recovered before the conversation is a quarter longer. Between long texts it never moves.
  *
- * Each check uses only items that already existed at that turn, so later requests repeat its result. An image
+ * Each check uses only items that already existed at that round, so later requests repeat its result. An image
  * that was replaced by a notice counts like the image. Reasoning does not count: after a change the provider
  * often ignores it.
  */
@@ -20,14 +21,14 @@ import { createSinglePinPredicate } from '../find-undroppable-items.ts'
 import { computePrefixSums, weightBetween } from '../windows/item-weights.ts'
 
 export interface ImageCutoffOptions {
-  /** The number of turns before the latest one that keep their images. */
+  /** The number of rounds before the latest one that keep their images. */
   readonly keepTurns: number
   readonly step: number
   /** True if tool outputs are sent unshortened; shortened ones are not counted. */
   readonly outputsStay: boolean
 }
 
-/** Images before the returned index are hidden, unless they are always sent. */
+/** Returns the index before which images are hidden, unless they are always sent. */
 export function findImageCutoff(
   items: readonly Item[],
   { keepTurns, step, outputsStay }: ImageCutoffOptions,
@@ -41,13 +42,13 @@ export function findImageCutoff(
   )
   const textTokens = computePrefixSums(items.map((item) => estimateItemText(item, outputsStay)))
   let cutoff = 0
-  for (let turn = keepTurns + step; turn < starts.length; turn += step) {
-    const [to = 0, now = 0] = [starts[turn - keepTurns], starts[turn]]
+  for (let round = keepTurns + step; round < starts.length; round += step) {
+    const [to = 0, now = 0] = [starts[round - keepTurns], starts[round]]
     const saved = weightBetween(imageTokens, cutoff, to)
     if (saved === 0) continue
     const first = [...counts.keys()].find((index) => index >= cutoff) ?? to
     const reread = weightBetween(textTokens, first, now) + weightBetween(imageTokens, to, now)
-    const requests = turn * PAYBACK_SHARE
+    const requests = round * PAYBACK_SHARE
     if (saved * CACHED_PRICE * requests >= reread * (1 - CACHED_PRICE)) cutoff = to
   }
   return cutoff
@@ -71,7 +72,7 @@ function countImages(part: Part): number {
 
 /** The price of a cached token relative to an uncached one, at most providers. */
 const CACHED_PRICE = 0.1
-/** The costs must be recovered within 25 % as many requests as there have been turns. */
+/** Hiding must pay off within 25 % as many requests as there have been rounds, e.g. 5 requests after 20 rounds. */
 const PAYBACK_SHARE = 0.25
 
 function estimateItemText(item: Item, outputsStay: boolean): number {
@@ -91,7 +92,10 @@ function estimateItemText(item: Item, outputsStay: boolean): number {
   }
 }
 
-/** Ignores notices, because hiding images adds some. */
+/**
+ * Estimates the tokens of the text, without media notices: hiding an image adds a notice, and must not change
+ * the estimate.
+ */
 function estimateContent(content: string | readonly Part[]): number {
   if (typeof content === 'string') return estimateTokens(content)
   return content.reduce(

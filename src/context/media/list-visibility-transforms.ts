@@ -1,4 +1,4 @@
-/** Lists the transforms that decide which media of a conversation are sent. */
+/** Lists the transforms that decide which media are sent. Policies count rounds as turns (`keepTurns`). */
 import type { Item } from '../../core/item.ts'
 import { MEDIA_KINDS, type MediaKind } from '../../core/media/content-part-media.ts'
 import type { MediaRules } from '../../core/context-policy.ts'
@@ -37,5 +37,5 @@ export function listVisibilityTransforms({
 
 const ALL_KINDS: ReadonlySet<MediaKind> = new Set(MEDIA_KINDS)
 
-/** The limit for each question. */
+/** Max number of images of the previous answer that are added to one question. */
 const MAX_REUSED_IMAGES = 5

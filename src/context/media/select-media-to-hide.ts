@@ -1,4 +1,7 @@
-/** Selects the media that are hidden from the model, with the reason. `replace-hidden-media.ts` replaces them. */
+/**
+ * Selects the media that are hidden from the model, with the reason. `replace-hidden-media.ts` replaces them.
+ * Policies count rounds as turns (`keepTurns`).
+ */
 import type { MediaRules } from '../../core/context-policy.ts'
 import type { Item } from '../../core/item.ts'
 import {
@@ -31,7 +34,7 @@ export interface HiddenMedia {
 
 type VisibilityRules = MediaVisibilityOptions['rules'] & { readonly outputsStay: boolean }
 
-/** By the index of the item and the index of the part. */
+/** The hidden media, by the index of the item and the index of the part. */
 export type HiddenMediaByPart = ReadonlyMap<number, ReadonlyMap<number, HiddenMedia>>
 
 export function selectMediaToHide(
@@ -159,7 +162,7 @@ function measure(all: readonly LocatedMedia[], repeated: ReadonlySet<LocatedMedi
   for (const media of all) {
     const { medium, zone, itemIndex, isPinned } = media
     // Pinned media never count, even in the latest question: otherwise the cutoff would move back when the
-    // next question comes. An image that is repeated later counts there.
+    // next question comes. An image that is repeated counts only at its last occurrence.
     const isCounted = !isPinned && (zone === 'question' || !repeated.has(media))
     if (medium.kind === 'image') {
       if (itemIndex !== lastItem) {

@@ -14,7 +14,7 @@ import { isEncryptedReasoning } from '../../core/reasoning/is-encrypted-or-signe
 import { stripReasoning } from '../../core/reasoning/strip-reasoning.ts'
 import { editItems } from '../edit-items.ts'
 import { findValidReasoningStart, isUnrecordedReasoning } from './find-valid-reasoning-start.ts'
-import { recomputePrefixes } from './recompute-prefixes.ts'
+import { rebuildEarlierPrompts } from './rebuild-earlier-prompts.ts'
 import { startPrefixHash, type RunningPrefixHash } from './hash-prompt-prefix.ts'
 import type { PipelineResult } from '../list-and-run-transforms.ts'
 import type { Transform } from '../transform-interface.ts'
@@ -67,9 +67,9 @@ function findUnrecordedStart(
 ): number {
   const { items, places } = pipeline
   if (!checksPrefix || hadSameTools === undefined || !items.some(isUnrecordedReasoning)) return 0
-  const history = recomputePrefixes(pipeline)
-  const sentOf = (length: number) => (hadSameTools(length) ? history.sentOf(length) : null)
-  return findValidReasoningStart(items, places, { ...history, sentOf })
+  const history = rebuildEarlierPrompts(pipeline)
+  const promptAt = (length: number) => (hadSameTools(length) ? history.promptAt(length) : null)
+  return findValidReasoningStart(items, places, { ...history, promptAt })
 }
 
 /** Returns the start of the latest of these answers, or 0 if the list has none of them. */

@@ -11,7 +11,7 @@ import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'
 import { isModelItem } from '../../core/items/is-model-item.ts'
 import { isEncryptedReasoning } from '../../core/reasoning/is-encrypted-or-signed.ts'
-import type { PrefixHistory } from './recompute-prefixes.ts'
+import type { EarlierPrompts } from './rebuild-earlier-prompts.ts'
 import { hasSamePrefixText } from './hash-prompt-prefix.ts'
 import type { OriginalPositions } from '../transform-interface.ts'
 
@@ -19,13 +19,13 @@ import type { OriginalPositions } from '../transform-interface.ts'
 export function findValidReasoningStart(
   items: readonly Item[],
   places: OriginalPositions,
-  history: PrefixHistory,
+  history: EarlierPrompts,
 ): number {
   const answers = findUnrecordedAnswers(items)
   const placeOfAnswer = (answer: number): number | null => places[answers[answer] ?? -1] ?? null
   const isUnchanged = (answer: number): boolean => {
     const place = placeOfAnswer(answer)
-    const prefix = place === null ? null : history.sentOf(place)
+    const prefix = place === null ? null : history.promptAt(place)
     return prefix !== null && startsWithItems(items, prefix)
   }
   const hasSameState = (older: number, newer: number): boolean => {

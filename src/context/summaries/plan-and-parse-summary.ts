@@ -1,6 +1,7 @@
 /**
  * Chooses where a conversation is cut for a summary, builds the prompts with which a model writes it, and
- * parses the result. The cut is between two turns, and never between a call and its output.
+ * parses the result. The cut is between two rounds, and never between a call and its output. Policies count
+ * rounds as turns (`keepTurns`).
  *
  * A summary continues the one before it, so only later items are rendered. A transcript that is too long
  * for one prompt is split; each prompt contains the summary of the parts before.
@@ -29,7 +30,7 @@ export interface SummaryRetention {
 export interface SummaryCut {
   /** The index of the first item that stays. */
   readonly at: number
-  /** The number of turns before it. */
+  /** The number of rounds before the cut. */
   readonly turns: number
 }
 

@@ -1,8 +1,8 @@
 /**
  * Drops the items from before the last reset of the conversation. Instructions at the head and pinned
- * items stay; summaries and compactions of the dropped items do not.
+ * items stay; summaries and compactions of the dropped items are dropped too.
  *
- * Runs first: for all other transforms the conversation begins at the reset.
+ * This transform runs first: for all others the conversation begins at the reset.
  */
 import { isCompaction, isCompactionMessage } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'

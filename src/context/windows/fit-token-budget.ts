@@ -39,7 +39,10 @@ export function fitTokenBudget(fit: TokenBudgetFitOptions): Transform {
   }
 }
 
-/** Returns the planner's options: capped outputs have at most 500 characters. */
+/**
+ * Returns the planner's options: capped outputs have at most 500 characters. Policies count rounds as turns:
+ * `keepTurns` is a number of rounds.
+ */
 export function createTokenBudgetOptions({
   maxTokens,
   policy,

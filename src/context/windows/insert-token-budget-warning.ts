@@ -1,7 +1,7 @@
 /**
  * Inserts a warning when a model that works with tools has filled a configured share of its context
- * window, e.g. 80 %. The warning comes once, in the running turn, after the answer that reached the share.
- * It keeps its position while the turn runs and is not part of later turns.
+ * window, e.g. 80 %. The warning comes once, in the current round, after the answer that reached the share.
+ * It keeps its position until the round ends and is not part of later rounds.
  *
  * The check uses the provider's token counts, not estimates. Without a count there is no warning.
  */
@@ -13,7 +13,7 @@ import { findInsertionPoints } from '../insertion-points.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface BudgetWarningOptions {
-  /** In tokens. */
+  /** Context window of the model, in tokens. */
   readonly window: number
   /** A share of the window, e.g. 0.8. */
   readonly warnAt: number
@@ -51,7 +51,7 @@ function findWarningPosition(
 ): number | null {
   const question = findRoundStarts(items).at(-1)
   if (question === undefined || items.at(-1)?.type === 'message') return null
-  // The count of an answer with a compaction includes the items that the compaction has replaced.
+  // Skips answers with a compaction: their token count includes the items that the compaction replaced.
   const compacted = new Set(items.filter(isCompaction).map(({ origin }) => origin))
   const full = listOrigins(items.slice(question)).find(
     (origin) => !compacted.has(origin) && (countTokens(origin) ?? 0) >= window * warnAt,

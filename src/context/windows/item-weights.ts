@@ -1,13 +1,13 @@
 /**
- * Weighs the items of a history in items, turns or tokens. Items that are always sent, such as
- * instructions at the head and pinned items, weigh nothing.
+ * Weighs the items of a history in items, turns or tokens; policies count rounds as turns. Items that are
+ * always sent, such as instructions at the head and pinned items, weigh nothing.
  */
 import type { Item } from '../../core/item.ts'
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import { isUserMessage, findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import type { KeepPredicate } from '../find-undroppable-items.ts'
 
-export const ITEM_WEIGHTS = { items: weighItems, turns: weighTurns, tokens: weighTokens }
+export const ITEM_WEIGHTS = { items: weighItems, turns: weighRounds, tokens: weighTokens }
 
 export function sumWeights(weights: readonly number[]): number {
   let total = 0
@@ -36,10 +36,10 @@ function weighTokens(items: readonly Item[], stays: KeepPredicate): readonly num
 }
 
 /**
- * The first droppable item of a round carries the round's weight of 1. The latest round counts from its
+ * Gives each round a weight of 1, at its first droppable item, and 0 elsewhere. The latest round counts from its
  * question on, even from a pinned one: otherwise the cut would move when the model's first item arrives.
  */
-function weighTurns(items: readonly Item[], stays: KeepPredicate): readonly number[] {
+function weighRounds(items: readonly Item[], stays: KeepPredicate): readonly number[] {
   const latest = findRoundStarts(items).at(-1) ?? items.length
   let isUncounted = false
   return items.map((item, index) => {

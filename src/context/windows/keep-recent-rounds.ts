@@ -1,5 +1,6 @@
 /**
- * Keeps the latest complete rounds that fit a window of items, turns or tokens, and drops older ones.
+ * Keeps the latest complete rounds that fit a window of items, turns or tokens, and drops older ones. Policies
+ * count rounds as turns.
  *
  * The cut moves in steps of half a window, counted from the beginning of the conversation: a window of 20
  * turns keeps 11 to 20. A cut that moved with every item would change the prompt's prefix each time, and
@@ -10,7 +11,7 @@
  *  1. the head, pinned items and the latest question are sent complete, under any window;
  *  2. a call and its output, or reasoning and the item after it, are never separated;
  *  3. the latest assistant message is sent, if there is one (for items and tokens only: a window of one
- *     turn is the running turn alone);
+ *     turn is the current round alone);
  *  4. at most four windows are sent (`trimLongRounds` drops parts of a round for that);
  *  5. a round is sent complete, including the running tool loop;
  *  6. at most one window is sent.

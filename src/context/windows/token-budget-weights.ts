@@ -1,5 +1,5 @@
 /**
- * Weighs items in tokens for the token budget: unchanged, shortened (when their turn is over) and capped.
+ * Weighs items in tokens for the token budget: unchanged, shortened (when their round is over) and capped.
  * Each weight depends on the item alone, so it never changes. Images are counted separately, because how
  * many of them are sent does change.
  */
@@ -15,13 +15,13 @@ import type { KeepPredicate } from '../find-undroppable-items.ts'
 
 /** Prefix sums: at each index the total of all items before it. */
 export interface TokenBudgetWeights {
-  /** The items that are always sent. The other sums are without them. */
+  /** Weights of the items that are always sent. The other sums exclude these items. */
   readonly alwaysSent: Sums
-  /** Unchanged, as in the running turn. */
+  /** Weights of unchanged items, as in the current round. */
   readonly open: Sums
-  /** With shortened outputs, and without reasoning that the policy drops. */
+  /** Weights with shortened outputs, and without reasoning that the policy drops. */
   readonly settled: Sums
-  /** With capped outputs. */
+  /** Weights with capped outputs. */
   readonly capped: Sums
   /** The number of images. */
   readonly images: Sums
@@ -29,7 +29,7 @@ export interface TokenBudgetWeights {
 
 type Sums = Float64Array
 
-/** Functions that make items smaller. They return the same item if there is nothing to cut. */
+/** Functions that make items smaller. Each returns the same item if there is nothing to cut. */
 export interface ItemReductions {
   readonly shortenOutput: (item: Item) => Item
   readonly capOutput: (item: Item) => Item

@@ -50,7 +50,7 @@ function findAnchors(
 ): TrimAnchors {
   const head = countHeadItems(items)
   const step = Math.ceil(maxWeight / 2)
-  // A quarter is reserved for the question and the answer that are kept from before the cut.
+  // A quarter of `maxWeight` is reserved for the question and the answer that stay from before the cut.
   const reserved = Math.floor(maxWeight / 4)
   const excess = weightBetween(weightBefore, 0, items.length) - (maxWeight - reserved)
   const cutPoints = findCutPoints(items, head)
@@ -58,11 +58,11 @@ function findAnchors(
   let stepsDone = Math.ceil(excess / step) - 1
   for (const cut of cutPoints) {
     const steps = Math.floor((weightBefore[cut] ?? 0) / step)
-    // Cuts are made only where a new step is reached.
+    // Skips cut points at which no new step is reached.
     if (steps <= stepsDone) continue
     stepsDone = steps
     const anchors = anchorsAt(cut)
-    // If the reserved quarter was too small, the next step is tried.
+    // Tries the next step if the reserved quarter was too small.
     if (weighAnchors(weightBefore, anchors, items.length) <= maxWeight) return anchors
   }
   return anchorsAt(cutPoints.at(-1) ?? head)
@@ -70,8 +70,8 @@ function findAnchors(
 
 /**
  * A cut, and the ranges before it that stay: the question in progress, and the last assistant message before
- * the cut with its reasoning. That message stays even if later ones follow the cut: if the first of
- * these made it go, the prefix would change between two steps.
+ * the cut with its reasoning. That message stays even if later answers follow the cut: dropping it when the
+ * first of these arrives would change the prefix between two steps.
  */
 interface TrimAnchors {
   readonly cut: number

@@ -56,7 +56,7 @@ async function loadHistoryOfResponse(
   return buildHistory(clientRequest, chain, conversation ?? NO_SETTINGS, ports)
 }
 
-const NO_SETTINGS: ConversationSettings = { context: null, resetAfter: null }
+const NO_SETTINGS: ConversationSettings = { context: null, resetAfterTurnId: null }
 
 function buildHistory(
   { items }: ClientRequest,

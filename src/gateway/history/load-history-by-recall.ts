@@ -70,7 +70,7 @@ const NOT_RECALLED: Note = {
   detail: 'The database did not answer in time, so the chat was sent without its backstory.',
 }
 
-/** Compares ids, which begin with the time. */
+/** Returns the latest turn. Turn ids begin with their time, so comparing ids is enough. */
 function findLatestTurn(turns: readonly RecordedTurn[]): RecordedTurn | null {
   return turns.reduce<RecordedTurn | null>(
     (latest, turn) => (latest === null || turn.id > latest.id ? turn : latest),

@@ -56,12 +56,12 @@ export async function lockConversation(
       .catch((error: unknown) => logFailure('hold-not-renewed', error))
   }, LOCK_LEASE_MS / 3)
   const stopRenewing = (): void => clearInterval(timer)
-  const { head, context, resetAfter } = result
+  const { head, context, resetAfterTurnId } = result
   return {
     conversation: id,
     head,
     context,
-    resetAfter,
+    resetAfterTurnId,
     stopRenewing,
     async release() {
       stopRenewing()

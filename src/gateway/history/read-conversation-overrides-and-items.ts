@@ -9,7 +9,7 @@ import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import { excludeDeletedItems } from './exclude-deleted-items.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-export type ConversationSettings = Pick<ConversationState, 'context' | 'resetAfter'>
+export type ConversationSettings = Pick<ConversationState, 'context' | 'resetAfterTurnId'>
 
 /** Ignores stored overrides that this version cannot parse (another version wrote them). */
 export function readConversationOverrides(
@@ -31,9 +31,10 @@ export function readConversationOverrides(
  */
 export function listConversationItems(
   chain: readonly StoredTurn[],
-  { resetAfter }: Pick<ConversationSettings, 'resetAfter'>,
+  { resetAfterTurnId }: Pick<ConversationSettings, 'resetAfterTurnId'>,
 ): readonly Item[] {
-  const resetIndex = resetAfter === null ? -1 : chain.findIndex(({ id }) => id === resetAfter)
+  const resetIndex =
+    resetAfterTurnId === null ? -1 : chain.findIndex(({ id }) => id === resetAfterTurnId)
   const before = chain.slice(0, resetIndex + 1).flatMap(excludeDeletedItems)
   const last = before.pop()
   if (last === undefined) return chain.flatMap(excludeDeletedItems)

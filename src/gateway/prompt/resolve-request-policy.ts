@@ -54,7 +54,7 @@ export function listPolicyLevels(
   ]
 }
 
-/** Three fields have settings with names that other gateways use; null if none of them is set. */
+/** Reads the three settings that set one policy field each; returns null if none of them is set. */
 function readSeparateSettings(settings: Settings): PolicyOverrides | null {
   const {
     HISTORY_MAX_ITEMS: items,
@@ -71,7 +71,10 @@ function readSeparateSettings(settings: Settings): PolicyOverrides | null {
   }
 }
 
-/** The cut moves at most 10 turns at a time: `3` keeps the outputs of 3 to 5 turns, `20` of 20 to 29. */
+/**
+ * Builds the output rules for `TOOL_OUTPUT_RETENTION_TURNS`. The cut moves at most 10 turns at a time: `3` keeps the
+ * outputs of 3 to 5 turns, `20` of 20 to 29. Policies count rounds as turns.
+ */
 function buildOutputRules(turns: number): Partial<OutputRules> {
   return { keepTurns: turns, step: Math.max(1, Math.min(10, turns)) }
 }

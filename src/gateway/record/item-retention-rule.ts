@@ -17,7 +17,7 @@ export function createRetentionRule(
 ): ItemRetentionRule {
   const keepsReasoning = settings.PERSIST_REASONING !== 'disabled'
   const keepsTools = settings.PERSIST_TOOL_RESULTS === 'on'
-  // Open WebUI sends its tool calls back; other clients that need markers may not.
+  // Open WebUI sends tool calls back. Other clients that get markers may lose them, so the gateway stores them.
   const forgetsCalls = client.receivesMarkers && !client.isOpenWebUi
   const forgetsFields = client.receivesMarkers || client.isOpenWebUi
 

@@ -60,7 +60,7 @@ export function createResponseWriter(parts: ResponseParts, ports: Clock): Respon
 type Clock = Ports<'nowMs'>
 
 /** Creates the writer of an answer that comes as events, so that nothing has to be decoded. */
-export function createEventResponseWriter(
+export function createResponseWriterFromEvents(
   { end }: AnswerEventSource,
   parts: ResponseParts,
   ports: Clock,

@@ -12,7 +12,7 @@ import { readBufferedAnswer } from '../send/read-buffered-answer.ts'
 import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
 import {
   buildResponseHeaders,
-  createEventResponseWriter,
+  createResponseWriterFromEvents,
   createResponseWriter,
   renderResponseBody,
   type ResponseParts,
@@ -61,7 +61,7 @@ function streamAnswer(
       log: ports.log,
     }
     if ('events' in answer) {
-      const writer = createEventResponseWriter(answer.events, writing, ports)
+      const writer = createResponseWriterFromEvents(answer.events, writing, ports)
       return streamAnswerToClient({ ...target, source: answer.events, writer })
     }
     const writer = createResponseWriter(writing, ports)

@@ -72,7 +72,7 @@ export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): vo
   }
 
   const fail = (error: unknown): void => {
-    // First: cancelling the source would be reported as a broken connection.
+    // Finish before cancelling: cancelling first would report a broken connection.
     finish(convertUnexpectedError(error, log).failure)
     source.cancel()
   }

@@ -5,7 +5,7 @@
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 
-/** Returns null if nothing was left out. */
+/** Returns null if no window dropped an item. */
 export function formatTrimmedHeader({
   notes,
   items,

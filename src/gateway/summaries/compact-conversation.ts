@@ -74,7 +74,10 @@ function resolveThreshold(first: PreparedRequest): number | null {
   return window === null ? null : window * 0.8
 }
 
-/** Plans the compaction of a prompt in chapters that take at most half of the writing model's window. */
+/**
+ * Plans the compaction in parts (chapters), each summarized by one model call and at most half of that
+ * model's window.
+ */
 export function planConversationCompaction(
   { prompt: { items } }: PlannedRequest,
   window: number | null,

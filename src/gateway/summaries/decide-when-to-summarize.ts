@@ -1,6 +1,6 @@
 /**
- * Decides whether a conversation is summarized, and up to which turn. The policy's trigger is a number of
- * tokens, a number of turns, or only an explicit request.
+ * Decides whether a conversation is summarized, and up to which round. The policy's trigger is a number of
+ * tokens, a number of turns (policies count rounds as turns), or only an explicit request.
  */
 import {
   findSummaryCut,

@@ -23,8 +23,8 @@ export interface RequestedSummary {
   /** The summary now in use; null if there was nothing to summarize. */
   readonly result: MadeSummary | null
   /** The size of the complete conversation. */
-  readonly turns: number
-  readonly items: number
+  readonly conversationTurns: number
+  readonly conversationItems: number
 }
 
 /** `replacesExisting`: makes a new summary from all items, even if one is stored. */
@@ -38,7 +38,10 @@ export async function summarizeOnRequest(
   const { onCall, isDisconnected, replacesExisting } = request
   const content = selectSummarizableItems(plan.items, policy)
   const { items } = content
-  const size = { turns: findRoundStarts(items).length, items: items.length }
+  const size = {
+    conversationTurns: findRoundStarts(items).length,
+    conversationItems: items.length,
+  }
   const existing = await queryStoreOrThrow(() =>
     findSummary(content, hashSummaryPrefixes(content), caller, ports),
   )

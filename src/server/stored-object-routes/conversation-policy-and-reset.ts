@@ -54,6 +54,6 @@ async function renderContext(
   const id = readConversationId(request)
   const conversation = await query(id)
   if (conversation === null) throw createConversationNotFoundError(id, null)
-  const { context, resetAfter } = conversation
-  return { object: 'conversation.context', conversation: id, context, reset_after: resetAfter }
+  const { context, resetAfterTurnId } = conversation
+  return { object: 'conversation.context', conversation: id, context, reset_after: resetAfterTurnId }
 }

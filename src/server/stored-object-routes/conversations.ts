@@ -44,7 +44,7 @@ async function createConversation(
   const position = { conversation: conversation.id, chain: [], id: ports.newTurnId() }
   const turn = items.length === 0 ? null : createItemOnlyTurn(items, position, caller, ports)
   await ports.conversations.createConversation(conversation, turn)
-  return renderConversation({ ...conversation, head: null, resetAfter: null })
+  return renderConversation({ ...conversation, head: null, resetAfterTurnId: null })
 }
 
 async function readConversation(

@@ -71,7 +71,7 @@ export interface ConversationState {
   /** The policy overrides as the client sent them, unchecked. */
   readonly context: JsonObject | null
   /** Id of the turn that was the head when the conversation was reset. `null` if it never was. */
-  readonly resetAfter: string | null
+  readonly resetAfterTurnId: string | null
 }
 
 export interface ConversationLockHolder extends Caller {

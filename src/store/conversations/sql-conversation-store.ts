@@ -148,7 +148,7 @@ function decodeState(
   { id, tenant }: KeyRow,
   encryption: RowEncryption,
 ): ConversationState {
-  const { head, context, reset_after: resetAfter } = row
+  const { head, context, reset_after: resetAfterTurnId } = row
   const read = (column: string) =>
     readEncryptedRows(encryption, tenant, ({ object }) =>
       object(column, locateText(tenant, id, 'context')),
@@ -156,7 +156,7 @@ function decodeState(
   return {
     head: decodeNullableColumn(head),
     context: context === null ? null : read(context),
-    resetAfter: decodeNullableColumn(resetAfter),
+    resetAfterTurnId: decodeNullableColumn(resetAfterTurnId),
   }
 }
 

@@ -102,7 +102,7 @@ describe('lean', () => {
   })
 })
 
-describe('capped', () => {
+describe('the policy `capped`', () => {
   const run = applyPolicy({ policy: 'capped' })
 
   test('caps outputs when they are first sent, and never changes the prefix', () => {

@@ -77,7 +77,7 @@ describe('an image hidden by another limit counts like a visible one', () => {
     image_url: `https://a.example/${name}.png`,
   })
 
-  test('so the text after it still counts as reread', () => {
+  test('the text after an image that a limit hides still counts as reread', () => {
     const once = run({ keepTurns: 0, step: 2, images: 1 })([
       message('user', 'one', image('a')),
       message('assistant', 'word'.repeat(2000)),

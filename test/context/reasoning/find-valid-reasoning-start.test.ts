@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { findValidReasoningStart } from '../../../src/context/reasoning/find-valid-reasoning-start.ts'
-import { recomputePrefixes } from '../../../src/context/reasoning/recompute-prefixes.ts'
+import { rebuildEarlierPrompts } from '../../../src/context/reasoning/rebuild-earlier-prompts.ts'
 import { runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
 import { shortenOldOutputs } from '../../../src/context/tool-outputs/shorten-old-outputs.ts'
@@ -37,9 +37,9 @@ test('keeps reasoning since the latest step, and none from before it', () => {
 
 test('keeps all reasoning if nothing has changed, and none if the tools have', () => {
   const items = [0, 1].flatMap(turn)
-  const past = recomputePrefixes(runTransforms(items, []))
+  const past = rebuildEarlierPrompts(runTransforms(items, []))
   expect(findValidReasoningStart(items, places(items), past)).toBe(0)
-  const other = { ...past, sentOf: () => null }
+  const other = { ...past, promptAt: () => null }
   expect(findValidReasoningStart(items, places(items), other)).toBe(items.length)
 })
 
@@ -51,5 +51,7 @@ test('checks no answer in a conversation without such reasoning', () => {
   const never = () => {
     throw new Error('It was asked.')
   }
-  expect(findValidReasoningStart(items, places(items), { sentOf: never, isTouched: never })).toBe(0)
+  expect(findValidReasoningStart(items, places(items), { promptAt: never, isTouched: never })).toBe(
+    0,
+  )
 })

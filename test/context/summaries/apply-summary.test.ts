@@ -68,7 +68,7 @@ test('recognizes the summarized items even if one comes twice', () => {
   expect(summary([first, second]).run(once.items).items).toBe(once.items)
 })
 
-test('is dropped by no window, and weighs nothing in it', () => {
+test('no window drops the summary message or counts it', () => {
   const policy = resolvePolicy([{ policy: 'replay', window: { turns: 1 } }])
   const covered = CHAT.slice(1, 6)
   const plan = listTransforms({

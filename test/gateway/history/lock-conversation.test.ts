@@ -44,7 +44,7 @@ function recordCalls(
   }
 }
 
-const NO_SETTINGS = { context: null, resetAfter: null }
+const NO_SETTINGS = { context: null, resetAfterTurnId: null }
 
 describe('a locked conversation', () => {
   test('renews its lock every 20 s until the release', async () => {

@@ -88,7 +88,7 @@ describe('C46: a summary is due', () => {
   })
 })
 
-test('C47: counts instructions, tools and images', () => {
+test('counts instructions, tools and images toward the threshold (C47)', () => {
   const rules = { trigger: 'tokens', above: 2_000, keepTurns: 1 } as const
   expect(turnsToSummarize(10, rules)).toBeNull()
   expect(turnsToSummarize(10, rules, { more: { instructions: 'word '.repeat(2_000) } })).toBe(9)

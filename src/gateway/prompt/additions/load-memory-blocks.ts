@@ -55,7 +55,10 @@ export function isAnyLayerRequested(rules: LayerRules, ports: Ports<'memoryLayer
   return listMemoryLayers(ports).some((layer) => layer.isEnabled(rules))
 }
 
-/** Inserts the blocks of those layers that this policy turns on. `items`: the complete conversation. */
+/**
+ * Returns the transform that inserts the blocks of the layers this policy turns on; none if no block is left.
+ * `items`: the complete conversation.
+ */
 export function listLayerTransforms(
   { layers: rules }: ContextPolicy,
   { layers: loaded }: Pick<LoadedHistory, 'layers'>,

@@ -39,7 +39,7 @@ export function planToolLoopEnd(
   }
 }
 
-/** Returns null if the warning is off or the window is unknown. A share of 0 turns the warning off. */
+/** Returns null if the warning is off (`warnAt` null or 0) or the window is unknown. */
 function resolveWarningThreshold(
   account: Account,
   model: string,

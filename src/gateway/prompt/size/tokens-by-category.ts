@@ -27,7 +27,8 @@ export function countTokensByCategory({
   clientRequest,
 }: PreparedRequest): readonly CategoryTokens[] {
   const { items, params } = prompt
-  // By positions before the transforms: the prompt may lack items in between.
+  // Categories follow positions in the complete conversation, because transforms may have dropped items
+  // from the prompt.
   const head = countHeadItems(conversation)
   const question = findRoundStarts(conversation).at(-1) ?? head
   const questionEnd = findQuestionEnd(conversation, question)

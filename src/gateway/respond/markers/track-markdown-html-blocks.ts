@@ -9,7 +9,7 @@ export interface HtmlBlockTracker {
   readonly readBlank: () => void
   /** True if lines are raw HTML, rather than Markdown inside an element. */
   readonly isRaw: () => boolean
-  /** True if a text after a blank line would be inside an element. */
+  /** True if text that follows the next blank line would still be inside an open HTML element. */
   readonly isOpen: () => boolean
 }
 

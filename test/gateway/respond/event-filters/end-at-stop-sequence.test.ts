@@ -134,7 +134,7 @@ describe('a random answer', () => {
     )
   })
 
-  test('without a stop string differs only in how its deltas are split', () => {
+  test('keeps the text of an answer without a stop string, though its deltas may be split differently', () => {
     fc.assert(
       fc.property(answer, letters, (events, letters) => {
         const never = letters.map((stop) => `${stop}\u{1F6D1}`)

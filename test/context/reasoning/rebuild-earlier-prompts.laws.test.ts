@@ -1,5 +1,5 @@
 /**
- * Checks the recomputed prompts of earlier requests: each transform declares its steps correctly, and the latest
+ * Checks the rebuilt prompts of earlier requests: each transform declares its steps correctly, and the latest
  * step is the one that running the complete pipeline again for each answer finds.
  */
 import fc from 'fast-check'
@@ -11,7 +11,7 @@ import {
   findValidReasoningStart,
   isUnrecordedReasoning,
 } from '../../../src/context/reasoning/find-valid-reasoning-start.ts'
-import { recomputePrefixes } from '../../../src/context/reasoning/recompute-prefixes.ts'
+import { rebuildEarlierPrompts } from '../../../src/context/reasoning/rebuild-earlier-prompts.ts'
 import {
   listAdditionTransforms,
   listTransforms,
@@ -72,7 +72,7 @@ test.each(MIXED_OVERRIDES)('the newest step under %j is found where it is', (ove
       const plan = listPolicyTransforms(overrides, items)
       const rebuilt = runTransforms(items, plan)
       const { items: sent, places } = rebuilt
-      const found = findValidReasoningStart(sent, places, recomputePrefixes(rebuilt))
+      const found = findValidReasoningStart(sent, places, rebuildEarlierPrompts(rebuilt))
       expect(found).toBe(
         findStartOneByOne(rebuilt, (length) => runTransforms(items.slice(0, length), plan).items),
       )
@@ -93,7 +93,7 @@ function listPolicyTransforms(
 
 function findStartOneByOne(
   { items, places }: PipelineResult,
-  sentOf: (length: number) => readonly Item[],
+  promptAt: (length: number) => readonly Item[],
 ): number {
   const starts = new Set<number>()
   let start = 0
@@ -104,7 +104,7 @@ function findStartOneByOne(
   let border = items.length
   for (const at of [...starts].toReversed()) {
     const place = places[at] ?? null
-    const before = place === null ? null : sentOf(place)
+    const before = place === null ? null : promptAt(place)
     if (before?.every((item, index) => hasSamePrefixText(item, items[index])) !== true)
       return border
     border = at

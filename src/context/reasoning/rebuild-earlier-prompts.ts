@@ -1,23 +1,23 @@
 /**
- * Computes the prompts of earlier, shorter versions of a conversation, by running its transforms again on the
- * shorter list. The first transforms, which act the same on each prefix, are not repeated: the
- * rerun starts at the first stage that may have acted differently.
+ * Rebuilds the prompts of earlier, shorter versions of a conversation, by running its transforms again on the
+ * shorter list. The first transforms, which have the same effect on each prefix, are skipped: the rerun starts
+ * at the first transform that may have acted differently.
  */
 import type { Item } from '../../core/item.ts'
 import { continueTransforms, type PipelineResult } from '../list-and-run-transforms.ts'
 import type { AppliedTransform } from '../transform-interface.ts'
 import { countChangedItems } from './count-changed-items.ts'
 
-export interface PrefixHistory {
+export interface EarlierPrompts {
   /** Returns the prompt for the first `length` items; `null` if the request differed in other ways. */
-  readonly sentOf: (length: number) => readonly Item[] | null
-  /** True if an item between the two indexes is touched (`count-changed-items.ts`). */
+  readonly promptAt: (length: number) => readonly Item[] | null
+  /** True if a transform may have treated an item between the indexes differently before (`count-changed-items.ts`). */
   readonly isTouched: (from: number, to: number) => boolean
 }
 
-export function recomputePrefixes(
+export function rebuildEarlierPrompts(
   result: Pick<PipelineResult, 'items' | 'places' | 'stages'>,
-): PrefixHistory {
+): EarlierPrompts {
   const { stages } = result
   const first = stages.findIndex(mayHaveChanged)
   const { items, places } = stages[first] ?? result
@@ -25,7 +25,7 @@ export function recomputePrefixes(
   const transforms = rest.map(({ transform }) => transform)
   let touched: Uint32Array | null = null
   return {
-    sentOf(length) {
+    promptAt(length) {
       // The skipped transforms neither add nor move items, so the prefix ends at the next later item.
       const next = places.findIndex((place) => place !== null && place >= length)
       const end = next < 0 ? items.length : next
