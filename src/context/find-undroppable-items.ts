@@ -23,7 +23,7 @@ export function createSinglePinPredicate(items: readonly Item[]): KeepPredicate 
   return orInHead(items, (_, item) => isPinned(item))
 }
 
-/** Keeps the instructions at the head, and each pinned item with its call, output and the item after pinned reasoning. */
+/** Keeps the instructions at the head and what `createPinnedItemPredicate` keeps. */
 export function createAlwaysSentItemPredicate(items: readonly Item[]): KeepPredicate {
   return orInHead(items, createPinnedItemPredicate(items))
 }

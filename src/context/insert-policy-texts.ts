@@ -3,10 +3,10 @@
  * puts it before the last message. A depth beyond the beginning puts it directly after the head. A text
  * never separates items that belong together; it moves to the next position that does not.
  *
- * While a turn runs, the model's items of that turn are not counted. The text then keeps its position
- * until the turn is over, and the reasoning after it stays valid. The next message moves it, which
- * changes the prompt from its old position on. The transform therefore runs after all cuts, which would
- * count the text, and before `keep-valid-reasoning`, which has to see the final list.
+ * During a round, the model's items of that round are not counted. The text then keeps its position until the
+ * round is over, and the reasoning after it stays valid. The next message moves the text, which changes the
+ * prompt from the old position on. The transform therefore runs after all cuts, which would count the text,
+ * and before `keep-valid-reasoning`, which reads the final list.
  *
  * The texts belong to one request: they are neither stored nor summarized.
  */
@@ -92,7 +92,7 @@ interface PositionLimits {
   readonly allowed: readonly boolean[]
 }
 
-/** Prefers positions with the same number of messages after them, then later ones, then earlier ones. */
+/** Returns the position for a text: preferably with `depth` messages after it, else a later, else an earlier one. */
 function findPosition(
   depth: number,
   messages: readonly number[],

@@ -1,5 +1,5 @@
 /**
- * Finds where the gateway may insert a message of its own: not between a call and its output, not
+ * Finds the positions at which the gateway may insert a message: not between a call and its output, not
  * between reasoning and the item it led to, and not inside one answer of a model.
  */
 import type { Item } from '../core/item.ts'
@@ -29,7 +29,7 @@ export function findInsertionPoints(items: readonly Item[]): readonly boolean[] 
   return allowed
 }
 
-/** Calls and items of hosted tools belong to the answer text before them. */
+/** True if both items belong to one answer: calls and items of hosted tools belong to the text before them. */
 function isSameAnswer(item: Item, next: Item): boolean {
   if (!isModelItem(item) || !isModelItem(next)) return false
   if (item.type !== 'message' || next.type !== 'message') return true

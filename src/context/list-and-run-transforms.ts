@@ -66,33 +66,33 @@ export function listTransforms({
   const { turns, items, tokens } = window
   const { keepTurns: rounds, step, cap, expand } = outputs
   const first = [
-    // Before a summary or a compaction is applied, which may replace items from before the reset.
+    // A reset comes before summaries and compactions, which may replace items from before the reset.
     dropBeforeReset(),
-    // Before any transform that changes items: the summary finds the items that it replaces by identity,
-    // and the later transforms need not process these.
+    // The summary finds the items that it replaces by identity, so it comes before any transform that changes
+    // items. The later transforms then have fewer items to process.
     ...(summary === null ? [] : [applySummary(summary, createCompactionReader(reader))]),
-    // Before anything is counted: markers and blocks are no part of the conversation.
+    // Markers and blocks are removed before anything is counted: they are no part of the conversation.
     stripMarkers(),
     stripDetailsBlocks(),
-    // Before the gateway adds notices of its own (which the transform would recognize and leave alone).
+    // Fake notices are escaped before the gateway adds its notices.
     escapeNoticesInItems(),
-    // Before pairing, because an output may lose its call. A placeholder counts as a user message.
+    // Authors are hidden before pairing, because an output may lose its call. A placeholder counts as a user message.
     ...(speakers.hidden.length === 0 ? [] : [hideAuthors(speakers.hidden)]),
     ...(reader === null ? [] : [applyCompaction(reader)]),
   ]
   const edits = [
-    // Before shortening, which counts rounds from the first remaining one: its cutoff then stays the same
-    // between two cuts, and a second run of the pipeline cuts and shortens nothing more. Also before
-    // anything is shortened or dropped because its turn is over, which would move a cut back.
+    // Windows come before shortening, which counts rounds from the first remaining one: its cutoff then stays the
+    // same between two cuts, and a second run of the pipeline cuts and shortens nothing more. They also come
+    // before anything is shortened or dropped because its round is over, which would move a cut back.
     // Policies count rounds as turns. The turn window runs first: the item and token windows would otherwise
     // keep an answer that it drops.
     ...(turns === null ? [] : [keepRecentRounds({ by: 'turns', maxWeight: turns })]),
     ...(items === null ? [] : [keepRecentRounds({ by: 'items', maxWeight: items })]),
     ...(tokens === null ? [] : [keepRecentRounds({ by: 'tokens', maxWeight: tokens })]),
-    // After the windows: trims the long rounds that they could only keep complete.
+    // Long rounds are trimmed after the windows, which can only keep a round complete.
     ...(items === null ? [] : [trimLongRounds({ by: 'items', maxWeight: 4 * items })]),
     ...(tokens === null ? [] : [trimLongRounds({ by: 'tokens', maxWeight: 4 * tokens })]),
-    // After the transforms above, which leave less to fit.
+    // The token budget comes after the windows, which leave fewer items to fit.
     ...(room === null
       ? []
       : [fitTokenBudget({ maxTokens: room, policy, seesImages: sees?.has('image') ?? true })]),
@@ -110,27 +110,27 @@ export function listTransforms({
   ]
   const pairs =
     unansweredCalls === 'stub'
-      ? // In this order: a stub follows a batch of calls, and pruning makes the batches complete.
+      ? // Pruning comes first, because a stub follows a batch of calls, which pruning makes complete.
         [pruneOrphans({ unanswered: 'stub' }), stubMissingOutputs()]
       : [pruneOrphans()]
-  // After pruning, when groups are complete, and before rounds and messages are counted, because both
-  // transforms change their number. Merging comes first, so that a merged message has one name label.
+  // Speakers come after pruning, when groups are complete, and before rounds and messages are counted, whose
+  // number they change. Merging comes first, so that a merged message has one name label.
   const voices = [
     ...(speakers.merge === 'off' ? [] : [mergeConsecutiveMessages()]),
     labelSpeakers(resolveSpeakerLabelOptions(speakers, hasNames)),
   ]
-  // Before the windows, so that they count a capped output by its final length.
+  // Outputs are capped before the windows, so that these count a capped output by its final length.
   const caps = cap === null ? [] : [capOutputs({ maxChars: cap, expand })]
   if (edits.length === 0) return [...first, ...pairs, ...voices, ...caps]
   return [
     ...first,
-    // Next, because an orphan must not be counted as an item or split a round, and an output must
-    // follow its call before a cut can separate them.
+    // Pairing comes before all cuts: an orphan must not be counted as an item or split a round, and an output
+    // must follow its call before a cut can separate them.
     ...pairs,
     ...voices,
     ...caps,
     ...edits,
-    // Last, because each of the edits can separate a call from its output.
+    // Pruning runs again, because each of the edits can separate a call from its output.
     pruneOrphans(),
   ]
 }
@@ -229,7 +229,7 @@ function findPlaces(
   })
 }
 
-/** One item may have several notes, hence the set. */
+/** Returns the indexes of the changed items, each once: an item may have several notes. */
 function listChangedIndexes(notes: readonly Note[]): readonly number[] {
   const indexes = notes.flatMap(({ did, at }) =>
     did === 'changed' && at !== undefined ? [at] : [],

@@ -41,9 +41,9 @@ export interface AnswerRequest {
   readonly caller: Caller
   readonly exchange: HttpExchange
   readonly options?: RequestOptions
-  /** Undefined: the answer gets a new id. */
+  /** The ids of the answer; undefined for new ones. */
   readonly identity?: AnswerIdentity
-  /** Undefined: the turn is stored in the database. A background run stores it with its event log. */
+  /** Where the turn is stored; undefined for the database. A background run stores the turn with its event log. */
   readonly turnStore?: TurnStore
   /** Records an answer that is not stored, for one WebSocket connection. */
   readonly recordForConnection?: RecordForConnection
@@ -51,7 +51,7 @@ export interface AnswerRequest {
 
 /** Options that the client sets with headers. */
 export interface RequestOptions {
-  /** Undefined: the setting `UNSUPPORTED` decides. */
+  /** Whether unsupported features are noted or rejected; undefined if the setting `UNSUPPORTED` decides. */
   readonly unsupported?: UnsupportedRule
   /** True to add the header `x-backstory-context` to the response. */
   readonly addsContextHeader?: boolean
@@ -143,7 +143,7 @@ async function sendAndRespond(
             : null,
         caller,
         exchange,
-        // Nothing was sent upstream for a local answer.
+        // A local answer starts no tasks, because nothing was sent upstream.
         afterAnswer: localAnswer === null ? listTasks(ports) : [],
       },
       ports,
@@ -206,7 +206,7 @@ function createRecorder(
   return chooseRecorder(turn, recorded, ports, exchange.waitUntil)
 }
 
-/** The client relies on a stored answer: its id is not sent unless the turn is durable. */
+/** Creates the error for a turn that cannot be stored: the client would get an id that names nothing. */
 function createNotStoredError(): GatewayError {
   return new GatewayError(
     'store_unavailable',

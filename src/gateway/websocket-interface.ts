@@ -15,7 +15,7 @@ export interface WebSocketListener {
   /** `text` is null for a binary message. */
   readonly onMessage: (text: string | null, bytes: number) => void
   readonly onClosed: () => void
-  /** The gateway is shutting down: a running answer is finished, no new one is started. */
+  /** Called when the gateway shuts down: a running answer is finished, no new one is started. */
   readonly onShutdown: () => void
 }
 
@@ -23,7 +23,7 @@ export interface WebSocketListener {
 export type AcceptUpgrade = (listen: (socket: ClientWebSocket) => WebSocketListener) => Response
 
 /**
- * A frame may be twice as large as the body limit. The gateway then reads a body that is too large and
- * rejects it with an error message, instead of the runtime closing the connection.
+ * Max frame size as a multiple of the body limit. Up to this size, the gateway rejects a body that is too large
+ * with an error message, instead of the runtime closing the connection.
  */
 export const FRAME_SIZE_FACTOR = 2

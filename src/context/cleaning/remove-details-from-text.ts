@@ -22,7 +22,7 @@ export function removeDetailsBlocks(text: string): string {
   return pieces.join('\n\n')
 }
 
-/** Cheap check before the text is parsed: false for nearly every text. */
+/** True if the text may contain a block. Saves parsing: nearly every text has none. */
 export function mayContainDetailsBlock(text: string): boolean {
   return text.includes(OPENING)
 }
@@ -103,7 +103,7 @@ function createBlockEndFinder(text: string): (start: number) => number | null {
   }
 }
 
-/** Skips blank lines after a block, but not the indent of the next line. */
+/** Returns the index after the blank lines that follow a block; the indent of the next line is not skipped. */
 function skipBlanks(text: string, end: number): number {
   BLANK_LINES.lastIndex = end
   BLANK_LINES.exec(text)

@@ -8,7 +8,7 @@
 import { sumWeights } from '../windows/item-weights.ts'
 
 export interface WeighedMedia {
-  /** The range on the scale of the limit (images, bytes …), from the beginning of the conversation. */
+  /** Range of the medium on the scale of the limit (images, bytes …), from the beginning of the conversation. */
   readonly from: number
   readonly to: number
   /** The amount that counts toward the limit; 0 if the same image is counted elsewhere. */
@@ -16,7 +16,7 @@ export interface WeighedMedia {
   readonly zone: 'before' | 'question' | 'since'
 }
 
-/** Media that begin before the returned position are hidden, except those of the latest question. */
+/** Returns the position before which media are hidden, except those of the latest question. */
 export function findMediaCutoff(all: readonly WeighedMedia[], limit: number): number {
   if (limit === 0) return Number.POSITIVE_INFINITY
   const firstSince = all.findIndex(({ zone }) => zone === 'since')

@@ -3,7 +3,7 @@
  * the same image comes again, or because the model does not accept this kind of media.
  *
  * The latest question keeps all media that the model accepts. All limits move in steps, so that earlier
- * turns are sent unchanged between two steps; a repeated image also is a step.
+ * rounds are sent unchanged between two steps; a repeated image also is a step.
  */
 import type { Item, Part } from '../../core/item.ts'
 import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
@@ -50,7 +50,7 @@ export function replaceHiddenMedia({
   }
 }
 
-/** `hidden` maps part indexes. Adjacent parts that are hidden for the same reason share one notice. */
+/** Replaces the hidden parts, by index, with notices. Adjacent parts hidden for the same reason share one notice. */
 function insertNotices(
   item: Item,
   hidden: ReadonlyMap<number, HiddenMedia>,

@@ -22,7 +22,7 @@ import type { Transform } from '../transform-interface.ts'
 import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
 
 export interface ImageReuseOptions {
-  /** The maximum for each question; the last images of the answer are taken. */
+  /** Max number of images added to each question; the last images of the answer are taken. */
   readonly images: number
   /** The complete conversation, if the list is a part of it; handles are numbered over all of it. */
   readonly conversation?: readonly Item[]
@@ -60,7 +60,7 @@ function findReusedImages(
   max: number,
 ): ReadonlyMap<number, readonly string[]> {
   const reused = new Map<number, readonly string[]>()
-  // Cheap check that ends here for most conversations.
+  // Most conversations have no images, which is cheap to check.
   if (max === 0 || !items.some(mayContainImages)) return reused
   const shown = createMediaIdentityMap<true>()
   let answer: Message | null = null
@@ -93,7 +93,7 @@ function listLastImages(
   return [...urls].slice(-max)
 }
 
-/** A notice counts as the image that it replaced. */
+/** True if the message has an image. A notice counts as the image that it replaced. */
 function hasImage({ content }: Message): boolean {
   return content.some(
     (part) => readNoticeMediaIdentities(part) !== null || readPartMedia(part)?.kind === 'image',

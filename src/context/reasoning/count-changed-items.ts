@@ -1,7 +1,7 @@
 /**
  * Counts, for each index of a conversation, the touched items before it: items that were changed by a
- * transform which may have treated them differently in an earlier request. Between two answers without a
- * touched item in between, both answers saw the same state of all items before the first of them.
+ * transform which may have treated them differently in an earlier request. If no touched item is between two
+ * answers, the prompts of both had the same items before the first answer.
  */
 import type { Item } from '../../core/item.ts'
 import { isModelItem } from '../../core/items/is-model-item.ts'
@@ -19,7 +19,7 @@ export function countChangedItems(
   touchNotedItems(touched, stages)
   touchAddedItems(touched, items, stages, places)
   touchRestOfAnswers(touched, items)
-  // A moved output may have been missing in all requests since its call.
+  // Touches all items before a moved output, which may have been missing in all requests since its call.
   touched.fill(1, 0, findLastMoved(stages))
   const before = new Uint32Array(items.length + 1)
   for (const [index, is] of touched.entries()) before[index + 1] = (before[index] ?? 0) + is
@@ -37,8 +37,8 @@ function touchNotedItems(touched: Uint8Array, stages: readonly AppliedTransform[
 }
 
 /**
- * Touches the item before each added one. An added item may have had another position before a message
- * that came in the middle of a turn; a transform without prefix stability may act anew at any message.
+ * Marks the item before each added one as touched. An added item may have had another position before a message
+ * that came in the middle of a round; a transform without prefix stability may act anew at any message.
  */
 function touchAddedItems(
   touched: Uint8Array,
@@ -56,7 +56,7 @@ function touchAddedItems(
   }
 }
 
-/** Touches all later items of the same answer: what remains of an answer may begin after the touched item. */
+/** Marks all later items of the same answer as touched: the rest of an answer may begin after the touched item. */
 function touchRestOfAnswers(touched: Uint8Array, items: readonly Item[]): void {
   for (const [index, item] of items.entries()) {
     const next = items[index + 1]

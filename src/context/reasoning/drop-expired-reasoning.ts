@@ -1,5 +1,5 @@
 /**
- * Drops reasoning that is older than the policy allows. `open_turn` keeps the reasoning of the running round;
+ * Drops reasoning that is older than the policy allows. `open_turn` keeps the reasoning of the current round;
  * `next_reply` also keeps that of the last round before it that was answered.
  *
  * The result depends only on the list: every replica drops the same items, and a question that is sent
@@ -33,7 +33,7 @@ export function dropExpiredReasoning(keep: 'next_reply' | 'open_turn'): Transfor
   }
 }
 
-/** Returns the start of the last answered round before the running one, or 0 if there is none. */
+/** Returns the start of the last answered round before the current one, or 0 if there is none. */
 function findLastAnsweredRound(items: readonly Item[]): number {
   const starts = findRoundStarts(items)
   for (let round = starts.length - 2; round >= 0; round -= 1) {

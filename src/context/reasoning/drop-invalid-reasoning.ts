@@ -6,7 +6,7 @@
  * The prefix is taken from the outgoing list: dropping one answer's reasoning also invalidates later
  * reasoning that was written after it, but not reasoning that was written without it.
  *
- * Runs last, on the final list. All items of an answer share one `origin` object, which identifies it.
+ * This transform runs last, on the final list. All items of an answer share one `origin` object, which identifies it.
  */
 import { isShortenedGatewayOutput } from '../../core/items/gateway-tool-items.ts'
 import type { Item, Origin } from '../../core/item.ts'
@@ -72,7 +72,7 @@ function findUnrecordedStart(
   return findValidReasoningStart(items, places, { ...history, promptAt })
 }
 
-/** Returns the start of the latest of these answers, or 0 if the list has none of them. */
+/** Returns the start of the latest answer with one of these origins, or 0 if the list has none of them. */
 function findRejectedEnd(items: readonly Item[], origins: readonly Origin[]): number {
   if (origins.length === 0) return 0
   const origin = items.findLast(

@@ -3,9 +3,9 @@
  * stored conversations send it back themselves. Reasoning is valid if the prompt before it is still the
  * same. Since the transforms are deterministic, that earlier prompt can be computed again from the list.
  *
- * Only some answers are checked. If nothing touched lies between two answers, then either both or
- * neither have seen a changed prefix. All reasoning before the latest invalid answer is dropped, even if it
- * is valid again now: deciding that would need one computation per answer.
+ * Only some answers are checked. If no item between two answers may have been transformed differently before,
+ * then either both or neither have a changed prefix. All reasoning before the latest invalid answer is dropped,
+ * even if it is valid again now: deciding that would need one computation per answer.
  */
 import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'
@@ -43,7 +43,7 @@ export function findValidReasoningStart(
   return 0
 }
 
-/** After this many checks all older reasoning is assumed to be valid; the upstream rejects it if it is not. */
+/** Max number of checks. Older reasoning is then assumed to be valid; the upstream rejects it if it is not. */
 const MAX_CHECKS = 32
 
 /** Binary search for the first number from `from` to `to` that passes; all numbers after it pass, too. */

@@ -57,7 +57,7 @@ function describeItem(item: Item): string {
   return joinWithLengths(item.type, listTexts(item))
 }
 
-/** Prepends the lengths, so that `['ab', 'c']` and `['a', 'bc']` differ. */
+/** Joins texts with their lengths, so that `['ab', 'c']` and `['a', 'bc']` differ. */
 function joinWithLengths(type: Item['type'], texts: readonly string[]): string {
   let head: string = type
   for (const text of texts) head += ` ${text.length}`
@@ -93,7 +93,7 @@ function listTexts(item: Item): readonly string[] {
   }
 }
 
-/** Leaves out the `backstory` fields, which are not sent to any upstream. */
+/** Serializes the wire-specific fields, without the `backstory` fields, which are not sent to any upstream. */
 function describeNative({ native }: Item): string {
   if (native === undefined) return ''
   if (native['backstory'] === undefined) return JSON.stringify(native)
@@ -101,7 +101,7 @@ function describeNative({ native }: Item): string {
   return Object.keys(sent).length === 0 ? '' : JSON.stringify(sent)
 }
 
-/** Input and output texts are hashed alike: the role of the message distinguishes them. */
+/** Lists the texts to hash. Input and output texts are treated alike: the role of the message distinguishes them. */
 function listPartTexts(parts: readonly Part[]): readonly string[] {
   const texts: string[] = []
   for (const part of parts) {

@@ -7,8 +7,8 @@
  * Tool calls of another assistant keep their role, because only the model can make calls. Reasoning that
  * led to a message of another author is dropped.
  *
- * Each message is judged by itself, so that a new message changes no earlier one. Runs when groups are
- * complete, and before anything is counted by rounds.
+ * Each message is labeled independently of the others, so that a new message changes no earlier one. The transform
+ * runs when groups are complete, and before anything is counted by rounds.
  */
 import type { SpeakerRules } from '../../core/context-policy.ts'
 import type { Item, Message, Part } from '../../core/item.ts'

@@ -1,7 +1,7 @@
 /**
- * Replaces the beginning of a conversation, up to a border between two turns, by its summary. Instructions at
- * the head and pinned items stay where they are. The summary comes after the last item that it replaces, and
- * so before the first remaining turn.
+ * Replaces the beginning of a conversation, up to a border between two rounds, by its summary. Instructions at
+ * the head and pinned items keep their positions. The summary comes after the last item that it replaces, and
+ * so before the first remaining round.
  *
  * The replaced items are recognized by identity: a list that does not begin with exactly these items stays
  * unchanged, and so does a list that contains the summary already.
@@ -31,7 +31,7 @@ export function applySummary(
 ): Transform {
   return {
     name: 'apply-summary',
-    // Holds except where a later compaction replaces the summary.
+    // Earlier results stay the same, except after a later compaction that replaces the summary.
     prefixStability: 'lasting',
     run(items) {
       const unchanged = { items, notes: [] }

@@ -1,11 +1,11 @@
 /**
  * Moves the items before Anthropic's own compaction after it, because Anthropic's API reads only the
- * instructions at the head before a compaction. They follow the answer that the compaction is part of, in
- * their order.
+ * instructions at the head before a compaction. The moved items follow the answer that the compaction is part
+ * of, in their order.
  *
- * Runs after all transforms that add items, such as notes and memory layers, and before reasoning is checked.
+ * This transform runs after all that add items, such as notes and memory layers, and before reasoning is checked.
  * `apply-compaction.ts` moves the earlier items of the conversation itself while it drops the others: if
- * these were gone first, an instruction in the middle would look like one at the head.
+ * these were dropped first, an instruction in the middle would look like one at the head.
  */
 import { replacesUserMessages } from '../../core/items/compaction-item.ts'
 import { countLeadingInstructions } from '../../core/items/leading-instructions.ts'

@@ -35,7 +35,7 @@ export interface SummaryCut {
 }
 
 /**
- * Returns the latest cut that leaves `keepTurns` turns and `keepTokens` tokens. Returns `null` if there is none
+ * Returns the latest cut that leaves `keepTurns` rounds and `keepTokens` tokens. Returns `null` if there is none
  * after `after`, the end of the previous summary.
  */
 export function findSummaryCut(
@@ -103,7 +103,7 @@ export function buildSummarySections(
   )
 }
 
-/** A character is at most one token, so an entry of `maxTokens` characters fits. */
+/** Shortens an entry to `maxTokens` characters, which fit because a character is at most one token. */
 function shortenEntry(entry: string, maxTokens: number): string {
   if (entry.length <= maxTokens) return entry
   return cutMiddle(entry, Math.floor((maxTokens * 2) / 3), Math.floor(maxTokens / 4))

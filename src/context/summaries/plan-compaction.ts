@@ -20,7 +20,7 @@ export interface CompactionPlan {
   readonly chapters: readonly string[]
 }
 
-/** Expects the result of `applyCompaction`, in which a summary message replaces an older compaction. */
+/** Plans the compaction of a result of `applyCompaction`, in which a summary message replaces an older compaction. */
 export function planCompaction(items: readonly Item[], chapterTokens: number): CompactionPlan {
   const last = items.findLastIndex(isCompactionMessage)
   const summary = items[last]

@@ -6,7 +6,7 @@
 import { textOfPart, type Item, type OpaqueItem, type Part } from '../../core/item.ts'
 import { cutMiddle } from '../tool-outputs/split-head-and-tail.ts'
 
-/** Outputs after the last message get a higher limit, because the model has not used them yet. */
+/** Returns one text per item. Outputs after the last message may be longer, because the model has not used them yet. */
 export function renderTranscript(items: readonly Item[]): readonly string[] {
   const lastMessage = items.findLastIndex((item) => item.type === 'message')
   return items.flatMap((item, index) => renderItem(item, index > lastMessage) ?? [])
@@ -76,7 +76,7 @@ function renderOpaqueItem(item: OpaqueItem, maxChars: number): string {
   return renderEntry(typeof type === 'string' ? type : 'something', shorten(text, maxChars))
 }
 
-/** Keeps two thirds of `maxChars` at the beginning and one third at the end. */
+/** Shortens a text to two thirds of `maxChars` at its beginning and one third at its end. */
 function shorten(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text
   return cutMiddle(text, Math.floor((maxChars * 2) / 3), Math.floor(maxChars / 3)).toWellFormed()

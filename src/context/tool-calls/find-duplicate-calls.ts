@@ -53,7 +53,7 @@ interface DuplicateSearch {
   readonly copies: Set<number>
 }
 
-/** Cheap check before arguments are compared: copies need different sources, an item id or a missing output. */
+/** True if calls may be copies: they have different sources, an item id or no output. Checked before arguments. */
 function mayContainCopies(
   indexes: readonly number[],
   { items, partners }: DuplicateSearch,
@@ -67,10 +67,10 @@ function mayContainCopies(
 
 /** Calls with the same name and arguments. */
 interface EqualCalls {
-  /** By the content of their outputs. */
+  /** The calls with an output, by the content of the output. */
   readonly answered: Map<string, OriginalCalls>
   readonly unanswered: number[]
-  /** The index of their last output. */
+  /** The index of the last output of any of these calls. */
   lastOutput: number
 }
 
@@ -107,13 +107,13 @@ function compareCalls(
   }
 }
 
-/** The calls that stay. All have the same source as the first one. */
+/** Equal calls that stay. All have the same source (client or store) as the first one. */
 interface OriginalCalls {
   readonly isRecorded: boolean
   readonly ids: Set<string>
 }
 
-/** Adds the item id to the originals if the call is no copy. */
+/** True if the call is a copy of the originals. Otherwise its item id is added to theirs. */
 function isCopy(item: Item | undefined, originals: OriginalCalls): boolean {
   const id = item?.id
   if (isRecorded(item) !== originals.isRecorded) return true
@@ -147,7 +147,7 @@ function listUnansweredCopies(
   })
 }
 
-/** Includes the kind of tool, because functions and custom tools may use the same ids. */
+/** Returns a key that equal calls share. It includes the kind of tool, because both kinds may use the same ids. */
 function createCallKey(item: Item | undefined): string {
   if (item?.type === 'function_call') {
     const { name } = item

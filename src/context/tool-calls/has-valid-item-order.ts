@@ -1,5 +1,5 @@
 /**
- * Quick check whether a list needs no pruning: outputs directly follow their calls, reasoning is followed by
+ * Checks quickly whether a list needs no pruning: outputs directly follow their calls, reasoning is followed by
  * a model item, and no call id repeats in a round. Most lists pass, so that nothing must be paired, compared or
  * moved. False means only that `pruneOrphans` has to look closer.
  */

@@ -6,8 +6,8 @@
  * Calls without an output and outputs without a call are dropped. An output in the wrong position is moved to its
  * calls. A pair that comes twice, once from the client and once from the store, is sent once.
  *
- * Calls at the end, followed by nothing but their callBatch batch, still wait for their outputs and stay. If the
- * client sent the request too early, the provider reports that.
+ * Calls in the last batch, with no message after it, still wait for their outputs and stay. If the client sent
+ * the request too early, the provider reports that.
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
@@ -71,7 +71,7 @@ function findDroppedEnds(
   )
     return dropped
   const unanswered: number[] = []
-  // The ids of later calls with an output, up to the next message.
+  // Ids of the calls with an output between this index and the next message.
   const answeredIds = new Set<string>()
   for (let at = items.length - 1; at >= 0; at -= 1) {
     const item = items[at]

@@ -2,9 +2,8 @@
  * Adds an output to each call in the middle of a conversation that never got one, with the text that no
  * result was recorded. The output follows the batch of the call, like a real one.
  *
- * Only outputs of functions and custom tools can have such a text. A call at the end, followed by nothing but
- * its own batch, still waits for its output and gets no stub. Expects the result of `pruneOrphans` with
- * `unanswered: 'stub'`.
+ * Only outputs of functions and custom tools can have such a text. A call in the last batch still waits for its
+ * output and gets no stub. The transform expects the result of `pruneOrphans` with `unanswered: 'stub'`.
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
@@ -12,7 +11,7 @@ import { UNPAIRED, callEndOf, findToolCallPairs } from '../../core/items/tool-ca
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-/** Claims nothing about the tool, because an interrupted call may have had an effect. */
+/** The text of a stub. An interrupted call may have had an effect, so the text claims nothing about that. */
 export const STUB_OUTPUT_TEXT =
   '[No result of this tool call was recorded. It may or may not have run.]'
 

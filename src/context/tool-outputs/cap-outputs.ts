@@ -2,8 +2,8 @@
  * Cuts tool outputs that exceed a limit to their beginning and end when they are first sent. A note in
  * between contains the number of missing characters and how the model can read them. JSON stays JSON.
  *
- * The result depends on the output alone, so it never changes later. It fits the limit including the note;
- * by this length alone a cut output is recognized, because a tool may itself write a text like the note.
+ * The result depends on the output alone, so it never changes later. Including the note, it fits the limit. A cut
+ * output is recognized by this length alone, because a tool may itself write a text like the note.
  */
 import {
   isToolOutput,
@@ -51,7 +51,7 @@ export function createOutputCapper(cap: OutputCap): (item: Item) => Item {
 
 const memoize = createItemMemo()
 
-/** Ignores notices of the gateway, which are no output of the tool. */
+/** Counts the characters of an output, without notices of the gateway, which the tool did not write. */
 function countChars(output: string | readonly Part[]): number {
   if (typeof output === 'string') return output.length
   let chars = 0
@@ -86,7 +86,7 @@ function cutJson(text: string, callId: string, { maxChars, expand }: OutputCap):
   return short.endsWith('}') ? `${short.slice(0, -1)}${field}}` : `${short.slice(0, -1)},${note}]`
 }
 
-/** Cuts several text parts as if they were one text. Other parts stay where they are. */
+/** Cuts several text parts as if they were one text. Other parts keep their positions. */
 function cutParts(
   parts: readonly Part[],
   texts: readonly TextPart[],

@@ -19,11 +19,11 @@ export function shortenJson(text: string, limit: number): string | null {
   if (typeof value !== 'object' || value === null) return null
   if (text.length <= limit) return text
   const short = render(value, limit, 0)
-  // A string is only a count: not even one field or element fits.
+  // A result that is a string is only a count, because not even one field or element fits.
   return short.length <= limit && !short.startsWith('"') ? short : null
 }
 
-/** Parsing longer texts takes too much time. */
+/** Max length of a text that is parsed; longer ones take too much time. */
 const MAX_CHARS = 200_000
 
 /** Nested values below this depth are either kept complete or replaced by a count. */
@@ -82,7 +82,7 @@ function renderScalar(value: unknown): string {
   return typeof value === 'string' && UNESCAPED.test(value) ? `"${value}"` : JSON.stringify(value)
 }
 
-/** Texts of printable ASCII in which JSON escapes nothing. */
+/** Matches texts of printable ASCII in which JSON escapes nothing. */
 const UNESCAPED = /^[ !#-[\]-~]*$/
 
 function renderCompleteList(list: readonly unknown[], room: number): string | null {

@@ -3,8 +3,8 @@
  * characters in between. JSON stays JSON (`shortenJson`).
  *
  * The cutoff between old and recent rounds moves in steps of `step` rounds, counted from the first round:
- * `rounds: 5, step: 10` keeps 6 to 15 rounds, including the latest. A cutoff that moved with every round would change the prompt's
- * prefix with each question, which costs more at a provider with a cache than sending full outputs.
+ * `rounds: 5, step: 10` keeps 6 to 15 rounds, including the latest. A cutoff that moved with every round would
+ * change the prompt's prefix with each question, which costs more at a provider with a cache than full outputs.
  */
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { replaceItems } from '../edit-items.ts'

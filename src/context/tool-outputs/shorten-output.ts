@@ -75,7 +75,7 @@ function createNote(leftOut: number): string {
   return `[${leftOut} characters of this tool output were left out here]`
 }
 
-/** With the line breaks around the note. */
+/** Max length of the note, with the line breaks around it. */
 const MAX_NOTE_CHARS = createNote(Number.MAX_SAFE_INTEGER).length + 2
 
 /**

@@ -5,7 +5,7 @@ import type { Recorder } from '../record/recorder-interface.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 
 export interface AnsweredRequest {
-  /** The request that was answered first. */
+  /** The first upstream request of the answer. */
   readonly prepared: PreparedRequest
   /** Returns all upstream requests of the answer so far: several if the model called gateway tools. */
   readonly listSentRequests: () => readonly PreparedRequest[]

@@ -42,7 +42,7 @@ export function updateMemoryLayers(
   }
 }
 
-/** Never rejects: a layer that fails is logged. */
+/** Updates the layers one by one. Never rejects: a layer that fails is logged. */
 async function updateLayers(
   { prepared, caller, turnId }: AnsweredRequest,
   outcome: Outcome,
@@ -64,7 +64,7 @@ async function updateLayers(
   )
 }
 
-/** Asks the model that also writes the summaries. */
+/** Sends a layer's question to the model that also writes the summaries, and returns its text. */
 async function answerLayerQuestion(
   { instructions, input }: LayerQuestion,
   { policy, clientRequest }: PreparedRequest,

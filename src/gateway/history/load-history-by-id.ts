@@ -108,7 +108,7 @@ function isAvailableResponse({ dialect, deletedAtMs }: StoredTurn): boolean {
   return dialect === 'responses' && deletedAtMs === null
 }
 
-/** A `previous_response_id` in a conversation keeps the policy overrides of the conversation. */
+/** Finds the conversation of a `previous_response_id`, because its policy overrides apply to the new turn too. */
 async function findConversationOfTurn(
   { conversation }: StoredTurn,
   caller: Caller,

@@ -42,7 +42,7 @@ export async function loadHistoryByRecall(
     ...NO_HISTORY,
     notes: found === null ? [...notes, NOT_RECALLED] : notes,
     usedTurns,
-    // Only `next`: the other fields hold the text of the complete chat, and are not needed any more.
+    // Keeps only `next`: the other fields hold the text of the complete chat, and are no longer needed.
     segments: { next: segmented.next },
     recallResult,
     reasoningRejections: usedTurns.flatMap(listReasoningRejections),

@@ -51,7 +51,7 @@ async function loadByIdOrRecall(
 }
 
 /**
- * Adds what fingerprints the answer, for clients whose next request may send it as text. Open WebUI
+ * Adds the segments that fingerprint the answer, for clients whose next request may send it as text. Open WebUI
  * names a response only within a tool loop, and sends the response's text with the next question. A
  * client that repeats the items of a stored response does the same.
  */

@@ -16,7 +16,7 @@ export interface ConversationLock extends ConversationState {
   readonly release: () => Promise<void>
 }
 
-/** Longer than a busy process may pause; another client waits up to this long after a crash. */
+/** Lifetime of a lock without renewal. A busy process pauses for less; after a crash, clients wait this long. */
 export const LOCK_LEASE_MS = 60_000
 
 /** Returns null if the request adds no turn to a conversation. `turnId` is the turn that it adds. */

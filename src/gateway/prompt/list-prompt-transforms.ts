@@ -51,12 +51,12 @@ export function listPromptTransforms(
       // Media handles (`media_1`) are numbered over the complete conversation.
       conversation: items,
     }),
-    // After the policy has decided which media are shown at all.
+    // Media are adapted to the upstream after the policy has decided which of them are sent.
     ...listUpstreamMediaTransforms(target.mediaSupport, history.media ?? null, MEDIA_FETCH_ALLOW),
     ...listAdditionTransforms(policy),
-    // After the policy texts, whose depth counts the messages after them.
+    // Memory layers come after the policy texts, whose `depth` counts the messages after them.
     ...listLayerTransforms(policy, history, items, ports),
-    // After everything that may be inserted before an upstream compaction, where it would not be read.
+    // Moves all inserted items too: an upstream does not read items before its own compaction.
     ...(provider.ignoresItemsBeforeCompaction === true ? [moveItemsAfterCompaction()] : []),
     ...budgetWarning,
     dropInvalidReasoning({

@@ -17,9 +17,9 @@ export function listUpstreamMediaTransforms(
   return [
     ...(loaded === null ? [] : [embedLoadedMedia(loaded, support)]),
     correctMediaTypes(),
-    // After `correctMediaTypes`, which turns base64 in place of a URL into a data URL.
+    // Private URLs are blocked after `correctMediaTypes`, which turns base64 in place of a URL into a data URL.
     blockPrivateUrls(support, allowedHosts),
-    // Last: embedded media count as well.
+    // The size limit is applied last, so that embedded media count as well.
     ...(maxImageChars === null && maxRequestChars === null ? [] : [hideMediaOverLimit(support)]),
   ]
 }

@@ -36,7 +36,7 @@ export function planRequest(
   const capabilities = resolveTargetCapabilities(target)
   const { account } = capabilities
   const { clientRequest, history, tokenBudget = null } = input
-  // The same list if there is no history, so that encoders see that nothing was added.
+  // Without a history the client's list stays the same object, so that encoders see that nothing was added.
   const items =
     history.items.length > 0 ? [...history.items, ...clientRequest.items] : clientRequest.items
   const requestedPolicy = resolveRequestPolicy(target.model, input, ports.settings)

@@ -32,7 +32,7 @@ export function rejectEmptyPrompt(planned: PlannedRequest): PlannedRequest {
   throw new GatewayError('invalid_value', message, { param })
 }
 
-/** By the `why` of the first note about a dropped item. */
+/** Advice in the error message, by the `why` of the first note about a dropped item. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   [
     'output-without-call',

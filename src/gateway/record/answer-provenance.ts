@@ -93,7 +93,7 @@ function extendsRequest(
   )
 }
 
-/** Media in tool outputs are loaded again for each request: equal content in a new object. */
+/** True for a tool output with media. Each request loads them again, so equal content is a new object. */
 function hasMediaOutput(item: Item): boolean {
   return item.type === 'function_call_output' && typeof item.output !== 'string'
 }

@@ -103,7 +103,7 @@ function continuesAnswer(recallResult: LoadedHistory['recallResult']): boolean {
   )
 }
 
-/** The client sends the calls of a continued answer back as if they were part of the first answer. */
+/** Stores calls too: the client sends the calls of a continued answer back as if they were part of the first answer. */
 function keepCalls(rule: ItemRetentionRule): ItemRetentionRule {
   return {
     ...rule,
@@ -111,7 +111,7 @@ function keepCalls(rule: ItemRetentionRule): ItemRetentionRule {
   }
 }
 
-/** The parent is known from the recalled turns, and the client never retrieves the turn by its id. */
+/** Adds the parent, known from recall. Large fields are omitted: the client never retrieves this turn by its id. */
 function placeRecalledTurn(
   turn: NewTurn,
   { latestTurn, parent, newItems }: NonNullable<LoadedHistory['recallResult']>,
@@ -127,7 +127,7 @@ function placeRecalledTurn(
   return { turn: placed, contentHash: null }
 }
 
-/** Keeps the settings of a request but not its tools, which are large and sent with every request. */
+/** Selects the short fields of a request, not its tools, which are large and sent with every request. */
 function keepShortFields(request: JsonObject): JsonObject {
   const isShort = (value: unknown): boolean =>
     typeof value === 'string' ? value.length < 100 : typeof value !== 'object' || value === null
@@ -155,7 +155,7 @@ function selectRequestPartsToStore({
   return { request: rest, input: items, metadata: storage.metadata }
 }
 
-/** `instructions` sent as a list of items come first in the input; they apply to one request only. */
+/** Omits `instructions` sent as a list of items: they come first in the input, and apply to one request only. */
 function omitInstructionItems(
   items: readonly Item[],
   { instructions }: JsonObject,

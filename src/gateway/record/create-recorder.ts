@@ -13,7 +13,7 @@ import type { TurnWriter } from './turn-writer.ts'
 export interface ItemRetentionRule {
   /** True if the item is useful later and the client will not send it back. */
   readonly isWorthStoring: (item: Item) => boolean
-  /** The same for an item that has only started, judged by its type alone. */
+  /** True if an item that has only started may be worth storing, judged by its type alone. */
   readonly mayBeWorthStoring: (item: Item) => boolean
   /** False for items that are never stored, such as reasoning with `PERSIST_REASONING=disabled`. */
   readonly isStorable: (item: Item) => boolean
@@ -89,15 +89,15 @@ async function waitForOpening(
   return state
 }
 
-/** Longer than a healthy database takes, shorter than clients wait. */
+/** Max wait for opening a requested turn: longer than a healthy database takes, shorter than clients wait. */
 const OPEN_WAIT_MS = 5000
 
 /** The longest delay of an answer's last event by a turn that the client did not ask to store. */
 const CLOSE_WAIT_MS = 1000
 
 /**
- * The client was sent an id that counts the omitted items (`rs_…_0`, `msg_…_1`); the stored item must have
- * the same one.
+ * Gives the stored item the id that the client was sent. That id counts the omitted items, e.g. `rs_…_0`,
+ * `msg_…_1`.
  */
 function withClientId(item: Item, turnId: string, index: number): Item {
   if (item.type === 'opaque' || (item.id ?? '') !== '') return item

@@ -11,7 +11,7 @@ import type { Ports } from '../dependencies-interface.ts'
 export type ExpiryDependencies = Ports<'recall' | 'settings' | 'nowMs' | 'log'>
 
 const BATCH_TURNS = 500
-/** The remaining turns wait for the next hour. */
+/** Max batches of one sweep. The remaining turns wait for the next hour. */
 const MAX_BATCHES = 200
 const PAUSE_MS = 100
 

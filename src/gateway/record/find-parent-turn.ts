@@ -60,7 +60,7 @@ async function findTurnByContent(
     const boundary = boundaries.find(({ hash }) => hash === parent?.contentHash)
     return parent === null || boundary === undefined ? null : { parent, at: boundary.at }
   } catch (error) {
-    // Without a parent the turn stores its complete input, which only takes more space.
+    // The turn is stored without a parent, with its complete input, which only takes more space.
     log('warn', 'turn-not-placed', { turn: id, why: errorMessage(error) })
     return null
   }

@@ -25,10 +25,10 @@ export function omitRepeatedRequestFields(
   return { request: stored, digests }
 }
 
-/** The digest of a shorter field takes about as much space as the field. */
+/** Min length of an omitted field: the digest of a shorter one takes about as much space as the field. */
 const MIN_DIGEST_CHARS = 100
 
-/** Returns an empty text for numbers, booleans and null, which are always stored. */
+/** Serializes a field for its digest; empty for numbers, booleans and null, which are always stored. */
 function serializeValue(value: Json | undefined): string {
   if (typeof value === 'string')
     return value.length < MIN_DIGEST_CHARS ? value : JSON.stringify(value)

@@ -21,7 +21,7 @@ import type { ConversationLock } from '../history/lock-conversation.ts'
 import type { TurnWithParent } from './find-parent-turn.ts'
 import type { AnswerProvenance } from './recorder-interface.ts'
 
-/** Items that end within 25 ms share one write; an answer that ends sooner needs no journal at all. */
+/** Delay of a write: items that end within 25 ms share one, and an answer that ends sooner needs none. */
 const JOURNAL_DELAY_MS = 25
 
 export interface TurnWriterOptions {
@@ -133,7 +133,7 @@ const NOT_STORED = createFailure(
   'The answer could not be kept because the database does not answer, so it must not be relied on. Ask again.',
 )
 
-/** This process did not renew its lease for so long that another replica closed the turn. */
+/** The failure of an answer whose lease was not renewed in time, so that another replica closed the turn. */
 const TAKEN_OVER = createFailure(
   'store_unavailable',
   'The answer was given up while the gateway was away from its database, so it must not be relied on. Ask again.',
@@ -164,7 +164,7 @@ function createJournal(
       await store.journalItems(turn.id, turn.tenant, items)
       unwritten -= countWorthy(items)
     } catch (error) {
-      // Closing the turn writes them again.
+      // The items are written again when the turn is closed.
       waiting.unshift(...items)
       if (!isWarned) log('warn', 'items-not-journaled', { turn: turn.id, why: errorMessage(error) })
       isWarned = true
@@ -203,12 +203,12 @@ function createJournal(
   }
 }
 
-/** The state of a turn with this outcome. */
+/** Returns the state that a turn with this outcome is stored with. */
 export function resolveTurnState({ finish }: Outcome): Exclude<TurnEnding['state'], 'cancelled'> {
   return finish === 'stop' ? 'complete' : finish === null ? 'failed' : 'incomplete'
 }
 
-/** Null for an unfinished answer: it is unknown which part of it the client will send back. */
+/** Returns null for an unfinished answer: the client may send back any part of it. */
 function hashConversation(
   { dialect }: Pick<NewTurn, 'dialect'>,
   { finish, items }: Outcome,

@@ -19,7 +19,7 @@ export function chooseStatusLine(
   return text === undefined ? null : createOpenWebUiStatusMessage(text, true)
 }
 
-/** By codes of notes, the most important first: only one line is sent, because users do not read several. */
+/** The status lines with the note codes that cause them, most important first. Only the first match is sent. */
 const STATUS_LINES: readonly { readonly codes: readonly string[]; readonly text: string }[] = [
   {
     codes: ['memory-not-reached'],

@@ -41,7 +41,7 @@ export interface ResponseParts {
   readonly contextHeader: string | null
 }
 
-/** A stream in the client's own dialect passes through, patched; any other answer is translated. */
+/** Creates the writer of an answer in bytes: a stream in the client's dialect passes through, others are translated. */
 export function createResponseWriter(parts: ResponseParts, ports: Clock): ResponseWriter {
   const { dialect, prepared, answerContext, fold, recorder } = parts
   const createTranslation = () => createTranslator(decodeAnswerBody(prepared), parts, ports)
@@ -140,7 +140,7 @@ function prependMessage(renderer: AnswerRenderer, first: SseMessage | null): Ans
   }
 }
 
-/** With "continue", Open WebUI appends the answer to the end of its last message, without a line break. */
+/** Returns where the marker may go. On "continue", Open WebUI appends the answer to its last message directly. */
 function resolveMarkerOptions({
   client,
   items,

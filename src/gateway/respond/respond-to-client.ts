@@ -115,7 +115,7 @@ const GATEWAY_FAILURES: ReadonlySet<string | null> = new Set<ErrorCode>([
   'store_unavailable',
 ])
 
-/** The rejection of a later round has headers such as `retry-after`, like that of the first. */
+/** Converts a failure to an error, with the headers of an upstream that rejected a tool round, e.g. `retry-after`. */
 function toError(failure: Failure, { getRejection }: UpstreamAnswer): GatewayError {
   const rejection = getRejection?.() ?? null
   return rejection?.failure === failure ? rejection : new GatewayError(failure)

@@ -12,7 +12,7 @@ export function createTranslatingWriter<Chunk>(parts: {
   readonly renderer: AnswerRenderer
   readonly fold: OutcomeFold
   readonly nowMs: () => number
-  /** Only for a client that receives markers. */
+  /** Delays the first text until a marker can name the turn; null for clients without markers. */
   readonly firstTextDelay?: FirstTextDelay | null
 }): ResponseWriter<Chunk> {
   const { decoder, renderer, fold, nowMs, firstTextDelay = null } = parts

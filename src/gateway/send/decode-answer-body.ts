@@ -47,7 +47,7 @@ function createStreamDecoder({
   const decoder = provider.createDecoder(account, prompt)
   const decode = (messages: readonly SseMessage[]): readonly StreamEvent[] => {
     const [first] = messages
-    // Most chunks hold one message: its events need no list of their own.
+    // Most chunks hold one message, whose events are returned without copying the list.
     if (first !== undefined && messages.length === 1) return decoder.push(first)
     return messages.flatMap((message) => decoder.push(message))
   }

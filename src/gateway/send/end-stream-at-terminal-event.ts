@@ -25,7 +25,7 @@ export function createDecodedEventSource(
           flow.resume()
           sink.end()
         } catch (error) {
-          // First: cancelling the body would be reported as a broken connection.
+          // Fail before cancelling: cancelling first would report a broken connection.
           sink.failed(convertUnexpectedError(error, log).failure)
           isOver = true
           body.cancel()

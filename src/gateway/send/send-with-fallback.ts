@@ -51,7 +51,7 @@ export async function sendWithFallback(
   throw rejection ?? new GatewayError('model_not_found', 'There is no upstream to ask.')
 }
 
-/** The request cannot be prepared for a fallback. The client gets the error of the preferred upstream. */
+/** Thrown if the request cannot be prepared for a fallback. The client gets the error of the preferred upstream. */
 class UnfitTarget extends Error {}
 
 function prepareForFallback(
@@ -128,5 +128,5 @@ function isUpstreamFault(error: Error): boolean {
   return status >= 500 || UPSTREAM_FAULTS.includes(status)
 }
 
-/** A wrong API key (401, 403), an unknown model (404), a timeout (408), a rate limit (429). */
+/** HTTP statuses: wrong API key (401, 403), unknown model (404), timeout (408), rate limit (429). */
 const UPSTREAM_FAULTS: readonly number[] = [401, 403, 404, 408, 429]

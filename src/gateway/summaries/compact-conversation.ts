@@ -66,7 +66,7 @@ function isExplicitlyRequested({ clientRequest }: PreparedRequest): boolean {
   return clientRequest.overflow?.compactNow === true
 }
 
-/** Without a number in the request, the threshold is 80 % of the window. */
+/** Returns the threshold in tokens: the request's number, else 80 % of the window; null if neither is known. */
 function resolveThreshold(first: PreparedRequest): number | null {
   const { compactAbove = null } = first.clientRequest.overflow ?? {}
   if (compactAbove !== 'window') return compactAbove
@@ -105,7 +105,7 @@ export function planWithoutWindows(
   )
 }
 
-/** About half of 128,000 tokens, the smallest common window. */
+/** Tokens per chapter if the window is unknown: about half of 128,000, the smallest common window. */
 const DEFAULT_CHAPTER_TOKENS = 60_000
 
 /** Adds the compaction as the last item of the request, before the model's answer. */

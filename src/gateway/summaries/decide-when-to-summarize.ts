@@ -57,8 +57,8 @@ export function decideSummaryAfterAnswer(
 }
 
 /**
- * Returns how many more turns the next summary must replace. If the retained turns alone exceeded the limit,
- * each turn would otherwise make a summary, and with it a new prefix of the prompt.
+ * Returns how many more rounds the next summary must replace. If the retained rounds alone exceeded the limit,
+ * each round would otherwise make a summary, and with it a new prefix of the prompt.
  */
 function computeMinTurns(maxTurns: number, { keepTurns }: SummaryRetention): number {
   return Math.max(MIN_ADDED_TURNS, Math.min(maxTurns, keepTurns))
@@ -73,7 +73,7 @@ function hasUnansweredCall(items: readonly Item[]): boolean {
 
 const EMPTY_PREFIX = { at: 0, turns: 0 }
 
-/** Used if `above` is a share (0.8, for example), which makes no sense for a number of turns. */
+/** Number of turns if `above` is a share (e.g. 0.8), which makes no sense for turns. */
 const DEFAULT_MAX_TURNS = 32
 
 const MIN_ADDED_TURNS = 2
@@ -81,7 +81,7 @@ const MIN_ADDED_TURNS = 2
 /** A summary must replace at least an eighth of the limit and of the remaining items. */
 const MIN_GAIN = 1 / 8
 
-/** About half of the tokens that a summary itself may have. */
+/** Min tokens that a summary replaces: about half of the tokens that a summary itself may have. */
 const MIN_SUMMARIZED_TOKENS = 500
 
 /** Decides before a request is sent: returns a cut if the request does not fit the model's window. */
@@ -95,7 +95,7 @@ export function decideSummaryBeforeSending(
   if (window === null || estimateRequestTokens(first) <= computeConversationBudget(window, first))
     return null
   const { policy, history } = first
-  // Not `nextSummary`: the new summary is used at once.
+  // Continues `summary`, which is in use, not `nextSummary`: the new summary is used at once.
   return findSummaryCut(items, policy.summaries, history.summary?.border.at ?? 0)
 }
 

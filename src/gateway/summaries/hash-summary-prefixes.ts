@@ -1,6 +1,6 @@
 /**
  * Hashes each prefix of a conversation that a summary may replace: all items up to a border between two
- * turns. A stored summary is found by this hash, so forks of a conversation share the summaries of the
+ * rounds. A stored summary is found by this hash, so forks of a conversation share the summaries of the
  * prefixes that they share.
  *
  * The hash leaves out items that stay beside a summary (leading instructions, pinned items), so that
@@ -15,7 +15,7 @@ import { extendContentHash } from '../record/hash-conversation-content.ts'
 export interface SummaryPrefix {
   /** The index of the first item after the prefix. */
   readonly at: number
-  /** The number of turns in the prefix. */
+  /** The number of rounds in the prefix. Summaries count rounds as turns. */
   readonly turns: number
   readonly hash: string
 }
@@ -33,7 +33,7 @@ export function hashSummaryPrefixes({
     const added = items.slice(at, start).filter((item, index) => !isAlwaysSent(at + index, item))
     hash = extendContentHash(hash, added)
     at = start
-    // Before the first turn there are only leading items.
+    // Before the first round there are only leading items.
     if (turns > 0) prefixes.push({ at, turns, hash })
   }
   return prefixes

@@ -58,7 +58,7 @@ export async function findSummary(
   return longest ?? null
 }
 
-/** More than one: the longest may be too recent for this round, or impossible to decrypt. */
+/** Number of summaries to load: the longest may be too recent for this round, or impossible to decrypt. */
 const MAX_CANDIDATES = 3
 
 /** Returns at most `limit` summaries, that of the longest prefix first. */
@@ -87,7 +87,7 @@ export function buildActiveSummary(
   return { id, text, facts, border, stored, hidden, covered: listCoveredItems(items, border.at) }
 }
 
-/** Limits the query; a summary with more than 2000 turns after its border would save little. */
+/** Max prefixes in one query. A summary with more than 2000 rounds after its border would save little. */
 const MAX_PREFIXES = 2_000
 
 /** Lists the summaries of all prefixes of a conversation, longest first; only the first is in use. */

@@ -112,8 +112,8 @@ async function saveFacts(
 const MAX_FACTS_WAIT_MS = 2000
 
 /**
- * Each summary is made from the one before it, and loses details. After 8 such summaries the next is made
- * from the complete conversation.
+ * Max number of summaries that are each made from the one before, which loses details. The next is made from
+ * the complete conversation.
  */
 const MAX_GENERATIONS = 8
 
@@ -159,7 +159,7 @@ async function writeSummary(
   return { written, usage }
 }
 
-/** Half of the model's window; the other half is for the previous summary and the answer. */
+/** Returns half of the model's window; the other half is for the previous summary and the answer. */
 function resolveChapterTokens({ account, model }: UpstreamTarget, policy: ContextPolicy): number {
   const window = resolveModelWindow(account, model, policy)
   return window === null

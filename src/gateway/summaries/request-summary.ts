@@ -34,7 +34,7 @@ export interface SummaryModelOptions extends Pick<
 }
 
 export interface SummaryMaterial extends Pick<CompactionPlan, 'before' | 'chapters'> {
-  /** Builds the request for a chapter; undefined: as for a compaction. */
+  /** Builds the request for a chapter; undefined to build it as for a compaction. */
   readonly question?: typeof buildCompactionPrompt
 }
 
@@ -70,7 +70,7 @@ async function requestChapter(
   return fold.currentOutcome()
 }
 
-/** Sends the chapter unchanged, without the operator's notes, memory layers and summaries. */
+/** The policy that sends the chapter unchanged, without the operator's notes, memory layers and summaries. */
 const PLAIN_POLICY: PolicyOverrides = {
   policy: 'replay',
   notes: { mode: 'replace', entries: [] },

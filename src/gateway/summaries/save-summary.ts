@@ -29,7 +29,7 @@ export interface SummaryStorageOptions {
   readonly caller: Caller
   /** The turn after whose answer the summary is made; null if it is not made after an answer. */
   readonly turn: string | null
-  /** The latest stored turn before. */
+  /** The latest stored turn before `turn`. */
   readonly parent: string | null
   readonly conversation: string | null
   /** If a summarized turn was deleted after this time, the summary is not stored. */
@@ -86,5 +86,5 @@ export async function saveSummary(
   }
 }
 
-/** Until then the conversation is locked for other summaries of this process. */
+/** Max wait for the database. Meanwhile the conversation is locked for other summaries of this process. */
 const MAX_SAVE_MS = 30_000

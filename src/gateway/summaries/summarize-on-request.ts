@@ -22,7 +22,7 @@ import { createSummaryOptions } from './summarize-after-answer.ts'
 export interface RequestedSummary {
   /** The summary now in use; null if there was nothing to summarize. */
   readonly result: MadeSummary | null
-  /** The size of the complete conversation. */
+  /** The number of rounds in the complete conversation; summaries count rounds as turns. */
   readonly conversationTurns: number
   readonly conversationItems: number
 }
@@ -66,7 +66,7 @@ export async function summarizeOnRequest(
   return { result, ...size }
 }
 
-/** A summary that ends before the existing one would never be used. */
+/** Returns the later cut, because a summary that ends before the existing one would never be used. */
 function selectLater(one: SummaryCut | null, other: SummaryCut | null): SummaryCut | null {
   if (one === null || other === null) return one ?? other
   return one.at >= other.at ? one : other

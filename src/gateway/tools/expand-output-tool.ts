@@ -42,7 +42,7 @@ export const expandOutputTool: GatewayTool = {
   },
 }
 
-/** Returns the limit for outputs minus the heading of the piece: 3940 characters for the default of 4000. */
+/** Returns the max length of a piece: the output limit minus the heading, e.g. 4000 → 3940 characters. */
 function limitPieceChars({ outputs: { cap } }: ContextPolicy): number {
   return Math.max(MIN_PIECE_CHARS, (cap ?? DEFAULT_CAP_CHARS) - HEADING_CHARS)
 }

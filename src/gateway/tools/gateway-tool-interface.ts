@@ -12,7 +12,7 @@ import type { MemoryThread } from '../history/memory-thread-and-storage-permissi
 import type { LayerPorts } from '../../memory/memory-layer-interface.ts'
 
 export interface GatewayTool {
-  /** The same for all requests if possible, because a changed tool invalidates the provider's prompt cache. */
+  /** The definition for the model, best the same for all requests: a change invalidates the provider's prompt cache. */
   readonly tool: FunctionTool
   /** Returns text to add to the description under this policy. */
   readonly extendDescription?: (policy: ContextPolicy) => string
@@ -29,7 +29,7 @@ export type ToolAnswer = string | readonly Part[]
 /** The parts of a request that decide which tools are offered. */
 export interface ToolOfferContext {
   readonly policy: ContextPolicy
-  /** All items, before any are dropped. */
+  /** The complete conversation, before any items are dropped. */
   readonly items: readonly Item[]
   /** The parameters that the client sent. */
   readonly params: PromptParameters

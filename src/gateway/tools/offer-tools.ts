@@ -24,7 +24,7 @@ const GATEWAY_TOOLS: readonly GatewayTool[] = [
 
 export interface ToolOffer {
   readonly tools: readonly GatewayTool[]
-  /** The same object if no tool is offered. */
+  /** The parameters with the offered tools; the same object if none is offered. */
   readonly params: PromptParameters
   /** The policy without the notices that mention a tool which is not offered; else the same object. */
   readonly policy: ContextPolicy

@@ -45,7 +45,7 @@ export async function loadAdditions(
     policiesWith('layers'),
     ports,
   )
-  // Last, because media of items that are left out are not loaded.
+  // Media are loaded last: those of items that the summary replaces are not needed.
   const plan: MediaLoadOptions['plan'] = (target) =>
     planRequest(target, { clientRequest, history }, ports)
   return loadRemoteMedia({ ...options, history, plan }, ports)
@@ -54,7 +54,7 @@ export async function loadAdditions(
 /** The parts of a policy that no preset turns on. */
 type OptionalPart = 'summaries' | 'layers'
 
-/** False for most requests: no policy needs to be resolved for them. */
+/** True if any override has this part. False for most requests, for which no policy needs to be resolved. */
 function hasOverride(
   part: OptionalPart,
   { clientRequest, history }: AdditionOptions,

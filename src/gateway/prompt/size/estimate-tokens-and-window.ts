@@ -25,7 +25,7 @@ export function resolveTokenCorrection({ history }: Pick<PlannedRequest, 'histor
   return computeTokenCorrection(history.parent?.usage ?? null)
 }
 
-/** Caches the estimate of each body, because it reads all of the body's text. */
+/** Estimates the tokens of the encoded body. The estimate is cached, because it reads all of the body's text. */
 export function estimateBodyTokens(prepared: PreparedRequest): number {
   const { body } = prepared.encoded
   const cached = ESTIMATES.get(body)
@@ -63,7 +63,7 @@ export function resolveContextWindow({ account, prompt, policy }: PlannedRequest
   return resolveModelWindow(account, prompt.params.model, policy)
 }
 
-/** The same for a request that is not planned yet. */
+/** Returns the model's context window for a request that is not planned yet, or null if it is unknown. */
 export function resolveModelWindow(
   account: Account,
   model: string,

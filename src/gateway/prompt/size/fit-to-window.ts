@@ -48,7 +48,7 @@ export function fitToWindow(
   return fitting
 }
 
-/** The policy decides, else the request's `truncation`; Chat Completions has no such field. */
+/** Returns the rule of the policy, else that of the request's `truncation`, which Chat Completions does not have. */
 function resolveOverflowRule({ policy, clientRequest }: PreparedRequest): OverflowRule {
   const { overflow } = policy.budget
   if (overflow !== 'auto') return overflow

@@ -10,7 +10,7 @@ import {
 } from '../../../core/stream-event.ts'
 import { NO_OUTPUT, type SseMessage, type Stage } from '../../../core/stream/stage.ts'
 
-/** Has state: each answer needs new filters. */
+/** A filter of one answer's events. Filters have state, so each answer needs new ones. */
 export type EventFilter = Stage<StreamEvent, StreamEvent>
 
 export interface FilteredDecoder<In = SseMessage> extends Stage<In, StreamEvent> {

@@ -21,13 +21,13 @@ import { NO_OUTPUT, type Stage } from '../../../core/stream/stage.ts'
 export interface TextEndDetector {
   /** Reads the next piece. Returns up to which position the text may be passed on. */
   readonly read: (text: string) => number
-  /** Returns the same position, decided without waiting for more text. More may still be read afterwards. */
+  /** Returns the same position as `read`, without waiting for more text. More text may still follow. */
   readonly settle: () => number
   /** True if the text ends at the returned position. */
   readonly isCutShort: () => boolean
 }
 
-/** Each text, i.e. each part of a message, gets a detector of its own. */
+/** Creates the filter. Each text, i.e. each part of a message, gets a detector of its own. */
 export function createTextEndFilter(
   createDetector: () => TextEndDetector,
 ): Stage<StreamEvent, StreamEvent> {

@@ -7,7 +7,7 @@ import type { StreamEvent } from '../../../core/stream-event.ts'
 import { createTextEndFilter, type TextEndDetector } from './end-answer-inside-text.ts'
 import type { Stage } from '../../../core/stream/stage.ts'
 
-/** Ignores empty stop strings. */
+/** Creates the filter. Ignores empty stop strings. */
 export function createStopSequenceFilter(
   stops: readonly string[],
 ): Stage<StreamEvent, StreamEvent> {
@@ -47,7 +47,7 @@ function buildAutomaton(stops: readonly string[]): AutomatonState {
     }
     state.matchLength = stop.length
   }
-  // In order of length, because a fallback is computed from those of shorter prefixes.
+  // States are visited by length of prefix, because a fallback is computed from those of shorter prefixes.
   const states = [root]
   for (const state of states) {
     for (const [code, next] of state.next) {

@@ -11,7 +11,7 @@ import type { StreamEvent } from '../../../core/stream-event.ts'
 import { createTextEndFilter, type TextEndDetector } from './end-answer-inside-text.ts'
 import type { Stage } from '../../../core/stream/stage.ts'
 
-/** `ownLabels` are the labels of the model itself. If there are none, a label at the start of the answer is its own. */
+/** Creates the filter. `ownLabels`: the model's labels; if empty, a label at the start of the answer is the model's. */
 export function createOtherSpeakerFilter(
   ownLabels: readonly string[] = [],
 ): Stage<StreamEvent, StreamEvent> {
@@ -20,7 +20,7 @@ export function createOtherSpeakerFilter(
 }
 
 const MAX_LABEL_CHARS = 64
-/** A label, its colon, and the character after it, e.g. the first slash of `https://`. */
+/** Max length of a held line start: a label, its colon, and one character, e.g. the first slash of `https://`. */
 const MAX_HELD_CHARS = MAX_LABEL_CHARS + 2
 
 function detectOtherSpeaker(ownLabels: Set<string>): TextEndDetector {
@@ -31,7 +31,7 @@ function detectOtherSpeaker(ownLabels: Set<string>): TextEndDetector {
   let isFirstLine = true
   let isCutShort = false
 
-  /** Returns true if the line is another speaker's. */
+  /** True if the line belongs to another speaker. */
   const isOtherSpeaker = (start: string, isCompleteLine: boolean): boolean => {
     if (fence !== null) {
       if (!isCompleteLine && start.length < MAX_HELD_CHARS) return false

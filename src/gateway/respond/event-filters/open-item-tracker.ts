@@ -123,7 +123,7 @@ function fillGaps(texts: readonly (string | undefined)[]): readonly string[] {
   return Array.from(texts, (text) => text ?? '')
 }
 
-/** A complete item gets no status if it started without one, because its wire has no status. */
+/** Returns the status of an ended item; none for a complete item whose wire has no status. */
 function buildStatus({ status }: Item, isComplete: boolean): { readonly status?: string } {
   if (!isComplete) return { status: 'incomplete' }
   return status === undefined ? {} : { status: 'completed' }

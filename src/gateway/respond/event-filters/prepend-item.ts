@@ -1,4 +1,4 @@
-/** Adds an item that the gateway made, such as a compaction, before the items of the model. Their indexes grow by one. */
+/** Adds an item that the gateway made, e.g. a compaction, before the model's items. Their indexes grow by one. */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { EventFilter } from './apply-event-filters.ts'

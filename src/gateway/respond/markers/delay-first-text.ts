@@ -10,13 +10,13 @@ import { waitWithTimeout } from '../../../core/wait-with-timeout.ts'
 export interface FirstTextDelay {
   /** Returns the events to write now. Events after a delayed text wait too, so that the order stays. */
   readonly push: (event: StreamEvent) => readonly StreamEvent[]
-  /** Returns everything that is held back. */
+  /** Returns all events that are held back. */
   readonly release: () => readonly StreamEvent[]
   /** Sets the function that is called with the held events once they may be written. */
   readonly onReady: (write: (events: readonly StreamEvent[]) => void) => void
 }
 
-/** Longer than a database write usually takes, and too short to be noticed. */
+/** Max delay of the first text: longer than a database write usually takes, and too short to be noticed. */
 const MAX_DELAY_MS = 50
 
 /** `whenStored` returns null if there is nothing to wait for; it is called once, at the first text. */

@@ -8,7 +8,7 @@ import { trackMarkdownInsertionPoints } from './track-markdown-insertion-points.
 import { JSON_PROBE_CHARS, looksLikeJson } from './looks-like-json.ts'
 
 export const NO_POSITION = -1
-/** Before the delta with which an item's visible text starts. */
+/** Position before the delta with which an item's visible text starts. */
 export const BEFORE_TEXT = -2
 
 export interface MarkerPositions {
@@ -20,7 +20,7 @@ export interface MarkerPositions {
   readonly canEnd: () => boolean
   /** True if the marker may be the first text of the answer, which has no visible text yet. */
   readonly canBegin: () => boolean
-  /** True if the rest of the answer has no position, whatever it is. */
+  /** True if no text that may follow can have a position. */
   readonly areExhausted: () => boolean
 }
 
@@ -99,7 +99,7 @@ export function trackMarkerPositions(before: string): MarkerPositions {
   }
 }
 
-/** Any letter, with which a paragraph can start. */
+/** Sample of a text that starts a paragraph. */
 const LETTER = 'a'
 const VISIBLE_CHAR = /[^ \t\r\n]/
 

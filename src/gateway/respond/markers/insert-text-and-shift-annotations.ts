@@ -7,7 +7,7 @@ import type { Item, Part } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
 
-/** The `apply…` functions return the same object if it has no insertions. */
+/** The insertions into one answer. The `apply…` functions return the same object if it has none. */
 export interface TextInsertions {
   /** Records an insertion and returns its delta. A second insertion at a position goes after the first. */
   readonly insert: (insertion: TextInsertion) => TextDelta

@@ -100,13 +100,13 @@ export function trackMarkdownInsertionPoints(): MarkdownInsertionPoints {
   }
 }
 
-/** After certain blocks, some parsers do not see a list in these lines, e.g. `2) text` or an indented line. */
+/** Starts of lines in which, after certain blocks, some parsers see a list or code, e.g. `2) text` or an indent. */
 const LIST_OR_CODE_START = /^(?: {4}| {0,3}(?:[\t\d]|[-+*](?:\s|$)))/
 /** Markdown counts only spaces and tabs as white space. */
 const BLANK_LINE = /^[ \t]*$/
 /**
- * Exactly one empty line: `\n\n`. A line with spaces is not blank for all parsers, and of more line breaks,
- * `core/markers/extract-turn-markers.ts` would remove some together with the marker.
+ * Line breaks before a marker: one empty line, `\n\n`. A line with spaces is not blank for all parsers, and of
+ * more breaks, `core/markers/extract-turn-markers.ts` would remove some together with the marker.
  */
 const REQUIRED_BREAKS = 2
 

@@ -61,9 +61,9 @@ export function createDeltaFastPath(pattern: TextDeltaPattern): DeltaFastPath {
   }
 }
 
-/** A larger chunk is parsed at once: if only its first events matched, it would be read twice. */
+/** Max size of a chunk that is compared: if only the first events of a larger one matched, it would be read twice. */
 const MAX_CHUNK_CHARS = 64 * 1024
-/** Merged text keeps the chunks that it was cut from in memory, so it is decoded after this many characters. */
+/** Merged text is decoded after this many characters, because it keeps the chunks that it was cut from in memory. */
 const MAX_MERGED_CHARS = 16 * 1024
 
 /** Skips 1, 3, 7 … 63 events before the next template is learned, while no event matches one. */

@@ -33,7 +33,7 @@ export function createPassThroughWriter(options: PassThroughOptions): ResponseWr
   const sse = createSseTextDecoder()
   const observer = observeStream(decoder, fold)
   const messagePatcher = createMessagePatcher(options, observer)
-  /** Stored, because it is read after every chunk. */
+  /** Copy of `observer.isOver()`, because it is read after every chunk. */
   let isOver = false
 
   /** Decodes the events that took the fast path. They are sent already. */

@@ -8,10 +8,10 @@ import { itemId } from '../../../core/turn-derived-ids.ts'
 import { isToolItem, type Item } from '../../../core/item.ts'
 
 export interface RoundItemIds {
-  /** Null: the item keeps its id. */
+  /** The new id; null if the item keeps its id. */
   readonly id: string | null
   readonly isGatewayCall: boolean
-  /** Null for an item that is no call and no output. */
+  /** The call id to use; null for an item that is neither call nor output. */
   readonly callId: string | null
 }
 
@@ -28,7 +28,7 @@ export interface RoundItemIdAssigner {
   readonly addToolNames: (names: Iterable<string>) => void
 }
 
-/** `before` are the items before the answer. A gateway call does not get a call id of theirs. */
+/** Creates the assigner of one answer. Call ids in `before`, the items before the answer, are not used again. */
 export function createRoundItemIdAssigner(
   turnId: string,
   toolNames: Iterable<string>,

@@ -47,7 +47,7 @@ export interface FinishedRound {
   readonly usage: TokenUsage | null
 }
 
-/** `before` are the items before the answer. A gateway call does not get a call id of theirs. */
+/** Creates the merger of one answer. Call ids in `before`, the items before the answer, are not used again. */
 export function createRoundEventMerger(
   turnId: string,
   toolNames: Iterable<string>,

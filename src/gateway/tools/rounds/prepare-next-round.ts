@@ -50,7 +50,7 @@ function continuePrompt(
   const added = [...modelItems, ...outputs].map((item) => ({ ...item, origin }))
   const items = [...prepared.items, ...added]
   const addedPositions = added.map((_, index) => prepared.items.length + index)
-  // The next turn applies the same transforms, so the provider's cache of this prompt stays valid.
+  // The client's next request applies the same transforms, so the provider's cache of this prompt stays valid.
   const transformed = continueTransforms(
     {
       items: [...prompt.items, ...added],

@@ -101,7 +101,7 @@ export function runToolRounds(
         rounds.length === MAX_ROUNDS,
         ports,
       )
-      // Added before it is sent, so that a rejected request is in the list too.
+      // The request is listed before it is sent, so that a rejected one is in the list too.
       sent.push(next)
       const targets = [{ account, model: prompt.params.model }]
       const answer = await sendWithFallback({ ...options, targets, prepare: () => next }, ports)
