@@ -3,7 +3,7 @@
  * replica's id, so that another replica can end the turns of a replica that stopped.
  */
 export interface ReplicaIdentity {
-  /** Null on a runtime without a lasting process, such as Workers. */
+  /** The id of this process; null on a runtime without a lasting process, such as Workers. */
   readonly id: string | null
   /** Adds a turn that this replica could not close, so that the next lease renewal closes it. */
   readonly releaseTurn: (turn: UnclosedTurn) => void

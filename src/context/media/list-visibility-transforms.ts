@@ -29,7 +29,7 @@ export function listVisibilityTransforms({
   const handles = conversation === undefined ? {} : { conversation }
   const reused = Math.min(images ?? MAX_REUSED_IMAGES, MAX_REUSED_IMAGES)
   return [
-    // First, so that the limits count the added images.
+    // Generated images are added first, so that the limits count them.
     ...(reuses ? [reshowGeneratedImages({ images: reused, ...handles })] : []),
     replaceHiddenMedia({ rules, outputsStay, sees, canView: view, ...handles }),
   ]

@@ -24,7 +24,7 @@ export interface AppliedSummary extends SummaryContent {
   readonly covered: readonly Item[]
 }
 
-/** `isCompacted`: true for a compaction that replaces the summary if it comes after the summary's end. */
+/** Returns the transform. `isCompacted`: true for a compaction that replaces the summary if it comes after it. */
 export function applySummary(
   summary: AppliedSummary,
   isCompacted: (item: Item) => boolean = () => false,

@@ -3,7 +3,7 @@
  * the summary.
  *
  * A summary continues the one before it, so only later items are rendered. A transcript that is too long
- * for one prompt is split into chapters; each prompt contains the summary of the chapters before.
+ * for one prompt is split into parts (chapters); each prompt contains the summary of the chapters before.
  */
 import { isCompactionMessage, readCompactionMessage } from '../../core/items/compaction-item.ts'
 import type { Item, Message } from '../../core/item.ts'

@@ -22,7 +22,7 @@ import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface OutputCap {
-  /** In UTF-16 code units. At least 200, so that the note fits. */
+  /** Max length of an output in UTF-16 code units. At least 200, so that the note fits. */
   readonly maxChars: number
   /** True if the model is offered the tool `expand_output` to read the rest. */
   readonly expand: boolean

@@ -145,7 +145,7 @@ interface RoundStart {
   readonly images: number
 }
 
-/** Returns the first round that is enough on the widest possible steps, or else the latest round. */
+/** Returns the first round to send for which `isEnough` holds, on the widest possible steps; else the latest round. */
 function findNextCut(
   rounds: readonly RoundStart[],
   cut: number,

@@ -11,7 +11,7 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export type ConversationSettings = Pick<ConversationState, 'context' | 'resetAfterTurnId'>
 
-/** Ignores stored overrides that this version cannot parse (another version wrote them). */
+/** Parses the stored overrides; ignores those that another version wrote and this one cannot parse. */
 export function readConversationOverrides(
   { context }: Pick<ConversationSettings, 'context'>,
   { log }: Ports<'log'>,

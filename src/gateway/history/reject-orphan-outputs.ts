@@ -8,7 +8,7 @@ import { callEndOf, type ToolCallEnd } from '../../core/items/tool-call-pairs.ts
 import type { ClientRequest } from '../../core/client-request.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
-/** Throws a GatewayError. */
+/** Throws a GatewayError if an output of the request has no call in the history or the request. */
 export function rejectOrphanOutputs(
   historyItems: readonly Item[],
   { items, storage }: ClientRequest,

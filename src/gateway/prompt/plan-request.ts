@@ -27,7 +27,7 @@ import { resolveRequestPolicy } from './resolve-request-policy.ts'
 import { forbidToolsAfterWarning, planToolLoopEnd } from './size/end-tool-loop-near-limit.ts'
 import { computeCompactionThreshold } from './size/upstream-compaction-threshold.ts'
 
-/** Throws a GatewayError if no valid prompt remains. */
+/** Plans the request for a target. Throws a GatewayError if no valid prompt remains. */
 export function planRequest(
   target: UpstreamTarget,
   input: PlanInput,

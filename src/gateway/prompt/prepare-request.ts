@@ -8,7 +8,7 @@ import { planRequest } from './plan-request.ts'
 import type { PlanInput, PreparedRequest } from './planned-request.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** Throws a GatewayError if the request cannot be sent. */
+/** Plans and encodes the request for a target. Throws a GatewayError if it cannot be sent. */
 export function prepareRequest(
   target: UpstreamTarget,
   input: PlanInput,

@@ -30,7 +30,7 @@ export async function expireUnusedTurns(
   let remainingBatches = batches
   let removed = 0
   /**
-   * Goes from the latest turn to the oldest, and starts again after a deletion: a deleted turn may have
+   * Visits turns from the latest to the oldest, and starts again after a deletion: a deleted turn may have
    * been the last descendant of another one.
    */
   const sweep = async (of: Expiry['of'], days: number): Promise<void> => {

@@ -21,7 +21,7 @@ export interface RawAnswer {
 }
 
 export interface SendOptions {
-  /** In the order of preference; not empty. */
+  /** The upstreams to try, in order of preference; at least one. */
   readonly targets: readonly UpstreamTarget[]
   /** Prepares the request for each target, because media, limits and parameters differ. */
   readonly prepare: (target: UpstreamTarget) => PreparedRequest

@@ -1,5 +1,5 @@
 /**
- * Requests the text of a summary from a model. Each chapter of the conversation is a separate upstream
+ * Requests the text of a summary from a model. Each part (chapter) of the conversation is a separate upstream
  * request with the summary so far; none of them is stored.
  */
 import {
@@ -22,7 +22,7 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export interface GeneratedSummary {
   readonly text: string
-  /** The sum over all chapters. */
+  /** The tokens of all requests, one per chapter. */
   readonly usage: TokenUsage
 }
 
@@ -38,7 +38,7 @@ export interface SummaryMaterial extends Pick<CompactionPlan, 'before' | 'chapte
   readonly question?: typeof buildCompactionPrompt
 }
 
-/** Throws a GatewayError if the model writes no complete summary. */
+/** Returns the summary of all chapters. Throws a GatewayError if the model writes no complete summary. */
 export async function requestSummary(
   { before, chapters, question = buildCompactionPrompt }: SummaryMaterial,
   options: SummaryModelOptions,

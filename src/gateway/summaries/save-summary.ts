@@ -29,7 +29,7 @@ export interface SummaryStorageOptions {
   readonly caller: Caller
   /** The turn after whose answer the summary is made; null if it is not made after an answer. */
   readonly turn: string | null
-  /** The latest stored turn before `turn`. */
+  /** The latest stored turn before the answer. */
   readonly parent: string | null
   readonly conversation: string | null
   /** If a summarized turn was deleted after this time, the summary is not stored. */

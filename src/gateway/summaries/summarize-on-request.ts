@@ -1,5 +1,5 @@
 /**
- * Summarizes a conversation because a client requests it: all turns before those that the policy retains,
+ * Summarizes a conversation because a client requests it: all rounds before those that the policy retains,
  * however few they are. Throws if the summary cannot be made or stored.
  */
 import { findSummaryCut, type SummaryCut } from '../../context/summaries/plan-and-parse-summary.ts'

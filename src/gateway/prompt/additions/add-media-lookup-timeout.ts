@@ -11,7 +11,7 @@ export function addMediaLookupTimeout(cache: LoadedMediaCache, log: Log): Loaded
     ...cache,
     async find(urls, hasRoom) {
       let isWaiting = true
-      // After the timeout nothing may be reserved of the memory limit: it would never be released.
+      // A lookup that timed out must not reserve memory, because the reservation would never be released.
       const found = await queryWithTimeout(
         () => cache.find(urls, (chars) => isWaiting && hasRoom(chars)),
         'media-not-kept',

@@ -23,7 +23,7 @@ export function rejectOverWindow(prepared: PreparedRequest, overflow: OverflowRu
   const window = resolveWindow(prepared)
   if (window === null || !isOverWindow(prepared, overflow)) return
   const all = countTokensByCategory(prepared)
-  // After a cut, everything that remains is fixed.
+  // After a cut, none of the remaining items can be cut.
   const fixed = overflow === 'cut' ? all : all.filter(({ canBeCut }) => !canBeCut)
   const cannotFit = overflow !== 'refuse' || sumTokens(fixed) > window
   const listed = overflow === 'send unless hopeless' ? all : fixed

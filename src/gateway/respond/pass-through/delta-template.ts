@@ -36,7 +36,7 @@ export function deriveDeltaTemplate(
   const end = text.length - message.data.length - 2
   const previousEnd = text.lastIndexOf('\n\n', end - 1)
   const head = text.slice(previousEnd < 0 ? 0 : previousEnd + 2, end)
-  // With `\r` as a line end, the head could hold complete events.
+  // Text before the data may hold complete events if lines end with `\r`.
   if (head.includes('\r')) return null
   const { template: data, values, textHole } = delta
   const common = { event: message.event, raw: addFrame(data, head), data, textHole }

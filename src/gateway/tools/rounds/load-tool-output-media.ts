@@ -15,7 +15,7 @@ import type { Ports } from '../../dependencies-interface.ts'
 
 export interface ToolOutputMedia {
   readonly mediaTransforms: readonly Transform[]
-  /** Null if nothing had to be loaded. */
+  /** The media that the gateway loaded; null if there were none to load. */
   readonly loadedMedia: LoadedMedia | null
   readonly releaseMedia: () => void
 }

@@ -21,7 +21,7 @@ import { replanRound } from './replan-round.ts'
 import type { ToolRound, ToolRounds } from './tool-round.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 
-/** Throws a GatewayError if the request is too large to be sent. */
+/** Returns the next upstream request. Throws a GatewayError if it is too large to be sent. */
 export function prepareNextRound(
   rounds: ToolRounds,
   isLast: boolean,

@@ -20,7 +20,7 @@ import { resolveAnswerOrigin, hashAnswerPrefix } from '../../record/answer-prove
 import type { ToolRound, ToolRounds } from './tool-round.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 
-/** Throws a GatewayError if nothing may be cut, or if the rest is still too large. */
+/** Returns the shortened request. Throws a GatewayError if nothing may be cut, or if the rest is still too large. */
 export function replanRound(
   rounds: ToolRounds,
   ports: Ports<'memoryLayers' | 'settings'>,
