@@ -27,7 +27,10 @@ export interface BackgroundRuns {
   readonly follow: (follow: FollowRequest) => Promise<Response>
   /** Resolves to the response as it was stored. */
   readonly cancel: (id: string, caller: Caller) => Promise<JsonObject>
-  /** Recovers the response if its replica died. Does nothing on Node, where the lease does this. */
+  /**
+   * Recovers the response if its replica died. Does nothing on Node, where replicas look for expired
+   * leases by themselves.
+   */
   readonly lookAfter: (look: RunLookup) => Promise<void>
 }
 

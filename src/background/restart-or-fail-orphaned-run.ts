@@ -47,8 +47,9 @@ export async function recoverRun(
 }
 
 /**
- * Creates a recovery function for a request that finds an orphaned run; the request then lasts as long
- * as the run.
+ * Creates a recovery function for a request that finds an orphaned run. If the run is
+ * restarted, `waitUntil` keeps the execution of that request alive until the run ends; its client does
+ * not wait.
  */
 export function createRunRecovery(
   exchange: HttpExchange,

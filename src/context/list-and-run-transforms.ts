@@ -36,7 +36,10 @@ import { keepRecentRounds } from './windows/keep-recent-rounds.ts'
 
 export interface TransformListOptions {
   readonly policy: ContextPolicy
-  /** `stub`: calls in the middle without an output get one. `drop`, the default: they are dropped. */
+  /**
+   * What happens to a call without an output that is not in the last batch of calls: `stub` adds a
+   * placeholder output, `drop` (the default) removes the call.
+   */
   readonly unansweredCalls?: 'drop' | 'stub'
   /** The upstream that will read the items. With `null`, compactions stay unchanged. */
   readonly reader: CompactionSupport | null

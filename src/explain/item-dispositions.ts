@@ -106,8 +106,8 @@ function isRecall(by: string | undefined): boolean {
 }
 
 /**
- * Groups notes by item. Notes about an item that recall removed are skipped: their index is that of
- * the next item.
+ * Groups notes by item. Notes about an item that recall removed are skipped: the item is not in the
+ * list any more, so `at` points to the item after it.
  */
 function groupNotesByItem(notes: readonly Note[]): ReadonlyMap<number, readonly Note[]> {
   const groups = new Map<number, Note[]>()

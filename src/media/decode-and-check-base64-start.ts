@@ -22,7 +22,7 @@ export function decodeFirstBytes(base64: string): Uint8Array {
 const NO_BYTES = new Uint8Array()
 
 /** True if the data is empty or starts with characters that are not base64. */
-export function isEmptyOrInvalidBase64(base64: string): boolean {
+export function isEmptyOrStartsAsInvalidBase64(base64: string): boolean {
   return !/^\s*[\w+/-][\w+/=\s-]*$/.test(base64.slice(0, CHECKED_CHARS))
 }
 

@@ -55,8 +55,8 @@ export function simulateConversation(
 }
 
 /**
- * Returns a function that hashes a request's items. A request that continues the previous one is
- * hashed from there on.
+ * Returns a function that hashes a request's items. If a request continues the previous one, only
+ * its new items are added to the hash.
  */
 function createPrefixHasher(): (items: readonly Item[], continues: boolean) => string {
   const startHash = () =>

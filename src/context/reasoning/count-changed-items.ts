@@ -10,8 +10,11 @@ import { isNonAssistantMessage } from '../cut-points.ts'
 import type { PipelineResult } from '../list-and-run-transforms.ts'
 import type { AppliedTransform, OriginalPositions } from '../transform-interface.ts'
 
-/** `stages`: the transforms that may have acted differently; `places`: the positions in the final list. */
-export function countChangedItems(
+/**
+ * Returns for each index the number of changed items before it. `stages`: the transforms that may have
+ * acted differently; `places`: the original positions of the final list.
+ */
+export function countChangedItemsBefore(
   items: readonly Item[],
   { stages, places }: Pick<PipelineResult, 'stages' | 'places'>,
 ): Uint32Array {

@@ -101,7 +101,10 @@ function describeNative({ native }: Item): string {
   return Object.keys(sent).length === 0 ? '' : JSON.stringify(sent)
 }
 
-/** Lists the texts to hash. Input and output texts are treated alike: the role of the message distinguishes them. */
+/**
+ * Lists the texts to hash. `input_text` and `output_text` get the same tag, because the hash also holds
+ * the role of the message.
+ */
 function listPartTexts(parts: readonly Part[]): readonly string[] {
   const texts: string[] = []
   for (const part of parts) {

@@ -6,7 +6,7 @@
 import type { Item } from '../../core/item.ts'
 import { continueTransforms, type PipelineResult } from '../list-and-run-transforms.ts'
 import type { AppliedTransform } from '../transform-interface.ts'
-import { countChangedItems } from './count-changed-items.ts'
+import { countChangedItemsBefore } from './count-changed-items.ts'
 
 export interface EarlierPrompts {
   /** Returns the prompt for the first `length` items; `null` if the request differed in other ways. */
@@ -33,7 +33,7 @@ export function rebuildEarlierPrompts(
       return continueTransforms(prefix, transforms).items
     },
     isTouched(from, to) {
-      touched ??= countChangedItems(stages[0]?.items ?? items, {
+      touched ??= countChangedItemsBefore(stages[0]?.items ?? items, {
         stages: rest,
         places: result.places,
       })

@@ -145,7 +145,10 @@ interface RoundStart {
   readonly images: number
 }
 
-/** Returns the first round to send for which `isEnough` holds, on the widest possible steps; else the latest round. */
+/**
+ * Tries cuts at multiples of the widest step, then of half of it, and so on. Returns the first round to
+ * send for which `isEnough` holds, or the latest round if there is none.
+ */
 function findNextCut(
   rounds: readonly RoundStart[],
   cut: number,

@@ -41,7 +41,10 @@ export interface ResponseParts {
   readonly contextHeader: string | null
 }
 
-/** Creates the writer of an answer in bytes: a stream in the client's dialect passes through, others are translated. */
+/**
+ * Creates the writer for an upstream's body of bytes. A stream that is already in the client's dialect
+ * passes through; any other body is translated.
+ */
 export function createResponseWriter(parts: ResponseParts, ports: Clock): ResponseWriter {
   const { dialect, prepared, answerContext, fold, recorder } = parts
   const createTranslation = () => createTranslator(decodeAnswerBody(prepared), parts, ports)

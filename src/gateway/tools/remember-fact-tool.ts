@@ -3,7 +3,7 @@ import {
   FACT_CHAR_LIMITS,
   hasSearchTerms,
   saveFact,
-  MAX_AREA_CHARS,
+  MAX_FACT_AREA_CHARS,
   resolveFactScope,
   type FactInput,
 } from '../../memory/facts/save-fact.ts'
@@ -59,8 +59,8 @@ function readFact(
     return `Not kept: \`text\` must have ${FACT_CHAR_LIMITS.min} to ${FACT_CHAR_LIMITS.max} characters, and has ${sentence.length}.`
   }
   if (!hasSearchTerms(sentence)) return 'Not kept: there are no words in `text`.'
-  if (isPresent(area) && (typeof area !== 'string' || area.length > MAX_AREA_CHARS)) {
-    return `\`area\` must be a string of at most ${MAX_AREA_CHARS} characters.`
+  if (isPresent(area) && (typeof area !== 'string' || area.length > MAX_FACT_AREA_CHARS)) {
+    return `\`area\` must be a string of at most ${MAX_FACT_AREA_CHARS} characters.`
   }
   if (isPresent(importance) && !isWithin(importance, 0, 1)) {
     return '`importance` must be a number from 0 to 1.'

@@ -7,7 +7,10 @@ import type { AudioPart, FilePart, ImagePart, OpaquePart, Part } from '../../cor
 import { buildDataUrl, isDataUrl, parseDataUrl } from '../../core/media/data-url.ts'
 import { ITEM_TRAITS } from '../../context/scan-items.ts'
 import type { Transform } from '../../context/transform-interface.ts'
-import { decodeFirstBytes, isEmptyOrInvalidBase64 } from '../decode-and-check-base64-start.ts'
+import {
+  decodeFirstBytes,
+  isEmptyOrStartsAsInvalidBase64,
+} from '../decode-and-check-base64-start.ts'
 import { mapParts, type PartChange } from './map-parts.ts'
 import { createHiddenMediaNotice } from '../hidden-media-notice.ts'
 import { hasUrlScheme } from '../loading/check-url-safety.ts'
@@ -50,7 +53,7 @@ function checkImage(part: ImagePart): PartChange | null {
   if (typeof url !== 'string') return null
   const data = parseDataUrl(url) ?? parseBareImage(url)
   if (data === null) return isDataUrl(url) ? createHiddenChange('image') : null
-  if (isEmptyOrInvalidBase64(data.base64)) return createHiddenChange('image')
+  if (isEmptyOrStartsAsInvalidBase64(data.base64)) return createHiddenChange('image')
   const bytes = decodeFirstBytes(data.base64)
   const type = sniffMediaType(bytes)
   if (type === null)
@@ -77,7 +80,7 @@ function checkFile(part: FilePart): PartChange | null {
     return typeof part.file_id === 'string' ? null : createHiddenChange('file')
   const data = part.file_data === undefined ? null : parseDataUrl(part.file_data)
   if (data === null || !/^(image\/|application\/pdf)/.test(data.type)) return null
-  if (isEmptyOrInvalidBase64(data.base64)) return createHiddenChange('file')
+  if (isEmptyOrStartsAsInvalidBase64(data.base64)) return createHiddenChange('file')
   const bytes = decodeFirstBytes(data.base64)
   const type = sniffMediaType(bytes)
   if (type === null) {
@@ -95,7 +98,7 @@ function checkAudio(part: AudioPart): PartChange | null {
   const inline = parseDataUrl(data)
   if (inline === null && hasUrlScheme(data)) return null
   const base64 = inline?.base64 ?? data
-  if (isEmptyOrInvalidBase64(base64)) return createHiddenChange('audio')
+  if (isEmptyOrStartsAsInvalidBase64(base64)) return createHiddenChange('audio')
   const bytes = decodeFirstBytes(base64)
   const type = sniffMediaType(bytes)
   // Raw audio samples have no header.
@@ -113,7 +116,7 @@ function checkVideo(part: OpaquePart): PartChange | null {
   const data = parseDataUrl(readVideoUrl(part) ?? '')
   if (data === null) return null
   const isInvalid =
-    isEmptyOrInvalidBase64(data.base64) || looksLikeText(decodeFirstBytes(data.base64))
+    isEmptyOrStartsAsInvalidBase64(data.base64) || looksLikeText(decodeFirstBytes(data.base64))
   return isInvalid ? createHiddenChange('video') : null
 }
 

@@ -28,7 +28,7 @@ export interface FactInput {
 export type FactSaveDependencies = Pick<LayerPorts, 'facts' | 'nowMs' | 'newTurnId'>
 
 export const FACT_CHAR_LIMITS = { min: 10, max: 500 }
-export const MAX_AREA_CHARS = 64
+export const MAX_FACT_AREA_CHARS = 64
 
 /** True if a search can find the text, i.e. if it contains at least one term. */
 export function hasSearchTerms(text: string): boolean {

@@ -58,8 +58,8 @@ export function dropRejectedParameters(
 }
 
 /**
- * Removes the parameters that the same upstream rejected earlier during this answer, according to
- * `notes`.
+ * Removes the parameters that `notes` list as rejected by this upstream, in an earlier request of the
+ * same answer.
  */
 export function dropPreviouslyRejectedParameters(
   encoded: EncodedRequest,

@@ -176,8 +176,8 @@ function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number):
 }
 
 /**
- * Adds client text that matches no recorded message. It comes before pending reasoning, because
- * reasoning must stay directly before the item that followed it.
+ * Adds client text that matches no recorded message. It comes before reasoning that
+ * still waits for the item that followed it, because nothing may come between the two.
  */
 function addClientText({ pieces }: RestoreState, clientText: readonly Message[]): void {
   pieces.push(...clientText.map(createEditedPiece))

@@ -7,7 +7,10 @@ import type { Message } from '../../core/item.ts'
 import type { ClientText, TextAlignment } from '../text/align-edited-text.ts'
 
 export interface UnmatchedClientText {
-  /** Removes and returns the text before a silent turn's marker, after `messageCount` recorded messages. */
+  /**
+   * Removes and returns the client's text between the first `messageCount` recorded messages and the
+   * marker of a turn without text; `turn` is the index of that turn.
+   */
   readonly takeBeforeTurn: (turn: number, messageCount: number) => readonly Message[]
   readonly takeBeforeMessage: (messageIndex: number) => readonly Message[]
   /** Removes and returns the text after a message of a turn; text after a later turn's marker stays. */

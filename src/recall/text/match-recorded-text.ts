@@ -132,8 +132,8 @@ function readIndent(whitespace: string): string {
 }
 
 /**
- * Returns the end of the text if the client has all its lines, ignoring blank lines and trailing
- * whitespace.
+ * Returns where the recorded text ends in the client's text, if the client has all its lines in order,
+ * or null. Blank lines and trailing whitespace are ignored.
  */
 function findEndLineByLine(clientText: string, start: number, trimmedText: string): number | null {
   let position = start

@@ -102,14 +102,23 @@ async function createSummary(
   >,
 ): Promise<JsonObject> {
   const options = { replacesExisting: isReplacing, ...cancelOnDisconnect(exchange) }
-  const { result, conversationTurns, conversationItems } = await summarizeOnRequest(plan, caller, options, ports)
-  if (result === null) return { ...NO_SUMMARY, kept: { turns: conversationTurns, items: conversationItems } }
+  const { result, conversationTurns, conversationItems } = await summarizeOnRequest(
+    plan,
+    caller,
+    options,
+    ports,
+  )
+  if (result === null)
+    return { ...NO_SUMMARY, kept: { turns: conversationTurns, items: conversationItems } }
   const { summary, usage } = result
   const isActive = areSummariesEnabled(plan.policy.summaries)
   return {
     ...renderSummary(summary, isActive),
     created: usage !== null,
-    kept: { turns: conversationTurns - summary.border.turns, items: conversationItems - summary.border.at },
+    kept: {
+      turns: conversationTurns - summary.border.turns,
+      items: conversationItems - summary.border.at,
+    },
     usage: usage === null ? null : renderResponsesUsage(usage),
   }
 }

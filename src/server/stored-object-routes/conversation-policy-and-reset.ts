@@ -55,5 +55,10 @@ async function renderContext(
   const conversation = await query(id)
   if (conversation === null) throw createConversationNotFoundError(id, null)
   const { context, resetAfterTurnId } = conversation
-  return { object: 'conversation.context', conversation: id, context, reset_after: resetAfterTurnId }
+  return {
+    object: 'conversation.context',
+    conversation: id,
+    context,
+    reset_after: resetAfterTurnId,
+  }
 }

@@ -18,7 +18,7 @@ import {
   FACT_CHAR_LIMITS,
   hasSearchTerms,
   saveFact,
-  MAX_AREA_CHARS,
+  MAX_FACT_AREA_CHARS,
 } from '../../memory/facts/save-fact.ts'
 import { rankFacts } from '../../memory/facts/rank-facts.ts'
 import { USER_SCOPE, type StoredFact } from '../../store/facts/fact-store-interface.ts'
@@ -83,7 +83,7 @@ async function createFact(
 const FIELDS: readonly string[] = ['text', 'area', 'importance', 'valid_until', 'conversation']
 
 const asImportance = asDecimalBetween(0, 1)
-const asArea = asTextOfLength(1, MAX_AREA_CHARS)
+const asArea = asTextOfLength(1, MAX_FACT_AREA_CHARS)
 
 function asFactText(value: unknown, path: string): string {
   const text = asTextOfLength(FACT_CHAR_LIMITS.min, FACT_CHAR_LIMITS.max)(

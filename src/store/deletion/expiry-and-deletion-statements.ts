@@ -156,8 +156,8 @@ function withDeletableTurns(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifet
 }
 
 /**
- * Selects at most `limit` turns. Each turn comes before its parent in `deletable`, so a parent is
- * never deleted without its children.
+ * Selects at most `limit` turns. `deletable` lists children before their parents, so a page that ends
+ * at the limit never has a parent without its children.
  */
 function selectDeletable(slot: ParameterSlot<ExpiryPage>): SqlFragment {
   return sql`select deletable.id from deletable limit ${slot('limit')}`

@@ -180,8 +180,8 @@ function keepCallId(item: Item, started: Item): Item {
 }
 
 /**
- * Builds the item of an answer that broke off. Leaves its parts out, because `renderers` render
- * them.
+ * Builds the item of an answer that broke off. A tool call gets the arguments received so far; messages
+ * and reasoning stay empty, because `renderers` add their parts.
  */
 function buildPartialItem(started: Item, { parts }: ItemProgress): Item {
   const text = parts.map(({ events }) => events.text()).join('')

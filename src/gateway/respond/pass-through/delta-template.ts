@@ -36,7 +36,7 @@ export function deriveDeltaTemplate(
   const end = text.length - message.data.length - 2
   const previousEnd = text.lastIndexOf('\n\n', end - 1)
   const head = text.slice(previousEnd < 0 ? 0 : previousEnd + 2, end)
-  // Text before the data may hold complete events if lines end with `\r`.
+  // `head` was cut at `\n\n`: if lines end with `\r`, it may still hold complete events.
   if (head.includes('\r')) return null
   const { template: data, values, textHole } = delta
   const common = { event: message.event, raw: addFrame(data, head), data, textHole }

@@ -16,8 +16,8 @@ import { isServerToolCall, isThinking, type BlockEntry, type RequestSection } fr
 export interface MessageEndOptions {
   readonly isThinkingOn: boolean
   /**
-   * True if the answer must have a format. Then the request cannot contain the beginning of the
-   * answer.
+   * True if a response format (a JSON schema) is requested. The request then cannot end with an
+   * assistant message (prefill).
    */
   readonly hasFormat: boolean
   readonly traits: ModelTraits

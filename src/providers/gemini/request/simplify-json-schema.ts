@@ -39,8 +39,8 @@ const MAX_NODES = 5000
 const MAX_DEPTH = 40
 
 /**
- * Replaces a schema that allows any value, because Gemini requires a type and a string can express
- * every value.
+ * Is sent in place of a schema that allows any value: Gemini requires a type, and a string can hold
+ * every value as text.
  */
 const ANY_SCHEMA: JsonObject = { type: 'string' }
 
