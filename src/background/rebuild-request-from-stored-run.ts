@@ -1,4 +1,4 @@
-/** Rebuilds the request of a run from what the store has of it, to run it again. */
+/** Rebuilds the client request of a background run from its stored turn, so that the run can be restarted. */
 import type { Item } from '../core/item.ts'
 import type { ClientRequest } from '../core/client-request.ts'
 import { responsesDialect } from '../dialects/responses/responses-dialect.ts'

@@ -37,7 +37,7 @@ import { keepRecentRounds } from './windows/keep-recent-rounds.ts'
 export interface TransformListOptions {
   readonly policy: ContextPolicy
   /**
-   * What happens to a call without an output that is not in the last batch of calls: `stub` adds a
+   * The treatment of a call without an output, unless the call is in the last batch: `stub` adds a
    * placeholder output, `drop` (the default) removes the call.
    */
   readonly unansweredCalls?: 'drop' | 'stub'

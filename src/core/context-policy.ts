@@ -103,7 +103,7 @@ export interface SpeakerRules {
   readonly hidden: readonly string[]
   /** `same_author` joins consecutive messages of one author into one. */
   readonly merge: 'off' | 'same_author'
-  /** Name that the model speaks under; answers of other assistants become user messages. */
+  /** The author name of the model; messages of assistants with other names become user messages. */
   readonly persona: string | null
   /** Name of an author whose messages become the model's own. */
   readonly actAs: string | null

@@ -43,7 +43,7 @@ export interface AnswerRequest {
   readonly options?: RequestOptions
   /** The ids of the answer; undefined for new ones. */
   readonly identity?: AnswerIdentity
-  /** Where the turn is stored; undefined for the database. A background run stores the turn with its event log. */
+  /** Stores the turn; undefined: the database does. A background run stores the turn with its event log. */
   readonly turnStore?: TurnStore
   /** Records an answer that is not stored, for one WebSocket connection. */
   readonly recordForConnection?: RecordForConnection
@@ -51,7 +51,7 @@ export interface AnswerRequest {
 
 /** Options that the client sets with headers. */
 export interface RequestOptions {
-  /** Whether unsupported features are noted or rejected; undefined if the setting `UNSUPPORTED` decides. */
+  /** The rule for features that the upstream lacks; undefined: the setting `UNSUPPORTED` decides. */
   readonly unsupported?: UnsupportedRule
   /** True to add the header `x-backstory-context` to the response. */
   readonly addsContextHeader?: boolean
@@ -163,22 +163,7 @@ async function sendAndRespond(
   return response
 }
 
-function listTasks(
-  ports: Ports<
-    | 'accounts'
-    | 'facts'
-    | 'hooks'
-    | 'layers'
-    | 'log'
-    | 'memoryLayers'
-    | 'newTurnId'
-    | 'nowMs'
-    | 'requests'
-    | 'settings'
-    | 'summaries'
-    | 'transport'
-  >,
-): readonly AfterAnswerTask[] {
+function listTasks(ports: GatewayDependencies): readonly AfterAnswerTask[] {
   return [
     (answered) => ports.hooks.storeSentRequests(answered, ports),
     (answered) => updateMemoryLayers(answered, ports),

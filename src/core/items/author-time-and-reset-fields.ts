@@ -44,7 +44,7 @@ export function readSendTime(item: Item): number | null {
   return typeof sentAt === 'number' ? sentAt : null
 }
 
-/** Excludes earlier items from the prompt: all items before this one, or (`behind`) this one as well. */
+/** Excludes items from the prompt: `before`, all earlier items; `behind`, this item as well. */
 export type HistoryReset = 'before' | 'behind'
 
 export function readHistoryReset(item: Item): HistoryReset | null {

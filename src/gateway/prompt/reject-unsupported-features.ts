@@ -15,7 +15,7 @@ import { itemParamPath } from './request-item-path.ts'
 
 export const UNSUPPORTED_HEADER = 'x-backstory-unsupported'
 
-/** How a request with an unsupported feature is treated: sent without it, with a note, or rejected. */
+/** `note`: the request is sent without the feature, and a note records that. `reject`: it is rejected. */
 export type UnsupportedRule = 'note' | 'reject'
 
 /** Reads the header, which overrides the setting `UNSUPPORTED` for one request; null if it is absent. */

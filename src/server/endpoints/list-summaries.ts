@@ -9,23 +9,12 @@ import { renderPage, readPaging } from '../stored-object-routes/paging.ts'
 import { listConversationSummaries } from '../../gateway/summaries/load-summary.ts'
 import type { ActiveSummary } from '../../gateway/history/loaded-history.ts'
 import { areSummariesEnabled } from '../../gateway/summaries/add-summary-to-history.ts'
-import { planStoredConversation } from './plan-stored-conversation.ts'
+import { planStoredConversation, type StoredConversationPorts } from './plan-stored-conversation.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export async function listSummaries(
   { query, caller, getPathParameter }: AuthenticatedRequest,
-  ports: Ports<
-    | 'accounts'
-    | 'archive'
-    | 'conversations'
-    | 'log'
-    | 'memoryLayers'
-    | 'nowMs'
-    | 'recall'
-    | 'settings'
-    | 'store'
-    | 'summaries'
-  >,
+  ports: StoredConversationPorts & Ports<'summaries'>,
 ): Promise<JsonObject> {
   const paging = readPaging(query, 'desc')
   const id = getPathParameter('id')

@@ -14,22 +14,24 @@ interface PlanOptions {
   readonly summaries: Partial<SummaryRules>
 }
 
+export type StoredConversationPorts = Ports<
+  | 'accounts'
+  | 'archive'
+  | 'conversations'
+  | 'log'
+  | 'memoryLayers'
+  | 'nowMs'
+  | 'recall'
+  | 'settings'
+  | 'store'
+>
+
 /** Plans the prompt; resolves to null if the conversation has no items yet. */
 export async function planStoredConversation(
   conversation: string,
   { model, summaries }: PlanOptions,
   caller: Caller,
-  ports: Ports<
-    | 'accounts'
-    | 'archive'
-    | 'conversations'
-    | 'log'
-    | 'memoryLayers'
-    | 'nowMs'
-    | 'recall'
-    | 'settings'
-    | 'store'
-  >,
+  ports: StoredConversationPorts,
 ): Promise<PlannedRequest | null> {
   const body = { model: model ?? 'none', input: [], conversation }
   const parsed = responsesDialect.parse(body)
