@@ -17,7 +17,7 @@ export default defineConfig({
       'test/context/laws/laws-soak-*.test.ts',
       'test/main/commands/**',
       'test/server/endpoints/models.test.ts',
-      'test/explain/causes.test.ts',
+      'test/explain/cache-miss/predict-cache-hit.test.ts',
       'test/gateway/record/expire-unused-turns.test.ts',
       'test/simulate/policies.test.ts',
       'test/support/watch-explained.test.ts',

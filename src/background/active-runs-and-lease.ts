@@ -1,8 +1,8 @@
 /**
- * Registers the runs of this process and keeps their lease, which shows other replicas that the runs
- * are alive. On Node one lease covers all runs, and the process also recovers runs of dead replicas.
- * On Workers nothing outlives a request, so each run has its own lease, and an orphaned run is
- * recovered when a client requests it.
+ * Registers the unfinished runs of this process and renews their lease, which shows other replicas that
+ * the runs are alive. On Node, one lease covers all runs, and the process also recovers runs of dead
+ * replicas. On Workers, memory does not outlive a request, so each run has its own lease, and an
+ * orphaned run is recovered when a client requests its response.
  */
 import type { FoundRun } from '../store/background-runs/run-store-interface.ts'
 import { holdReplicaLease, type ReplicaLease } from './replica-lease.ts'
@@ -10,17 +10,17 @@ import type { RunLog } from './event-log/run-event-log.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export interface ActiveRuns {
-  /** Creates a slot for a run. Its `owner` keeps the lease until `leave` is called. */
-  readonly admit: (turnId: string) => Promise<ActiveRunSlot>
-  /** Returns the log of a run if this process can listen to it. */
-  readonly find: (turnId: string) => RunLog | null
-  readonly all: () => readonly RunLog[]
+  /** Creates a slot for a new run, with an owner whose lease is renewed until the slot is closed. */
+  readonly openSlot: (turnId: string) => Promise<ActiveRunSlot>
+  /** Returns the log of a run; null if this process cannot listen to it. */
+  readonly findLog: (turnId: string) => RunLog | null
+  readonly listLogs: () => readonly RunLog[]
 }
 
 export interface ActiveRunSlot {
   readonly owner: string
-  readonly keep: (log: RunLog) => void
-  readonly leave: () => Promise<void>
+  readonly register: (log: RunLog) => void
+  readonly close: () => Promise<void>
 }
 
 export interface ProcessActiveRuns extends ActiveRuns {
@@ -29,29 +29,29 @@ export interface ProcessActiveRuns extends ActiveRuns {
 
 export async function createProcessActiveRuns(
   id: string,
-  rescue: (run: FoundRun) => Promise<void>,
+  recover: (run: FoundRun) => Promise<void>,
   ports: Ports<'log' | 'nowMs' | 'replica' | 'runs' | 'settings'>,
 ): Promise<ProcessActiveRuns> {
   const logs = new Map<string, RunLog>()
   const lease = await holdReplicaLease(
     {
-      id,
+      replicaId: id,
       leaseMs: getRunLeaseMs(ports),
-      running: () => [...logs.keys()],
-      lost: (turnId) => void logs.get(turnId)?.giveUp(),
-      rescue,
+      listRunningTurns: () => [...logs.keys()],
+      onLost: (turnId) => void logs.get(turnId)?.stopWriting(),
+      recover,
     },
     ports,
   )
   return {
     lease,
-    find: (turnId) => logs.get(turnId) ?? null,
-    all: () => [...logs.values()],
-    async admit(turnId) {
+    findLog: (turnId) => logs.get(turnId) ?? null,
+    listLogs: () => [...logs.values()],
+    async openSlot(turnId) {
       return {
         owner: id,
-        keep: (log) => void logs.set(turnId, log),
-        leave: async () => void logs.delete(turnId),
+        register: (log) => void logs.set(turnId, log),
+        close: async () => void logs.delete(turnId),
       }
     },
   }
@@ -61,26 +61,26 @@ export function createRequestActiveRuns(
   ports: Ports<'log' | 'newTurnId' | 'nowMs' | 'replica' | 'runs' | 'settings'>,
 ): ActiveRuns {
   return {
-    // Workers do not let one request use objects of another.
-    find: () => null,
-    all: () => [],
-    async admit(turnId) {
+    // On Workers, a request cannot use objects of another request, so no logs are shared.
+    findLog: () => null,
+    listLogs: () => [],
+    async openSlot(turnId) {
       let log: RunLog | null = null
       const owner = ports.newTurnId()
       const lease = await holdReplicaLease(
         {
-          id: owner,
+          replicaId: owner,
           leaseMs: getRunLeaseMs(ports),
-          running: () => (log === null ? [] : [turnId]),
-          lost: () => void log?.giveUp(),
-          rescue: null,
+          listRunningTurns: () => (log === null ? [] : [turnId]),
+          onLost: () => void log?.stopWriting(),
+          recover: null,
         },
         ports,
       )
       return {
         owner,
-        keep: (newLog) => void (log = newLog),
-        leave: lease.giveBack,
+        register: (newLog) => void (log = newLog),
+        close: lease.end,
       }
     },
   }

@@ -1,6 +1,6 @@
 /**
- * The interface between the routes and background runs: start, follow, cancel, recover. Each operation
- * has its own file.
+ * Starts, follows, cancels and recovers background runs for the routes of the server. A background run
+ * is an answer that continues when its client disconnects. Each operation has its own file.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
@@ -13,78 +13,84 @@ import {
   createRequestActiveRuns,
   type ActiveRuns,
 } from './active-runs-and-lease.ts'
-import type { BackgroundAnswerRequest } from './background-answer-request.ts'
+import {
+  type BackgroundAnswerRequest,
+  startBackgroundResponse,
+} from './start-background-response.ts'
 import { cancelRun } from './cancel-run.ts'
 import { followRun, type FollowRequest } from './follow/follow-run.ts'
-import { recoverIfOrphaned, recoverRun, type RunLookup } from './restart-or-fail-orphaned-run.ts'
-import { shutDownRuns, releaseRunLease } from './shut-down-runs.ts'
-import { startBackgroundResponse } from './start-background-response.ts'
+import { recoverIfOrphaned, recoverRun, type OrphanCheck } from './restart-or-fail-orphaned-run.ts'
+import { shutDownRuns } from './shut-down-runs.ts'
 import { streamResumableResponse } from './stream-resumable-response.ts'
 
 export interface BackgroundRuns {
-  /** Returns null for an ordinary request, whose answer ends with its client. */
+  /** Answers a request with a background run; null for a request whose answer ends with its client. */
   readonly answer: (request: BackgroundAnswerRequest) => Promise<Response> | null
   readonly follow: (follow: FollowRequest) => Promise<Response>
-  /** Resolves to the response as it was stored. */
+  /** Cancels the run of a response. Resolves to the stored response. */
   readonly cancel: (id: string, caller: Caller) => Promise<JsonObject>
   /**
-   * Recovers the response if its replica died. Does nothing on Node, where replicas look for expired
-   * leases by themselves.
+   * Recovers the run of a response if its replica has died. Does nothing on Node, where replicas detect
+   * expired leases by themselves.
    */
-  readonly lookAfter: (look: RunLookup) => Promise<void>
+  readonly recoverIfOrphaned: (look: OrphanCheck) => Promise<void>
 }
 
 export interface ProcessBackgroundRuns extends BackgroundRuns {
-  /** Waits for the runs up to `graceMs`, then ends the remaining ones. */
-  readonly close: (graceMs: number) => Promise<void>
-  /** Gives up the lease, so that other replicas can take over at once. */
-  readonly leave: () => Promise<void>
+  /** Waits up to `graceMs` for the runs to finish, then ends the unfinished runs. */
+  readonly shutDown: (graceMs: number) => Promise<void>
+  /**
+   * Ends the lease, so that other replicas can recover runs immediately. Called after the last turn of
+   * this process is closed; otherwise another replica would end that turn as orphaned.
+   */
+  readonly releaseLease: () => Promise<void>
 }
 
-/** Opens the runs of a Node process. `id` is its replica id. */
-export async function openProcessRuns(
-  id: string,
+/** Opens the background runs of a Node process, which is the replica `replicaId`. */
+export async function openBackgroundRunsOfProcess(
+  replicaId: string,
   ports: GatewayDependencies,
 ): Promise<ProcessBackgroundRuns> {
   let isClosing = false
   const recover = async (found: FoundRun): Promise<void> => {
-    if (!isClosing) await recoverRun(found, home, ports)
+    if (!isClosing) await recoverRun(found, activeRuns, ports)
   }
-  const home = await createProcessActiveRuns(id, recover, ports)
+  const activeRuns = await createProcessActiveRuns(replicaId, recover, ports)
   return {
-    ...createRuns(home, ports),
-    lookAfter: () => Promise.resolve(),
-    close(graceMs) {
+    ...createRuns(activeRuns, ports),
+    recoverIfOrphaned: () => Promise.resolve(),
+    shutDown(graceMs) {
       isClosing = true
-      return shutDownRuns(home, graceMs, ports)
+      return shutDownRuns(activeRuns, graceMs, ports)
     },
-    leave: () => releaseRunLease(home, ports),
+    releaseLease: activeRuns.lease.end,
   }
 }
 
-/** Creates the runs of a Workers request. */
-export function createRequestRuns(ports: GatewayDependencies): BackgroundRuns {
-  const home = createRequestActiveRuns(ports)
+/** Creates the background runs of one request on Workers. */
+export function createBackgroundRunsOfRequest(ports: GatewayDependencies): BackgroundRuns {
+  const activeRuns = createRequestActiveRuns(ports)
   return {
-    ...createRuns(home, ports),
-    lookAfter: (look) => recoverIfOrphaned(look, home, ports),
+    ...createRuns(activeRuns, ports),
+    recoverIfOrphaned: (look) => recoverIfOrphaned(look, activeRuns, ports),
   }
 }
 
 function createRuns(
-  home: ActiveRuns,
+  activeRuns: ActiveRuns,
   ports: GatewayDependencies,
-): Omit<BackgroundRuns, 'lookAfter'> {
+): Omit<BackgroundRuns, 'recoverIfOrphaned'> {
   return {
     answer(request) {
       const { clientRequest, isResumable } = request
-      if (clientRequest.storage.background) return startBackgroundResponse(request, home, ports)
+      if (clientRequest.storage.background)
+        return startBackgroundResponse(request, activeRuns, ports)
       if (!isResumable || !clientRequest.stream) return null
       if (clientRequest.storage.store === false) throw createStoreRequiredError()
-      return streamResumableResponse(request, home, ports)
+      return streamResumableResponse(request, activeRuns, ports)
     },
-    follow: (follow) => followRun(follow, home, ports),
-    cancel: (id, caller) => queryStoreOrThrow(() => cancelRun(id, caller, home, ports)),
+    follow: (follow) => followRun(follow, activeRuns, ports),
+    cancel: (id, caller) => queryStoreOrThrow(() => cancelRun(id, caller, activeRuns, ports)),
   }
 }
 

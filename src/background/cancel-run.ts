@@ -1,35 +1,36 @@
 /**
- * Cancels a run of any replica: takes the run from its owner and ends it. From then on the former
- * owner's writes have no effect, and it cancels the upstream request as soon as it notices.
+ * Cancels a run of any replica: claims the run and ends it. After that, writes of the former owner have
+ * no effect. The former owner notices this within about a second and cancels the upstream request.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { turnIdOfResponse } from '../core/turn-derived-ids.ts'
 import type { JsonObject } from '../core/json/json.ts'
-import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
+import { GatewayError } from '../core/errors/gateway-error.ts'
 import { renderStoredResponse } from '../gateway/respond/render-stored-response.ts'
 import type { RunLogPage } from '../store/background-runs/run-store-interface.ts'
 import { CANCELLED, endRunEarly } from './end-run-early.ts'
 import { createResponseNotFoundError } from './follow/follow-run.ts'
 import { getRunLeaseMs, type ActiveRuns } from './active-runs-and-lease.ts'
 import { isTurnUnfinished } from './is-run-unfinished-or-orphaned.ts'
-import { readRun } from './event-log/read-complete-run-log.ts'
+import { readCompleteRunLog } from './event-log/read-complete-run-log.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
+import { retireReplica } from './replica-lease.ts'
 
-/** Resolves to the cancelled response. */
+/** Cancels the run of a response. Resolves to the cancelled response. */
 export async function cancelRun(
   id: string,
   caller: Caller,
-  home: ActiveRuns,
+  activeRuns: ActiveRuns,
   ports: Ports<'archive' | 'log' | 'newTurnId' | 'nowMs' | 'runs' | 'settings' | 'store'>,
 ): Promise<JsonObject> {
   const turnId = turnIdOfResponse(id)
   if (turnId === null) throw createResponseNotFoundError(id)
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const run = await readRun(caller, turnId, ports.runs)
+    const run = await readCompleteRunLog(caller, turnId, ports.runs)
     if (run === null || !isVisible(run)) break
     if (!isTurnUnfinished(run.state)) throwUnlessCancelled(run)
-    // Another replica changed the run at the same time: read the new state.
-    else if (!(await takeOverAndCancel(run, home, ports))) continue
+    // Tries again if another replica changed the run at the same time.
+    else if (!(await claimAndCancel(run, activeRuns, ports))) continue
     const turn = await ports.archive.loadTurn(caller, turnId)
     if (turn !== null) return renderStoredResponse(turn)
   }
@@ -38,7 +39,7 @@ export async function cancelRun(
 
 const MAX_TRIES = 20
 
-/** False for unfinished responses of ordinary requests, which clients cannot read yet. */
+/** True if clients can read the response. An ordinary response cannot be read before it is finished. */
 function isVisible({ dialect, isDeleted, state, background, isLogged }: RunLogPage): boolean {
   const outlivesClient = background || isLogged
   return dialect === 'responses' && !isDeleted && (outlivesClient || !isTurnUnfinished(state))
@@ -58,24 +59,22 @@ function createNotCancellableError(kind: string): GatewayError {
   return new GatewayError('invalid_value', `Cannot cancel ${kind} response.`)
 }
 
-async function takeOverAndCancel(
+async function claimAndCancel(
   run: RunLogPage,
-  home: ActiveRuns,
+  activeRuns: ActiveRuns,
   ports: Ports<'log' | 'newTurnId' | 'nowMs' | 'runs' | 'settings' | 'store'>,
 ): Promise<boolean> {
   const { turnId, tenant, user } = run
-  const { runs, nowMs, log } = ports
-  const activeLog = home.find(turnId)
-  // A temporary owner separates the run from its present one, even in this process.
+  const { runs, nowMs } = ports
+  const activeLog = activeRuns.findLog(turnId)
+  // A temporary owner id takes the run away from its present owner, even if that is this process.
   const owner = ports.newTurnId()
   await runs.renewReplica(owner, nowMs(), nowMs() + getRunLeaseMs(ports))
   try {
     if (!(await runs.takeRun(run, owner))) return false
-    void activeLog?.giveUp()
+    void activeLog?.stopWriting()
     return await endRunEarly({ turnId, tenant, user, owner }, CANCELLED, ports)
   } finally {
-    await runs.retireReplica(owner).catch((error: unknown) => {
-      log('warn', 'lease-not-given-back', { why: errorMessage(error) })
-    })
+    await retireReplica(owner, ports)
   }
 }

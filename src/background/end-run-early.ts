@@ -1,11 +1,11 @@
 /**
- * Ends a run that cannot end itself, because it was cancelled or its replica stopped. If the run has a
- * log, the closing events are written together with the end of the turn.
+ * Ends a run that was cancelled or whose replica stopped. If the run has an event log, the closing
+ * events are stored in the same write as the end of the turn.
  */
 import type { Failure } from '../core/stream-event.ts'
 import type { OwnedRun } from '../store/background-runs/run-store-interface.ts'
 import { createClosingEvents } from './event-log/closing-events.ts'
-import { readRun } from './event-log/read-complete-run-log.ts'
+import { readCompleteRunLog } from './event-log/read-complete-run-log.ts'
 import {
   mapClientOutputIndexes,
   type ClientOutputIndexes,
@@ -18,19 +18,23 @@ export type RunConclusion =
 
 export const CANCELLED: RunConclusion = { status: 'cancelled', failure: null }
 
-/** Resolves to false if the run no longer belonged to the holder and nothing was written. */
+/** Ends a run. Resolves to false, and writes nothing, if the run belongs to another owner now. */
 export async function endRunEarly(
-  hold: OwnedRun,
+  ownedRun: OwnedRun,
   { status, failure }: RunConclusion,
   ports: Ports<'nowMs' | 'runs' | 'store'>,
 ): Promise<boolean> {
   const { runs, nowMs } = ports
-  const { turnId, tenant } = hold
-  const run = await readRun(hold, turnId, runs)
+  const { turnId, tenant } = ownedRun
+  const run = await readCompleteRunLog(ownedRun, turnId, runs)
   if (run === null) return false
-  const { visible, toStoredIndex } = await loadOutputIndexes(hold, ports)
-  const closing = createClosingEvents(run.groups, { status, failure, finished: visible })
-  const unfinished = closing?.items ?? []
+  const { storedClientIndexes, toStoredIndex } = await loadOutputIndexes(ownedRun, ports)
+  const closing = createClosingEvents(run.groups, {
+    status,
+    failure,
+    storedIndexes: storedClientIndexes,
+  })
+  const unfinished = closing?.unfinishedItems ?? []
   const end = {
     turnId,
     tenant,
@@ -42,16 +46,16 @@ export async function endRunEarly(
     holdsConversation: run.conversation !== null,
     endedAtMs: nowMs(),
   }
-  return runs.endRun(hold, end, closing?.events ?? null)
+  return runs.endRun(ownedRun, end, closing?.events ?? null)
 }
 
 async function loadOutputIndexes(
-  hold: OwnedRun,
+  ownedRun: OwnedRun,
   { runs, store }: Ports<'runs' | 'store'>,
 ): Promise<ClientOutputIndexes> {
-  const { tenant, turnId } = hold
+  const { tenant, turnId } = ownedRun
   const stored = await runs.journaledItems(tenant, turnId)
   if (stored.size === 0) return mapClientOutputIndexes(stored, [])
-  const chain = await store.loadChain(hold, turnId)
+  const chain = await store.loadChain(ownedRun, turnId)
   return mapClientOutputIndexes(stored, chain?.at(-1)?.output ?? [])
 }

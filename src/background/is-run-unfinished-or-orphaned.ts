@@ -1,16 +1,16 @@
-/** Checks whether a turn is unfinished, and whether a replica still works on it. */
+/** Decides whether a turn is unfinished, and whether the replica that generates it has died. */
 import {
   OWNERLESS_RUN_TIMEOUT_MS,
   type RunLogPage,
 } from '../store/background-runs/run-store-interface.ts'
 import type { TurnState } from '../store/turns/turn-store-interface.ts'
 
-/** True while the answer is queued or being generated. Such a turn can be neither deleted nor continued. */
+/** True for a turn whose answer is queued or being generated. It can be neither deleted nor continued. */
 export function isTurnUnfinished(state: TurnState): boolean {
   return state === 'queued' || state === 'open'
 }
 
-/** True for an unfinished turn whose owner's lease has expired. */
+/** True for an unfinished turn whose owner's lease has expired; without an owner, after one hour. */
 export function isRunOrphaned(page: RunLogPage, nowMs: number): boolean {
   if (!isTurnUnfinished(page.state)) return false
   if (page.owner === null) return page.createdAtMs <= nowMs - OWNERLESS_RUN_TIMEOUT_MS

@@ -8,8 +8,8 @@ import { excludeDeletedItems } from '../gateway/history/exclude-deleted-items.ts
 import type { StoredTurn } from '../store/turns/turn-store-interface.ts'
 
 /**
- * `chain` ends with the turn itself. Returns null if this version of the gateway can no longer parse
- * the request.
+ * Returns the client request of a turn, with its items; null if this version of the gateway cannot parse
+ * the stored request. `chain` lists the turns of the conversation up to this turn.
  */
 export function rebuildRequestFromStoredRun(
   turn: StoredTurn,
@@ -33,8 +33,8 @@ function parseStoredRequest({ request }: StoredTurn): ClientRequest | null {
 }
 
 /**
- * Returns the items that the request itself contained. They are stored with the earlier turns unless
- * the request names a response or conversation.
+ * Returns the earlier items of the conversation if the client sent them itself. A client that names a
+ * previous response or a conversation did not send them.
  */
 function listClientItems(
   { storage }: ClientRequest,
@@ -44,7 +44,7 @@ function listClientItems(
   return namesHistory ? [] : chain.slice(0, -1).flatMap(excludeDeletedItems).map(removeOrigin)
 }
 
-/** Removes the origin, which a client's items do not have. */
+/** Removes the origin of a stored item, because items in a client's request have none. */
 function removeOrigin({ origin: _origin, ...item }: Item): Item {
   return item
 }

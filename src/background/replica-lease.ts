@@ -1,38 +1,39 @@
 /**
- * Renews the lease of a replica with one write for all of its runs, detects runs that were taken away,
- * and recovers runs of dead replicas. A lease that was not renewed in time has expired: after such a
- * gap the replica waits for one more renewal before it recovers runs of others, because these may be
- * late for the same reason.
+ * Renews the lease of a replica, with one write for all of its runs. Also detects runs that other
+ * replicas have claimed, and recovers runs of dead replicas. If this replica renewed its own lease too
+ * late, it recovers no runs until the next renewal: the other replicas may be late for the same reason,
+ * e.g. a slow database, and not dead.
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import { MAX_RUNS_PER_QUERY, type FoundRun } from '../store/background-runs/run-store-interface.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export interface LeaseOptions {
-  readonly id: string
+  readonly replicaId: string
   readonly leaseMs: number
-  /** Turns that this replica runs and that others may take over. */
-  readonly running: () => readonly string[]
-  readonly lost: (turnId: string) => void
+  /** Returns the turns of the unfinished runs that this replica owns. */
+  readonly listRunningTurns: () => readonly string[]
+  /** Called for a run that another replica has claimed. */
+  readonly onLost: (turnId: string) => void
   /** Recovers an orphaned run; null if this replica does not recover runs. */
-  readonly rescue: ((run: FoundRun) => Promise<void>) | null
+  readonly recover: ((run: FoundRun) => Promise<void>) | null
 }
 
 export interface ReplicaLease {
-  /** Ends the lease, so that other replicas can take over its runs at once. */
-  readonly giveBack: () => Promise<void>
+  /** Ends the lease, so that other replicas can recover its runs immediately. Never rejects. */
+  readonly end: () => Promise<void>
 }
 
-/** Interval of the check for runs that were taken away. */
+/** Interval of the check for runs that other replicas have claimed. */
 const CHECK_INTERVAL_MS = 1_000
 
-/** Resolves when the lease is stored. */
+/** Stores a lease and renews it until it is ended. Resolves when the lease is stored. */
 export async function holdReplicaLease(
   options: LeaseOptions,
   ports: Ports<'log' | 'nowMs' | 'replica' | 'runs'>,
 ): Promise<ReplicaLease> {
   const { runs, nowMs, log } = ports
-  const { id, leaseMs } = options
+  const { replicaId, leaseMs } = options
   const intervalMs = Math.min(CHECK_INTERVAL_MS, leaseMs / 3)
   let renewedAtMs = nowMs()
   let wasRenewedInTime = false
@@ -43,7 +44,7 @@ export async function holdReplicaLease(
 
   const renew = async (): Promise<void> => {
     const now = nowMs()
-    await runs.renewReplica(id, now, now + leaseMs)
+    await runs.renewReplica(replicaId, now, now + leaseMs)
     wasRenewedInTime = now < renewedAtMs + leaseMs
     renewedAtMs = now
   }
@@ -52,7 +53,7 @@ export async function holdReplicaLease(
       await reportLostRuns(options, ports)
       if (nowMs() >= renewedAtMs + leaseMs / 3) {
         await renew()
-        // Not awaited: the lease is renewed while runs are recovered.
+        // Not awaited, because the lease has to be renewed while runs are recovered.
         if (wasRenewedInTime)
           recovering ??= recoverOrphans(options, ports).finally(() => (recovering = null))
       }
@@ -65,43 +66,53 @@ export async function holdReplicaLease(
     checking = checkAndRenew()
   }
   const scheduleCheck = (): void => {
-    // Random, so that replicas that were started together do not query at the same time.
+    // The interval is random, so that replicas that started together do not query at the same time.
     timer = setTimeout(startCheck, intervalMs * (0.8 + 0.2 * Math.random()))
   }
   await renew()
   scheduleCheck()
   return {
-    async giveBack() {
+    async end() {
       isOver = true
       clearTimeout(timer)
       await checking
       await recovering
-      await runs.retireReplica(id)
+      await retireReplica(replicaId, ports)
     },
   }
 }
 
+/** Ends the lease of a replica. If the write fails, the lease expires by itself. */
+export async function retireReplica(
+  replicaId: string,
+  { runs, log }: Ports<'log' | 'runs'>,
+): Promise<void> {
+  await runs.retireReplica(replicaId).catch((error: unknown) => {
+    log('warn', 'lease-not-given-back', { why: errorMessage(error) })
+  })
+}
+
 async function reportLostRuns(
-  { id, running, lost }: LeaseOptions,
+  { replicaId, listRunningTurns, onLost }: LeaseOptions,
   { runs }: Ports<'runs'>,
 ): Promise<void> {
-  const turnIds = running()
+  const turnIds = listRunningTurns()
   for (let from = 0; from < turnIds.length; from += MAX_RUNS_PER_QUERY) {
     const batch = turnIds.slice(from, from + MAX_RUNS_PER_QUERY)
-    const held = await runs.ownedRuns(id, batch)
-    for (const turnId of batch) if (!held.has(turnId)) lost(turnId)
+    const held = await runs.ownedRuns(replicaId, batch)
+    for (const turnId of batch) if (!held.has(turnId)) onLost(turnId)
   }
 }
 
-/** Recovers the replica's released turns and some runs of dead replicas. */
+/** Recovers the turns that this replica could not close, and up to 50 runs of dead replicas. */
 async function recoverOrphans(
-  { id, rescue }: LeaseOptions,
+  { replicaId, recover }: LeaseOptions,
   { runs, replica, nowMs, log }: Ports<'log' | 'nowMs' | 'replica' | 'runs'>,
 ): Promise<void> {
-  if (rescue === null) return
+  if (recover === null) return
   try {
-    for (const turn of replica.takeReleasedTurns()) await rescue({ ...turn, owner: id })
-    for (const orphan of await runs.orphanedRuns(nowMs())) await rescue(orphan)
+    for (const turn of replica.takeUnclosedTurns()) await recover({ ...turn, owner: replicaId })
+    for (const orphan of await runs.orphanedRuns(nowMs())) await recover(orphan)
   } catch (error) {
     log('warn', 'orphans-not-rescued', { why: errorMessage(error) })
   }

@@ -1,7 +1,7 @@
 /**
- * Takes over a turn whose replica has stopped. A background run with nothing but its opening events is
- * run again from the start; any other turn ends as failed. If several replicas try this, exactly one
- * gets the run.
+ * Recovers an orphaned turn, i.e. an unfinished turn whose replica has stopped. A background run whose
+ * log has only opening events is restarted; any other turn ends as failed. If several replicas try to
+ * recover a run, exactly one claims it.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { turnIdOfResponse } from '../core/turn-derived-ids.ts'
@@ -20,18 +20,18 @@ import { endRunEarly, type RunConclusion } from './end-run-early.ts'
 import type { ActiveRuns, ActiveRunSlot } from './active-runs-and-lease.ts'
 import { isRunOrphaned } from './is-run-unfinished-or-orphaned.ts'
 import { hasOnlyOpeningEvents } from './event-log/opening-events.ts'
-import { readRun } from './event-log/read-complete-run-log.ts'
+import { readCompleteRunLog } from './event-log/read-complete-run-log.ts'
 import { rebuildRequestFromStoredRun } from './rebuild-request-from-stored-run.ts'
-import { startRun, type StartedRun } from './generate-into-run-log.ts'
+import { startRun, type StartedRun } from './start-run.ts'
 
-/** Resolves to the run if it continues in this process, otherwise to null. */
+/** Recovers a run. Resolves to the run if it was restarted in this process, otherwise to null. */
 export async function recoverRun(
   found: FoundRun,
-  home: ActiveRuns,
+  activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ): Promise<StartedRun | null> {
   const { turnId, tenant, user } = found
-  const slot = await home.admit(turnId)
+  const slot = await activeRuns.openSlot(turnId)
   try {
     if (await ports.runs.takeRun(found, slot.owner)) {
       const restarted = await restartRun(found, slot, ports)
@@ -40,45 +40,47 @@ export async function recoverRun(
     }
   } catch (error) {
     ports.log('warn', 'run-not-rescued', { turn: turnId, why: errorMessage(error) })
-    ports.replica.releaseTurn({ turnId, tenant, user })
+    ports.replica.reportUnclosedTurn({ turnId, tenant, user })
   }
-  await slot.leave()
+  await slot.close()
   return null
 }
 
 /**
- * Creates a recovery function for a request that finds an orphaned run. If the run is
- * restarted, `waitUntil` keeps the execution of that request alive until the run ends; its client does
- * not wait.
+ * Returns the function that recovers a run for a request that found it orphaned. The client of that
+ * request does not wait for a restarted run, but Workers keep the request alive until the run ends.
  */
 export function createRunRecovery(
   exchange: HttpExchange,
-  home: ActiveRuns,
+  activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ) {
   return async (found: FoundRun): Promise<void> => {
-    const restarted = await recoverRun(found, home, ports)
-    if (restarted !== null) exchange.waitUntil(restarted.over)
+    const restarted = await recoverRun(found, activeRuns, ports)
+    if (restarted !== null) exchange.waitUntil(restarted.whenOver)
   }
 }
 
-export interface RunLookup {
-  readonly id: string
+export interface OrphanCheck {
+  readonly responseId: string
   readonly caller: Caller
   readonly exchange: HttpExchange
 }
 
-/** Recovers the run before a client reads its response, which would otherwise stay in progress forever. */
+/**
+ * Recovers the run of a response that a client is about to read, if its replica has died. Without
+ * this, the response would stay in progress forever.
+ */
 export async function recoverIfOrphaned(
-  { id, caller, exchange }: RunLookup,
-  home: ActiveRuns,
+  { responseId, caller, exchange }: OrphanCheck,
+  activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ): Promise<void> {
-  const turnId = turnIdOfResponse(id)
+  const turnId = turnIdOfResponse(responseId)
   if (turnId === null) return
   const run = await queryStoreOrThrow(() => ports.runs.readLog(caller, turnId, MAX_EVENT_NUMBER))
   if (run !== null && isRunOrphaned(run, ports.nowMs()))
-    await createRunRecovery(exchange, home, ports)(run)
+    await createRunRecovery(exchange, activeRuns, ports)(run)
 }
 
 export const GATEWAY_STOPPED: RunConclusion = {
@@ -89,15 +91,18 @@ export const GATEWAY_STOPPED: RunConclusion = {
   ),
 }
 
-/** Resolves to null if the run cannot start again unnoticed. */
+/**
+ * Restarts a run from its stored request. Resolves to null if the client would notice, or if the request is
+ * unreadable.
+ */
 async function restartRun(
   { turnId, tenant, user }: FoundRun,
   slot: ActiveRunSlot,
   ports: GatewayDependencies,
 ): Promise<StartedRun | null> {
   const caller = { tenant, user }
-  const run = await readRun(caller, turnId, ports.runs)
-  if (run === null || !(await canRestart(run, ports))) return null
+  const run = await readCompleteRunLog(caller, turnId, ports.runs)
+  if (run === null || !(await canRestartRun(run, ports))) return null
   const chain = await ports.store.loadChain(caller, turnId)
   const turn = chain?.at(-1)
   const clientRequest =
@@ -108,25 +113,25 @@ async function restartRun(
     dialect: responsesDialect,
     clientRequest,
     caller,
-    // The headers of the first attempt are not stored.
+    // Headers of the client's request are not stored, so their options have the defaults.
     options: {},
     turnId,
     createdAtMs: turn.createdAtMs,
-    logged: (run.groups.at(-1)?.last ?? -1) + 1,
-    opensWith: 0,
-    async open(placed: NewTurn) {
-      if (!isStillLast(placed, turn)) throw createConversationChangedError()
+    isStored: true,
+    firstEvent: (run.groups.at(-1)?.last ?? -1) + 1,
+    async storeTurn(newTurn: NewTurn) {
+      if (!isStillLastTurn(newTurn, turn)) throw createConversationChangedError()
       await ports.runs.startRun({ turnId, tenant, user, owner: slot.owner })
     },
   }
   return startRun(newRun, slot, ports)
 }
 
-/** Max age of a run that is tried again: a request that crashes its process must not be repeated forever. */
+/** Maximum age of a restarted run, so that a request that crashes its process is not repeated forever. */
 const MAX_RESTART_AGE_MS = 60 * 60 * 1000
 
-/** True if the run can start again without a visible difference. */
-export async function canRestart(
+/** True for a recent background run without output: its client does not notice a restart. */
+export async function canRestartRun(
   run: RunLogPage,
   { runs, nowMs }: Ports<'nowMs' | 'runs'>,
 ): Promise<boolean> {
@@ -136,9 +141,9 @@ export async function canRestart(
   return (await runs.journaledItems(tenant, turnId)).size === 0
 }
 
-/** False if the conversation has got other turns since. */
-function isStillLast(placed: NewTurn, turn: StoredTurn): boolean {
-  return turn.conversation === null || placed.parent === turn.parent
+/** False if other turns were added to the conversation after the orphaned turn. */
+function isStillLastTurn(newTurn: NewTurn, turn: StoredTurn): boolean {
+  return turn.conversation === null || newTurn.parent === turn.parent
 }
 
 function createConversationChangedError(): GatewayError {

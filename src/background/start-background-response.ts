@@ -1,20 +1,26 @@
 /**
- * Answers a request with `background: true` at once: with a queued response, or with a stream that
- * starts with one. The run continues independently of the client.
+ * Answers a request with `background: true` immediately: with a response object of the status `queued`,
+ * or with a stream that begins with it. The run continues even if the client disconnects.
  */
 import { createAnswerIdentity } from '../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import type { NewTurn } from '../store/turns/turn-store-interface.ts'
 import type { ActiveRuns } from './active-runs-and-lease.ts'
-import type { BackgroundAnswerRequest } from './background-answer-request.ts'
 import { createOpeningEvents } from './event-log/opening-events.ts'
 import { streamRunLog } from './follow/follow-run.ts'
-import { startRun } from './generate-into-run-log.ts'
+import { startRun, type RunRequest } from './start-run.ts'
+import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
+
+export interface BackgroundAnswerRequest extends RunRequest {
+  readonly exchange: HttpExchange
+  /** True if the client may resume the stream after a disconnect. */
+  readonly isResumable: boolean
+}
 
 export async function startBackgroundResponse(
   request: BackgroundAnswerRequest,
-  home: ActiveRuns,
+  activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ): Promise<Response> {
   const { clientRequest, caller, exchange } = request
@@ -26,17 +32,22 @@ export async function startBackgroundResponse(
     ...identity,
     stored: true,
   })
-  const slot = await queryStoreOrThrow(() => home.admit(turnId))
-  const open = async (turn: NewTurn): Promise<void> => {
+  const slot = await queryStoreOrThrow(() => activeRuns.openSlot(turnId))
+  const storeTurn = async (turn: NewTurn): Promise<void> => {
     await ports.runs.openRun({ ...turn, background: true }, events)
-    // Not awaited. If this write is lost, the status changes when the run ends.
+    // Not awaited: if this write fails, the status stays `queued` until the run ends.
     ports.runs.startRun({ turnId, tenant, user, owner: slot.owner }).catch(() => undefined)
   }
-  const run = { ...request, ...identity, logged: null, opensWith: events.last + 1, open }
-  const { opened, over, log } = startRun(run, slot, ports)
-  exchange.waitUntil(over)
-  await opened
+  const run = { ...request, ...identity, isStored: false, firstEvent: events.last + 1, storeTurn }
+  const { whenStored, whenOver, log } = startRun(run, slot, ports)
+  exchange.waitUntil(whenOver)
+  await whenStored
   if (clientRequest.stream)
-    return streamRunLog({ turnId, caller, from: 0, live: log }, exchange, home, ports)
+    return streamRunLog(
+      { turnId, caller, firstEvent: 0, liveLog: log },
+      exchange,
+      activeRuns,
+      ports,
+    )
   return Response.json(response, { headers: { 'x-request-id': `req_${turnId}` } })
 }

@@ -1,44 +1,43 @@
 /**
- * Answers a request with a stream that the client can resume after a disconnect. The run therefore
- * continues without the client once the client knows its id.
+ * Answers a request with a stream that the client can resume after a disconnect. Once the client has
+ * received the response id, the run continues even if the client disconnects.
  */
 import { createAnswerIdentity } from '../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import type { NewTurn } from '../store/turns/turn-store-interface.ts'
 import type { ActiveRuns } from './active-runs-and-lease.ts'
-import type { BackgroundAnswerRequest } from './background-answer-request.ts'
+import type { BackgroundAnswerRequest } from './start-background-response.ts'
 import { streamRunLog } from './follow/follow-run.ts'
-import { startRun } from './generate-into-run-log.ts'
+import { startRun } from './start-run.ts'
 
-/** Request header that enables this with the value `true`. */
+/** Request header; its value `true` requests a stream that can be resumed. */
 export const RESUMABLE_HEADER = 'x-backstory-resumable'
 
 export async function streamResumableResponse(
   request: BackgroundAnswerRequest,
-  home: ActiveRuns,
+  activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ): Promise<Response> {
   const { caller, exchange } = request
   const identity = createAnswerIdentity(ports)
   const { turnId } = identity
-  const slot = await queryStoreOrThrow(() => home.admit(turnId))
-  const open = (turn: NewTurn): Promise<void> => ports.runs.openRun(turn, null)
-  const run = { ...request, ...identity, logged: null, opensWith: 0, open }
-  const { opened, begun, over, log, takeBack } = startRun(run, slot, ports)
-  exchange.waitUntil(over)
+  const slot = await queryStoreOrThrow(() => activeRuns.openSlot(turnId))
+  const storeTurn = (turn: NewTurn) => ports.runs.openRun(turn, null)
+  const run = { ...request, ...identity, isStored: false, firstEvent: 0, storeTurn }
+  const { whenStored, whenAnswering, whenOver, log, cancelUnannounced } = startRun(run, slot, ports)
+  exchange.waitUntil(whenOver)
   let isIdSent = false
   exchange.onDisconnect(() => {
-    if (!isIdSent) takeBack()
+    if (!isIdSent) cancelUnannounced()
   })
-  const [{ headers }] = await Promise.all([begun, opened])
+  const [{ headers }] = await Promise.all([whenAnswering, whenStored])
   isIdSent = true
-  const follower = {
-    turnId,
-    caller,
-    from: 0,
-    live: log,
-    headers: Object.fromEntries(headers),
-  }
-  return streamRunLog(follower, exchange, home, ports)
+  const answerHeaders = Object.fromEntries(headers)
+  return streamRunLog(
+    { turnId, caller, firstEvent: 0, liveLog: log, headers: answerHeaders },
+    exchange,
+    activeRuns,
+    ports,
+  )
 }

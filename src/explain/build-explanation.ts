@@ -1,8 +1,7 @@
 /**
- * Builds the explanation of an upstream request. It has two parts: `fates` describes what happened to
- * each item and grows with the conversation; `about` describes the rest, e.g. sizes and the policy.
+ * Builds the explanation of an upstream request. Its dispositions say for each item whether it was sent,
+ * changed or dropped, and why. Its summary has the rest: counts, sizes, the policy, other notes.
  */
-import type { Item } from '../core/item.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import type { Note } from '../core/note.ts'
 import type { DialectName, PromptParameters } from '../core/prompt.ts'
@@ -27,49 +26,53 @@ import {
   scaleSize,
   measureItems,
   type Size,
+  type ItemLists,
   type ItemSizes,
 } from './item-size.ts'
 import { measureRequestParts } from './request-size-by-part.ts'
 
 export interface Explanation {
-  readonly about: ExplanationSummary
-  readonly fates: readonly ItemDisposition[]
+  readonly summary: ExplanationSummary
+  readonly dispositions: readonly ItemDisposition[]
 }
 
 export interface ExplanationSummary extends JsonObject {
   readonly api: string
   readonly upstream: JsonObject & { readonly wire: string }
   readonly policy: JsonObject & { readonly name: string }
-  /** Numbers of items: from the client, from the history, sent. */
+  /** How many items came from the client, came from the history, and were sent. */
   readonly counts: JsonObject
   readonly sent: JsonObject & { readonly estimated_tokens: number }
-  /** Estimated size of the request if no item had been dropped or shortened. */
+  /** Estimated size of the request without any dropped or shortened items. */
   readonly fullReplay: JsonObject
   readonly parts: JsonObject
-  /** Size of each memory layer in `parts.added`; absent without layers. */
+  /** Size of each memory layer, which `parts.added` includes; absent without layers. */
   readonly layers?: JsonObject
   readonly window: JsonObject
   /**
-   * Factor for the token estimates of items, learned from the provider's counts, e.g. 1.2. `parts`
-   * already includes it. Absent if 1, and in rows of older versions.
+   * Factor that corrects the token estimates of items, learned from the provider's counts, e.g. 1.2. The
+   * estimates in `parts` are already corrected. Absent if 1, and in rows of older versions.
    */
   readonly correction?: number
   /**
-   * Digests of the client's fields, which show a change in the next request. Absent in rows of older
-   * versions.
+   * Digests of the client's instructions and tools, to detect that the next request changes them. Absent
+   * in rows of older versions.
    */
   readonly given?: ClientFieldDigests
-  /** Notes that concern the whole request and not one item. */
+  /** Notes about the request or one of its fields. Notes about an item are in the item's disposition. */
   readonly notes: readonly (Note & JsonObject)[]
 }
 
 export interface ClientFieldDigests extends JsonObject {
-  /** Null if the client sent none. */
+  /** Digest of the instructions; null if the client sent none. */
   readonly instructions: string | null
   readonly tools: string | null
 }
 
-/** Facts about a request that its body does not contain. */
+/**
+ * Facts about a request that its body does not show. For an unchanged request, only they and the body are
+ * stored.
+ */
 export interface RequestFacts extends JsonObject {
   readonly api: DialectName
   readonly upstream: ExplanationSummary['upstream']
@@ -79,25 +82,21 @@ export interface RequestFacts extends JsonObject {
   readonly notes: ExplanationSummary['notes']
 }
 
-/** The items and fields of a request, as the client wrote them and as they were sent. */
-export interface ExplanationInput {
-  readonly items: readonly Item[]
-  /** Number of `items` from the history. */
-  readonly remembered: number
-  /** Number of `items` from the client's request. */
-  readonly asked: number
-  /** Number of items that the client wrote itself, before the gateway inserted any. */
-  readonly given: number
-  readonly sent: readonly Item[]
-  /** Index in `items` of each sent item; null for an inserted one. */
-  readonly places: readonly (number | null)[]
-  /** The fields as they are sent to the upstream. */
+/** The items and fields of a request, before and after the transforms. */
+export interface ExplanationInput extends ItemLists {
+  /** Number of items from the history. */
+  readonly historyCount: number
+  /** Number of items from the client's request, including items that recall restored in it. */
+  readonly requestCount: number
+  /** Number of items that the client itself sent. */
+  readonly clientItemCount: number
+  /** The fields as they were sent to the upstream. */
   readonly params: Pick<PromptParameters, 'instructions' | 'tools'>
-  /** The fields as the client wrote them. */
+  /** The fields as the client sent them. */
   readonly clientParams: Pick<PromptParameters, 'instructions' | 'tools'>
-  readonly bytes: number
-  /** Estimated tokens of the body, without the correction factor. */
-  readonly estimate: number
+  readonly bodyBytes: number
+  /** Estimated tokens of the body, not yet corrected. */
+  readonly estimatedTokens: number
 }
 
 export function explainPreparedRequest(
@@ -106,7 +105,20 @@ export function explainPreparedRequest(
   settings: Settings,
 ): Explanation {
   const facts = collectRequestFacts(prepared, request, settings)
-  return buildExplanation(facts, toExplanationInput(prepared, request))
+  const { clientRequest, history, prompt, originalPositions, items } = prepared
+  const { items: requestItems, originalItems = requestItems } = clientRequest
+  return buildExplanation(facts, {
+    items,
+    historyCount: history.items.length,
+    requestCount: requestItems.length,
+    clientItemCount: originalItems.length,
+    sentItems: prompt.items,
+    originalPositions,
+    params: prompt.params,
+    clientParams: clientRequest.params,
+    bodyBytes: bytesOf(request.body),
+    estimatedTokens: estimateBodyTokens(prepared),
+  })
 }
 
 export function collectRequestFacts(
@@ -137,63 +149,41 @@ export function collectRequestFacts(
   }
 }
 
-function toExplanationInput(
-  prepared: PreparedRequest,
-  { body }: UpstreamRequest,
-): ExplanationInput {
-  const { clientRequest, history, prompt, originalPositions, items } = prepared
-  const { items: asked, originalItems = asked } = clientRequest
-  return {
-    items,
-    remembered: history.items.length,
-    asked: asked.length,
-    given: originalItems.length,
-    sent: prompt.items,
-    places: originalPositions,
-    params: prompt.params,
-    clientParams: clientRequest.params,
-    bytes: bytesOf(body),
-    estimate: estimateBodyTokens(prepared),
-  }
-}
-
 export function buildExplanation(facts: RequestFacts, input: ExplanationInput): Explanation {
   const { api, upstream, policy, correction, notes } = facts
-  const { items, sent, places, remembered, asked, params, bytes } = input
-  const tokens = applyTokenCorrection(input.estimate, correction)
-  const initialCount = remembered + asked
-  const lists = { items, sent, places, notes, remembered, given: initialCount }
-  const weights = measureItems(lists)
-  const fates = deriveItemDispositions({ ...lists, weights, wire: upstream.wire })
-  const total = { bytes, tokens }
-  const droppedPlaces = new Set(
-    fates.filter(({ fate }) => fate === 'dropped').map(({ place }) => place),
-  )
+  const { items, sentItems, originalPositions, historyCount, params } = input
+  const tokens = applyTokenCorrection(input.estimatedTokens, correction)
+  const initialCount = historyCount + input.requestCount
+  const lists = { items, sentItems, originalPositions, notes, historyCount, initialCount }
+  const sizes = measureItems(lists)
+  const dispositions = deriveItemDispositions({ ...lists, sizes, wire: upstream.wire })
+  const bodySize = { bytes: input.bodyBytes, tokens }
+  const dropped = dispositions.filter(({ fate }) => fate === 'dropped')
   const { parts, layers } = measureRequestParts({
-    items: sent,
-    weights: weights.sent,
-    places,
-    droppedPlaces,
+    sentItems,
+    sizes: sizes.sent,
+    originalPositions,
+    droppedPositions: new Set(dropped.map(({ place }) => place)),
     params,
-    total,
+    bodySize,
     correction,
   })
   const { tokens: window, room } = facts.window
-  const itemNotes = new Set(fates.flatMap((fate) => fate.notes?.map(noteKey) ?? []))
+  const itemNotes = new Set(dispositions.flatMap(({ notes = [] }) => notes.map(noteKey)))
   return {
-    fates,
-    about: {
+    dispositions,
+    summary: {
       api,
       upstream,
       policy,
       counts: {
-        given: input.given,
-        remembered: remembered + notes.filter(isRecalled).length,
+        given: input.clientItemCount,
+        remembered: historyCount + notes.filter(isRecalled).length,
         ...(items.length > initialCount ? { answered: items.length - initialCount } : {}),
-        sent: sent.length,
+        sent: sentItems.length,
       },
-      sent: { bytes, estimated_tokens: tokens },
-      fullReplay: measureFullReplay(total, weights, correction),
+      sent: { bytes: bodySize.bytes, estimated_tokens: tokens },
+      fullReplay: measureFullReplay(bodySize, sizes, correction),
       parts: jsonOf(parts),
       ...(layers === null ? {} : { layers: jsonOf(layers) }),
       window: {
@@ -202,7 +192,7 @@ export function buildExplanation(facts: RequestFacts, input: ExplanationInput): 
       },
       ...(correction === 1 ? {} : { correction }),
       given: digestClientFields(input.clientParams),
-      // Notes about an item are part of its disposition.
+      // Omits notes that are already part of an item's disposition.
       notes: notes.filter(
         (note) =>
           note.at === undefined || note.field !== undefined || !itemNotes.has(noteKey(note)),
@@ -220,19 +210,19 @@ function digestClientFields(params: ExplanationInput['clientParams']): ClientFie
 }
 
 /**
- * Returns the estimated size of the request without any cuts: its size plus that of the dropped and
- * shortened content. Encoding it a second time would be exact, but too slow.
+ * Returns the estimated size of the request without any cuts: its size plus the size of the dropped and
+ * shortened content. Encoding the uncut request would be exact, but slow.
  */
 function measureFullReplay(
-  total: Size,
-  { given, sent }: ItemSizes,
+  bodySize: Size,
+  { original, sent }: ItemSizes,
   correction: number,
 ): JsonObject {
-  const dropped = scaleSize(subtractSizes(sumSizes(given), sumSizes(sent)), {
+  const dropped = scaleSize(subtractSizes(sumSizes(original), sumSizes(sent)), {
     bytes: 1,
     tokens: correction,
   })
-  const { bytes, tokens } = addSizes(total, dropped)
+  const { bytes, tokens } = addSizes(bodySize, dropped)
   return { bytes, estimated_tokens: tokens }
 }
 

@@ -1,7 +1,7 @@
 /**
- * Builds the value of the response header `x-backstory-context`, which summarizes an explanation, e.g.
+ * Builds the value of the response header `x-backstory-context`, a summary of the explanation, e.g.
  * `policy=retain; items=12; sent=10; changed=1; added=0; dropped=2; tokens=5200; cached=4100`. Only
- * requests with `x-backstory-explain: true` get it. A failure never fails the answer.
+ * responses to requests with `x-backstory-explain: true` have it.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
@@ -10,14 +10,17 @@ import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
 import { buildHttpRequest } from '../gateway/send/build-http-request.ts'
 import { explainPreparedRequest } from './build-explanation.ts'
 import { loadPreviousRequest } from './load-previous-request.ts'
-import { predictCacheHit } from './render-explanation-json.ts'
-import { requestBodyText } from './store-sent-requests.ts'
+import { predictCacheHit } from './cache-miss/predict-cache-hit.ts'
+import { decodeBodyText } from './encode-and-decode-sent-request.ts'
 import type { AnswerHookPorts } from '../gateway/answer-hooks-interface.ts'
 
 /** Request header; its value `true` requests the header `x-backstory-context` in the response. */
 export const EXPLAIN_REQUEST_HEADER = 'x-backstory-explain'
 
-/** Returns null after a failure. `cached` is `unknown` if loading the previous request takes over 300 ms. */
+/**
+ * Returns the header value; null after an error, so that the client still gets its answer. `cached` is
+ * `unknown` if loading the previous request takes more than 300 ms.
+ */
 export async function buildContextResponseHeader(
   prepared: PreparedRequest,
   owner: Caller,
@@ -25,20 +28,23 @@ export async function buildContextResponseHeader(
 ): Promise<string | null> {
   try {
     const request = buildHttpRequest(prepared)
-    const { about, fates } = explainPreparedRequest(prepared, request, world.settings)
+    const { summary, dispositions } = explainPreparedRequest(prepared, request, world.settings)
     const loading = loadPreviousRequest(prepared, owner, world)
     const loaded = await waitWithTimeout(loading, PREVIOUS_REQUEST_TIMEOUT_MS)
     const previous = loaded === TIMED_OUT ? undefined : loaded
-    const cache = predictCacheHit({ about, fates, body: requestBodyText(request) }, previous)
-    const count = (fate: string): number => fates.filter((item) => item.fate === fate).length
+    const cache = predictCacheHit(
+      { summary, dispositions, body: decodeBodyText(request) },
+      previous,
+    )
+    const count = (fate: string): number => dispositions.filter((item) => item.fate === fate).length
     return [
-      `policy=${about.policy.name}`,
-      `items=${fates.length}`,
-      `sent=${fates.length - count('dropped')}`,
+      `policy=${summary.policy.name}`,
+      `items=${dispositions.length}`,
+      `sent=${dispositions.length - count('dropped')}`,
       `changed=${count('changed') + count('moved')}`,
       `added=${count('added')}`,
       `dropped=${count('dropped')}`,
-      `tokens=${about.sent.estimated_tokens}`,
+      `tokens=${summary.sent.estimated_tokens}`,
       `cached=${previous === undefined ? 'unknown' : cache.predicted_cached_tokens}`,
     ].join('; ')
   } catch (error) {

@@ -7,14 +7,15 @@ import type { Json, JsonObject } from '../core/json/json.ts'
 import { toSnakeCase } from '../core/text/snake-case.ts'
 
 export interface PolicyLevel {
-  /** Name of the level, e.g. `request`. */
+  /** Name of the level that sets the overrides, e.g. `settings`, `conversation` or `request`. */
   readonly by: string
   readonly overrides: PolicyOverrides | null
 }
 
 /**
- * Lists the fields that differ from the preset, and which level set each. If several did, the last
- * counts; if none did, `gateway` (e.g. it withheld a tool that would have nothing to read).
+ * Returns the preset of the policy, the fields that differ from it, and the level that set each field. The
+ * last level that sets a field counts. A field that no level sets was changed by the `gateway`, e.g.
+ * because it withheld a tool that would have nothing to read.
  */
 export function describePolicy(
   policy: ContextPolicy,
@@ -26,7 +27,7 @@ export function describePolicy(
     const defaults = preset[section] as unknown as Section
     if (rules === defaults) return []
     return Object.entries(rules).flatMap(([name, value]) => {
-      // Most values are the preset's own objects, so comparing JSON is rarely needed.
+      // Most values are the same objects as in the preset, so the slow comparison of JSON is rare.
       const preset = defaults[name]
       if (value === preset || JSON.stringify(value) === JSON.stringify(preset)) return []
       const by =
@@ -41,7 +42,7 @@ export function describePolicy(
 
 type Section = Readonly<Record<string, Json | undefined>>
 
-/** Names of all policy sections. */
+/** Names of all policy sections, e.g. `window` and `outputs`. */
 const SECTIONS = (Object.keys(PRESETS.retain) as readonly (keyof ContextPolicy)[]).filter(
   (name): name is Exclude<keyof ContextPolicy, 'policy'> => name !== 'policy',
 )

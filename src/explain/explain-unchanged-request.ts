@@ -1,6 +1,6 @@
 /**
- * Explains requests that were forwarded exactly as the client wrote them. For such a request only the
- * body is stored, and its explanation is built from the body when it is requested.
+ * Explains requests that were forwarded with the client's own bytes. Only the body of such a request is
+ * stored, and its explanation is built from the body when a user asks for it.
  */
 import type { ClientRequest } from '../core/client-request.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
@@ -11,7 +11,7 @@ import { DIALECTS } from '../dialects/dialect-registry.ts'
 import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
 import { buildExplanation, type Explanation, type RequestFacts } from './build-explanation.ts'
 
-/** True if every item was sent unchanged and no note concerns an item. */
+/** True if the client's bytes were forwarded, without history and without notes about items. */
 export function isUnchangedRequest(prepared: PreparedRequest): boolean {
   const { clientRequest, items, prompt, encoded, notes } = prepared
   return (
@@ -26,12 +26,12 @@ export function isUnchangedRequest(prepared: PreparedRequest): boolean {
   )
 }
 
-/** True if the client set gateway fields on the item. */
+/** True if the client set the field `backstory` on the item, e.g. to pin it. */
 function hasGatewayFields({ native }: Item): boolean {
   return native?.['backstory'] !== undefined
 }
 
-/** Builds the explanation from the stored body (`text`); null if the body cannot be parsed. */
+/** Builds the explanation from the stored body `text`; null if the body cannot be parsed. */
 export function explainUnchangedRequest(facts: RequestFacts, text: string): Explanation | null {
   const body = tryParseJsonObject(text.replace(BYTE_ORDER_MARK, ''))
   const clientRequest = body === null ? null : parseBody(facts.api, body)
@@ -39,21 +39,21 @@ export function explainUnchangedRequest(facts: RequestFacts, text: string): Expl
   const { items, params } = clientRequest
   return buildExplanation(facts, {
     items,
-    remembered: 0,
-    asked: items.length,
-    given: items.length,
-    sent: items,
-    places: [...items.keys()],
+    historyCount: 0,
+    requestCount: items.length,
+    clientItemCount: items.length,
+    sentItems: items,
+    originalPositions: [...items.keys()],
     params,
     clientParams: params,
-    bytes: Buffer.byteLength(text),
-    estimate: estimateTokens(body),
+    bodyBytes: Buffer.byteLength(text),
+    estimatedTokens: estimateTokens(body),
   })
 }
 
 /**
- * Parses a stored body; null if it is invalid. An older version of the gateway may have accepted a
- * body that this version rejects.
+ * Parses a stored body; null if it is invalid, because an older version of the gateway may have accepted
+ * a body that this version rejects.
  */
 function parseBody(api: RequestFacts['api'], body: JsonObject): ClientRequest | null {
   try {
@@ -64,5 +64,5 @@ function parseBody(api: RequestFacts['api'], body: JsonObject): ClientRequest | 
   }
 }
 
-/** Matches U+FEFF, which some clients send before the JSON, and which is forwarded with it. */
+/** Matches U+FEFF at the start of a body. Some clients send it before the JSON, and it is forwarded. */
 const BYTE_ORDER_MARK = /^\ufeff/

@@ -1,63 +1,69 @@
 /**
- * Derives the fate of each item of the history and the request (sent, changed, dropped, moved), and of
- * each item that the gateway inserted (added). The fates follow from the lists before and after the
- * transforms, and from their notes.
+ * Derives what happened to each item of the history and the request: its fate is sent, changed, dropped or
+ * moved. Items that the gateway inserted have the fate `added`. The fates are derived from the item lists
+ * before and after the transforms, and from the notes of the transforms.
  */
 import { readChatOnlyFields } from '../core/items/chat-only-fields.ts'
 import type { Item } from '../core/item.ts'
 import type { Note } from '../core/note.ts'
 import { readItemLayer, LAYER_TRANSFORM_NAME } from '../memory/insert-layer-blocks.ts'
 import { previewItem } from './item-preview.ts'
-import { ZERO_SIZE, measureItems, type Size, type ItemSizes } from './item-size.ts'
+import { ZERO_SIZE, measureItems, type Size, type ItemLists, type ItemSizes } from './item-size.ts'
 
 export interface ItemDisposition {
-  /** Index in the combined list of history and request items; null for an inserted item. */
+  /** Index in the list of history and request items; null for an inserted item. */
   readonly place: number | null
   readonly type: string
   readonly role?: string | undefined
   readonly author?: string | undefined
-  /** `answer`: generated earlier in the same answer, before a later tool round. */
+  /** Origin of the item. `answer`: an earlier tool round of the same answer; `memory`: the history. */
   readonly from: 'request' | 'memory' | 'answer' | 'gateway'
   readonly preview: string
   readonly fate: 'sent' | 'changed' | 'dropped' | 'moved' | 'added'
-  /** Size as sent; for a dropped item its original size. */
+  /** Bytes as sent; for a dropped item, bytes of the original. */
   readonly bytes: number
-  /** Estimated tokens, without the correction factor that is learned from the provider's counts. */
+  /** Estimated tokens, not corrected by the provider's counts. */
   readonly tokens: number
-  /** Original size of a changed item. */
+  /** Original bytes of a changed item. */
   readonly given_bytes?: number | undefined
   readonly notes?: readonly DispositionNote[] | undefined
 }
 
 export type DispositionNote = Pick<Note, 'did' | 'why' | 'by' | 'detail'>
 
-export interface DispositionInput {
-  readonly items: readonly Item[]
+export interface DispositionInput extends ItemLists {
   /** Number of items from the history. */
-  readonly remembered: number
-  /** Number of items from history and client; the rest was generated in earlier tool rounds. Default: all. */
-  readonly given?: number
-  readonly sent: readonly Item[]
-  /** Index in `items` of each sent item; null for an inserted one. */
-  readonly places: readonly (number | null)[]
+  readonly historyCount: number
+  /** Number of items from history and client; the rest is from earlier tool rounds. Default: all. */
+  readonly initialCount?: number
   readonly notes: readonly Note[]
-  readonly weights?: ItemSizes
-  /** Wire of the upstream, e.g. `responses`, which adds notes about items that it cannot encode. */
+  readonly sizes?: ItemSizes
+  /** Name of the upstream's wire, e.g. `responses`: the `by` of notes about items that it cannot encode. */
   readonly wire: string
 }
 
 export function deriveItemDispositions(input: DispositionInput): readonly ItemDisposition[] {
-  const { items, remembered, given = items.length, sent, places, notes, wire } = input
-  const weights = input.weights ?? measureItems(input)
+  const {
+    items,
+    historyCount,
+    initialCount = items.length,
+    sentItems,
+    originalPositions,
+    notes,
+    wire,
+  } = input
+  const sizes = input.sizes ?? measureItems(input)
   const itemNotes = groupNotesByItem(notes)
-  const additions = notes.filter(({ did, by, field }) => isAddition(did, by, field))
-  // `sentIndexes`: position of each item in `sent`. `addedAfter`: by an item's index, the positions of
-  // the inserted items after it.
+  const additions = notes.filter(
+    ({ did, by, field }) => did === 'added' && !isRecall(by) && field === undefined,
+  )
+  // `sentIndexes`: for each item, its index in `sentItems`. `addedAfter`: for an item's index, the indexes
+  // in `sentItems` of the inserted items that follow it.
   const sentIndexes = items.map(() => NOT_SENT)
   const addedAfter = new Map<number, number[]>()
   let last = -1
-  sent.forEach((_, index) => {
-    const place = places[index] ?? null
+  sentItems.forEach((_, index) => {
+    const place = originalPositions[index] ?? null
     if (place === null) addedAfter.set(last, [...(addedAfter.get(last) ?? []), index])
     else {
       sentIndexes[place] = index
@@ -66,29 +72,29 @@ export function deriveItemDispositions(input: DispositionInput): readonly ItemDi
   })
   const describeAddedAfter = (place: number): readonly ItemDisposition[] =>
     (addedAfter.get(place) ?? []).flatMap((index) => {
-      const item = sent[index]
+      const item = sentItems[index]
       if (item === undefined) return []
-      // Inserted items are matched with `added` notes in order, those of memory layers separately.
-      const isOfLayer = readItemLayer(item) !== null
-      const next = additions.findIndex(({ by }) => (by === LAYER_TRANSFORM_NAME) === isOfLayer)
+      // The first inserted item gets the first `added` note, etc.; memory layers have notes of their own.
+      const isLayer = readItemLayer(item) !== null
+      const next = additions.findIndex(({ by }) => (by === LAYER_TRANSFORM_NAME) === isLayer)
       const [note] = next < 0 ? [] : additions.splice(next, 1)
       const notes = note === undefined ? NO_NOTES : [note]
-      const size = weights.sent[index] ?? ZERO_SIZE
+      const size = sizes.sent[index] ?? ZERO_SIZE
       return describeItem(item, { size, notes, place: null, from: 'gateway', fate: 'added' })
     })
   const dispositions = [...describeAddedAfter(-1)]
   items.forEach((item, place) => {
     const notes = itemNotes.get(place) ?? NO_NOTES
     const index = sentIndexes[place] ?? NOT_SENT
-    const sentItem = sent[index] ?? null
-    const original = weights.given[place] ?? ZERO_SIZE
-    const size = weights.sent[index] ?? original
-    const givenBytes = sentItem === null || sentItem === item ? undefined : original.bytes
-    const isMemory = place < remembered || notes.some(({ why }) => why === 'recalled')
+    const sentItem = sentItems[index] ?? null
+    const original = sizes.original[place] ?? ZERO_SIZE
+    const size = sizes.sent[index] ?? original
+    const originalBytes = sentItem === null || sentItem === item ? undefined : original.bytes
+    const isMemory = place < historyCount || notes.some(({ why }) => why === 'recalled')
     const fate = deriveFate(item, sentItem, notes, wire)
-    const from = place >= given ? 'answer' : isMemory ? 'memory' : 'request'
-    dispositions.push(describeItem(item, { size, givenBytes, notes, place, from, fate }))
-    if (addedAfter.has(place)) dispositions.push(...describeAddedAfter(place))
+    const from = place >= initialCount ? 'answer' : isMemory ? 'memory' : 'request'
+    const disposition = describeItem(item, { size, originalBytes, notes, place, from, fate })
+    dispositions.push(disposition, ...describeAddedAfter(place))
   })
   return dispositions
 }
@@ -96,18 +102,14 @@ export function deriveItemDispositions(input: DispositionInput): readonly ItemDi
 const NOT_SENT = -1
 const NO_NOTES: readonly Note[] = []
 
-function isAddition(did: Note['did'], by: string | undefined, field: string | undefined): boolean {
-  return did === 'added' && !isRecall(by) && field === undefined
-}
-
-/** True if recall wrote the note: it restores recorded items before any transform, mostly without a `by`. */
+/** True if recall wrote the note. Recall restores recorded items before any transform, often without a `by`. */
 function isRecall(by: string | undefined): boolean {
   return by === undefined || by === 'recall'
 }
 
 /**
- * Groups notes by item. Notes about an item that recall removed are skipped: the item is not in the
- * list any more, so `at` points to the item after it.
+ * Groups notes by item index. Skips notes about an item that recall removed: the item is not in the list
+ * any more, so the `at` of the note is the index of the next item.
  */
 function groupNotesByItem(notes: readonly Note[]): ReadonlyMap<number, readonly Note[]> {
   const groups = new Map<number, Note[]>()
@@ -130,7 +132,7 @@ function deriveFate(
 ): ItemDisposition['fate'] {
   if (sentItem === null) return 'dropped'
   const hasNote = (did: Note['did']): boolean => notes.some((note) => note.did === did)
-  // A wire omits only the unsupported part of a message, but other items completely.
+  // The encoder omits only the unsupported part of a message, but it omits other items completely.
   const isOmittedByWire = notes.some((note) => note.did === 'dropped' && note.by === wire)
   if (isOmittedByWire) return item.type === 'message' ? 'changed' : 'dropped'
   if (notes.some(({ why }) => why === 'recalled')) return 'added'
@@ -140,17 +142,17 @@ function deriveFate(
 
 interface DispositionFields extends Pick<ItemDisposition, 'place' | 'from' | 'fate'> {
   readonly size: Size
-  readonly givenBytes?: number | undefined
+  readonly originalBytes?: number | undefined
   readonly notes: readonly Note[]
 }
 
 /**
- * Builds the disposition of an item, always with the same fields in the same order: serializing a long
- * list is then faster.
+ * Builds the disposition of an item. The fields are always the same and in the same order, which makes
+ * serializing a long list faster.
  */
 function describeItem(
   item: Item,
-  { size, givenBytes, notes, place, from, fate }: DispositionFields,
+  { size, originalBytes, notes, place, from, fate }: DispositionFields,
 ): ItemDisposition {
   const isMessage = item.type === 'message'
   const author = isMessage ? readChatOnlyFields(item)['name'] : undefined
@@ -161,7 +163,7 @@ function describeItem(
     preview: previewItem(item),
     bytes: size.bytes,
     tokens: size.tokens,
-    given_bytes: givenBytes,
+    given_bytes: originalBytes,
     place,
     from,
     fate,

@@ -1,4 +1,4 @@
-/** Previews an item in one line of at most 80 characters. */
+/** Renders the preview of an item: its text or call, in one line of at most 80 characters. */
 import type { Item, Part } from '../core/item.ts'
 
 export function previewItem(item: Item): string {
@@ -20,7 +20,7 @@ export function previewItem(item: Item): string {
 }
 
 const MAX_CHARS = 80
-/** Max characters of a text that are read: enough for a line of 80, even if many are blanks. */
+/** Maximum characters that are read of a text. After repeated spaces are joined, 80 of 160 usually remain. */
 const READ_CHARS = 160
 
 function joinContent(content: readonly Part[]): string {
@@ -45,7 +45,7 @@ function reasoningText({ summary, content }: Extract<Item, { type: 'reasoning' }
   return words === '' ? '[sealed]' : words
 }
 
-/** Returns the beginning of a text in one line; a cut line ends with `…`. */
+/** Returns the beginning of a text as one line of at most 80 characters. A truncated line ends with `…`. */
 export function previewText(text: string): string {
   const line = text.slice(0, READ_CHARS).replace(BLANKS, ' ').trim()
   if (line.length <= MAX_CHARS) return line
@@ -53,5 +53,5 @@ export function previewText(text: string): string {
   return `${line.slice(0, isHalf ? MAX_CHARS - 2 : MAX_CHARS - 1)}…`
 }
 
-/** Matches line breaks, tabs and repeated spaces, but no single space. */
+/** Matches line breaks, tabs and repeated spaces, but not a single space. */
 const BLANKS = /[^\S ]\s*| \s+/g

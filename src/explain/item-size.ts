@@ -1,4 +1,4 @@
-/** Measures items and media in bytes of JSON and in estimated tokens, e.g. `{ bytes: 56, tokens: 14 }`. */
+/** Measures items in bytes of JSON and in estimated tokens, e.g. `{ bytes: 56, tokens: 14 }`. */
 import { measureItemBytes } from '../core/items/serialize-item.ts'
 import { estimateItemTokensUncached } from '../core/items/item-tokens.ts'
 import type { Item, Part } from '../core/item.ts'
@@ -16,41 +16,40 @@ export function measureItem(item: Item): Size {
   return { bytes: measureItemBytes(item), tokens: estimateItemTokensUncached(item) }
 }
 
-/** Sizes of all items, and of those that are sent. An item that is sent unchanged is measured once. */
+/** The items of a request, before and after the transforms. */
+export interface ItemLists {
+  /** The items before the transforms: history, client request, and earlier tool rounds of the answer. */
+  readonly items: readonly Item[]
+  readonly sentItems: readonly Item[]
+  /** Index in `items` of each sent item; null for an item that a transform inserted. */
+  readonly originalPositions: readonly (number | null)[]
+}
+
+/** Sizes of the items before the transforms (`original`) and of the items that are sent. */
 export interface ItemSizes {
-  readonly given: readonly Size[]
+  readonly original: readonly Size[]
   readonly sent: readonly Size[]
 }
 
-export function measureItems({ items, sent, places }: ItemLists): ItemSizes {
-  const given = items.map(measureItem)
+/** Measures the items of a request. An item that is sent unchanged is measured only once. */
+export function measureItems({ items, sentItems, originalPositions }: ItemLists): ItemSizes {
+  const original = items.map(measureItem)
   return {
-    given,
-    sent: sent.map((item, index) => {
-      const place = places[index] ?? null
-      const known = place === null || items[place] !== item ? undefined : given[place]
+    original,
+    sent: sentItems.map((item, index) => {
+      const place = originalPositions[index] ?? null
+      const known = place === null || items[place] !== item ? undefined : original[place]
       return known ?? measureItem(item)
     }),
   }
 }
 
-interface ItemLists {
-  readonly items: readonly Item[]
-  readonly sent: readonly Item[]
-  readonly places: readonly (number | null)[]
+export function sumSizes(sizes: readonly Size[]): Size {
+  return sizes.reduce(addSizes, ZERO_SIZE)
 }
 
-export function sumSizes(weights: readonly Size[]): Size {
-  let [bytes, tokens] = [0, 0]
-  for (const weight of weights) {
-    bytes += weight.bytes
-    tokens += weight.tokens
-  }
-  return { bytes, tokens }
-}
-
-export function measureMedia(item: Item): Size {
-  const media = listContentParts(item).filter(isMedium)
+export function measureItemMedia(item: Item): Size {
+  const media = listContentParts(item).filter(isMediaPart)
   return media.length === 0 ? ZERO_SIZE : measureJson(media)
 }
 
@@ -62,7 +61,7 @@ export function scaleSize({ bytes, tokens }: Size, factor: Size): Size {
   return { bytes: Math.floor(bytes * factor.bytes), tokens: Math.floor(tokens * factor.tokens) }
 }
 
-/** Subtracts sizes; never below 0, because a part's estimate can be higher than the total's. */
+/** Returns the difference of two sizes, at least 0: the estimate of a part can exceed that of the total. */
 export function subtractSizes(one: Size, other: Size): Size {
   return {
     bytes: Math.max(0, one.bytes - other.bytes),
@@ -75,6 +74,6 @@ export function measureJson(value: unknown): Size {
   return { bytes: Buffer.byteLength(text ?? ''), tokens: estimateTokens(value) }
 }
 
-function isMedium({ type }: Part): boolean {
+function isMediaPart({ type }: Part): boolean {
   return type === 'input_image' || type === 'input_file' || type === 'input_audio'
 }

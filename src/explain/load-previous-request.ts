@@ -1,28 +1,32 @@
-/**
- * Loads the last upstream request of the previous answer in the conversation. Returns null if there is
- * no previous answer, and undefined if it is unknown or was not stored.
- */
+/** Loads stored upstream requests of earlier answers, which an explanation compares a request with. */
 import type { Caller } from '../core/client/caller.ts'
 import { isModelItem } from '../core/items/is-model-item.ts'
 import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
-import {
-  decodeSentRequest,
-  type ExplanationContext,
-  type PreviousRequest,
-} from './render-explanation-json.ts'
+import { decodeSentRequest, type ExplainedRequest } from './encode-and-decode-sent-request.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
+/** One upstream request of an earlier answer, which has a request for each of its tool rounds. */
+export interface PreviousRequest extends ExplainedRequest {
+  readonly turnId: string
+  readonly round: number
+  readonly roundCount: number
+}
+
+/**
+ * Loads the last upstream request of the previous answer in the conversation. Resolves to null if there
+ * is no previous answer, and to undefined if it is unknown or its request was not stored.
+ */
 export async function loadPreviousRequest(
   { history, items }: PreparedRequest,
   owner: Caller,
   world: Ports<'requests'>,
-): Promise<ExplanationContext['previous']> {
+): Promise<PreviousRequest | null | undefined> {
   const parent = history.parent ?? history.recallResult?.parent ?? null
   if (parent !== null) return loadSentRequest(parent.id, owner, world)
   return items.some(isModelItem) ? undefined : null
 }
 
-/** Loads the request of one tool round of an answer; without `round`, the last request. */
+/** Loads the upstream request of one tool round of an answer; without `round`, that of the last round. */
 export async function loadSentRequest(
   turnId: string,
   { tenant, user }: Caller,
@@ -32,5 +36,5 @@ export async function loadSentRequest(
   const stored = await requests.loadRequest({ tenant, user }, turnId, round)
   const sent = stored === null ? null : decodeSentRequest(stored)
   if (stored === null || sent === null) return undefined
-  return { ...sent, id: turnId, round: stored.round, rounds: stored.rounds }
+  return { ...sent, turnId, round: stored.round, roundCount: stored.rounds }
 }

@@ -1,6 +1,6 @@
 /**
- * Renders an explanation as plain text, 80 columns wide: the parts of the request, the part that is
- * new to the provider's cache and why, and what happened to every item.
+ * Renders an explanation as plain text, 80 columns wide: the size of each part of the request, how much of
+ * it the provider has probably cached and why not more, and the fate of every item.
  */
 import { isObject, type Json, type JsonObject } from '../core/json/json.ts'
 import { SIZE_PARTS } from './request-size-by-part.ts'
@@ -44,7 +44,7 @@ function renderHeader(explanation: JsonObject): readonly string[] {
   ]
 }
 
-/** Renders the line `round  1 (0 to 2)`; no line if the answer has one round, as most have. */
+/** Renders the line `round  1 (0 to 2)` for a request of an answer with several tool rounds, e.g. 3. */
 function renderRound(explanation: JsonObject): readonly string[] {
   const rounds = numberIn(explanation, 'rounds')
   if (rounds < 2) return []
@@ -61,13 +61,13 @@ function renderParts(explanation: JsonObject): readonly string[] {
     ...SIZE_PARTS.map((part) => numberIn(objectIn(parts, part), 'tokens')),
   )
   const rows = SIZE_PARTS.flatMap((part) => {
-    const { tokens, bytes } = sizeIn(objectIn(parts, part), 'tokens')
-    if (tokens === 0 && bytes === 0) return []
-    const bar = '█'.repeat(Math.ceil((tokens / maxTokens) * BAR_COLUMNS))
+    const size = sizeIn(objectIn(parts, part), 'tokens')
+    if (size.tokens === 0 && size.bytes === 0) return []
+    const bar = '█'.repeat(Math.ceil((size.tokens / maxTokens) * BAR_COLUMNS))
     return [
       padToColumns(part.replace('_', ' '), LABEL_COLUMNS) +
         padToColumns(bar, BAR_COLUMNS) +
-        formatSize(tokens, bytes),
+        formatSize(size),
     ]
   })
   const total = sizeIn(sent, 'estimated_tokens')
@@ -78,9 +78,8 @@ function renderParts(explanation: JsonObject): readonly string[] {
       : `${formatCount(numberIn(window, 'tokens'))} tokens, room for ${formatCount(numberIn(window, 'room'))} more`
   return [
     ...rows,
-    padToColumns('sent', LABEL_COLUMNS + BAR_COLUMNS) + formatSize(total.tokens, total.bytes),
-    padToColumns('full replay', LABEL_COLUMNS + BAR_COLUMNS) +
-      formatSize(replay.tokens, replay.bytes),
+    padToColumns('sent', LABEL_COLUMNS + BAR_COLUMNS) + formatSize(total),
+    padToColumns('full replay', LABEL_COLUMNS + BAR_COLUMNS) + formatSize(replay),
     ...withLabel('window', room),
   ]
 }
@@ -95,7 +94,6 @@ function renderCache(explanation: JsonObject): readonly string[] {
     cache['previous'] === null
       ? ''
       : `${formatCount(numberIn(prefix, 'estimated_tokens'))} tokens are unchanged${where}. `
-  const by = cause['by'] === undefined ? '' : ` (${textIn(cause, 'by')})`
   const usage = explanation['usage']
   const reported = cache['reported_cached_tokens']
   const rounds = numberIn(explanation, 'rounds')
@@ -106,10 +104,13 @@ function renderCache(explanation: JsonObject): readonly string[] {
           `${formatCount(numberIn(usage, 'input_tokens'))} tokens of input${rounds < 2 ? '' : ' in all rounds'}, ${typeof reported === 'number' ? formatCount(reported) : 'an unknown number'} of them from the cache`,
         )
       : []
-  return [...withLabel('cache', `${unchanged}${textIn(cause, 'sentence')}${by}`), ...reportedUsage]
+  return [...withLabel('cache', unchanged + sentenceOf(cause)), ...reportedUsage]
 }
 
-/** Describes the first difference; a removed value has no byte offset: `tools[0] is no longer there`. */
+/**
+ * Describes the position of the first difference. A removed value has no offset: `tools[0] is no longer
+ * there`.
+ */
 function describePosition(difference: JsonObject): string {
   const path = textIn(difference, 'path')
   return typeof difference['byte'] === 'number'
@@ -152,7 +153,7 @@ function renderItems(explanation: JsonObject): readonly string[] {
 
 type ReasonLetters = ReadonlyMap<string, { readonly letter: string; items: number }>
 
-/** Collects the distinct reasons and gives each a letter; the report lists them once, below the items. */
+/** Assigns a letter to each distinct reason. Items show the letters; a legend below them shows the reasons. */
 function collectReasons(items: readonly JsonObject[]): ReasonLetters {
   const reasons = new Map<string, { readonly letter: string; items: number }>()
   for (const sentence of items.flatMap((item) => listIn(item, 'reasons').map(sentenceOf))) {
@@ -173,10 +174,10 @@ function renderLegend(reasons: ReasonLetters): readonly string[] {
   return lines.length === 0 ? [] : ['', ...lines]
 }
 
-/** Returns a to z, then aa, ab … */
-function nthLetter(place: number): string {
-  const letter = String.fromCharCode(97 + (place % 26))
-  return place < 26 ? letter : nthLetter(Math.floor(place / 26) - 1) + letter
+/** Returns the letters for an index: 0 → a, 25 → z, 26 → aa. */
+function nthLetter(index: number): string {
+  const letter = String.fromCharCode(97 + (index % 26))
+  return index < 26 ? letter : nthLetter(Math.floor(index / 26) - 1) + letter
 }
 
 function sentenceOf(reason: JsonObject): string {
@@ -197,7 +198,7 @@ function speakerOf(item: JsonObject): string {
   return SPEAKERS[textIn(item, 'type')] ?? textIn(item, 'type')
 }
 
-/** Renders the notes that concern the whole request, or a field of it, and not one item. */
+/** Renders the notes about the request or one of its fields, i.e. not about an item. */
 function renderOtherNotes(explanation: JsonObject): readonly string[] {
   const notes = listIn(explanation, 'notes').filter(
     (note) => note['field'] !== undefined || note['at'] === undefined,
@@ -228,7 +229,7 @@ function withLabel(label: string, text: string): readonly string[] {
   )
 }
 
-function formatSize(tokens: number, bytes: number): string {
+function formatSize({ tokens, bytes }: ReturnType<typeof sizeIn>): string {
   return `${`${formatCount(tokens)} tokens`.padStart(20)}${formatBytes(bytes).padStart(16)}`
 }
 

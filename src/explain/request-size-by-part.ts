@@ -1,17 +1,18 @@
-/** Measures the parts of a request (instructions, tools, history …) in tokens and bytes. */
+/** Measures how large each part of a request is: instructions, tools, history, media etc. */
 import { isModelItem } from '../core/items/is-model-item.ts'
-import type { Item } from '../core/item.ts'
 import { readItemLayer } from '../memory/insert-layer-blocks.ts'
 import type { PromptParameters } from '../core/prompt.ts'
 import { countHeadItems } from '../core/items/rounds-and-pinned-items.ts'
 import {
-  measureMedia,
+  measureItemMedia,
   subtractSizes,
   ZERO_SIZE,
   addSizes,
   scaleSize,
   measureJson,
+  type ItemLists,
   type Size,
+  sumSizes,
 } from './item-size.ts'
 
 export const SIZE_PARTS = [
@@ -25,59 +26,57 @@ export const SIZE_PARTS = [
 ] as const
 
 /**
- * Size of each part. `added` is text that the gateway inserted: notes, memory layers and summaries.
- * `overhead` is the rest of the body.
+ * Size of each part of a request. `added` is text that the gateway inserted: notes, memory layers and
+ * summaries. `overhead` is the part of the body that belongs to no other part.
  */
 export type SizeByPart = Readonly<Record<(typeof SIZE_PARTS)[number], Size>>
 
-export interface RequestSizeInput {
-  readonly items: readonly Item[]
-  readonly weights: readonly Size[]
-  readonly places: readonly (number | null)[]
-  /** Indexes of dropped items. Some are still in `items`, because only the wire omitted them from the body. */
-  readonly droppedPlaces: ReadonlySet<number | null>
+export interface RequestSizeInput extends Pick<ItemLists, 'sentItems' | 'originalPositions'> {
+  /** Sizes of the sent items. */
+  readonly sizes: readonly Size[]
+  /** Original positions of dropped items. `sentItems` still has items that only the encoder omitted. */
+  readonly droppedPositions: ReadonlySet<number | null>
   readonly params: Pick<PromptParameters, 'instructions' | 'tools'>
   /** Size of the complete body. */
-  readonly total: Size
-  /** Factor for token estimates, learned from the provider's counts, e.g. 1.2. */
+  readonly bodySize: Size
+  /** Factor that corrects token estimates, learned from the provider's counts, e.g. 1.2. */
   readonly correction: number
 }
 
 export interface RequestSizes {
   readonly parts: SizeByPart
-  /** Size of each memory layer in `added`; null without layers. */
+  /** Size of each memory layer, which `parts.added` includes; null without layers. */
   readonly layers: Readonly<Record<string, Size>> | null
 }
 
 export function measureRequestParts(input: RequestSizeInput): RequestSizes {
-  const { total, correction } = input
+  const { bodySize, correction } = input
   const { sums, layerSums } = sumParts(input)
-  const sum = [...Object.values(sums), ...Object.values(layerSums)].reduce(addSizes)
-  // An item's stored JSON may be larger than its encoded form, so the parts are scaled down to the
+  const sum = sumSizes([...Object.values(sums), ...Object.values(layerSums)])
+  // The parts are measured before encoding, which can shorten them, so they are scaled down to at most the
   // size of the body.
   const scale = {
-    bytes: Math.min(1, total.bytes / Math.max(1, sum.bytes)),
-    tokens: Math.min(correction, total.tokens / Math.max(1, sum.tokens)),
+    bytes: Math.min(1, bodySize.bytes / Math.max(1, sum.bytes)),
+    tokens: Math.min(correction, bodySize.tokens / Math.max(1, sum.tokens)),
   }
-  const layers = mapSizes(layerSums, (weight) => scaleSize(weight, scale))
+  const layers = mapSizes(layerSums, (size) => scaleSize(size, scale))
   const scaled = mapSizes(sums, (part) => scaleSize(part, scale))
-  const known = { ...scaled, added: [scaled.added, ...Object.values(layers)].reduce(addSizes) }
+  const known = { ...scaled, added: sumSizes([scaled.added, ...Object.values(layers)]) }
   return {
-    parts: { ...known, overhead: subtractSizes(total, Object.values(known).reduce(addSizes)) },
+    parts: { ...known, overhead: subtractSizes(bodySize, sumSizes(Object.values(known))) },
     layers: Object.keys(layers).length === 0 ? null : layers,
   }
 }
 
-interface PartSums {
-  /** Size of each part except `overhead`; memory layers are not included. */
-  readonly sums: Readonly<Record<Exclude<keyof SizeByPart, 'overhead'>, Size>>
-  readonly layerSums: Readonly<Record<string, Size>>
-}
-
-function sumParts({ items, weights, places, droppedPlaces, params }: RequestSizeInput): PartSums {
-  const { instructions, tools } = params
-  const head = countHeadItems(items)
-  const newest = items.findLastIndex(isModelItem) + 1
+/**
+ * Sums the sizes of each part except `overhead`, and of each memory layer. `added` is without memory
+ * layers.
+ */
+function sumParts(input: RequestSizeInput) {
+  const { sentItems, sizes, originalPositions, droppedPositions } = input
+  const { instructions, tools } = input.params
+  const head = countHeadItems(sentItems)
+  const newest = sentItems.findLastIndex(isModelItem) + 1
   const partAt = (index: number) =>
     index < head ? 'instructions' : index < newest ? 'history' : 'newest_input'
   const sums = {
@@ -89,16 +88,16 @@ function sumParts({ items, weights, places, droppedPlaces, params }: RequestSize
     newest_input: ZERO_SIZE,
   }
   const layerSums: Record<string, Size> = {}
-  items.forEach((item, index) => {
-    const place = places[index] ?? null
-    if (droppedPlaces.has(place)) return
-    const size = weights[index] ?? ZERO_SIZE
+  sentItems.forEach((item, index) => {
+    const place = originalPositions[index] ?? null
+    if (droppedPositions.has(place)) return
+    const size = sizes[index] ?? ZERO_SIZE
     const layer = place === null ? readItemLayer(item) : null
     if (layer !== null) {
       layerSums[layer] = addSizes(layerSums[layer] ?? ZERO_SIZE, size)
       return
     }
-    const media = measureMedia(item)
+    const media = measureItemMedia(item)
     const part = place === null ? 'added' : partAt(index)
     sums[part] = addSizes(sums[part], media === ZERO_SIZE ? size : subtractSizes(size, media))
     if (media !== ZERO_SIZE) sums.media = addSizes(sums.media, media)
@@ -107,9 +106,9 @@ function sumParts({ items, weights, places, droppedPlaces, params }: RequestSize
 }
 
 function mapSizes<Name extends string>(
-  weights: Readonly<Record<Name, Size>>,
-  change: (weight: Size) => Size,
+  sizes: Readonly<Record<Name, Size>>,
+  change: (size: Size) => Size,
 ): Readonly<Record<Name, Size>> {
-  const entries = Object.entries<Size>(weights).map(([name, weight]) => [name, change(weight)])
+  const entries = Object.entries<Size>(sizes).map(([name, size]) => [name, change(size)])
   return Object.fromEntries(entries) as Record<Name, Size>
 }

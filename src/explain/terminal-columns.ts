@@ -1,6 +1,6 @@
 /**
  * Measures, pads, truncates and wraps text by its width in a terminal. A Chinese, Japanese or Korean
- * character takes 2 columns, e.g. 東京 takes 4.
+ * character is 2 columns wide, so 東京 takes 4 columns.
  */
 export function countColumns(text: string): number {
   let columns = 0
@@ -24,7 +24,7 @@ export function truncateToColumns(text: string, columns: number): string {
   return `${short}…`
 }
 
-/** Breaks lines between words; a word that is longer than a line is truncated. */
+/** Wraps a text between words into lines of at most `columns`. Truncates a word that is longer than a line. */
 export function wrapToColumns(text: string, columns: number): readonly string[] {
   const lines: string[] = []
   let line = ''

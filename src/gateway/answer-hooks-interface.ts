@@ -1,6 +1,6 @@
 /**
- * Defines the functions of `explain/` that the gateway calls for each answer. The entry points pass them in,
- * because `explain/` imports the gateway and an import back would be a cycle.
+ * Defines the functions of `explain/` that the gateway calls for each answer. The gateway does not import them,
+ * because `explain/` imports the gateway; the entry points pass them in.
  */
 import type { Caller } from '../core/client/caller.ts'
 import type { Log } from '../core/ports/log-interface.ts'
@@ -16,7 +16,10 @@ export interface AnswerHooks {
     caller: Caller,
     ports: AnswerHookPorts,
   ) => Promise<string | null>
-  /** Stores the requests that were sent upstream, so that the answer can be explained later. */
+  /**
+   * Returns the work that stores the sent requests for later explanations; null if there is nothing to
+   * store.
+   */
   readonly storeSentRequests: (
     answered: AnsweredRequest,
     ports: AnswerHookPorts,

@@ -1,6 +1,6 @@
 /**
  * Answers one request: loads its history, plans and sends the upstream request, writes the answer to the
- * client, and stores the turn. Each step is one call.
+ * client, and stores the turn. Each step is one function call.
  */
 import type { ClientRequest } from '../core/client-request.ts'
 import type { Caller } from '../core/client/caller.ts'
@@ -41,23 +41,26 @@ export interface AnswerRequest {
   readonly caller: Caller
   readonly exchange: HttpExchange
   readonly options?: RequestOptions
-  /** The ids of the answer; undefined for new ones. */
+  /** The id and time of the answer; undefined to create them. */
   readonly identity?: AnswerIdentity
-  /** Stores the turn; undefined: the database does. A background run stores the turn with its event log. */
+  /**
+   * Stores the turn; undefined for the database. A background run stores the turn together with its event
+   * log.
+   */
   readonly turnStore?: TurnStore
-  /** Records an answer that is not stored, for one WebSocket connection. */
+  /** Records an answer in memory that is not stored, so that the WebSocket connection can continue it. */
   readonly recordForConnection?: RecordForConnection
 }
 
 /** Options that the client sets with headers. */
 export interface RequestOptions {
-  /** The rule for features that the upstream lacks; undefined: the setting `UNSUPPORTED` decides. */
+  /** Rule for features that the upstream lacks, e.g. audio; undefined for that of the setting `UNSUPPORTED`. */
   readonly unsupported?: UnsupportedRule
-  /** True to add the header `x-backstory-context` to the response. */
+  /** True if the response gets the header `x-backstory-context`, a summary of the prompt. */
   readonly addsContextHeader?: boolean
 }
 
-/** The answer's id, for the client and in the store. */
+/** The id and time of an answer, from which the client's response id and the stored turn are made. */
 export interface AnswerIdentity {
   readonly turnId: string
   readonly createdAtMs: number
@@ -87,14 +90,14 @@ export async function answerRequest(
     const ready = { ...request, ...loaded, history, targets, lock, identity }
     return await sendAndRespond(ready, ports).finally(releaseMedia)
   } catch (error) {
-    // The next request of this conversation must not wait for a failed one.
+    // Releases the lock at once, so that the next request of the conversation does not wait for a failed one.
     if (lock !== null) waitUntil(lock.release())
     throw error
   }
 }
 
 interface LoadedRequest extends AnswerRequest {
-  /** The request without the items that recall added from the store. */
+  /** The request as the client sent it, without items that recall restored from the store. */
   readonly originalRequest: ClientRequest
   readonly history: LoadedHistory
   readonly targets: RoutedTargets
@@ -143,7 +146,7 @@ async function sendAndRespond(
             : null,
         caller,
         exchange,
-        // A local answer starts no tasks, because nothing was sent upstream.
+        // After a local answer there is nothing to store or summarize, because nothing was sent upstream.
         afterAnswer: localAnswer === null ? listTasks(ports) : [],
       },
       ports,
@@ -153,9 +156,9 @@ async function sendAndRespond(
     connection.cancel()
     const failure = error instanceof GatewayError ? error.failure : null
     const outcome = { ...fold.currentOutcome(), finish: null, failure }
-    // An upstream that did not start to answer is logged where it was called.
+    // Logs only an upstream that had started to answer; `sendWithFallback` has logged other failures.
     if (prepared !== null && ending === 'finished') logUpstreamFailure(outcome, prepared, ports)
-    // Closes the turn, which may have been opened already.
+    // The turn may have been opened already, so it has to be closed.
     waitUntil(recorder.settle(outcome, ending, describeAnswerProvenance(first, outcome)))
     throw error
   }
@@ -191,7 +194,10 @@ function createRecorder(
   return chooseRecorder(turn, recorded, ports, exchange.waitUntil)
 }
 
-/** Creates the error for a turn that cannot be stored: the client would get an id that names nothing. */
+/**
+ * Creates the error for a turn that cannot be stored. Without it, the client would get an unusable response
+ * id.
+ */
 function createNotStoredError(): GatewayError {
   return new GatewayError(
     'store_unavailable',

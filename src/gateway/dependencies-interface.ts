@@ -1,6 +1,6 @@
 /**
- * Defines the gateway's connections to the outside: database, upstreams, clock, log. The entry points
- * build them once. Each function names only the ports that it uses, e.g. `Ports<'log' | 'nowMs'>`.
+ * Defines the gateway's dependencies (ports): database, upstreams, clock, log etc. The entry points create them
+ * once. Each function lists only the ports that it uses, e.g. `Ports<'log' | 'nowMs'>`.
  */
 import type { Log } from '../core/ports/log-interface.ts'
 import type { MemoryLayer } from '../memory/memory-layer-interface.ts'
@@ -16,11 +16,11 @@ export interface GatewayDependencies extends Stores {
   readonly settings: Settings
   readonly accounts: readonly Account[]
   readonly transport: Transport
-  /** Loads media for upstreams that do not load URLs themselves; undefined if loading is off. */
+  /** Loads media URLs for upstreams that do not load them; undefined if loading is turned off. */
   readonly mediaLoader?: MediaLoader
-  /** The available memory layers; undefined: all of `memory/layer-registry.ts`. */
+  /** The available memory layers; undefined for all layers of `memory/layer-registry.ts`. */
   readonly memoryLayers?: readonly MemoryLayer[]
-  /** Identifies this process to the other replicas on the same database. */
+  /** Identifies this gateway process among the replicas on the same database. */
   readonly replica: ReplicaIdentity
   /** The functions of `explain/` that run for each answer. */
   readonly hooks: AnswerHooks

@@ -1,40 +1,43 @@
 /**
- * Defines the client's side of one HTTP request, independent of the runtime. `server/runtime/` implements it
- * twice: `node-http-exchange.ts` on Node's request and response, `web-http-exchange.ts` on Web Streams.
+ * Defines the connection to the client of one HTTP request, independent of the runtime. `server/runtime/`
+ * has two implementations: `node-http-exchange.ts` for Node, `web-http-exchange.ts` for Workers.
  */
 import type { AcceptUpgrade } from './websocket-interface.ts'
 
 export interface HttpExchange {
-  /** Rejects with a GatewayError as soon as the body is larger than `limitBytes`. */
+  /** Reads the request body. Rejects with a GatewayError if it is larger than `limitBytes`. */
   readonly readBody: (limitBytes: number) => Promise<Uint8Array>
   /**
-   * Calls back once if the client disconnects before it has the complete answer; immediately if the
-   * client is already disconnected.
+   * Registers a function that is called once if the client disconnects before it has the complete answer.
+   * If the client is already disconnected, the function is called immediately.
    */
   readonly onDisconnect: (callback: () => void) => void
-  /** Sends the status and the headers, then calls `run` to write the streamed answer. */
+  /** Sends status and headers, then calls `run`, which writes the streamed answer. */
   readonly startStream: (
     status: number,
     headers: Readonly<Record<string, string>>,
     run: (client: ClientStream) => void,
   ) => Response
-  /** True if the client is on this machine. A gateway without API keys accepts only such clients. */
+  /** True if the client is on the same machine. A gateway without API keys rejects all other clients. */
   readonly isLocal: () => boolean
-  /** Keeps the runtime alive until the work is done, even after the answer was sent. */
+  /** Keeps the runtime alive until the work is done, even if the answer is complete before. */
   readonly waitUntil: (work: Promise<unknown>) => void
-  /** Turns the connection into a WebSocket; undefined unless the client requested an upgrade. */
+  /** Upgrades the connection to a WebSocket; undefined unless the client requested that. */
   readonly upgradeToWebSocket?: AcceptUpgrade
 }
 
-/** The writable side of a streamed answer. Writing to a disconnected client has no effect. */
+/** The client of a streamed answer. Writing to a disconnected client has no effect. */
 export interface ClientStream {
-  /** Returns false if the client's buffer is full; `onDrain` reports when it has room again. */
+  /**
+   * Writes to the client. Returns false if the client's buffer is full; `onDrain` is called when it has
+   * room again.
+   */
   readonly write: (text: string | Uint8Array) => boolean
   readonly end: (text: string) => void
-  /** Breaks the connection off, so that the client cannot take a partial answer for a complete one. */
+  /** Breaks the connection, so that the client notices that the answer is incomplete. */
   readonly abort: () => void
   readonly onDrain: (callback: () => void) => void
-  /** Behaves like `onDisconnect` of the exchange. */
+  /** Registers a function for a disconnect, like `HttpExchange.onDisconnect`. */
   readonly onDisconnect: (callback: () => void) => void
   readonly isDisconnected: () => boolean
 }

@@ -1,14 +1,14 @@
 /**
- * Identifies this gateway process to the other replicas on the same database. Each open turn stores its
- * replica's id, so that another replica can end the turns of a replica that stopped.
+ * Identifies this gateway process among the replicas on the same database. Each open turn is stored with
+ * the id of its replica, so that other replicas can end the turns of a replica that died.
  */
 export interface ReplicaIdentity {
-  /** The id of this process; null on a runtime without a lasting process, such as Workers. */
+  /** Id of this process; null on Workers, where no process outlives a request. */
   readonly id: string | null
-  /** Adds a turn that this replica could not close, so that the next lease renewal closes it. */
-  readonly releaseTurn: (turn: UnclosedTurn) => void
-  /** Returns the turns that were released since the last call. */
-  readonly takeReleasedTurns: () => readonly UnclosedTurn[]
+  /** Reports a turn that this replica could not close. The next renewal of the lease closes it. */
+  readonly reportUnclosedTurn: (turn: UnclosedTurn) => void
+  /** Returns the turns that were reported since the last call. */
+  readonly takeUnclosedTurns: () => readonly UnclosedTurn[]
 }
 
 export interface UnclosedTurn {
@@ -18,13 +18,13 @@ export interface UnclosedTurn {
 }
 
 export function createReplicaIdentity(id: string | null): ReplicaIdentity {
-  let released: UnclosedTurn[] = []
+  let unclosed: UnclosedTurn[] = []
   return {
     id,
-    releaseTurn: (turn) => void (id !== null && released.push(turn)),
-    takeReleasedTurns() {
-      const turns = released
-      released = []
+    reportUnclosedTurn: (turn) => void (id !== null && unclosed.push(turn)),
+    takeUnclosedTurns() {
+      const turns = unclosed
+      unclosed = []
       return turns
     },
   }

@@ -1,29 +1,30 @@
 /**
- * Defines a client's WebSocket, independent of the runtime. `server/runtime/` implements it twice:
+ * Defines a client's WebSocket, independent of the runtime. `server/runtime/` has two implementations:
  * `node-websocket.ts` with the package `ws`, `workers-websocket.ts` with a WebSocketPair.
  */
 export interface ClientWebSocket {
-  /** Returns false if the client's buffer is full. Sending to a disconnected client has no effect. */
+  /** Sends a message. Returns false if the client's buffer is full. Has no effect after a disconnect. */
   readonly send: (text: string) => boolean
-  /** Sets the only callback, which is called when a full client has room again. */
+  /** Sets the function that is called when a full buffer has room again. Replaces an earlier function. */
   readonly onDrain: (callback: () => void) => void
   readonly close: (code: number, reason: string) => void
 }
 
-/** The gateway's handlers for the events of a connection. */
+/** Handlers of the gateway for the events of a WebSocket connection. */
 export interface WebSocketListener {
-  /** `text` is null for a binary message. */
+  /** Called for a message of the client; `text` is null if the message is binary. */
   readonly onMessage: (text: string | null, bytes: number) => void
   readonly onClosed: () => void
-  /** Called when the gateway shuts down: a running answer is finished, no new one is started. */
+  /** Called when the gateway shuts down. The current answer is finished, and no other answer is started. */
   readonly onShutdown: () => void
 }
 
-/** Accepts an upgrade request; the result is the HTTP response. */
+/** Accepts a request to upgrade to a WebSocket. Returns the HTTP response. */
 export type AcceptUpgrade = (listen: (socket: ClientWebSocket) => WebSocketListener) => Response
 
 /**
- * Max frame size as a multiple of the body limit. Up to this size, the gateway rejects a body that is too large
- * with an error message, instead of the runtime closing the connection.
+ * Maximum size of a frame as a multiple of the limit for request bodies. For a larger frame, the runtime
+ * closes the connection. For a smaller frame with a too large body, the gateway sends an error message
+ * instead.
  */
-export const FRAME_SIZE_FACTOR = 2
+export const MAX_FRAME_SIZE_FACTOR = 2

@@ -1,5 +1,5 @@
 /** The entry point on Cloudflare Workers: the same app with D1, `fetch` and Web Streams. */
-import { createRequestRuns } from '../background/background-runs.ts'
+import { createBackgroundRunsOfRequest } from '../background/background-runs.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { expireUnusedTurns } from '../gateway/record/expire-unused-turns.ts'
 import { createWorkersMediaFetcher } from '../media/loading/workers-media-fetcher.ts'
@@ -68,7 +68,7 @@ function createGateway(bindings: Bindings): Gateway {
     newTurnId: createTurnIdGenerator(),
     log: createJsonLog((line) => console.log(line), Date.now),
   })
-  const app = createApp(world, createRequestRuns(world), ({ req, executionCtx }) =>
+  const app = createApp(world, createBackgroundRunsOfRequest(world), ({ req, executionCtx }) =>
     createWebHttpExchange(req.raw, (work) => executionCtx.waitUntil(work)),
   )
   return { world, app }

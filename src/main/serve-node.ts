@@ -18,7 +18,7 @@ import { trackPendingWork } from '../server/runtime/pending-work.ts'
 import { expireTurnsHourly } from '../gateway/record/expire-unused-turns.ts'
 import { waitWithTimeout, TIMED_OUT } from '../core/wait-with-timeout.ts'
 import { createNodeDependencies } from './create-node-dependencies.ts'
-import { openProcessRuns } from '../background/background-runs.ts'
+import { openBackgroundRunsOfProcess } from '../background/background-runs.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 
@@ -41,7 +41,7 @@ export async function serveNode(
     close: closeDependencies,
   } = await createNodeDependencies(environment, configFile, log)
   const { settings } = dependencies
-  const runs = await openProcessRuns(replicaId, dependencies)
+  const runs = await openBackgroundRunsOfProcess(replicaId, dependencies)
   const pendingWork = trackPendingWork()
   const app = createApp(dependencies, runs, ({ env }) => {
     const bindings = env as HttpBindings | UpgradeBindings
@@ -60,8 +60,8 @@ export async function serveNode(
     pingMs: settings.HEARTBEAT_SECONDS * 1000,
   })
   await listen(server, settings).catch(async (error: unknown) => {
-    await runs.close(0)
-    await runs.leave()
+    await runs.shutDown(0)
+    await runs.releaseLease()
     await closeDependencies()
     throw error
   })
@@ -80,9 +80,9 @@ export async function serveNode(
         }),
         // Ends runs before the clients' time limit, so that clients still receive the end of their
         // runs.
-        runs.close(drainMs * 0.9),
+        runs.shutDown(drainMs * 0.9),
       ])
-      await runs.leave()
+      await runs.releaseLease()
       await closeDependencies()
     },
   }

@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import { createWebHttpExchange } from '../../src/server/runtime/web-http-exchange.ts'
 import { conversationId } from '../../src/core/turn-derived-ids.ts'
-import { createRequestRuns } from '../../src/background/background-runs.ts'
+import { createBackgroundRunsOfRequest } from '../../src/background/background-runs.ts'
 import { OWNERLESS_RUN_TIMEOUT_MS } from '../../src/store/background-runs/run-store-interface.ts'
 import { framesIn } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { newTurn } from '../store/turns.ts'
-import { newTurnId } from './kit.ts'
+import { newTurnId } from './background-test-support.ts'
 import {
   ANN,
   createAnswerRequest,
@@ -15,10 +15,10 @@ import {
   withReplicas,
   UNANSWERED,
   until,
-} from './town.ts'
+} from './replica-cluster.ts'
 
-describe.concurrent('a resumable stream', () => {
-  test('is cancelled if its client disconnects before the answer starts', () =>
+describe.concurrent('starting and rejecting a resumable stream', () => {
+  test('a resumable stream is cancelled if its client disconnects before the answer starts', () =>
     withReplicas(async (cluster) => {
       const { runs, cancelled } = await cluster.startReplica()
       const client = new AbortController()
@@ -32,7 +32,7 @@ describe.concurrent('a resumable stream', () => {
       await until(async () => (await cluster.turn(`resp_${id}`))?.state === 'cancelled')
     }))
 
-  test('fails with an error if the upstream rejects the request', () =>
+  test('a resumable stream fails with an error response if the upstream rejects the request', () =>
     withReplicas(async (cluster) => {
       const { runs } = await cluster.startReplica()
       const body = { stream: true, input: '/status 418 No' }
@@ -42,7 +42,7 @@ describe.concurrent('a resumable stream', () => {
       await until(async () => (await cluster.turn(`resp_${cluster.opened[0]}`))?.state === 'failed')
     }))
 
-  test('is ignored without a stream and rejected with store: false', () =>
+  test('the resumable header is ignored for a non-streamed request and rejected with store: false', () =>
     withReplicas(async (cluster) => {
       const { runs } = await cluster.startReplica()
       expect(runs.answer(createAnswerRequest({ input: 'x' }, true))).toBeNull()
@@ -52,8 +52,8 @@ describe.concurrent('a resumable stream', () => {
     }))
 })
 
-describe.concurrent('an unreachable database', () => {
-  test('lets no run start, and requests can still be rejected', () =>
+describe.concurrent('background runs while the database is unreachable', () => {
+  test('no run starts while the database is unreachable, and invalid requests are still rejected', () =>
     withReplicas(async (cluster) => {
       const { runs, cancelled } = await cluster.startReplica()
       cluster.faults.open = 2
@@ -64,7 +64,7 @@ describe.concurrent('an unreachable database', () => {
       await until(async () => cancelled() > 1)
     }))
 
-  test('for a moment does not end the run', () =>
+  test('a run survives a database that is unreachable for a moment', () =>
     withReplicas(async (cluster) => {
       const replica = await cluster.startReplica()
       cluster.faults.record = 2
@@ -75,8 +75,10 @@ describe.concurrent('an unreachable database', () => {
     }))
 })
 
-describe.concurrent('a run in a conversation', () => {
-  async function conversationIn({ conversations }: Parameters<typeof createRequestRuns>[0]) {
+describe.concurrent('background runs in a conversation', () => {
+  async function conversationIn({
+    conversations,
+  }: Parameters<typeof createBackgroundRunsOfRequest>[0]) {
     const id = conversationId(newTurnId())
     const conversation = { id, ...ANN, metadata: {}, createdAtMs: 1 }
     await conversations.createConversation(conversation, null)
@@ -84,7 +86,7 @@ describe.concurrent('a run in a conversation', () => {
     return { id, head }
   }
 
-  test('adds its turn at the end and locks the conversation until then', () =>
+  test('a run adds its turn to the conversation at its end and locks the conversation until then', () =>
     withReplicas(async (cluster) => {
       const replica = await cluster.startReplica()
       const { id: conversation, head } = await conversationIn(cluster.shared)
@@ -96,7 +98,7 @@ describe.concurrent('a run in a conversation', () => {
       expect(`resp_${await head()}`).toBe(id)
     }))
 
-  test('adds nothing if cancelled and unlocks the conversation', () =>
+  test('a cancelled run adds nothing to the conversation and unlocks it', () =>
     withReplicas(async (cluster) => {
       const replica = await cluster.startReplica()
       const { id: conversation, head } = await conversationIn(cluster.shared)
@@ -110,7 +112,7 @@ describe.concurrent('a run in a conversation', () => {
       expect(`resp_${await head()}`).toBe(next)
     }))
 
-  test('is restarted if the conversation has no other new turns', () =>
+  test('an orphaned run in a conversation is restarted if no other turn was added meanwhile', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const { id: conversation, head } = await conversationIn(cluster.shared)
@@ -125,7 +127,7 @@ describe.concurrent('a run in a conversation', () => {
     }))
 })
 
-test("a restarted run sends the same request, including the client's items", () =>
+test("a restarted run sends the upstream the same request, including the client's items", () =>
   withReplicas(async (cluster) => {
     const first = await cluster.startReplica()
     const said = (role: string, text: string) => ({ role, content: text })
@@ -144,10 +146,10 @@ test("a restarted run sends the same request, including the client's items", () 
     expect(second.sent()).toEqual([bodies.at(-1)])
   }))
 
-describe.concurrent('on Workers', () => {
+describe.concurrent('orphaned runs on Workers', () => {
   const visit = () => createWebHttpExchange(new Request('http://localhost/'), () => undefined)
 
-  test('reading an orphaned run restarts or ends it', () =>
+  test('on Workers, reading an orphaned run restarts it or ends it as failed', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const untold = await startSilentRun(cluster, first)
@@ -155,36 +157,36 @@ describe.concurrent('on Workers', () => {
       await until(async () => (await cluster.turn(told))?.output.length === 1)
       first.kill()
       await cluster.shared.runs.retireReplica(first.id)
-      const runs = createRequestRuns(cluster.shared)
-      await runs.lookAfter({ id: told, caller: ANN, exchange: visit() })
+      const runs = createBackgroundRunsOfRequest(cluster.shared)
+      await runs.recoverIfOrphaned({ responseId: told, caller: ANN, exchange: visit() })
       expect((await cluster.turn(told))?.state).toBe('failed')
-      const follow = { id: untold, startingAfter: null, caller: ANN, exchange: visit() }
+      const follow = { responseId: untold, startingAfter: null, caller: ANN, exchange: visit() }
       const text = await (await runs.follow(follow)).text()
       expect(responsesFaults(framesIn(text))).toEqual([])
       expect((await cluster.turn(untold))?.state).toBe('complete')
     }))
 
-  test('running and missing responses are left alone', () =>
+  test('on Workers, reading a running or missing response changes nothing', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const id = await cluster.startRun(first, '/hang')
-      const runs = createRequestRuns(cluster.shared)
+      const runs = createBackgroundRunsOfRequest(cluster.shared)
       for (const one of [id, 'resp_01JZZZZZZZZZZZZZZZZZ', 'resp_x']) {
-        await runs.lookAfter({ id: one, caller: ANN, exchange: visit() })
+        await runs.recoverIfOrphaned({ responseId: one, caller: ANN, exchange: visit() })
       }
       expect((await cluster.turn(id))?.state).toMatch(/queued|open/)
       expect(await runs.cancel(id, ANN)).toMatchObject({ status: 'cancelled' })
     }))
 
-  test('a run without a recorded owner is ended after a long timeout', () =>
+  test('on Workers, a run without a recorded owner is ended after a long timeout', () =>
     withReplicas(async (cluster) => {
       const turn = newTurn({ id: newTurnId(), ...ANN, createdAtMs: Date.now() })
       await cluster.shared.store.openTurn(turn)
-      const look = { id: `resp_${turn.id}`, caller: ANN, exchange: visit() }
-      await createRequestRuns(cluster.shared).lookAfter(look)
-      expect((await cluster.turn(look.id))?.state).toBe('open')
+      const look = { responseId: `resp_${turn.id}`, caller: ANN, exchange: visit() }
+      await createBackgroundRunsOfRequest(cluster.shared).recoverIfOrphaned(look)
+      expect((await cluster.turn(look.responseId))?.state).toBe('open')
       const later = { ...cluster.shared, nowMs: () => Date.now() + OWNERLESS_RUN_TIMEOUT_MS }
-      await createRequestRuns(later).lookAfter(look)
-      expect((await cluster.turn(look.id))?.state).toBe('failed')
+      await createBackgroundRunsOfRequest(later).recoverIfOrphaned(look)
+      expect((await cluster.turn(look.responseId))?.state).toBe('failed')
     }))
 })

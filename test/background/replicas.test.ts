@@ -4,11 +4,11 @@ import { framesIn } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { jsonOf } from '../support/responses-kit.ts'
 import { newTurn } from '../store/turns.ts'
-import { aMoment, newTurnId } from './kit.ts'
-import { ANN, startSilentRun, withReplicas, until } from './town.ts'
+import { aMoment, newTurnId } from './background-test-support.ts'
+import { ANN, startSilentRun, withReplicas, until } from './replica-cluster.ts'
 
-describe.concurrent('a replica that dies', () => {
-  test('has its runs without output restarted', () =>
+describe.concurrent('recovery of the runs of a dead replica', () => {
+  test('a run without output is restarted if its replica dies', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const lost = await startSilentRun(cluster, first)
@@ -27,7 +27,7 @@ describe.concurrent('a replica that dies', () => {
       expect(messages.slice(0, -1)).toEqual(await cluster.events(lost))
     }))
 
-  test('has its runs with output ended as failed', () =>
+  test('a run with output is ended as failed if its replica dies', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const id = await cluster.startRun(first, '/think Hm.\n/repeat 10 word\n/hang')
@@ -44,7 +44,7 @@ describe.concurrent('a replica that dies', () => {
       expect(turn?.output.map(({ type }) => type)).toEqual(['reasoning', 'message'])
     }))
 
-  test('has its ordinary answers ended', () =>
+  test('an ordinary answer is ended if its replica dies', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const turn = newTurn({ id: newTurnId(), ...ANN, owner: first.id })
@@ -58,7 +58,7 @@ describe.concurrent('a replica that dies', () => {
       expect(ended).toMatchObject({ state: 'failed', failure: { status: 500 } })
     }))
 
-  test('has each run restarted by exactly one other replica', () =>
+  test('exactly one other replica restarts each run of a dead replica', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const lost = await Promise.all(
@@ -75,7 +75,7 @@ describe.concurrent('a replica that dies', () => {
       expect(again).toHaveLength(lost.length)
     }))
 
-  test('and returns leaves its former runs to their new owner', () =>
+  test('a replica that was cut off and returns does not touch runs that others recovered', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const id = await cluster.startRun(first, '/repeat 3 word\n/hang')
@@ -93,23 +93,23 @@ describe.concurrent('a replica that dies', () => {
     }))
 })
 
-describe.concurrent('a replica that shuts down', () => {
-  test('lets runs finish', () =>
+describe.concurrent('runs of a replica that shuts down', () => {
+  test('a replica that shuts down lets its runs finish', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const id = await cluster.startRun(first, '/repeat 50 word')
-      await first.runs.close(5_000)
+      await first.runs.shutDown(5_000)
       expect((await cluster.turn(id))?.state).toBe('complete')
     }))
 
-  test('ends slow runs and leaves runs without output to others', () =>
+  test('a replica that shuts down ends slow runs and leaves runs without output to other replicas', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const told = await cluster.startRun(first, '/repeat 3 word\n/hang')
       const untold = await startSilentRun(cluster, first)
       await until(async () => (await cluster.turn(told))?.output.length === 1)
-      await first.runs.close(0)
-      await first.runs.leave()
+      await first.runs.shutDown(0)
+      await first.runs.releaseLease()
       expect(await cluster.turn(told)).toMatchObject({ state: 'failed' })
       expect((await cluster.turn(untold))?.state).toMatch(/queued|open/)
       const second = await cluster.startReplica()
@@ -118,8 +118,8 @@ describe.concurrent('a replica that shuts down', () => {
     }))
 })
 
-describe.concurrent('on another replica', () => {
-  test('a run is followed live', () =>
+describe.concurrent('runs that are owned by another replica', () => {
+  test('a client follows a run of another replica live', () =>
     withReplicas(async (cluster) => {
       const [first, second] = [await cluster.startReplica(), await cluster.startReplica()]
       const id = await cluster.startRun(first, '/repeat 150 word')
@@ -128,7 +128,7 @@ describe.concurrent('on another replica', () => {
       expect(messages.slice(0, -1)).toEqual(await cluster.events(id))
     }))
 
-  test('a run and its upstream request are cancelled', () =>
+  test('cancelling a run of another replica cancels its upstream request too', () =>
     withReplicas(async (cluster) => {
       const [first, second] = [await cluster.startReplica(), await cluster.startReplica()]
       const id = await cluster.startRun(first, '/repeat 3 word\n/hang')
@@ -145,7 +145,7 @@ describe.concurrent('on another replica', () => {
       })
     }))
 
-  test('a concurrent cancel and end agree on the final state', () =>
+  test('a run that is cancelled and ends at the same time has the same final state everywhere', () =>
     withReplicas(async (cluster) => {
       const [first, second] = [await cluster.startReplica(), await cluster.startReplica()]
       const states = new Set<string>()
@@ -169,11 +169,11 @@ describe.concurrent('on another replica', () => {
     }))
 })
 
-test('an answer whose end could not be stored is ended later by the same replica', () =>
+test('a replica later ends its own answer whose end could not be stored', () =>
   withReplicas(async (cluster) => {
     const first = await cluster.startReplica()
     const turn = newTurn({ id: newTurnId(), ...ANN, owner: first.id })
     await first.world.store.openTurn(turn)
-    first.world.replica.releaseTurn({ turnId: turn.id, ...ANN })
+    first.world.replica.reportUnclosedTurn({ turnId: turn.id, ...ANN })
     await until(async () => (await cluster.turn(`resp_${turn.id}`))?.state === 'failed')
   }))

@@ -10,8 +10,11 @@ import type { DialectName } from '../../src/core/prompt.ts'
 import { parseRequestWithOverrides } from '../../src/dialects/context-policy/parse-request-with-overrides.ts'
 import { DIALECTS } from '../../src/dialects/dialect-registry.ts'
 import { explainPreparedRequest } from '../../src/explain/build-explanation.ts'
-import { decodeSentRequest } from '../../src/explain/render-explanation-json.ts'
-import { encodeSentRequest, requestBodyText } from '../../src/explain/store-sent-requests.ts'
+import {
+  decodeBodyText,
+  decodeSentRequest,
+  encodeSentRequest,
+} from '../../src/explain/encode-and-decode-sent-request.ts'
 import { NO_HISTORY } from '../../src/gateway/history/loaded-history.ts'
 import { prepareRequest } from '../../src/gateway/prompt/prepare-request.ts'
 import { buildHttpRequest } from '../../src/gateway/send/build-http-request.ts'
@@ -54,7 +57,7 @@ function tellingsOf(api: DialectName, given: Uint8Array) {
   const told = explainPreparedRequest(prepared, request, dependencies.settings)
   const kept = encodeSentRequest(prepared, dependencies)
   return {
-    told: asKept({ ...told, body: requestBodyText(request) }),
+    told: asKept({ ...told, body: decodeBodyText(request) }),
     kept,
     read: asKept(decodeSentRequest(kept)),
   }
@@ -83,7 +86,7 @@ function spokenIn(items: readonly Item[]): readonly Item[] {
 }
 
 for (const api of ['chat', 'responses'] as const) {
-  test(`a request in ${api} is read as it would have been told`, () => {
+  test(`the explanation of a stored request in ${api} equals the one at sending`, () => {
     let byBody = 0
     fc.assert(
       fc.property(asked, head, pinned, (items, said, isPinned) => {
@@ -109,7 +112,7 @@ for (const api of ['chat', 'responses'] as const) {
   })
 }
 
-test('an unchanged request with media, tools and instructions is stored as its bytes only', () => {
+test('only the body of an unchanged request with media, tools and instructions is stored', () => {
   const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
   const messages = [
@@ -122,7 +125,7 @@ test('an unchanged request with media, tools and instructions is stored as its b
   expect(kept.about.length).toBeLessThan(800)
 })
 
-test('a request that cannot be parsed any more has no explanation', () => {
+test('a stored request that cannot be parsed any more has no explanation', () => {
   const { kept } = tellings('chat', { model: 'm', messages: [{ role: 'user', content: 'Hi!' }] })
   expect(decodeSentRequest(kept)).not.toBeNull()
   expect(decodeSentRequest({ ...kept, body: '{"model":"m","messages":[3]}' })).toBeNull()
@@ -135,7 +138,7 @@ test.each([
     '\ufeff{"model":"m","messages":[{"role":"user","content":"Hi!"}],"store":true}',
   ],
   ['half a character', '{"model":"m","messages":[{"role":"user","content":"Hi \\ud83e!"}]}'],
-])('a body with %s is read as it was sent', (_, text) => {
+])('a stored body with %s is explained like the request that was sent', (_, text) => {
   const { told, kept, read } = tellingsOf('chat', new TextEncoder().encode(text))
   expect(kept.items).toBe('')
   expect(read).toEqual(told)

@@ -18,16 +18,16 @@ function fates(
   const { items: sent, places, notes } = rebuilt
   return deriveItemDispositions({
     items,
-    remembered: 0,
-    sent,
-    places,
+    historyCount: 0,
+    sentItems: sent,
+    originalPositions: places,
     notes,
     wire: 'responses',
     ...more,
   })
 }
 
-test('lists every item with its fate in order (C36)', () => {
+test('the dispositions list every item with its fate in order (C36)', () => {
   expect(
     fates(talk`
     output x lost
@@ -41,16 +41,16 @@ test('lists every item with its fate in order (C36)', () => {
   ])
 })
 
-test('a shortened item is changed, with its transform and its size as sent', () => {
+test('a shortened item has the fate `changed`, its transform and its size as sent', () => {
   const [whole, short] = [fates(LONG)[2], fates(LONG, LEAN)[2]]
   expect(short).toMatchObject({ fate: 'changed', preview: whole?.preview })
   expect(short?.notes).toMatchObject([{ why: 'output-too-old', by: 'shorten-tool-outputs' }])
   expect(short?.bytes).toBeLessThan(whole?.bytes ?? 0)
 })
 
-test('items from the history are distinguished from those of the request', () => {
+test('the dispositions distinguish items of the history from items of the request', () => {
   const recalled = { did: 'added', why: 'recalled', at: 1 } as const
-  const told = fates(LONG, PRESETS.replay, { remembered: 1, notes: [recalled] })
+  const told = fates(LONG, PRESETS.replay, { historyCount: 1, notes: [recalled] })
   expect(told.map(({ from }) => from)).toEqual([
     'memory',
     'memory',
@@ -61,7 +61,7 @@ test('items from the history are distinguished from those of the request', () =>
   expect(told[1]?.fate).toBe('added')
 })
 
-test('a preview is one line of at most 80 characters', () => {
+test('the preview of an item is one line of at most 80 characters', () => {
   for (const { preview } of fates(LONG)) {
     expect(Array.from(preview).length).toBeLessThanOrEqual(80)
     expect(preview).not.toContain('\n')

@@ -5,9 +5,9 @@ import type { GatewayDependencies } from '../../src/gateway/dependencies-interfa
 import { NO_HISTORY } from '../../src/gateway/history/loaded-history.ts'
 
 test.each([
-  ['that continues it', { id: 'turn' }, ['turn']],
-  ['that continues an answer without a stored request', null, []],
-])('the request of the latest turn is loaded for a request %s', async (_, parent, asked) => {
+  ['that continues the latest turn', 'that turn', { id: 'turn' }, ['turn']],
+  ['whose previous answer is unknown', 'no turn', null, []],
+])('the previous request of a request %s is that of %s', async (_case, _turn, parent, asked) => {
   const looked: string[] = []
   const requests = {
     loadRequest: (_owner: unknown, turnId: string) => {

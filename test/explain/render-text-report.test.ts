@@ -14,7 +14,7 @@ function linesOf(list: readonly JsonObject[], more: JsonObject = {}): readonly s
   return renderTextReport({ upstream, items: { list }, ...more }).split('\n')
 }
 
-test('every item is one line, and each reason is listed once', () => {
+test('the text report has one line per item and lists each reason once', () => {
   const unsigned = { sentence: 'It has no signature.', by: 'gemini' }
   const dropped = Array.from({ length: 60 }, (_, at) => item(at, 'dropped', CUT))
   const lines = linesOf([
@@ -33,7 +33,7 @@ test('every item is one line, and each reason is listed once', () => {
   expect(starts.slice(-4)).toEqual(['- a     59', '~ a,b   60', '+ c       ', '=       61'])
 })
 
-test('without reasons there is no column of letters', () => {
+test('the text report has no column of letters if there are no reasons', () => {
   const lines = linesOf([item(0, 'sent')])
   expect(lines.filter((line) => line.startsWith('='))).toEqual([
     '= sent   ~ changed   - dropped   + added   > moved',
@@ -41,7 +41,7 @@ test('without reasons there is no column of letters', () => {
   ])
 })
 
-test('no line exceeds 80 columns for any number of reasons', () => {
+test('no line of the text report exceeds 80 columns, for any number of reasons', () => {
   const reasons = Array.from({ length: 60 }, (_, at) => ({ sentence: `Reason ${at}. `.repeat(9) }))
   const lines = linesOf(reasons.map((reason, at) => item(at, 'changed', reason)))
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
@@ -50,7 +50,7 @@ test('no line exceeds 80 columns for any number of reasons', () => {
   expect(new Set(letters).size).toBe(60)
 })
 
-test('an unchanged request is reported once', () => {
+test('the text report mentions an unchanged request only once', () => {
   const cache = {
     previous: 'resp_1',
     prefix: { estimated_tokens: 12 },
@@ -62,7 +62,7 @@ test('an unchanged request is reported once', () => {
   )
 })
 
-test('a removed value is reported without a byte offset', () => {
+test('the text report shows a removed value without a byte offset', () => {
   const cache = {
     previous: 'resp_1',
     prefix: { estimated_tokens: 12 },

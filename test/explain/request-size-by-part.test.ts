@@ -7,29 +7,29 @@ import {
 } from '../../src/explain/request-size-by-part.ts'
 import { talk } from '../support/talk.ts'
 
-test('C45: items that the wire cannot encode are not counted', () => {
+test('C45: the parts of a request do not count items that the wire cannot encode', () => {
   const items = talk`
     user: Hi
     thinks: long thoughts
     assistant: Hello
     user: And now?
   `
-  const made = (droppedPlaces: RequestSizeInput['droppedPlaces']): RequestSizeInput => ({
-    items,
-    weights: items.map(measureItem),
-    places: [0, 1, 2, 3],
-    droppedPlaces,
+  const made = (droppedPlaces: RequestSizeInput['droppedPositions']): RequestSizeInput => ({
+    sentItems: items,
+    sizes: items.map(measureItem),
+    originalPositions: [0, 1, 2, 3],
+    droppedPositions: droppedPlaces,
     params: { instructions: null, tools: [] },
-    total: { bytes: 9000, tokens: 900 },
+    bodySize: { bytes: 9000, tokens: 900 },
     correction: 1,
   })
   const { parts: said } = measureRequestParts(made(new Set([1])))
   const others = items.filter((_, at) => at !== 1)
   const { parts: without } = measureRequestParts({
     ...made(new Set()),
-    items: others,
-    weights: others.map(measureItem),
-    places: [0, 2, 3],
+    sentItems: others,
+    sizes: others.map(measureItem),
+    originalPositions: [0, 2, 3],
   })
   expect(said).toEqual(without)
   expect(said.history).not.toEqual(ZERO_SIZE)
@@ -50,12 +50,12 @@ test('C45: the parts and the overhead add up to the total for any correction fac
       { bytes: 20, tokens: 3 },
     ]) {
       const { parts } = measureRequestParts({
-        items,
-        weights: items.map(measureItem),
-        places: [0, 1, 2],
-        droppedPlaces: new Set(),
+        sentItems: items,
+        sizes: items.map(measureItem),
+        originalPositions: [0, 1, 2],
+        droppedPositions: new Set(),
         params: { instructions: 'Be brief.', tools: [] },
-        total,
+        bodySize: total,
         correction,
       })
       expect(Object.values(parts).reduce(addSizes)).toEqual(total)

@@ -4,10 +4,13 @@ import { chatStream } from '../support/answer-formats.ts'
 import { createWriter, decodeText } from './passed-on.ts'
 
 function passThrough(stream: string, isStored: boolean) {
-  const { push, isOver, isCutShort, close, end, outcome } = createWriter('chat', isStored)
+  const { push, isOver, isCutShort, endBody, renderEnd, getOutcome } = createWriter(
+    'chat',
+    isStored,
+  )
   const text = decodeText(push(new TextEncoder().encode(stream)))
   const over = { isOver: isOver(), isCutEarly: isCutShort() }
-  return { ...over, text: text + close(null) + end(outcome()), outcome: outcome() }
+  return { ...over, text: text + endBody(null) + renderEnd(getOutcome()), outcome: getOutcome() }
 }
 
 const chunks = chatStream({ text: 'Hello' })

@@ -1,9 +1,8 @@
 /**
- * Creates the last events of a run that cannot end its log itself, because it was cancelled or its
- * replica died. Closes every open item with its text so far, in the order that the Responses API
- * publishes, and adds one terminal event. The API has no event for "cancelled", and clients throw on
- * unknown events, so a cancelled run ends with `response.failed` without an error and `status:
- * "cancelled"`.
+ * Creates the last events of a run that was cancelled or whose replica died. The events end every open
+ * item with its text so far, in the order of the Responses API; a terminal event follows. A cancelled
+ * run ends with `response.failed`, without an error and with `status: "cancelled"`, because the API has
+ * no event for it and clients throw on unknown events.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { Item } from '../../core/item.ts'
@@ -20,18 +19,18 @@ import {
 
 export interface ClosingEvents {
   readonly events: EventGroup
-  /** Unfinished messages with their text so far, for the store. */
-  readonly items: readonly PlacedItem[]
+  /** Messages to store that were unfinished, with their text so far. */
+  readonly unfinishedItems: readonly PlacedItem[]
 }
 
 export interface RunLogEnding {
   readonly status: 'cancelled' | 'failed'
   readonly failure: Failure | null
-  /** Indexes of stored items, which may lack their end event in the log. */
-  readonly finished: ReadonlySet<number>
+  /** Client indexes of stored items. They are complete, even if the log lacks their end event. */
+  readonly storedIndexes: ReadonlySet<number>
 }
 
-/** Returns null for a log without any response. */
+/** Creates the closing events; null for a log in which no response object has been sent. */
 export function createClosingEvents(
   log: readonly EventGroup[],
   ending: RunLogEnding,
@@ -42,7 +41,7 @@ export function createClosingEvents(
   const output: JsonObject[] = []
   const items: PlacedItem[] = []
   for (const [index, partial] of [...logged.items].toSorted(([one], [other]) => one - other)) {
-    const isFinished = partial.isDone || ending.finished.has(index)
+    const isFinished = partial.isDone || ending.storedIndexes.has(index)
     const item = partial.isDone ? partial.item : closeItem(partial, index, isFinished, writer)
     output.push(item)
     if (!isFinished && isReadableMessage(item)) items.push({ position: index, item })
@@ -55,7 +54,7 @@ export function createClosingEvents(
     writer.write('error', { error: { type, code, message, param }, code, message, param })
   }
   writer.write('response.failed', { response })
-  return { events: writer.written(), items }
+  return { events: writer.getWrittenEvents(), unfinishedItems: items }
 }
 
 function readLog(log: readonly EventGroup[]) {
@@ -73,24 +72,21 @@ function readLog(log: readonly EventGroup[]) {
   return { response, items: reader.items }
 }
 
-interface EventWriter {
-  readonly write: (type: string, fields: JsonObject) => void
-  readonly written: () => EventGroup
-}
+type EventWriter = ReturnType<typeof createEventWriter>
 
-function createEventWriter(first: number): EventWriter {
+function createEventWriter(first: number) {
   let next = first
   let text = ''
   return {
-    write(type, fields) {
+    write(type: string, fields: JsonObject): void {
       const data = JSON.stringify({ type, ...fields, sequence_number: next++ })
       text += formatSseMessage({ event: type, data })
     },
-    written: () => ({ first, last: next - 1, text }),
+    getWrittenEvents: (): EventGroup => ({ first, last: next - 1, text }),
   }
 }
 
-/** Writes the missing end events of an item and returns the closed item. */
+/** Writes the end events that the log lacks for an item, and returns the ended item. */
 function closeItem(
   partial: PartialItem,
   outputIndex: number,
@@ -121,7 +117,7 @@ const SUMMARY_PART_DONE = 'response.reasoning_summary_part.done'
 
 type TextEndings = ReadonlyMap<unknown, readonly [event: string, field: string]>
 
-/** End event of a text and the field that contains the text, by type of the part. */
+/** By type of a part: the event that ends its text, and the field with the text in event and part. */
 const PART_ENDINGS: TextEndings = new Map([
   ['output_text', ['response.output_text.done', 'text']],
   ['refusal', ['response.refusal.done', 'refusal']],
@@ -136,7 +132,7 @@ function closePart(
   writer: EventWriter,
 ): JsonObject {
   const [textDone, field] = PART_ENDINGS.get(part['type']) ?? []
-  // Parts of other types have no text to complete.
+  // Parts of other types have no text.
   const closed = field === undefined ? part : { ...part, [field]: text }
   if (textDone !== undefined && field !== undefined && !hasTextEnded) {
     const logprobs = part['type'] === 'output_text' ? { logprobs: [] } : {}
@@ -162,7 +158,7 @@ function closeCall(
   return { [field]: text }
 }
 
-/** True for a message with content. Unfinished items of other types cannot be read on their own. */
+/** True for a message with content. Unfinished items of other types, e.g. half a tool call, are useless. */
 function isReadableMessage(item: JsonObject): item is JsonObject & Item {
   const { type, content } = item
   return type === 'message' && Array.isArray(content) && content.length > 0

@@ -1,26 +1,20 @@
 /**
- * Numbers the events of an answer (`"sequence_number":7`) from `first` on without gaps. Events of the
- * gateway's renderer already have these numbers and are forwarded unchanged; an upstream's events are
- * numbered again. Removes comments and `[DONE]`.
+ * Numbers the events of an answer (`"sequence_number":7`) without gaps. Rendered events already have the
+ * right numbers and are forwarded unchanged; events that pass through from an upstream are renumbered.
+ * Removes SSE comments and `[DONE]`.
  *
- * If the log already has the opening events (`first` > 0), they are removed as well.
+ * If the log already has opening events, which a background response writes first, the opening events of
+ * the answer are removed as well.
  */
 import { tryParseJsonObject } from '../../core/json/json.ts'
 import { formatSseMessage, createSseDecoder } from '../../core/stream/sse.ts'
 import type { SseMessage } from '../../core/stream/stage.ts'
 import { OPENING_EVENT_TYPES } from './opening-events.ts'
 
-export interface EventNumbering {
-  /** Returns the events of the text with their numbers. The text must end with a complete event. */
-  readonly push: (text: string | Uint8Array) => string
-  /** Returns the number of the next event. */
-  readonly next: () => number
-}
-
-export function numberEvents(first: number): EventNumbering {
-  const opening = createOpeningFilter(first > 0)
+export function createEventNumbering(firstNumber: number) {
+  const opening = createOpeningFilter(firstNumber > 0)
   const sse = createSseDecoder()
-  let next = first
+  let next = firstNumber
 
   const renumber = (bytes: Uint8Array): string => {
     let text = ''
@@ -34,7 +28,8 @@ export function numberEvents(first: number): EventNumbering {
     return text
   }
   return {
-    push(written) {
+    /** Returns the events of a text with their numbers. The text must end with a complete event. */
+    push(written: string | Uint8Array): string {
       if (typeof written !== 'string') return renumber(written)
       const text = written.endsWith(DONE_MESSAGE) ? written.slice(0, -DONE_MESSAGE.length) : written
       const count = opening.isOver() ? countNumbered(text, next) : null
@@ -42,7 +37,8 @@ export function numberEvents(first: number): EventNumbering {
       next += count
       return text
     },
-    next: () => next,
+    /** Returns the number of the next event. */
+    nextNumber: () => next,
   }
 }
 
@@ -50,7 +46,7 @@ export const DONE_MESSAGE = 'data: [DONE]\n\n'
 
 const utf8 = new TextEncoder()
 
-/** Returns the number of events if the gateway numbered them from `first` on, otherwise null. */
+/** Returns the number of events in a text if they are numbered from `first` on, otherwise null. */
 function countNumbered(text: string, first: number): number | null {
   let count = 0
   for (let start = 0; start < text.length; count += 1) {
@@ -61,7 +57,7 @@ function countNumbered(text: string, first: number): number | null {
   return count
 }
 
-/** Recognizes the opening messages at the start of a response; an upstream may send only some of them. */
+/** Recognizes the opening events at the start of an answer. Some upstreams omit `response.queued`. */
 function createOpeningFilter(isEnabled: boolean) {
   let isOver = !isEnabled
   return {
@@ -79,7 +75,7 @@ function createOpeningFilter(isEnabled: boolean) {
 
 const NUMBER = /"sequence_number":\s*\d+/g
 
-/** Returns null for a message that is no event. */
+/** Returns the event with the number; null if its data is no JSON object. */
 function setEventNumber(message: SseMessage, number: number): SseMessage | null {
   const { event, data } = message
   const matches = data.match(NUMBER)

@@ -1,19 +1,14 @@
 /**
- * Creates the first events of a background response, which the client receives before any upstream is
- * called.
+ * Creates the opening events of a background response: `response.created`, `response.queued` and
+ * `response.in_progress`. The client receives them before an upstream is called.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { AnswerContext, Dialect } from '../../core/ports/dialect-interface.ts'
 import type { EventGroup } from '../../store/background-runs/run-store-interface.ts'
 import { formatSseMessages } from '../../core/stream/sse.ts'
 
-export interface OpeningEvents {
-  readonly events: EventGroup
-  /** The response object with `status: "queued"`. */
-  readonly response: JsonObject
-}
-
-export function createOpeningEvents(dialect: Dialect, context: AnswerContext): OpeningEvents {
+/** Creates the opening events, and the response object with `status: "queued"` that they contain. */
+export function createOpeningEvents(dialect: Dialect, context: AnswerContext) {
   const started = { type: 'answer-started', upstreamId: null, model: null } as const
   const messages = dialect.createRenderer(context).push(started)
   const { response } = JSON.parse(messages[0]?.data ?? '{}') as { readonly response: JsonObject }
@@ -23,7 +18,7 @@ export function createOpeningEvents(dialect: Dialect, context: AnswerContext): O
   }
 }
 
-/** True if the log has no events after the opening ones. */
+/** True if the log has only opening events, i.e. no output yet. */
 export function hasOnlyOpeningEvents(log: readonly EventGroup[]): boolean {
   const lines = log.flatMap(({ text }) => text.split('\n'))
   return lines.every(

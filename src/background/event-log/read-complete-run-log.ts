@@ -1,4 +1,4 @@
-/** Reads a run with its complete log, page by page. Returns null if the caller has no such run. */
+/** Reads a run with all pages of its event log. Resolves to null if the caller has no such run. */
 import type { Caller } from '../../core/client/caller.ts'
 import {
   MAX_PAGE_GROUPS,
@@ -7,7 +7,7 @@ import {
   type RunStore,
 } from '../../store/background-runs/run-store-interface.ts'
 
-export async function readRun(
+export async function readCompleteRunLog(
   owner: Caller,
   turnId: string,
   runs: RunStore,

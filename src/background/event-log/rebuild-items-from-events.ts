@@ -1,6 +1,6 @@
 /**
- * Rebuilds the items of an answer from its Responses events: finished items, and the text so far of
- * unfinished ones. Reads events that the gateway rendered and events of an upstream.
+ * Rebuilds the items of an answer from its Responses events: finished items, and unfinished items with
+ * their text so far. The events were rendered by the gateway or passed through from an upstream.
  */
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../core/json/json.ts'
 
@@ -15,7 +15,7 @@ export interface PartialPart extends PartialText {
   isDone: boolean
 }
 
-/** `text` is the arguments of a function call or the input of a custom call. */
+/** An item as far as it was streamed. `text`: the arguments or the input of a call. */
 export interface PartialItem extends PartialText {
   readonly item: JsonObject
   readonly isDone: boolean
@@ -23,17 +23,12 @@ export interface PartialItem extends PartialText {
   readonly summary: PartialPart[]
 }
 
-export interface PartialItemReader {
-  readonly read: (event: JsonObject) => void
-  /** All items by their index in the output. */
-  readonly items: ReadonlyMap<number, PartialItem>
-}
-
-export function createPartialItemReader(): PartialItemReader {
+export function createPartialItemReader() {
   const items = new Map<number, PartialItem>()
   return {
+    /** The items so far, by their index in the output. */
     items,
-    read(event) {
+    read(event: JsonObject): void {
       const { type, output_index: index, item } = event
       if (typeof index !== 'number' || typeof type !== 'string') return
       if (isObject(item)) {
@@ -52,7 +47,7 @@ function applyEvent(item: PartialItem, type: string, event: JsonObject): void {
   const isContent = typeof contentIndex === 'number'
   const index = isContent ? contentIndex : summaryIndex
   const parts = isContent ? item.content : item.summary
-  // Without an index the event concerns the arguments or the input of a call.
+  // An event without a part index is about the arguments or the input of a call.
   const target = typeof index === 'number' ? parts[index] : item
   if (type.endsWith('_part.added')) {
     if (typeof index !== 'number' || !isObject(newPart)) return

@@ -1,81 +1,81 @@
 /**
- * The event log of a run. It acts as the client that the answer is written to and as the store of the
- * turn. Events and items are stored in batches, the end of the answer together with the end of the
- * turn, and listeners receive events only after they are stored.
+ * Keeps the event log of a run. The log acts as the client that an answer is written to, and as the store
+ * of its turn. Events and items are stored in batches; the last batch also ends the turn. Listeners
+ * receive events only after these are stored.
  *
- * If another replica has taken over or ended the run, the log is lost: it writes nothing more and
- * reports its client as disconnected, which cancels the upstream request.
+ * If another replica has claimed or ended the run, the log is lost: it writes nothing more, and it
+ * appears as a disconnected client, which cancels the upstream request.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
 import type { EventGroup, OwnedRun } from '../../store/background-runs/run-store-interface.ts'
 import type { TurnStore, TurnEnding } from '../../store/turns/turn-store-interface.ts'
-import { numberEvents } from './number-events.ts'
+import { createEventNumbering } from './number-events.ts'
 import { createRunLogWriter, type RunLogBatch } from './run-log-writer.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export interface RunLog {
-  readonly hold: OwnedRun
+  readonly ownedRun: OwnedRun
   readonly client: ClientStream
-  readonly turns: Pick<TurnStore, 'gathersItems' | 'journalItems' | 'closeTurn'>
-  /** Resolves when the log has ended or is lost. */
-  readonly over: Promise<RunLogEnd>
+  readonly turnStore: Pick<TurnStore, 'gathersItems' | 'journalItems' | 'closeTurn'>
+  /** Resolves when the answer has ended or the log is lost. */
+  readonly whenOver: Promise<RunLogEnd>
   /** Marks the log as lost and resolves when no write is in progress. */
-  readonly giveUp: () => Promise<void>
+  readonly stopWriting: () => Promise<void>
   readonly listen: (listener: RunLogListener) => RunLogSubscription
 }
 
-/** A lost run may continue on another replica; its state must be read from the store. */
+/** `lost`: the run may continue on another replica, so its state must be read from the store. */
 export type RunLogEnd = 'ended' | 'lost'
 
 export interface RunLogListener {
-  /** Called for every group of events after it is stored. */
-  readonly recorded: (events: EventGroup) => void
-  readonly over: (end: RunLogEnd) => void
+  /** Called for each group of events after the group is stored. */
+  readonly onEvents: (events: EventGroup) => void
+  readonly onOver: (end: RunLogEnd) => void
 }
 
 export interface RunLogSubscription {
-  /** Number of the first event that the listener receives, e.g. 12 if events 0 to 11 are already stored. */
-  readonly from: number
+  /** Number of the first event that the listener receives, e.g. 12 if events 0 to 11 are stored. */
+  readonly firstEvent: number
   readonly stop: () => void
 }
 
-/** `first` is the number of the first event that is not yet in the log. */
+/** Creates the log of a run. `firstEvent`: number of the next event, e.g. 3 after three opening events. */
 export function createRunLog(
-  hold: OwnedRun,
-  first: number,
-  patienceMs: number,
+  ownedRun: OwnedRun,
+  firstEvent: number,
+  retryTimeoutMs: number,
   ports: Ports<'log' | 'runs'>,
 ): RunLog {
-  const numbering = numberEvents(first)
+  const numbering = createEventNumbering(firstEvent)
   const onDisconnect = createCallbackList()
   const onDrain = createCallbackList()
-  const listeners = createListeners(first)
+  const listeners = createListeners(firstEvent)
   let closing: TurnEnding | null = null
 
   const writer = createRunLogWriter<TurnEnding>({
-    first,
-    patienceMs,
-    write: (batch) => writeBatch(batch, hold, ports),
-    written({ events, ending }) {
+    firstEvent,
+    retryTimeoutMs,
+    write: (batch) => writeBatch(batch, ownedRun, ports),
+    onWritten({ events, ending }) {
       if (events !== null) listeners.recorded(events)
       if (ending !== null) listeners.end('ended')
     },
-    refused: () => lose(),
-    hasRoom: () => onDrain.call(),
-    warn: (error) =>
-      ports.log('warn', 'run-not-recorded', { turn: hold.turnId, why: errorMessage(error) }),
+    onGaveUp: () => lose(),
+    onRoom: () => onDrain.call(),
+    onWriteError: (error) =>
+      ports.log('warn', 'run-not-recorded', { turn: ownedRun.turnId, why: errorMessage(error) }),
   })
   const lose = (): void => {
     if (listeners.end('lost')) onDisconnect.call()
   }
   const write = (text: string | Uint8Array): boolean => {
     const numbered = numbering.push(text)
-    return numbered === '' || writer.addEvents(numbered, numbering.next())
+    return numbered === '' || writer.addEvents(numbered, numbering.nextNumber())
   }
   return {
-    hold,
-    over: listeners.over,
+    ownedRun,
+    whenOver: listeners.over,
     client: {
       write,
       end(text) {
@@ -87,19 +87,19 @@ export function createRunLog(
       onDisconnect: (callback) => (listeners.isOver() ? callback() : onDisconnect.add(callback)),
       isDisconnected: listeners.isOver,
     },
-    turns: {
-      // An item is stored no later than its end event.
+    turnStore: {
+      // With `gathersItems`, each item is stored together with its end event or earlier.
       gathersItems: true,
       async journalItems(_turnId, _tenant, items) {
         for (const item of items) writer.addItem(item)
       },
-      // The turn is closed in the same write as the last events.
+      // `client.end` closes the turn, in the same write as the last events.
       async closeTurn(ending) {
         closing = ending
         return true
       },
     },
-    async giveUp() {
+    async stopWriting() {
       lose()
       await writer.stop()
     },
@@ -109,17 +109,17 @@ export function createRunLog(
 
 function writeBatch(
   { events, items, ending }: RunLogBatch<TurnEnding>,
-  hold: OwnedRun,
+  ownedRun: OwnedRun,
   { runs }: Ports<'runs'>,
 ): Promise<boolean> {
-  if (ending === null) return runs.recordRun(hold, events, items)
-  return runs.endRun(hold, { ...ending, items: [...items, ...ending.items] }, events)
+  if (ending === null) return runs.recordRun(ownedRun, events, items)
+  return runs.endRun(ownedRun, { ...ending, items: [...items, ...ending.items] }, events)
 }
 
-/** Keeps the listeners of a log, and whether it is over. */
-function createListeners(first: number) {
+/** Tracks the listeners of a log, and whether the log has ended or is lost. */
+function createListeners(firstEvent: number) {
   const listeners = new Set<RunLogListener>()
-  let nextEvent = first
+  let nextEvent = firstEvent
   let isOver = false
   let resolveOver: (end: RunLogEnd) => void = () => undefined
   const over = new Promise<RunLogEnd>((resolve) => (resolveOver = resolve))
@@ -128,21 +128,21 @@ function createListeners(first: number) {
     isOver: () => isOver,
     recorded(events: EventGroup): void {
       nextEvent = events.last + 1
-      for (const listener of listeners) listener.recorded(events)
+      for (const listener of listeners) listener.onEvents(events)
     },
-    /** Returns false if the log was already over. */
+    /** Reports the end of the log to the listeners. Returns false if it was reported before. */
     end(result: RunLogEnd): boolean {
       if (isOver) return false
       isOver = true
-      for (const listener of listeners) listener.over(result)
+      for (const listener of listeners) listener.onOver(result)
       listeners.clear()
       resolveOver(result)
       return true
     },
     listen(listener: RunLogListener): RunLogSubscription {
-      if (isOver) listener.over('lost')
+      if (isOver) listener.onOver('lost')
       else listeners.add(listener)
-      return { from: nextEvent, stop: () => void listeners.delete(listener) }
+      return { firstEvent: nextEvent, stop: () => void listeners.delete(listener) }
     },
   }
 }

@@ -1,50 +1,39 @@
 /**
- * Writes a run's events and items to the store in batches: the first at once, then everything that has
- * accumulated, one write at a time. A failed write is retried until a timeout, because a database may
- * be unreachable for a moment; meanwhile more accumulates.
+ * Writes the events and items of a run to the store. The first event is written immediately; later events
+ * accumulate and are written in batches, one batch at a time. A failed write is retried until a timeout,
+ * because a database may be unreachable for a moment.
  */
 import type { EventGroup } from '../../store/background-runs/run-store-interface.ts'
 import type { PlacedItem } from '../../store/turns/turn-store-interface.ts'
 
-/** `ending` is set in the last batch only. */
+/** Events and items of one write. `ending` is the end of the turn, which only the last batch has. */
 export interface RunLogBatch<Ending> {
   readonly events: EventGroup | null
   readonly items: readonly PlacedItem[]
   readonly ending: Ending | null
 }
 
-export interface RunLogWriter<Ending> {
-  /** Returns false if the buffer is full and the caller should pause until `hasRoom` is called. */
-  readonly addEvents: (text: string, next: number) => boolean
-  readonly addItem: (item: PlacedItem) => void
-  readonly end: (ending: Ending) => void
-  /** Starts no more writes and resolves when the current one ends. */
-  readonly stop: () => Promise<void>
-}
-
 export interface RunLogWriterOptions<Ending> {
-  /** Number of the first event that will be added. */
-  readonly first: number
-  /** Resolves to false if the run no longer belongs to this writer. */
+  /** Number of the first event that is added, e.g. 3 if events 0 to 2 are already stored. */
+  readonly firstEvent: number
+  /** Writes a batch to the store. Resolves to false if another replica owns the run. */
   readonly write: (batch: RunLogBatch<Ending>) => Promise<boolean>
-  readonly written: (batch: RunLogBatch<Ending>) => void
-  /** Called when the run belongs to another replica, or when retries timed out. */
-  readonly refused: () => void
-  readonly hasRoom: () => void
-  readonly patienceMs: number
-  readonly warn: (error: unknown) => void
+  readonly onWritten: (batch: RunLogBatch<Ending>) => void
+  /** Called when the writer stops because the run belongs to another replica or retries timed out. */
+  readonly onGaveUp: () => void
+  readonly onRoom: () => void
+  readonly retryTimeoutMs: number
+  readonly onWriteError: (error: unknown) => void
 }
 
-/** Max age and size of a batch. */
+/** Maximum age and size of a batch; a larger batch is written immediately. */
 const BATCH_MS = 100
 const BATCH_CHARS = 64 * 1024
-/** Above this size the upstream is paused until the database catches up. */
+/** Buffer size above which the upstream is paused until the database has caught up. */
 const FULL_CHARS = 1024 * 1024
 
-export function createRunLogWriter<Ending>(
-  options: RunLogWriterOptions<Ending>,
-): RunLogWriter<Ending> {
-  const buffer = createBuffer<Ending>(options.first)
+export function createRunLogWriter<Ending>(options: RunLogWriterOptions<Ending>) {
+  const buffer = createBuffer<Ending>(options.firstEvent)
   let isStopped = false
   let timer: ReturnType<typeof setTimeout> | null = null
   let lastStartMs = Number.NEGATIVE_INFINITY
@@ -57,9 +46,9 @@ export function createRunLogWriter<Ending>(
     flushing = null
     if (isStopped) return
     if (!isWritten || batch.ending !== null) isStopped = true
-    if (isWritten) options.written(batch)
-    else options.refused()
-    if (buffer.chars() < FULL_CHARS) options.hasRoom()
+    if (isWritten) options.onWritten(batch)
+    else options.onGaveUp()
+    if (buffer.chars() < FULL_CHARS) options.onRoom()
     schedule()
   }
   const startFlush = (): void => {
@@ -74,20 +63,25 @@ export function createRunLogWriter<Ending>(
     else timer ??= setTimeout(startFlush, dueMs)
   }
   return {
-    addEvents(text, next) {
+    /**
+     * Adds the text of events; `next` is the number after their last event. Returns false if the buffer is
+     * full, so that the caller pauses until `onRoom` is called.
+     */
+    addEvents(text: string, next: number): boolean {
       buffer.addEvents(text, next)
       schedule()
       return buffer.chars() < FULL_CHARS
     },
-    addItem(item) {
+    addItem(item: PlacedItem): void {
       buffer.addItem(item)
       schedule()
     },
-    end(ending) {
+    end(ending: Ending): void {
       buffer.end(ending)
       schedule()
     },
-    async stop() {
+    /** Stops the writer. Resolves when the write in progress has ended. */
+    async stop(): Promise<void> {
       isStopped = true
       if (timer !== null) clearTimeout(timer)
       await flushing
@@ -95,10 +89,10 @@ export function createRunLogWriter<Ending>(
   }
 }
 
-/** Collects events and items until the next write. */
-function createBuffer<Ending>(first: number) {
-  let start = first
-  let end = first
+/** Collects events and items for the next write. */
+function createBuffer<Ending>(firstEvent: number) {
+  let start = firstEvent
+  let end = firstEvent
   let text = ''
   let items: PlacedItem[] = []
   let ending: Ending | null = null
@@ -127,15 +121,15 @@ const RETRY_MS = 250
 
 async function writeWithRetries<Ending>(
   batch: RunLogBatch<Ending>,
-  { write, warn, patienceMs }: RunLogWriterOptions<Ending>,
+  { write, onWriteError, retryTimeoutMs }: RunLogWriterOptions<Ending>,
   isStopped: () => boolean,
 ): Promise<boolean> {
-  const deadlineMs = performance.now() + patienceMs
+  const deadlineMs = performance.now() + retryTimeoutMs
   for (;;) {
     try {
       return await write(batch)
     } catch (error) {
-      warn(error)
+      onWriteError(error)
     }
     if (isStopped() || performance.now() + RETRY_MS > deadlineMs) return false
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))

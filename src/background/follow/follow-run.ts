@@ -1,5 +1,4 @@
-/** Streams a stored response again from any event on, and follows it to its end. */
-import type { Caller } from '../../core/client/caller.ts'
+/** Streams the event log of a stored response from any event on, and follows an unfinished run to its end. */
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
@@ -12,50 +11,53 @@ import {
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { writeLogToClient, type LogFollower } from './write-log-to-client.ts'
 import type { ActiveRuns } from '../active-runs-and-lease.ts'
-import { createRunRecovery } from '../restart-or-fail-orphaned-run.ts'
+import { createRunRecovery, type OrphanCheck } from '../restart-or-fail-orphaned-run.ts'
 
-export interface FollowRequest {
-  readonly id: string
-  /** Text of the query parameter `starting_after`, e.g. `41`, or null. */
+export interface FollowRequest extends OrphanCheck {
+  /** Query parameter `starting_after` as text, e.g. `41` for a stream from event 42 on; null without it. */
   readonly startingAfter: string | null
-  readonly caller: Caller
-  readonly exchange: HttpExchange
 }
 
 export async function followRun(
   follow: FollowRequest,
-  home: ActiveRuns,
+  activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ): Promise<Response> {
-  const { id, startingAfter, caller, exchange } = follow
-  const from = parseFirstEvent(startingAfter)
-  const turnId = turnIdOfResponse(id)
+  const { responseId, startingAfter, caller, exchange } = follow
+  const firstEvent = parseFirstEvent(startingAfter)
+  const turnId = turnIdOfResponse(responseId)
   const run =
     turnId && (await queryStoreOrThrow(() => ports.runs.readLog(caller, turnId, MAX_EVENT_NUMBER)))
-  if (!run || run.isDeleted || run.dialect !== 'responses') throw createResponseNotFoundError(id)
+  if (!run || run.isDeleted || run.dialect !== 'responses')
+    throw createResponseNotFoundError(responseId)
   if (!run.isLogged) throw run.background ? createLogExpiredError() : createNotLoggedError()
-  const follower = { turnId: run.turnId, caller, from, live: home.find(run.turnId) }
-  return streamRunLog(follower, exchange, home, ports)
+  const follower = {
+    turnId: run.turnId,
+    caller,
+    firstEvent,
+    liveLog: activeRuns.findLog(run.turnId),
+  }
+  return streamRunLog(follower, exchange, activeRuns, ports)
 }
 
 export function createResponseNotFoundError(id: string): GatewayError {
   return createNotFoundError(`Response with id '${id.slice(0, 80)}' not found.`)
 }
 
-interface StreamOptions extends Omit<LogFollower, 'rescue'> {
+interface StreamOptions extends Omit<LogFollower, 'recover'> {
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export function streamRunLog(
   { headers: moreHeaders = {}, ...follower }: StreamOptions,
   exchange: HttpExchange,
-  home: ActiveRuns,
+  activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ): Response {
   const headers = { ...SSE_HEADERS, 'x-request-id': `req_${follower.turnId}`, ...moreHeaders }
-  const rescue = createRunRecovery(exchange, home, ports)
+  const recover = createRunRecovery(exchange, activeRuns, ports)
   return exchange.startStream(200, headers, (client) => {
-    void writeLogToClient({ ...follower, rescue }, client, ports)
+    void writeLogToClient({ ...follower, recover }, client, ports)
   })
 }
 

@@ -1,156 +1,193 @@
 /**
- * Writes the log of a run to a client, from an event on up to the terminal event: first the stored
- * events, then new ones once they are stored. The events of a run in this process come from its log;
- * other runs are polled in the database. For a slow client nothing is buffered: it continues from the
- * database. A client that disconnects does not affect the run.
+ * Writes the event log of a run to a client, from any event on up to the terminal event. Stored events
+ * are read from the database. New events come from the log if the run is in this process; otherwise the
+ * database is polled. A client that reads too slowly for new events continues with stored events. A
+ * client that disconnects does not affect the run.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
 import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
+import { createHeartbeat } from '../../gateway/respond/create-heartbeat.ts'
 import {
   MAX_PAGE_GROUPS,
   type EventGroup,
   type RunLogPage,
 } from '../../store/background-runs/run-store-interface.ts'
 import { DONE_MESSAGE } from '../event-log/number-events.ts'
-import type { RunLog } from '../event-log/run-event-log.ts'
+import type { RunLog, RunLogEnd } from '../event-log/run-event-log.ts'
 import { isTurnUnfinished, isRunOrphaned } from '../is-run-unfinished-or-orphaned.ts'
-import { bufferLiveEvents, type LiveEventBuffer } from './live-event-buffer.ts'
-import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export interface LogFollower {
   readonly caller: Caller
   readonly turnId: string
-  /** Number of the first event to write. */
-  readonly from: number
-  /** The log, if the run is in this process. */
-  readonly live: RunLog | null
-  /** Recovers a run whose replica has stopped. */
-  readonly rescue: (run: RunLogPage) => Promise<void>
+  /** Number of the first event that the client is sent. */
+  readonly firstEvent: number
+  /** The log of the run; null if the run is not in this process. */
+  readonly liveLog: RunLog | null
+  /** Recovers the run if its replica has died. */
+  readonly recover: (run: RunLogPage) => Promise<void>
 }
 
-/** Poll intervals: for runs of other replicas, and while the database is unreachable. */
+/** Intervals of polling the database for a run of another replica, and while the database is unreachable. */
 const POLL_MS = 200
 const UNREACHABLE_POLL_MS = 1_000
 
-/** Resolves when the client has received everything or has disconnected. */
+/** Writes the log. Resolves when the client has received the last event or has disconnected. */
 export async function writeLogToClient(
   follower: LogFollower,
   client: ClientStream,
   ports: Ports<'log' | 'nowMs' | 'runs' | 'settings'>,
 ): Promise<void> {
-  const reader = createLogReader(client, follower.from, ports.settings.HEARTBEAT_SECONDS * 1000)
-  const buffer = follower.live === null ? null : bufferLiveEvents(follower.live, reader.wake)
+  const { firstEvent, liveLog } = follower
+  const writer = createEventWriter(client, firstEvent, ports.settings.HEARTBEAT_SECONDS * 1000)
+  const buffer = liveLog === null ? null : bufferLiveEvents(liveLog, writer.wake)
   let isOver = false
-  while (!isOver && !reader.isDisconnected()) {
-    isOver = hasNextEvent(buffer, reader)
-      ? await writeBufferedEvents(buffer, reader)
-      : await writeStoredEvents(follower, reader, ports)
-    await reader.waitForRoom()
+  while (!isOver && !writer.isDisconnected()) {
+    isOver = hasNextEvent(buffer, writer)
+      ? await writeBufferedEvents(buffer, writer)
+      : await writeStoredEvents(follower, writer, ports)
+    await writer.waitForRoom()
   }
   buffer?.close()
-  reader.end()
+  writer.end()
 }
 
-type LogReader = ReturnType<typeof createLogReader>
+type EventWriter = ReturnType<typeof createEventWriter>
 
-/** True if the buffer has the next event, so that no query is needed. */
+/** True if the buffer has or will get the next event for the client, so that no query is needed. */
 function hasNextEvent(
   buffer: LiveEventBuffer | null,
-  reader: LogReader,
+  writer: EventWriter,
 ): buffer is LiveEventBuffer {
-  return buffer !== null && buffer.end() !== 'lost' && reader.next() >= buffer.from()
+  return (
+    buffer !== null && buffer.getEnd() !== 'lost' && writer.getNextEvent() >= buffer.getFirstEvent()
+  )
 }
 
-/** Resolves to true if that was the end of the log. */
-async function writeBufferedEvents(buffer: LiveEventBuffer, reader: LogReader): Promise<boolean> {
+/** Writes the buffered events. Resolves to true if the log ends with them. */
+async function writeBufferedEvents(buffer: LiveEventBuffer, writer: EventWriter): Promise<boolean> {
   const groups = buffer.takeEvents()
-  for (const group of groups) reader.write(group)
-  if (buffer.end() === 'ended') return true
-  if (groups.length === 0) await reader.waitForChange(null)
+  for (const group of groups) writer.write(group)
+  if (buffer.getEnd() === 'ended') return true
+  if (groups.length === 0) await writer.waitForChange(null)
   return false
 }
 
 async function writeStoredEvents(
-  { caller, turnId, rescue }: LogFollower,
-  reader: LogReader,
+  { caller, turnId, recover }: LogFollower,
+  writer: EventWriter,
   { runs, nowMs, log }: Ports<'log' | 'nowMs' | 'runs'>,
 ): Promise<boolean> {
   try {
-    const page = await runs.readLog(caller, turnId, reader.next())
+    const page = await runs.readLog(caller, turnId, writer.getNextEvent())
     if (page === null) return true
-    for (const group of page.groups) reader.write(group)
+    for (const group of page.groups) writer.write(group)
     if (page.groups.length === MAX_PAGE_GROUPS) return false
     if (!isTurnUnfinished(page.state)) return true
-    if (isRunOrphaned(page, nowMs())) await rescue(page)
-    if (page.groups.length === 0) await reader.waitForChange(POLL_MS)
+    if (isRunOrphaned(page, nowMs())) await recover(page)
+    if (page.groups.length === 0) await writer.waitForChange(POLL_MS)
   } catch (error) {
     log('warn', 'log-not-read', { turn: turnId, why: errorMessage(error) })
-    await reader.waitForChange(UNREACHABLE_POLL_MS)
+    await writer.waitForChange(UNREACHABLE_POLL_MS)
   }
   return false
 }
 
-/** Tracks how far a client has read a log, and sends heartbeats. */
-function createLogReader(client: ClientStream, from: number, heartbeatMs: number) {
-  const { ring, wait } = createNotifier()
-  let next = from
+/** Writes events to a client in order, tracks the number of the next event, and sends heartbeats. */
+function createEventWriter(client: ClientStream, firstEvent: number, heartbeatMs: number) {
+  const { wake, wait } = createWakeableWait()
+  let nextEvent = firstEvent
   const state = { isFull: false }
-  let isQuiet = true
-  const heartbeat = setInterval(() => {
-    if (isQuiet && !state.isFull) client.write(': ping\n\n')
-    isQuiet = true
-  }, heartbeatMs)
-  client.onDisconnect(ring)
+  const heartbeat = createHeartbeat(client, heartbeatMs, () => state.isFull)
+  client.onDisconnect(wake)
   client.onDrain(() => {
     state.isFull = false
-    ring()
+    wake()
   })
   return {
-    next: () => next,
+    getNextEvent: () => nextEvent,
     isDisconnected: client.isDisconnected,
-    wake: ring,
+    wake,
     waitForChange: wait,
     write(group: EventGroup): void {
-      if (group.last < next) return
-      state.isFull = !client.write(eventsFrom(group, next))
-      isQuiet = false
-      next = group.last + 1
+      if (group.last < nextEvent) return
+      state.isFull = !heartbeat.send(sliceEvents(group, nextEvent))
+      nextEvent = group.last + 1
     },
     async waitForRoom(): Promise<void> {
       while (state.isFull && !client.isDisconnected()) await wait(null)
     },
     end(): void {
-      clearInterval(heartbeat)
+      heartbeat.stop()
       client.end(DONE_MESSAGE)
     },
   }
 }
 
-/** Returns the text of a group's events from number `next` on. */
-function eventsFrom({ first, text }: EventGroup, next: number): string {
+/** Returns the text of a group's events from number `firstEvent` on. */
+function sliceEvents({ first, text }: EventGroup, firstEvent: number): string {
   let start = 0
-  for (let number = first; number < next; number += 1) start = text.indexOf('\n\n', start) + 2
+  for (let number = first; number < firstEvent; number += 1) start = text.indexOf('\n\n', start) + 2
   return start === 0 ? text : text.slice(start)
 }
 
-interface Notifier {
-  readonly ring: () => void
-  /** Resolves on the next `ring`, or after `forMs` unless that is null. */
-  readonly wait: (forMs: number | null) => Promise<void>
-}
-
-function createNotifier(): Notifier {
-  let ring = (): void => undefined
+/** Creates a `wait` that resolves at the next call of `wake`, or after `timeoutMs` if that is a number. */
+function createWakeableWait() {
+  let wake = (): void => undefined
   return {
-    ring: () => ring(),
-    wait: (forMs) =>
-      new Promise((resolve) => {
-        const timer = forMs === null ? null : setTimeout(resolve, forMs)
-        ring = () => {
+    wake: () => wake(),
+    wait: (timeoutMs: number | null) =>
+      new Promise<void>((resolve) => {
+        const timer = timeoutMs === null ? null : setTimeout(resolve, timeoutMs)
+        wake = () => {
           if (timer !== null) clearTimeout(timer)
           resolve()
         }
       }),
+  }
+}
+
+type LiveEventBuffer = ReturnType<typeof bufferLiveEvents>
+
+const MAX_BUFFERED_CHARS = 1024 * 1024
+
+/**
+ * Buffers the new events of a log in this process until the client takes them. If more than 1 MiB
+ * accumulates, the buffered events are dropped, and the client reads them from the database instead.
+ */
+function bufferLiveEvents(log: RunLog, onChange: () => void) {
+  let buffered: EventGroup[] = []
+  let chars = 0
+  let end: RunLogEnd | null = null
+  const subscription = log.listen({
+    onEvents(group) {
+      buffered.push(group)
+      chars += group.text.length
+      if (chars > MAX_BUFFERED_CHARS) {
+        firstEvent = group.last + 1
+        buffered = []
+        chars = 0
+      }
+      onChange()
+    },
+    onOver(result) {
+      end = result
+      onChange()
+    },
+  })
+  let { firstEvent } = subscription
+  return {
+    /** Returns the number of the first event that was not dropped. */
+    getFirstEvent: () => firstEvent,
+    /** Removes the buffered events and returns them in order. */
+    takeEvents(): readonly EventGroup[] {
+      const groups = buffered
+      buffered = []
+      chars = 0
+      return groups
+    },
+    getEnd: (): RunLogEnd | null => end,
+    close: subscription.stop,
   }
 }

@@ -1,34 +1,54 @@
 /**
- * Compares two requests in the order in which a model reads them. The provider has probably cached the
- * equal beginning, and reads everything after the first difference again.
+ * Compares a request with the previous one, in the order in which a model reads them: tools, instructions,
+ * messages. The provider has probably cached the equal prefix, and processes the rest again.
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
-import { CACHE_CONTROL_FIELD, PROMPT_FIELDS } from './prompt-field-order.ts'
 
 export interface RequestComparison {
-  /** Size of the equal beginning in bytes. */
-  readonly sameBytes: number
-  /** Size of the equal beginning in estimated tokens. */
-  readonly sameTokens: number
-  /** Position of the first difference; null if there is none. */
-  readonly path: JsonPath | null
-  /** Number of equal characters in the text at that position. */
-  readonly offset: number
-  /** True if the first request ended before this position, so the second continues it. */
-  readonly isNew: boolean
-  /** True if the last value of the first request is a prefix of the second request's value. */
-  readonly isGrown: boolean
-  /** True if the difference is in the last entry of the first request. */
-  readonly isOfLast: boolean
-  /** Text of the second request at that position; null for other values. */
-  readonly text: string | null
+  /** Bytes before the first difference. */
+  readonly equalPrefixBytes: number
+  /** Estimated tokens before the first difference. */
+  readonly equalPrefixTokens: number
+  /** JSON path of the first difference, e.g. `['messages', 3, 'content']`; null if there is none. */
+  readonly differencePath: JsonPath | null
+  /** Number of equal characters at the start of the two strings at that path. */
+  readonly differenceOffset: number
+  /** True if the new request only adds entries to the list that differs, e.g. messages. */
+  readonly isContinuation: boolean
+  /** True if the new request only adds text to the last string of the previous request. */
+  readonly isLastValueExtended: boolean
+  /** True if the difference is in the last entry of the previous request's list. */
+  readonly isInLastEntry: boolean
+  /** The new string at that path; null if the value is no string. */
+  readonly newText: string | null
 }
 
 export type JsonPath = readonly (string | number)[]
 
+/** Request fields in the order in which a model reads them, whatever their order in the body. */
+const PROMPT_FIELDS = [
+  'tools',
+  'systemInstruction',
+  'system',
+  'instructions',
+  'messages',
+  'input',
+  'contents',
+  'items',
+] as const
+
+/** Request fields with instructions, by wire: Gemini, Anthropic, OpenAI Responses. */
+export const INSTRUCTION_FIELDS = ['systemInstruction', 'system', 'instructions'] as const
+
+/**
+ * Field that marks the end of a cached prefix. The comparison ignores it, because the gateway moves it in
+ * every request, and the provider still finds the earlier prefix.
+ */
+const CACHE_CONTROL_FIELD = 'cache_control'
+
 export function compareRequests(before: JsonObject, now: JsonObject): RequestComparison {
-  let [bytes, tokens] = [0, 0]
+  let [equalPrefixBytes, equalPrefixTokens] = [0, 0]
   for (const field of PROMPT_FIELDS) {
     const value = now[field]
     const oldList = toList(before[field])
@@ -37,30 +57,36 @@ export function compareRequests(before: JsonObject, now: JsonObject): RequestCom
       const oldEntry = oldList[index]
       const text = toComparableText(entry)
       if (oldEntry !== undefined && toComparableText(oldEntry) === text) {
-        bytes += encoder.encode(text).length
-        tokens += estimateTokens(entry)
+        equalPrefixBytes += encoder.encode(text).length
+        equalPrefixTokens += estimateTokens(entry)
         continue
       }
-      const root = Array.isArray(value) ? [field, index] : [field]
-      const same = { sameBytes: bytes, sameTokens: tokens }
-      if (oldEntry === undefined) return { ...same, ...NO_TEXT, path: root, isNew: true }
-      const { path, ...rest } = findDifference(oldEntry, entry)
-      const isOfLast = index === oldList.length - 1
-      const isGrown = isOfLast && rest.isGrown
-      return { ...same, ...rest, path: [...root, ...path], isNew: false, isGrown, isOfLast }
+      const entryPath = Array.isArray(value) ? [field, index] : [field]
+      const prefix = { ...NO_DIFFERENCE, equalPrefixBytes, equalPrefixTokens }
+      if (oldEntry === undefined)
+        return { ...prefix, differencePath: entryPath, isContinuation: true }
+      const isInLastEntry = index === oldList.length - 1
+      return { ...prefix, ...findDifference(oldEntry, entry, entryPath, isInLastEntry) }
     }
-    // Removed entries differ at the index of the first one.
+    // If entries were removed, the difference is at the index of the first removed entry.
     if (oldList.length > newList.length) {
-      const path = [field, newList.length]
-      return { sameBytes: bytes, sameTokens: tokens, path, ...NO_TEXT }
+      const differencePath = [field, newList.length]
+      return { ...NO_DIFFERENCE, equalPrefixBytes, equalPrefixTokens, differencePath }
     }
   }
-  return { sameBytes: bytes, sameTokens: tokens, path: null, ...NO_TEXT }
+  return { ...NO_DIFFERENCE, equalPrefixBytes, equalPrefixTokens }
 }
 
-const NO_TEXT = { offset: 0, isNew: false, isGrown: false, isOfLast: false, text: null }
+const NO_DIFFERENCE = {
+  differencePath: null,
+  differenceOffset: 0,
+  isContinuation: false,
+  isLastValueExtended: false,
+  isInLastEntry: false,
+  newText: null,
+}
 
-/** Formats a path as `messages[3].content[0].text`. */
+/** Formats a JSON path: `['messages', 3, 'content']` → `messages[3].content`. */
 export function formatJsonPath(path: JsonPath): string {
   return path.reduce<string>(
     (text, step) =>
@@ -82,24 +108,26 @@ function toComparableText(value: Json): string {
   )
 }
 
-type Difference = Pick<RequestComparison, 'offset' | 'isGrown' | 'text'> & {
-  readonly path: JsonPath
-}
-
-/** Finds the first difference of two values, as deep in their fields and lists as possible. */
-function findDifference(before: Json, now: Json): Difference {
-  const path: (string | number)[] = []
+/**
+ * Finds the first difference of two list entries, inside their objects and lists if both have the same
+ * type.
+ */
+function findDifference(before: Json, now: Json, entryPath: JsonPath, isInLastEntry: boolean) {
+  const differencePath = [...entryPath]
   let [old, current]: [Json | undefined, Json | undefined] = [before, now]
   for (;;) {
     const step: string | number | null = findDifferingKey(old, current)
     if (step === null) break
-    path.push(step)
+    differencePath.push(step)
     old = childOf(old, step)
     current = childOf(current, step)
   }
-  const offset = countEqualChars(old, current)
-  const isGrown = old === undefined || (typeof old === 'string' && offset === old.length)
-  return { path, offset, isGrown, text: typeof current === 'string' ? current : null }
+  const differenceOffset = countEqualChars(old, current)
+  const isExtended =
+    old === undefined || (typeof old === 'string' && differenceOffset === old.length)
+  const isLastValueExtended = isInLastEntry && isExtended
+  const newText = typeof current === 'string' ? current : null
+  return { differencePath, differenceOffset, isLastValueExtended, isInLastEntry, newText }
 }
 
 function childOf(value: Json | undefined, step: string | number): Json | undefined {
@@ -107,7 +135,7 @@ function childOf(value: Json | undefined, step: string | number): Json | undefin
   return isObject(value) ? value[step] : undefined
 }
 
-/** Returns the first key or index whose values differ; null if the values have no common structure. */
+/** Returns the first key or index whose values differ; null if the two are not both objects or both lists. */
 function findDifferingKey(
   old: Json | undefined,
   current: Json | undefined,

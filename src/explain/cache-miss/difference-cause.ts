@@ -1,9 +1,10 @@
-/** Describes the decision that made a request differ from the previous one, and who made it. */
+/** Defines why a request differs from the previous one: who decided it, and a sentence for the user. */
+import type { DescribeNote } from '../describe-notes.ts'
 import type { DispositionNote } from '../item-dispositions.ts'
 
 export interface DifferenceCause {
   readonly who: 'nobody' | 'client' | 'gateway' | 'route'
-  /** Index of the item that differs. */
+  /** Index of the item that differs; null for an inserted item. */
   readonly place?: number | null
   /** Name of the transform or wire that changed the request. */
   readonly by?: string
@@ -11,31 +12,28 @@ export interface DifferenceCause {
   readonly sentence: string
 }
 
-/** Returns one sentence that describes a note. */
-export type DescribeNote = (note: DispositionNote) => string
-
 type OptionalNote = DispositionNote | null | undefined
 
-/** Builds the cause for a note; null without a note. `place` is left out if it is undefined. */
+/** Returns the decision that a note records as the cause; null without a note. `place`: index of the item. */
 export function causeFromNote(
   note: OptionalNote,
-  sentenceOf: DescribeNote,
+  describeNote: DescribeNote,
   place?: number | null,
 ): DifferenceCause | null {
   if (note === null || note === undefined) return null
   const { by, why } = note
   const item = place === undefined ? {} : { place }
   const maker = by === undefined ? {} : { by }
-  return { who: 'gateway', ...item, ...maker, why, sentence: sentenceOf(note) }
+  return { who: 'gateway', ...item, ...maker, why, sentence: describeNote(note) }
 }
 
-/** Builds the cause for a note of the previous request that no longer applies. */
+/** Returns the cause for a note that only the previous request has: its decision does not apply any more. */
 export function causeFromMissingNote(
   note: OptionalNote,
-  sentenceOf: DescribeNote,
+  describeNote: DescribeNote,
   place?: number | null,
 ): DifferenceCause | null {
-  const cause = causeFromNote(note, sentenceOf, place)
+  const cause = causeFromNote(note, describeNote, place)
   if (cause === null) return null
   const sentence = `This applied to the previous request but no longer does: ${cause.sentence}`
   return { ...cause, sentence }

@@ -1,8 +1,7 @@
 /**
- * Finds the decision that made a request differ from the previous one. The position of the first
- * difference comes from the two bodies; the cause comes from the client's fields and the dispositions
- * of the items, in the order in which a model reads them: tools, instructions, items. Decisions of the
- * gateway take precedence over changes by the client.
+ * Finds out why a request differs from the previous one, i.e. which decision of the gateway or which change
+ * by the client caused the first difference. Tools are checked first, then instructions, then items, as a
+ * model reads them. If the gateway and the client changed an item, the gateway's decision is the cause.
  */
 import type { DifferenceCause } from './difference-cause.ts'
 import {
@@ -12,10 +11,9 @@ import {
   type RequestPair,
 } from './find-field-cause.ts'
 import { findItemCause } from './find-item-cause.ts'
-import type { RequestComparison } from './compare-requests.ts'
+import { INSTRUCTION_FIELDS, type RequestComparison } from './compare-requests.ts'
 import type { ItemDisposition } from '../item-dispositions.ts'
 import { previewText } from '../item-preview.ts'
-import { INSTRUCTION_FIELDS } from './prompt-field-order.ts'
 
 export interface ComparedRequestPair extends RequestPair {
   readonly comparison: RequestComparison
@@ -23,21 +21,21 @@ export interface ComparedRequestPair extends RequestPair {
 
 export function findDifferenceCause(pair: ComparedRequestPair): DifferenceCause {
   const { comparison, before, now } = pair
-  const { path, isNew, isGrown, isOfLast } = comparison
-  if (path === null) return { who: 'nobody', sentence: 'Nothing is different.' }
-  if (path[0] === 'tools') return findToolCause(pair) ?? UNEXPLAINED
-  const isInInstructions = INSTRUCTION_FIELDS.some((field) => field === path[0])
-  // The previous request is a prefix of this one, so no other decision matters.
-  if (isNew && !isInInstructions) return CONTINUED
+  const { differencePath, isContinuation, isLastValueExtended, isInLastEntry } = comparison
+  if (differencePath === null) return { who: 'nobody', sentence: 'Nothing is different.' }
+  if (differencePath[0] === 'tools') return findToolCause(pair) ?? UNEXPLAINED
+  const isInInstructions = INSTRUCTION_FIELDS.some((field) => field === differencePath[0])
+  // The new request only adds messages, so it needs no other cause.
+  if (isContinuation && !isInInstructions) return CONTINUED
   if (differsInClientField('instructions', pair)) return OTHER_INSTRUCTIONS
-  const [oldItems, newItems] = [before.fates.filter(isSent), now.fates.filter(isSent)]
+  const [oldItems, newItems] = [before.dispositions.filter(isSent), now.dispositions.filter(isSent)]
   const cause = findItemCause(oldItems, newItems, pair) ?? findFieldCause(pair)
   if (cause !== null) return cause
-  if (before.about.upstream['unchanged'] !== now.about.upstream['unchanged']) return REENCODED
+  if (before.summary.upstream['unchanged'] !== now.summary.upstream['unchanged']) return REENCODED
   if (isInInstructions) return UNEXPLAINED
-  if (isGrown) return CONTINUED
-  // A wire may merge a new item into the last one of the previous request.
-  const isMerged = isOfLast && newItems.length > oldItems.length
+  if (isLastValueExtended) return CONTINUED
+  // The encoder of a wire may merge a new item into the last message of the previous request.
+  const isMerged = isInLastEntry && newItems.length > oldItems.length
   return (
     findEditedItem(comparison, newItems.slice(0, oldItems.length)) ??
     (isMerged ? CONTINUED : UNEXPLAINED)
@@ -60,8 +58,8 @@ const OTHER_INSTRUCTIONS: DifferenceCause = {
 }
 
 /**
- * Cause when only one of the two requests was forwarded byte for byte and the other was re-encoded,
- * which can differ in bytes though not in content.
+ * Cause if only one of the two requests was forwarded with the client's bytes. The gateway's encoding of
+ * the same content can have other bytes.
  */
 const REENCODED: DifferenceCause = {
   who: 'gateway',
@@ -75,15 +73,15 @@ function isSent({ fate }: ItemDisposition): boolean {
 }
 
 /**
- * Finds an item that the client edited, by its preview: if the edit did not change the item's size, only
- * the body shows it.
+ * Finds the item that the client edited, as the item whose preview matches the text that differs. An edit
+ * that keeps the item's size and preview does not show in its disposition.
  */
 function findEditedItem(
-  { text }: RequestComparison,
+  { newText }: RequestComparison,
   sent: readonly ItemDisposition[],
 ): DifferenceCause | null {
-  if (text === null) return null
-  const line = previewText(text)
+  if (newText === null) return null
+  const line = previewText(newText)
   const [found, ...others] = sent.filter(({ place, preview }) => place !== null && preview === line)
   if (found === undefined) return null
   return others.length === 0

@@ -1,17 +1,13 @@
-/** Finds the cause of a difference that is not in an item: in the tools or in another request field. */
+/** Finds the cause of a difference in the tools or in another request field, i.e. not in an item. */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
-import {
-  causeFromNote,
-  causeFromMissingNote,
-  type DifferenceCause,
-  type DescribeNote,
-} from './difference-cause.ts'
+import { causeFromNote, causeFromMissingNote, type DifferenceCause } from './difference-cause.ts'
 import type { ExplanationSummary, Explanation, ClientFieldDigests } from '../build-explanation.ts'
+import type { DescribeNote } from '../describe-notes.ts'
 
-/** The parts of an explanation that are compared. */
-export interface ComparedRequest extends Pick<Explanation, 'fates'> {
-  readonly about: Pick<ExplanationSummary, 'given'> & {
+/** The parts of an explanation from which the cause of a difference is derived. */
+export interface ComparedRequest extends Pick<Explanation, 'dispositions'> {
+  readonly summary: Pick<ExplanationSummary, 'given'> & {
     readonly upstream: JsonObject
     readonly notes: readonly Note[]
   }
@@ -20,20 +16,23 @@ export interface ComparedRequest extends Pick<Explanation, 'fates'> {
 export interface RequestPair {
   readonly before: ComparedRequest
   readonly now: ComparedRequest
-  /** Wire that encodes the requests. Its notes only follow from decisions of the client or a transform. */
+  /**
+   * Name of the wire that encodes the requests, e.g. `responses`. It is also the `by` of the encoder's
+   * notes.
+   */
   readonly wire: string
-  readonly sentenceOf: DescribeNote
+  readonly describeNote: DescribeNote
 }
 
 /**
- * True if the client changed the field. False if an older version stored one of the requests without
- * digests.
+ * True if the client's own instructions or tools differ between the requests. False if a request was
+ * stored by an older version, which had no digests of these fields.
  */
 export function differsInClientField(
   name: keyof ClientFieldDigests,
   { before, now }: RequestPair,
 ): boolean {
-  const [old, current] = [before.about.given, now.about.given]
+  const [old, current] = [before.summary.given, now.summary.given]
   return old !== undefined && current !== undefined && old[name] !== current[name]
 }
 
@@ -42,45 +41,46 @@ const OTHER_TOOLS: DifferenceCause = {
   sentence: 'The tools differ from those of the previous request.',
 }
 
-/** Finds the cause of a difference in tools: the client first, because other differences follow from its tools. */
+/**
+ * Finds the cause of a difference in the tools. A change by the client counts first: other changes follow
+ * from it.
+ */
 export function findToolCause(pair: RequestPair): DifferenceCause | null {
-  const { before, now, sentenceOf } = pair
+  const { before, now, describeNote } = pair
   if (differsInClientField('tools', pair)) return OTHER_TOOLS
   const cause = findFieldCause(pair, (field) => field.startsWith('tool')) ?? findFieldCause(pair)
   if (cause !== null) return cause
-  if (before.about.given === undefined || now.about.given === undefined) return OTHER_TOOLS
-  // The description of a gateway tool can change with the policy.
-  const offered = now.about.notes.find(({ why }) => why === 'house-tool-offered')
-  return causeFromNote(offered, sentenceOf)
+  if (before.summary.given === undefined || now.summary.given === undefined) return OTHER_TOOLS
+  // Last possible cause: the policy changed the description of a gateway tool.
+  const offered = now.summary.notes.find(({ why }) => why === 'house-tool-offered')
+  return causeFromNote(offered, describeNote)
 }
 
-/** Finds a note about a field that only one of the two requests has. */
+/** Finds the cause in the notes about request fields: a note that only one of the two requests has. */
 export function findFieldCause(
-  { before, now, wire, sentenceOf }: RequestPair,
+  { before, now, wire, describeNote }: RequestPair,
   isIncluded: (field: string) => boolean = () => true,
 ): DifferenceCause | null {
-  const [oldNotes, newNotes] = [
-    filterFieldNotes(before, isIncluded),
-    filterFieldNotes(now, isIncluded),
-  ]
+  const oldNotes = filterFieldNotes(before, isIncluded)
+  const newNotes = filterFieldNotes(now, isIncluded)
   const started = newNotes.filter((note) => !oldNotes.some((other) => isSameNote(note, other)))
   const ended = oldNotes.filter((note) => !newNotes.some((other) => isSameNote(note, other)))
   return (
-    causeFromNote(selectMainNote(started, wire), sentenceOf) ??
-    causeFromMissingNote(selectMainNote(ended, wire), sentenceOf)
+    causeFromNote(selectMainNote(started, wire), describeNote) ??
+    causeFromMissingNote(selectMainNote(ended, wire), describeNote)
   )
 }
 
-/** Returns the first note of a transform; else the first of the wire, whose notes follow from the others. */
+/** Returns the first note of a transform, or else of the encoder: it only reacts to decisions of others. */
 function selectMainNote(notes: readonly Note[], wire: string): Note | undefined {
   return notes.find(({ by }) => by !== wire) ?? notes[0]
 }
 
 function filterFieldNotes(
-  { about }: ComparedRequest,
+  { summary }: ComparedRequest,
   isIncluded: (field: string) => boolean,
 ): readonly Note[] {
-  return about.notes.filter(({ field }) => field !== undefined && isIncluded(field))
+  return summary.notes.filter(({ field }) => field !== undefined && isIncluded(field))
 }
 
 function isSameNote(one: Note, other: Note): boolean {

@@ -1,10 +1,5 @@
-/** Finds the first item that was sent differently than in the previous request, and the reason. */
-import {
-  causeFromNote,
-  causeFromMissingNote,
-  type DifferenceCause,
-  type DescribeNote,
-} from './difference-cause.ts'
+/** Finds the first item that was not sent as in the previous request, and the cause. */
+import { causeFromNote, causeFromMissingNote, type DifferenceCause } from './difference-cause.ts'
 import type { RequestPair } from './find-field-cause.ts'
 import type { ItemDisposition, DispositionNote } from '../item-dispositions.ts'
 
@@ -15,28 +10,31 @@ import type { ItemDisposition, DispositionNote } from '../item-dispositions.ts'
 export function findItemCause(
   oldItems: readonly ItemDisposition[],
   newItems: readonly ItemDisposition[],
-  { before, now, wire, sentenceOf }: RequestPair,
+  pair: RequestPair,
 ): DifferenceCause | null {
   const index = oldItems.findIndex((fate, position) => {
     const newItem = newItems[position]
-    return newItem === undefined || describeSentItem(fate, wire) !== describeSentItem(newItem, wire)
+    return (
+      newItem === undefined ||
+      describeSentItem(fate, pair.wire) !== describeSentItem(newItem, pair.wire)
+    )
   })
   const previous = oldItems[index]
   if (previous === undefined) return null
   const current = newItems[index] ?? null
   if (current !== null && isSameItem(previous, current)) {
-    return findChangeCause(previous, current, wire, sentenceOf) ?? createChangedCause(current.place)
+    return findChangeCause(previous, current, pair) ?? createChangedCause(current.place)
   }
   const rest = newItems.slice(index)
   return (
-    (previous.place === null ? findAddedItemCause(previous, current, rest, sentenceOf) : null) ??
-    findDropCause(previous, now.fates, wire, sentenceOf) ??
-    findNewItemCause(current, before.fates, wire, sentenceOf) ??
+    (previous.place === null ? findAddedItemCause(previous, current, rest, pair) : null) ??
+    findDropCause(previous, pair) ??
+    findNewItemCause(current, pair) ??
     findClientCause(previous, current, rest, oldItems.slice(index))
   )
 }
 
-/** Returns a text that is equal for equal items. It omits the index, which a dropped item shifts. */
+/** Returns a text that is equal for items that were sent equally. It omits the index, which a drop shifts. */
 function describeSentItem(fate: ItemDisposition, wire: string): string {
   const { type, role, author, preview, bytes, notes = [] } = fate
   const wireNotes = notes
@@ -45,9 +43,9 @@ function describeSentItem(fate: ItemDisposition, wire: string): string {
   return JSON.stringify([type, role, author, preview, bytes, wireNotes])
 }
 
-/** True if both seem to be the same original item; sizes are compared only if known. */
+/** True if both dispositions seem to describe the same original item. Unknown sizes are not compared. */
 function isSameItem(one: ItemDisposition, other: ItemDisposition): boolean {
-  const [size, otherSize] = [givenBytes(one), givenBytes(other)]
+  const [size, otherSize] = [originalBytesOf(one), originalBytesOf(other)]
   return (
     one.type === other.type &&
     one.role === other.role &&
@@ -57,35 +55,38 @@ function isSameItem(one: ItemDisposition, other: ItemDisposition): boolean {
   )
 }
 
-function givenBytes({ fate, bytes, given_bytes: given }: ItemDisposition): number | null {
-  return given ?? (fate === 'changed' ? null : bytes)
+function originalBytesOf({
+  fate,
+  bytes,
+  given_bytes: originalBytes,
+}: ItemDisposition): number | null {
+  return originalBytes ?? (fate === 'changed' ? null : bytes)
 }
 
-/** Finds the note that explains why an item was sent differently: only one of its two versions has it. */
+/** Finds the cause for an item that changed: a note that only its old or its new disposition has. */
 function findChangeCause(
   previous: ItemDisposition,
   current: ItemDisposition,
-  wire: string,
-  sentenceOf: DescribeNote,
+  { wire, describeNote }: RequestPair,
 ): DifferenceCause | null {
   const [oldNotes, newNotes] = [previous.notes ?? [], current.notes ?? []]
   const { place } = current
   const started = newNotes.filter(({ why }) => !oldNotes.some((note) => note.why === why))
   const ended = oldNotes.filter(({ why }) => !newNotes.some((note) => note.why === why))
   return (
-    causeFromNote(selectNote(started, wire), sentenceOf, place) ??
-    causeFromMissingNote(selectNote(ended, wire), sentenceOf, place) ??
-    // No note is new or gone, but the same transform may have shortened the item more than before.
-    causeFromNote(selectNote(newNotes, wire), sentenceOf, place)
+    causeFromNote(selectNote(started, wire), describeNote, place) ??
+    causeFromMissingNote(selectNote(ended, wire), describeNote, place) ??
+    // With equal notes, the same transform may have shortened the item more than before.
+    causeFromNote(selectNote(newNotes, wire), describeNote, place)
   )
 }
 
-/** Explains an inserted item that differs: it moved, changed or is gone. */
+/** Finds the cause for an item that the gateway inserted before: it moved, changed or is not inserted now. */
 function findAddedItemCause(
   previous: ItemDisposition,
   current: ItemDisposition | null,
   rest: readonly ItemDisposition[],
-  sentenceOf: DescribeNote,
+  { describeNote }: RequestPair,
 ): DifferenceCause | null {
   const note = previous.notes?.at(-1)
   if (note === undefined) return null
@@ -93,47 +94,45 @@ function findAddedItemCause(
     fate.place === null && fate.notes?.at(-1)?.by === note.by
   if (rest.some((fate) => isBySameTransform(fate) && isSameItem(fate, previous))) {
     const moved = note.why === 'context-note' ? { ...note, why: 'note-moved' } : note
-    return causeFromNote(moved, sentenceOf, null)
+    return causeFromNote(moved, describeNote, null)
   }
   const replacement =
     current !== null && isBySameTransform(current) ? current.notes?.at(-1) : undefined
   return (
-    causeFromNote(replacement, sentenceOf, null) ?? causeFromMissingNote(note, sentenceOf, null)
+    causeFromNote(replacement, describeNote, null) ?? causeFromMissingNote(note, describeNote, null)
   )
 }
 
-/** Finds the reason for dropping an item that the previous request had. */
+/** Finds the cause for an item of the previous request that is dropped now. */
 function findDropCause(
   previous: ItemDisposition,
-  now: readonly ItemDisposition[],
-  wire: string,
-  sentenceOf: DescribeNote,
+  { now, wire, describeNote }: RequestPair,
 ): DifferenceCause | null {
-  const dropped = now.filter((fate) => fate.fate === 'dropped' && isSameItem(fate, previous))
+  const dropped = now.dispositions.filter(
+    (fate) => fate.fate === 'dropped' && isSameItem(fate, previous),
+  )
   const found = dropped.find(({ place }) => place === previous.place) ?? dropped[0]
-  return causeFromNote(selectNote(found?.notes ?? [], wire), sentenceOf, found?.place)
+  return causeFromNote(selectNote(found?.notes ?? [], wire), describeNote, found?.place)
 }
 
-/** Finds the reason for an item that the previous request lacked. */
+/** Finds the cause for an item that was inserted, or that the previous request had dropped. */
 function findNewItemCause(
   current: ItemDisposition | null,
-  before: readonly ItemDisposition[],
-  wire: string,
-  sentenceOf: DescribeNote,
+  { before, wire, describeNote }: RequestPair,
 ): DifferenceCause | null {
   if (current === null) return null
   const { place } = current
   if (current.fate === 'added') {
     return causeFromNote(
       current.notes?.find(({ did }) => did === 'added'),
-      sentenceOf,
+      describeNote,
       place,
     )
   }
-  const droppedBefore = before.find(
+  const droppedBefore = before.dispositions.find(
     (fate) => fate.fate === 'dropped' && fate.place === place && isSameItem(fate, current),
   )
-  return causeFromMissingNote(selectNote(droppedBefore?.notes ?? [], wire), sentenceOf, place)
+  return causeFromMissingNote(selectNote(droppedBefore?.notes ?? [], wire), describeNote, place)
 }
 
 function findClientCause(
@@ -160,7 +159,10 @@ function createChangedCause(place: number | null): DifferenceCause {
   return { who: 'client', place, sentence: `The client changed ${subject}.` }
 }
 
-/** Selects the note that explains an item: drops before changes, notes of transforms before the wire's. */
+/**
+ * Returns the note that best explains an item: of a transform rather than the encoder, a drop rather than a
+ * change.
+ */
 function selectNote(notes: readonly DispositionNote[], wire: string): DispositionNote | null {
   const decisions = notes.filter(({ by }) => by !== wire)
   const candidates = decisions.length > 0 ? decisions : notes

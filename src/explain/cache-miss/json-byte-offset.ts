@@ -1,10 +1,10 @@
 /**
- * Finds the byte offset of a path in a JSON text, or of a character in the string at that path. Scans
- * the text instead of parsing it, so that the offset refers to the bytes that were sent.
+ * Finds the byte offset of a value in a JSON text, or of a character in a string value. The text is scanned
+ * instead of parsed, so that the offset refers to the bytes that were sent.
  */
 import type { JsonPath } from './compare-requests.ts'
 
-/** Returns the byte offset; null if the path does not exist, e.g. `['input', 3]` in a list of 3 items. */
+/** Returns the byte offset of a character in the value at `path`; null if there is no such value. */
 export function findJsonByteOffset(json: string, path: JsonPath, offset: number): number | null {
   let index = skipBlanks(json, 0)
   for (const step of path) {
@@ -44,7 +44,7 @@ function skipBlanks(json: string, from: number): number {
   return index
 }
 
-/** Returns the index after the value that begins at `from`. */
+/** Returns the index after the JSON value that begins at `from`. */
 function skipValue(json: string, from: number): number {
   let depth = 0
   for (let index = from; index < json.length; index += 1) {
@@ -71,7 +71,7 @@ function closingQuote(json: string, from: number): number {
   return json.length
 }
 
-/** Returns the length in JSON text of the first `count` characters of a string, e.g. 6 for `\u00e9`. */
+/** Returns how long the next `count` characters of a string are in JSON, e.g. 6 for the character `\u00e9`. */
 function escapedLength(json: string, from: number, count: number): number {
   let index = from
   for (let remaining = count; remaining > 0 && index < json.length; remaining -= 1) {

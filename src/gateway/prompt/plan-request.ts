@@ -116,7 +116,14 @@ function createToolOffer(
   const { isTask } = clientRequest.client
   const mayStore = mayStoreMemory(clientRequest, history, settings)
   return (items) =>
-    offerTools({ policy, params, visibleKinds: mediaKinds, items, isTask, mayStore })
+    offerTools({
+      policy,
+      clientParams: params,
+      visibleMediaKinds: mediaKinds,
+      items,
+      isTask,
+      mayStore,
+    })
 }
 
 function buildPrompt(

@@ -106,7 +106,7 @@ export function openTurnWriter(
       } catch (error) {
         log('error', 'turn-not-closed', { turn: turn.id, why: errorMessage(error) })
         // Another replica closes the turn later; until then it would look as if it were in progress.
-        ports.replica.releaseTurn({ turnId: turn.id, tenant: turn.tenant, user: turn.user })
+        ports.replica.reportUnclosedTurn({ turnId: turn.id, tenant: turn.tenant, user: turn.user })
         return { ...outcome, finish: null, failure: NOT_STORED }
       }
     },

@@ -1,6 +1,6 @@
 /**
- * Chooses the status line that Open WebUI shows above an answer, for example that old messages were left
- * out of the prompt. Only Open WebUI is sent status lines; those of an upstream are never passed on.
+ * Chooses the status line that Open WebUI shows above an answer, e.g. that old messages were dropped from the
+ * prompt. Other clients get no status lines. Status lines of an upstream are never passed on.
  */
 import type { ClientTraits } from '../../core/client/client-traits.ts'
 import type { Note } from '../../core/note.ts'
@@ -9,7 +9,10 @@ import {
   type OpenWebUiStatusMessage,
 } from '../../core/stream/open-webui-status-message.ts'
 
-/** Returns null if no note concerns the user, or if the client does not show status lines. */
+/**
+ * Returns the status line; null if no note is of interest to the user, or if the client shows no status
+ * lines.
+ */
 export function chooseStatusLine(
   client: ClientTraits,
   notes: readonly Note[],
@@ -19,7 +22,10 @@ export function chooseStatusLine(
   return text === undefined ? null : createOpenWebUiStatusMessage(text, true)
 }
 
-/** The status lines with the note codes that cause them, most important first. Only the first match is sent. */
+/**
+ * Status lines, each with the codes of the notes that cause it. Only the first match is sent, so important
+ * ones come first.
+ */
 const STATUS_LINES: readonly { readonly codes: readonly string[]; readonly text: string }[] = [
   {
     codes: ['memory-not-reached'],

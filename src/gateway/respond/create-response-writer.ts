@@ -1,6 +1,7 @@
 /**
- * Creates the writer of a response. An answer in the client's dialect passes through if nothing has to be added;
- * others are rendered from events, with the marker and the status line if the client uses them.
+ * Creates the writer of a response. An upstream's answer in the client's dialect passes through if nothing
+ * has to be added to it. Any other answer is rendered from events, with a marker and a status line if the
+ * client uses them.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Outcome, OutcomeFold } from '../../core/fold-answer-outcome.ts'
@@ -29,7 +30,7 @@ import { formatTrimmedHeader } from './trimmed-items-header.ts'
 import { decodeAnswerBody } from '../send/decode-answer-body.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** The parts that a response is rendered from. */
+/** The answer, the request and the options that a response is written from. */
 export interface ResponseParts {
   readonly dialect: Dialect
   readonly prepared: PreparedRequest
@@ -37,13 +38,13 @@ export interface ResponseParts {
   readonly answerContext: AnswerContext
   readonly fold: OutcomeFold
   readonly recorder: Recorder
-  /** The value of the header `x-backstory-context`; null if the client did not request it. */
+  /** Value of the header `x-backstory-context`; null if the client did not request the header. */
   readonly contextHeader: string | null
 }
 
 /**
- * Creates the writer for an upstream's body of bytes. A stream that is already in the client's dialect
- * passes through; any other body is translated.
+ * Creates the writer for an upstream's body. A stream in the client's dialect passes through; any other body is
+ * decoded and rendered.
  */
 export function createResponseWriter(parts: ResponseParts, ports: Clock): ResponseWriter {
   const { dialect, prepared, answerContext, fold, recorder } = parts
@@ -55,14 +56,14 @@ export function createResponseWriter(parts: ResponseParts, ports: Clock): Respon
     fold,
     patcher: dialect.createPassThroughPatcher(answerContext),
     isStored,
-    isStoring: () => isStored || recorder.isStoring(),
+    isStoredAtEnd: () => isStored || recorder.isStoring(),
   })
   return selectWriterByFirstByte(passThrough, createTranslation)
 }
 
 type Clock = Ports<'nowMs'>
 
-/** Creates the writer of an answer that comes as events, so that nothing has to be decoded. */
+/** Creates the writer for an answer that consists of events, which need no decoding. */
 export function createResponseWriterFromEvents(
   { end }: AnswerEventSource,
   parts: ResponseParts,
@@ -87,7 +88,10 @@ function createTranslator<Chunk>(
   })
 }
 
-/** Renders the body of a response that is not streamed; `upstreamBody` is null if it came in pieces. */
+/**
+ * Renders the body of a non-streamed response. `upstreamBody` is null if the upstream sent no single JSON
+ * body.
+ */
 export function renderResponseBody(
   parts: ResponseParts,
   outcome: Outcome,
@@ -109,7 +113,7 @@ export function renderResponseBody(
   return body === json ? (bytes as BodyInit) : JSON.stringify(body)
 }
 
-/** Hides the calls of gateway tools, and adds the marker for a client that sends it back. */
+/** Wraps a renderer: hides the calls of gateway tools, and adds the status line and the marker. */
 function wrapRenderer(plain: AnswerRenderer, parts: ResponseParts): AnswerRenderer {
   const renderer = addStatusAndMarker(plain, parts)
   return parts.prepared.gatewayTools.length === 0 ? renderer : hideGatewayTools(renderer)
@@ -128,7 +132,10 @@ function addStatusAndMarker(
   return wrapRendererWithMarker(renderer, { turnId, isReady }, options)
 }
 
-/** Writes `first` before everything else; returns the same renderer if it is null. */
+/**
+ * Wraps a renderer so that it writes the message `first` before any other. Returns the same renderer for
+ * null.
+ */
 function prependMessage(renderer: AnswerRenderer, first: SseMessage | null): AnswerRenderer {
   if (first === null) return renderer
   let isSent = false
@@ -143,33 +150,29 @@ function prependMessage(renderer: AnswerRenderer, first: SseMessage | null): Ans
   }
 }
 
-/** Returns where the marker may go. On "continue", Open WebUI appends the answer to its last message directly. */
-function resolveMarkerOptions({
-  client,
-  items,
-  originalItems = items,
-}: ClientRequest): MarkerOptions {
+/**
+ * Returns how the marker is inserted. Open WebUI's "continue" appends the answer to the text of its last
+ * message.
+ */
+function resolveMarkerOptions(clientRequest: ClientRequest): MarkerOptions {
+  const { client, items, originalItems = items } = clientRequest
   const last = originalItems.at(-1)
   if (!client.isOpenWebUi || last?.type !== 'message' || !isAssistantMessage(last)) return {}
   return { beginsWithBreak: true, continuedText: textOf(last.content) }
 }
 
 /**
- * True if the answer comes in the client's dialect and may pass through: not to a client that receives
- * markers or extensions of the dialect, nor through an event filter.
+ * True if the upstream answers in the client's dialect and nothing has to be added or filtered: no marker,
+ * no event filter, no status line of Open WebUI.
  */
-function passesThrough({
-  prepared,
-  eventFilters,
-  dialect,
-  answerContext: { clientRequest },
-}: ResponseParts): boolean {
-  const { receivesMarkers, isOpenWebUi } = clientRequest.client
+function passesThrough(parts: ResponseParts): boolean {
+  const { prepared, eventFilters, dialect, answerContext } = parts
+  const { receivesMarkers, isOpenWebUi } = answerContext.clientRequest.client
   if (eventFilters.length > 0 || receivesMarkers || isOpenWebUi) return false
   return prepared.provider.getPassThroughDialect(prepared.prompt, prepared.account) === dialect.name
 }
 
-/** Builds the response headers; one without a value is left out. */
+/** Builds the response headers. Omits headers without a value. */
 export function buildResponseHeaders(parts: ResponseParts): Readonly<Record<string, string>> {
   const { answerContext, prepared, contextHeader } = parts
   const rejected = prepared.notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM)

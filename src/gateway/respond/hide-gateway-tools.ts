@@ -1,6 +1,6 @@
 /**
  * Hides the calls and outputs of gateway tools from a client, which does not know these tools. Only the
- * renderer is wrapped: the stored turn contains all items.
+ * renderer is wrapped, so the stored turn still contains all items.
  */
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { isGatewayToolItem, removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
@@ -9,7 +9,7 @@ import type { AnswerRenderer } from '../../core/ports/dialect-interface.ts'
 import { NO_OUTPUT } from '../../core/stream/stage.ts'
 
 export function hideGatewayTools(renderer: AnswerRenderer): AnswerRenderer {
-  /** The index of each item in the client's output, e.g. `[0, null, null, 1]`; null for a hidden item. */
+  /** For each item, its index in the client's output, e.g. `[0, null, null, 1]`; null for a hidden item. */
   const clientIndexes: (number | null)[] = []
   let visibleCount = 0
   const toVisibleEvent = (event: StreamEvent): StreamEvent | null => {
@@ -30,7 +30,7 @@ export function hideGatewayTools(renderer: AnswerRenderer): AnswerRenderer {
   }
 }
 
-/** Returns the same object if the outcome has no items of gateway tools. */
+/** Returns the outcome without items of gateway tools; the same object if it has none. */
 export function removeGatewayToolsFromOutcome(outcome: Outcome): Outcome {
   const items = removeGatewayToolItems(outcome.items)
   return items === outcome.items ? outcome : { ...outcome, items }

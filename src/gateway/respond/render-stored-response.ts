@@ -1,6 +1,6 @@
 /**
- * Renders the response object of a stored turn: the parameters of the stored request, the output so far, and
- * the status, for example `queued`, `in_progress` or `completed`.
+ * Renders the response object of a stored turn: the parameters of its request, the output so far, and the
+ * status, e.g. `queued`, `in_progress` or `completed`.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
@@ -35,8 +35,8 @@ export function renderStoredResponse(
 }
 
 /**
- * Parses the stored request again, with the `include` of the current request. If the stored request is
- * unreadable, the context has only the model.
+ * Parses the stored request again, with the `include` parameter of the client's current request. If the stored
+ * request is unreadable, only its model is known.
  */
 function createAnswerContext(turn: StoredTurn, include: readonly string[]): AnswerContext {
   const { model } = turn.origin
@@ -50,13 +50,13 @@ function createAnswerContext(turn: StoredTurn, include: readonly string[]): Answ
 }
 
 function readProgress(turn: StoredTurn): ResponseProgress {
-  const progress = progressFromOutcome(outcomeFromTurn(turn), turn.endedAtMs)
+  const progress = progressFromOutcome(buildOutcomeFromTurn(turn), turn.endedAtMs)
   const { state } = turn
   if (state === 'queued' || state === 'cancelled') return { ...progress, status: state }
   return progress
 }
 
-export function outcomeFromTurn(turn: StoredTurn): Outcome {
+export function buildOutcomeFromTurn(turn: StoredTurn): Outcome {
   return {
     items: removeGatewayToolItems(turn.output),
     finish: readFinish(turn),

@@ -1,4 +1,4 @@
-/** Writes an answer to its client, as a stream or as one JSON body, and settles its turn. */
+/** Writes an answer to its client, as a stream or as one JSON body, and closes its stored turn. */
 import type { Caller } from '../../core/client/caller.ts'
 import { GatewayError, type ErrorCode } from '../../core/errors/gateway-error.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
@@ -27,7 +27,7 @@ export interface AnswerToWrite extends ResponseParts {
   readonly afterAnswer: readonly AfterAnswerTask[]
 }
 
-/** Returns an error for an answer that failed before anything of it was sent. */
+/** Returns the response; an error for a non-streamed answer that failed. */
 export async function respondToClient(
   writing: AnswerToWrite,
   ports: Ports<'log' | 'nowMs' | 'settings'>,
@@ -82,7 +82,10 @@ async function sendCompleteAnswer(
   return new Response(renderResponseBody(writing, outcome, body, ports), { headers })
 }
 
-/** Closes the turn and starts the tasks after the answer. Resolves to the outcome that the client is sent. */
+/**
+ * Closes the turn and starts the after-answer tasks. Resolves to the outcome to render, e.g. a failure to
+ * store.
+ */
 function settleAnswer(
   outcome: Outcome,
   ending: 'finished' | 'cancelled',
@@ -98,7 +101,10 @@ function settleAnswer(
   return settled
 }
 
-/** Logs an upstream that failed in the middle of its answer. */
+/**
+ * Logs that an upstream failed in the middle of its answer. Failures of the gateway itself are not logged
+ * here.
+ */
 export function logUpstreamFailure(
   { failure }: Outcome,
   { account }: Pick<PreparedRequest, 'account'>,
@@ -115,7 +121,10 @@ const GATEWAY_FAILURES: ReadonlySet<string | null> = new Set<ErrorCode>([
   'store_unavailable',
 ])
 
-/** Converts a failure to an error, with the headers of an upstream that rejected a tool round, e.g. `retry-after`. */
+/**
+ * Converts a failure to an error. If a tool round was rejected, keeps the upstream's headers, e.g.
+ * `retry-after`.
+ */
 function toError(failure: Failure, { getRejection }: UpstreamAnswer): GatewayError {
   const rejection = getRejection?.() ?? null
   return rejection?.failure === failure ? rejection : new GatewayError(failure)

@@ -1,27 +1,33 @@
 /**
- * Defines how an upstream's stream becomes the client's stream. A stream in the client's dialect passes through,
- * with patched ids and echoed fields (`pass-through/pass-through-stream.ts`); any other answer is decoded and
- * rendered (`translate-stream.ts`), including one JSON object that was sent in place of a stream
- * (`select-writer-by-first-byte.ts`). A chunk is a piece of the upstream's body, or a list of events.
+ * Defines the writer that converts an upstream's stream to the client's stream. There are two kinds. One
+ * passes a stream in the client's dialect through, with patched ids
+ * (`pass-through/pass-through-stream.ts`). The other decodes and renders any other answer
+ * (`translate-stream.ts`). A chunk is a piece of the upstream's body, or a list of events.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 
 export interface ResponseWriter<Chunk = Uint8Array> {
-  /** Returns complete events to send now, or a text of length 0. Throws a GatewayError if the chunk is unreadable. */
+  /**
+   * Converts a chunk. Returns the SSE events to send now, or an empty text. Throws a GatewayError if it is
+   * unreadable.
+   */
   readonly push: (chunk: Chunk) => string | Uint8Array
   /** True once the answer has ended, even if the upstream's body is still open. */
   readonly isOver: () => boolean
-  /** True if the gateway ended the answer early, so that the rest of the upstream's body is not needed. */
+  /** True if the gateway ended the answer early, so that the upstream can be cancelled. */
   readonly isCutShort: () => boolean
   /**
-   * Ends the upstream's body, with a failure if it broke. Returns the text to send before the turn is stored.
-   * Called once.
+   * Called once when the upstream's body has ended, or has broken off with a failure. Returns the text to
+   * send before the turn is stored.
    */
-  readonly close: (failure: Failure | null) => string
-  readonly outcome: () => Outcome
-  /** Returns the ending, which is sent once the turn is stored. */
-  readonly end: (outcome: Outcome) => string
-  /** Sets the function that sends delayed text as soon as it may be sent; `end` returns any that remains. */
+  readonly endBody: (failure: Failure | null) => string
+  readonly getOutcome: () => Outcome
+  /** Renders the last events, which are sent after the turn is stored. */
+  readonly renderEnd: (outcome: Outcome) => string
+  /**
+   * Sets the function that is called when delayed text can be sent. `renderEnd` returns text that is still
+   * delayed.
+   */
   readonly onReady?: (send: (text: () => string) => void) => void
 }

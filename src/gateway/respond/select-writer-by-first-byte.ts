@@ -1,4 +1,7 @@
-/** Passes a stream through, unless the first character shows that the upstream sent one JSON object. */
+/**
+ * Selects the writer of a response: if the body starts with `{`, the upstream sent a JSON object instead of
+ * a stream.
+ */
 import { startsWithJsonObject } from '../send/decode-answer-body.ts'
 import type { ResponseWriter } from './response-writer-interface.ts'
 
@@ -19,8 +22,8 @@ export function selectWriterByFirstByte(
     },
     isOver: () => writer.isOver(),
     isCutShort: () => writer.isCutShort(),
-    close: (failure) => writer.close(failure),
-    outcome: () => writer.outcome(),
-    end: (outcome) => writer.end(outcome),
+    endBody: (failure) => writer.endBody(failure),
+    getOutcome: () => writer.getOutcome(),
+    renderEnd: (outcome) => writer.renderEnd(outcome),
   }
 }

@@ -1,10 +1,11 @@
 /**
- * Streams an upstream's answer to the client. Exactly one of three endings runs, once: the answer finishes, the
- * upstream breaks off, or the client disconnects. If not even the failure can be rendered, the connection is
- * aborted.
+ * Streams an upstream's answer to the client. The stream has exactly one of three endings: the answer
+ * finishes, the upstream breaks off, or the client disconnects. If a failure cannot be rendered, the
+ * connection is aborted.
  *
- * Text is passed on without waiting, except for two cases: a full client pauses the upstream, and the last events
- * wait until the turn is stored. A writer that delays text itself (`markers/delay-first-text.ts`) sends it later.
+ * Text is sent immediately, with two exceptions: a client with a full buffer pauses the upstream, and the
+ * last events wait until the turn is stored. A writer may also delay the first text itself
+ * (`markers/delay-first-text.ts`).
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
@@ -13,13 +14,14 @@ import type { ClientStream } from '../http-exchange-interface.ts'
 import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
 import type { PushSource } from '../../core/stream/push-source.ts'
+import { createHeartbeat } from './create-heartbeat.ts'
 import type { ResponseWriter } from './response-writer-interface.ts'
 
 export interface AnswerStreamParts<Chunk> {
   readonly source: PushSource<Chunk>
   readonly writer: ResponseWriter<Chunk>
   readonly client: ClientStream
-  /** Stores the turn. Resolves to the outcome to render, which may be a failure to store. */
+  /** Stores the turn. Resolves to the outcome to render: a failure if the turn could not be stored. */
   readonly settle: (outcome: Outcome, ending: 'finished' | 'cancelled') => Promise<Outcome>
   readonly heartbeatMs: number
   readonly log: Log
@@ -39,19 +41,19 @@ export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): vo
   }
   const writeEnding = async (failure: Failure | null): Promise<void> => {
     const text = closeWriter(failure)
-    const outcome = writer.outcome()
+    const outcome = writer.getOutcome()
     if (text instanceof GatewayError) {
       await settle({ ...outcome, finish: null, failure: text.failure }, 'finished')
       return client.abort()
     }
     send(text)
     const settled = await settle(outcome, 'finished')
-    client.end(writer.end(settled))
+    client.end(writer.renderEnd(settled))
   }
-  /** Returns the text before the ending, or the error if the writer cannot render it. */
+  /** Returns the text to send before the turn is stored, or the error if the writer fails. */
   const closeWriter = (failure: Failure | null): string | GatewayError => {
     try {
-      return writer.close(failure)
+      return writer.endBody(failure)
     } catch (error) {
       return convertUnexpectedError(error, log)
     }
@@ -66,13 +68,13 @@ export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): vo
     isOver = true
     stopHeartbeat()
     source.cancel()
-    // Closes the open items, so that the partial answer is stored.
+    // The failure ends the open items of the outcome, so that the partial answer can be stored.
     closeWriter(DISCONNECTED)
-    settle({ ...writer.outcome(), failure: null }, 'cancelled').catch(breakOff)
+    settle({ ...writer.getOutcome(), failure: null }, 'cancelled').catch(breakOff)
   }
 
   const fail = (error: unknown): void => {
-    // Finish before cancelling: cancelling first would report a broken connection.
+    // The failure is written before the upstream is cancelled; otherwise a broken connection would be reported.
     finish(convertUnexpectedError(error, log).failure)
     source.cancel()
   }
@@ -90,7 +92,7 @@ export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): vo
       }
     },
     end: () => finish(null),
-    // After a disconnect, the failure of the cancelled upstream can arrive before `onDisconnect` is called.
+    // After a disconnect, the upstream may report its cancellation before `onDisconnect` is called.
     failed: (failure) => (client.isDisconnected() ? cancel() : finish(failure)),
   })
   writer.onReady?.((text) => {
@@ -103,19 +105,4 @@ export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): vo
   })
   client.onDisconnect(cancel)
   client.onDrain(flow.resume)
-}
-
-/** Writes an SSE comment, `: ping`, if nothing was sent for one interval. */
-function createHeartbeat(client: ClientStream, heartbeatMs: number) {
-  let isQuiet = true
-  const timer = setInterval(() => {
-    if (isQuiet) client.write(': ping\n\n')
-    isQuiet = true
-  }, heartbeatMs)
-  const send = (text: string | Uint8Array): boolean => {
-    if (text.length === 0) return true
-    isQuiet = false
-    return client.write(text)
-  }
-  return { send, stop: () => clearInterval(timer) }
 }

@@ -12,7 +12,7 @@ export function createTranslatingWriter<Chunk>(parts: {
   readonly renderer: AnswerRenderer
   readonly fold: OutcomeFold
   readonly nowMs: () => number
-  /** Delays the first text until a marker can name the turn; null for clients without markers. */
+  /** Delays the first text until the turn is stored, so that a marker can precede it; null without markers. */
   readonly firstTextDelay?: FirstTextDelay | null
 }): ResponseWriter<Chunk> {
   const { decoder, renderer, fold, nowMs, firstTextDelay = null } = parts
@@ -39,12 +39,12 @@ export function createTranslatingWriter<Chunk>(parts: {
     push: (chunk) => write(decoder.push(chunk)),
     isOver: () => isOver,
     isCutShort: decoder.isCutShort,
-    close(failure: Failure | null) {
+    endBody(failure: Failure | null) {
       if (isOver) return ''
-      return write(failure === null ? decoder.end() : decoder.closeBroken(failure))
+      return write(failure === null ? decoder.end() : decoder.endBrokenAnswer(failure))
     },
-    outcome: fold.currentOutcome,
-    end(outcome) {
+    getOutcome: fold.currentOutcome,
+    renderEnd(outcome) {
       const delayed = firstTextDelay === null ? '' : renderAll(firstTextDelay.release())
       return delayed + renderer.end(outcome, nowMs()).map(formatSseMessage).join('')
     },

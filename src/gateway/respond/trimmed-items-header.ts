@@ -1,11 +1,11 @@
 /**
- * Formats the header `x-backstory-trimmed`: how much of the conversation the windows left out of the prompt,
- * for example `items=4, tokens=120, by=window-turns`.
+ * Formats the header `x-backstory-trimmed`: how much of the conversation the policy's windows dropped from the
+ * prompt, e.g. `items=4, tokens=120, by=window-turns`.
  */
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 
-/** Returns null if no window dropped an item. */
+/** Returns the header value; null if no window dropped an item. */
 export function formatTrimmedHeader({
   notes,
   items,

@@ -1,4 +1,4 @@
-/** Builds the HTTP request for an upstream. */
+/** Builds the HTTP request that is sent to an upstream: URL, headers and body. */
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { stringifyWellFormed } from '../../core/json/well-formed-json.ts'
@@ -22,5 +22,5 @@ export function buildHttpRequest({
   }
 }
 
-/** Serializes each body once: the text that is sent is also the text that explanations count and store. */
+/** Serializes each body only once. Explanations measure and store the same text. */
 const serializeOnce = cachePerObject<JsonObject, string>(stringifyWellFormed)

@@ -1,4 +1,7 @@
-/** Calls another endpoint of an upstream, e.g. `/responses/compact`, with the fields of a request that it accepts. */
+/**
+ * Calls another endpoint of an upstream, e.g. `/responses/compact`, with the accepted fields of a prepared
+ * request.
+ */
 import type { JsonObject } from '../../core/json/json.ts'
 import { replaceRequestBody } from '../../providers/request/replace-body.ts'
 import { readJsonBody, readErrorReply } from '../../upstream/transport/read-body.ts'

@@ -1,4 +1,4 @@
-/** Cancels the current upstream call when the client disconnects, and any call that starts after that. */
+/** Cancels the current upstream call when the client disconnects. Later calls are cancelled when they start. */
 import type { HttpExchange } from '../http-exchange-interface.ts'
 import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
 
@@ -16,7 +16,7 @@ export function cancelOnDisconnect(exchange: Pick<HttpExchange, 'onDisconnect'>)
       latestCall = call
       if (isDisconnected) call.cancel()
     },
-    /** Cancels the calls as if the client had disconnected, e.g. after an error. */
+    /** Cancels the current call and all later ones, e.g. after an error. */
     cancel,
   }
 }

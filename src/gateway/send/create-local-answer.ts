@@ -1,6 +1,6 @@
 /**
- * Creates an answer without an upstream: the empty answer to a warm-up request (`generate: false`), or a compaction
- * that the client requested. It is stored and rendered like any other answer.
+ * Creates an answer without calling an upstream: the empty answer to a warm-up request (`generate: false`),
+ * or a compaction that the client requested. It is stored and rendered like any other answer.
  */
 import type { StreamEvent, TokenUsage } from '../../core/stream-event.ts'
 import type { Item } from '../../core/item.ts'

@@ -1,9 +1,9 @@
 /**
- * Decodes an upstream's body into the events of its answer, whether it is a stream or one JSON object:
- * some upstreams send one where the other was requested. The first character decides, because content types
- * are often wrong and no server-sent event starts with `{`.
+ * Decodes the body of an upstream into the events of the answer. The body is a stream or one JSON object:
+ * some upstreams send JSON although a stream was requested. If the first character is `{`, the body is
+ * JSON. Content types are not used, because they are often wrong.
  */
-import { type JsonObject, tryParseJsonObject } from '../../core/json/json.ts'
+import { tryParseJsonObject } from '../../core/json/json.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import { createSseDecoder } from '../../core/stream/sse.ts'
@@ -22,7 +22,7 @@ interface SentRequest {
   readonly prompt: Prompt
 }
 
-/** `push` throws a GatewayError for a body that is too large or not valid server-sent events. */
+/** Returns the decoder. Its `push` throws a GatewayError if the body is too large or has invalid SSE events. */
 export function decodeAnswerBody(sent: SentRequest): Stage<Uint8Array, StreamEvent> {
   let decoder: Stage<Uint8Array, StreamEvent> | null = null
   return {
@@ -38,16 +38,13 @@ export function decodeAnswerBody(sent: SentRequest): Stage<Uint8Array, StreamEve
   }
 }
 
-function createStreamDecoder({
-  provider,
-  account,
-  prompt,
-}: SentRequest): Stage<Uint8Array, StreamEvent> {
+function createStreamDecoder(sent: SentRequest): Stage<Uint8Array, StreamEvent> {
+  const { provider, account, prompt } = sent
   const sse = createSseDecoder()
   const decoder = provider.createDecoder(account, prompt)
   const decode = (messages: readonly SseMessage[]): readonly StreamEvent[] => {
     const [first] = messages
-    // Most chunks hold one message, whose events are returned without copying the list.
+    // Most chunks contain one message, so its events are returned without copying them.
     if (first !== undefined && messages.length === 1) return decoder.push(first)
     return messages.flatMap((message) => decoder.push(message))
   }
@@ -59,16 +56,12 @@ function createStreamDecoder({
       isReadable = true
       return events
     },
-    // After an unreadable event, the rest of the body is ignored.
+    // If an event was unreadable, buffered bytes are ignored.
     end: () => (isReadable ? [...decode(sse.end()), ...decoder.end()] : decoder.end()),
   }
 }
 
-function createJsonDecoder({
-  provider,
-  account,
-  prompt,
-}: SentRequest): Stage<Uint8Array, StreamEvent> {
+function createJsonDecoder(sent: SentRequest): Stage<Uint8Array, StreamEvent> {
   const chunks: Uint8Array[] = []
   let size = 0
   return {
@@ -79,10 +72,10 @@ function createJsonDecoder({
       return NO_OUTPUT
     },
     end() {
-      const json: JsonObject | null = tryParseJsonObject(
-        new TextDecoder().decode(concatBytes(chunks)),
-      )
-      return json === null ? NOT_JSON_EVENTS : provider.decodeBody(json, account, prompt)
+      const json = tryParseJsonObject(new TextDecoder().decode(concatBytes(chunks)))
+      return json === null
+        ? NOT_JSON_EVENTS
+        : sent.provider.decodeBody(json, sent.account, sent.prompt)
     },
   }
 }
@@ -92,7 +85,10 @@ const NOT_JSON_EVENTS: readonly StreamEvent[] = [
   { type: 'answer-failed', failure: NOT_JSON_FAILURE },
 ]
 
-/** Returns null if the chunk is only white space, so that the next chunk decides. */
+/**
+ * True if the body starts with `{`; null if its first chunk is only white space, so that the next one
+ * decides.
+ */
 export function startsWithJsonObject(chunk: Uint8Array): boolean | null {
   for (const byte of chunk) if (!SKIPPED_BYTES.has(byte)) return byte === OPENING_BRACE
   return null
@@ -100,5 +96,5 @@ export function startsWithJsonObject(chunk: Uint8Array): boolean | null {
 
 const OPENING_BRACE = 123
 
-/** White space, and the byte order mark of UTF-8. */
+/** Byte values of white space and of the UTF-8 byte order mark, which may come before the first character. */
 const SKIPPED_BYTES: ReadonlySet<number> = new Set([9, 10, 13, 32, 0xef, 0xbb, 0xbf])

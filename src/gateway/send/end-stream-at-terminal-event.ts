@@ -1,4 +1,7 @@
-/** Turns an upstream's body into a source of events that ends at the terminal event. Later bytes are ignored. */
+/**
+ * Creates a source of decoded events from an upstream's body. It ends at the terminal event and ignores
+ * later bytes.
+ */
 import { isTerminalEvent, type StreamEvent } from '../../core/stream-event.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
@@ -21,11 +24,12 @@ export function createDecodedEventSource(
           sink.chunk(events)
           if (isOver || !events.some(isTerminalEvent)) return
           isOver = true
-          // A paused body would stay open: the client has its answer and does not resume it.
+          // Nothing else would resume a paused body, so its connection would stay open.
           flow.resume()
           sink.end()
         } catch (error) {
-          // Fail before cancelling: cancelling first would report a broken connection.
+          // The failure is reported before the body is cancelled; otherwise a broken connection would be
+          // reported.
           sink.failed(convertUnexpectedError(error, log).failure)
           isOver = true
           body.cancel()
@@ -47,7 +51,7 @@ export function createDecodedEventSource(
       try {
         return decoder.end()
       } catch {
-        // The rest of the body is unreadable, so it has no events.
+        // An unreadable rest of the body has no events.
         return NO_OUTPUT
       }
     },

@@ -1,13 +1,13 @@
 /**
- * Prepares the second request to an upstream that rejected the reasoning in the first: without reasoning items, and
- * without signatures in other items. The turn is stored with this prompt as its prefix.
+ * Prepares the retry of a request whose reasoning the upstream rejected: drops reasoning items, and removes
+ * reasoning signatures from other items. The prompt of the retry is stored as the prefix of the turn.
  */
 import type { Note } from '../../core/note.ts'
 import { stripReasoning } from '../../core/reasoning/strip-reasoning.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { replacePrompt } from './replace-prompt.ts'
 
-/** Returns null if the prompt has no reasoning. */
+/** Returns the retry; null if the prompt has no reasoning, so that a retry would fail again. */
 export function prepareRetryWithoutReasoning(prepared: PreparedRequest): PreparedRequest | null {
   const { provider, prompt, originalPositions } = prepared
   const items: (typeof prompt.items)[number][] = []

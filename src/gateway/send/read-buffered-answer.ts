@@ -1,6 +1,6 @@
 /**
- * Reads a non-streamed answer to its end. An answer that the upstream streams nevertheless is decoded too. Rejects with a
- * GatewayError if the body breaks off, is too large, or is unreadable.
+ * Reads a non-streamed answer to its end. Some upstreams stream the answer although that was not requested;
+ * it is decoded too. Rejects with a GatewayError if the body breaks off, is too large, or is unreadable.
  */
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { tryParseJsonObject, type JsonObject } from '../../core/json/json.ts'
@@ -14,7 +14,7 @@ import type { RawAnswer } from './send-with-fallback.ts'
 
 export interface BufferedAnswer {
   readonly events: readonly StreamEvent[]
-  /** The JSON body as it was received; null for an answer that was streamed. */
+  /** The JSON body as it was received; null if the upstream streamed the answer. */
   readonly body: { readonly bytes: Uint8Array; readonly json: JsonObject } | null
 }
 
@@ -50,5 +50,5 @@ async function decodeCompleteBody({ prepared, body }: RawAnswer): Promise<Buffer
   return { events: runStage(provider.createDecoder(account, prompt), messages), body: null }
 }
 
-/** A field of an event, e.g. `data:`, or a comment, which starts with the colon. */
+/** Matches a body of server-sent events. It starts with a field such as `data:`, or with a comment (`: …`). */
 const SSE_START = /^\s*(?:data|event|id|retry)?:/

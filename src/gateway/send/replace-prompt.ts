@@ -1,11 +1,14 @@
-/** Replaces the prompt of a prepared request: encodes it again and replaces the notes of the provider. */
+/** Replaces the prompt of a prepared request: encodes the new prompt and replaces the notes of the encoder. */
 import type { Note } from '../../core/note.ts'
 import type { Prompt } from '../../core/prompt.ts'
 import { dropPreviouslyRejectedParameters } from '../../providers/request/drop-rejected-parameters.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { translateProviderNotes } from '../prompt/translate-provider-notes.ts'
 
-/** `originalPositions` are those of the items in the new prompt; `addedNotes` describe its changes. */
+/**
+ * Returns the request with the new prompt. `originalPositions`: index of each new prompt item in the
+ * conversation; `addedNotes`: notes about the changes.
+ */
 export function replacePrompt(
   prepared: PreparedRequest,
   prompt: Prompt,

@@ -1,6 +1,6 @@
 /**
- * Sends a request to one upstream after the other until one starts to answer. Once the first byte of an answer has
- * arrived, no other upstream is tried. The client does not see failed attempts.
+ * Sends a request to the configured upstreams, one after the other, until one starts to answer. The client
+ * does not see failed attempts. If an answer breaks off after it has started, no other upstream is tried.
  */
 import { GatewayError, errorMessage } from '../../core/errors/gateway-error.ts'
 import type { PushSource } from '../../core/stream/push-source.ts'
@@ -16,16 +16,16 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export interface RawAnswer {
   readonly prepared: PreparedRequest
-  /** The body of the answer, in the upstream's wire. */
+  /** The undecoded body of the answer. */
   readonly body: PushSource<Uint8Array>
 }
 
 export interface SendOptions {
-  /** The upstreams to try, in order of preference; at least one. */
+  /** The upstreams to try, at least one; the preferred upstream is the first. */
   readonly targets: readonly UpstreamTarget[]
-  /** Prepares the request for each target, because media, limits and parameters differ. */
+  /** Prepares the request for a target. Upstreams differ in media, limits and parameters. */
   readonly prepare: (target: UpstreamTarget) => PreparedRequest
-  /** Receives each call, so that the latest one is cancelled when the client disconnects. */
+  /** Called with each upstream call, so that it can be cancelled when the client disconnects. */
   readonly onCall: (call: UpstreamCall) => void
   readonly isDisconnected: () => boolean
 }
@@ -51,7 +51,10 @@ export async function sendWithFallback(
   throw rejection ?? new GatewayError('model_not_found', 'There is no upstream to ask.')
 }
 
-/** Thrown if the request cannot be prepared for a fallback. The client gets the error of the preferred upstream. */
+/**
+ * Thrown if the request cannot be prepared for a fallback upstream. The client gets the earlier upstream's
+ * error.
+ */
 class UnfitTarget extends Error {}
 
 function prepareForFallback(
@@ -66,8 +69,9 @@ function prepareForFallback(
 }
 
 /**
- * Sends the request again without an optional parameter that the upstream rejected (quirk `degrade`), at most 3
- * times, and once without reasoning if the upstream rejected that.
+ * Sends the request to one upstream. If the upstream rejects an optional parameter, sends the request again
+ * without it, at most 3 times (only with the quirk `degrade`). If it rejects the reasoning, sends it once
+ * without reasoning.
  */
 async function sendToTarget(
   first: PreparedRequest,
@@ -120,7 +124,10 @@ function retryWithoutReasoning(
     : null
 }
 
-/** True if another upstream may succeed: the error concerns the upstream or its account, not the request. */
+/**
+ * True if the error is due to the upstream or its account rather than the request, so that a fallback may
+ * succeed.
+ */
 function isUpstreamFault(error: Error): boolean {
   if (error instanceof UnfitTarget) return true
   if (!(error instanceof GatewayError)) return false
@@ -128,5 +135,8 @@ function isUpstreamFault(error: Error): boolean {
   return status >= 500 || UPSTREAM_FAULTS.includes(status)
 }
 
-/** HTTP statuses: wrong API key (401, 403), unknown model (404), timeout (408), rate limit (429). */
+/**
+ * HTTP statuses of an upstream's own faults: API key (401, 403), unknown model (404), timeout (408), rate
+ * limit (429).
+ */
 const UPSTREAM_FAULTS: readonly number[] = [401, 403, 404, 408, 429]

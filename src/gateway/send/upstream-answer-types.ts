@@ -1,4 +1,4 @@
-/** Defines an answer that an upstream has started: the bytes of its body, or decoded events. */
+/** Defines an answer that an upstream has started to send: its body as bytes, or its decoded events. */
 import type { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import type { AnswerEventSource } from './answer-event-source-interface.ts'
@@ -11,10 +11,10 @@ export interface DecodedAnswer {
   readonly events: AnswerEventSource
 }
 
-/** Additional members of an answer with tool rounds. */
+/** Members that only an answer with several tool rounds has. */
 export interface MultiRoundAnswer {
-  /** Returns all upstream requests of the answer so far, in order. */
+  /** Returns the upstream requests of the answer so far, one per tool round, in order. */
   readonly listSentRequests: () => readonly PreparedRequest[]
-  /** Returns the error with which an upstream rejected a later round; null if none did. */
+  /** Returns the error with which the upstream rejected a later tool round; null without one. */
   readonly getRejection: () => GatewayError | null
 }

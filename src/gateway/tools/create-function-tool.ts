@@ -1,11 +1,11 @@
-/** Creates the definition of a gateway tool, as the model receives it. */
+/** Creates the definition of a gateway tool that a model is sent: a function with a JSON Schema. */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { FunctionTool } from '../../core/prompt.ts'
 
 interface FunctionToolFields {
   readonly name: string
   readonly description: string
-  /** The arguments, by name; each value is a JSON Schema. */
+  /** JSON Schema of each argument, by the name of the argument. */
   readonly properties: JsonObject
   readonly required: readonly string[]
 }

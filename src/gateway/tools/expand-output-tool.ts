@@ -1,9 +1,10 @@
 /**
- * Lets a model read more of a tool output that was shortened in the prompt. The piece is shorter than the limit for
- * outputs, so that it is not shortened itself in later requests.
+ * Gateway tool that lets a model read a piece of a tool output that was shortened in the prompt. The piece
+ * is shorter than the limit for outputs, so later requests do not shorten it again.
  *
- * The tool is offered as soon as a request has tools or outputs, not only once an output was shortened: providers
- * cache the prompt from its start, where the tools are, and a changed list of tools would invalidate the cache.
+ * The tool is offered as soon as a request has tools or outputs, before any output is shortened. Adding it
+ * later would change the list of tools, with which the prompt starts, and so invalidate the provider's
+ * prompt cache.
  */
 import { isToolOutput } from '../../core/item.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
@@ -24,8 +25,8 @@ export const expandOutputTool: GatewayTool = {
     },
     required: ['call_id'],
   }),
-  isOffered: ({ policy, items, params }) =>
-    policy.outputs.expand && (params.tools.length > 0 || items.some(isToolOutput)),
+  isOffered: ({ policy, items, clientParams }) =>
+    policy.outputs.expand && (clientParams.tools.length > 0 || items.some(isToolOutput)),
   run({ call_id: callId, from, to }, { readableItems, policy }) {
     if (typeof callId !== 'string') return '`call_id` must be a string.'
     const range = {
@@ -42,7 +43,10 @@ export const expandOutputTool: GatewayTool = {
   },
 }
 
-/** Returns the max length of a piece: the output limit minus the heading, e.g. 4000 → 3940 characters. */
+/**
+ * Returns the maximum length of a piece: the limit for outputs minus the heading, e.g. 4000 → 3940
+ * characters.
+ */
 function limitPieceChars({ outputs: { cap } }: ContextPolicy): number {
   return Math.max(MIN_PIECE_CHARS, (cap ?? DEFAULT_CAP_CHARS) - HEADING_CHARS)
 }

@@ -1,4 +1,4 @@
-/** Lets a model delete a fact that is wrong or that the user wants to be forgotten. */
+/** Gateway tool that lets a model delete a stored fact that is wrong or that the user wants to be forgotten. */
 import { listFactScopes } from '../../memory/facts/fact-layers.ts'
 import { formatFactHandle } from '../../memory/facts/render-facts.ts'
 import { createFunctionTool } from './create-function-tool.ts'
@@ -15,12 +15,12 @@ export const forgetFactTool: GatewayTool = {
     required: ['id'],
   }),
   isOffered: ({ policy, mayStore = true }) => policy.layers.facts && mayStore,
-  async run({ id }, { policy, caller, ports, memory }) {
+  async run({ id }, { policy, caller, ports, memoryThread }) {
     if (typeof id !== 'string') return '`id` must be a string.'
     const handle = id.trim().replace(/^\[|\]$/g, '')
     const unknown = `There is no note ${JSON.stringify(handle.slice(0, 64))}.`
     if (!FACT_HANDLE.test(handle)) return unknown
-    const scopes = listFactScopes({ rules: policy.layers, thread: memory?.thread ?? null })
+    const scopes = listFactScopes({ rules: policy.layers, thread: memoryThread?.thread ?? null })
     const matches = await ports.facts.factsEnding(caller, handle)
     const [fact, other] = matches.filter(({ scope }) => scopes.includes(scope))
     if (fact === undefined) return unknown
@@ -30,5 +30,5 @@ export const forgetFactTool: GatewayTool = {
   },
 }
 
-/** A complete id, or its last 8 or more characters. */
+/** Matches the id of a fact, e.g. `fact_00000000000000000001`, or its last 8 or more characters. */
 const FACT_HANDLE = /^(?:fact_)?[0-9A-Z]{8,20}$/

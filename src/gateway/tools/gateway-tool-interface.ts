@@ -1,6 +1,6 @@
 /**
- * Defines a gateway tool: the gateway offers it to the model and runs its calls during the answer. A new tool is a
- * file with a `GatewayTool`, and a line in `offer-tools.ts`.
+ * Defines a gateway tool: the gateway offers it to the model and runs its calls itself. To add a tool, add
+ * a file with a `GatewayTool` and a line in `offer-tools.ts`.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { Item, Part } from '../../core/item.ts'
@@ -12,44 +12,47 @@ import type { MemoryThread } from '../history/memory-thread-and-storage-permissi
 import type { LayerPorts } from '../../memory/memory-layer-interface.ts'
 
 export interface GatewayTool {
-  /** The definition for the model, best the same for all requests: a change invalidates the provider's prompt cache. */
+  /**
+   * Definition for the model. A definition that differs between requests invalidates the provider's prompt
+   * cache.
+   */
   readonly tool: FunctionTool
-  /** Returns text to add to the description under this policy. */
+  /** Returns text that is appended to the tool's description for this policy. */
   readonly extendDescription?: (policy: ContextPolicy) => string
   readonly isOffered: (context: ToolOfferContext) => boolean
   /**
-   * Returns the output, no longer than the policy allows. If it throws, the model gets a failure without the error's
-   * message, so a mistake in the arguments is better returned as text.
+   * Runs a call. Returns the output, which is at most as long as the policy allows. Mistakes in the
+   * arguments are returned as text: if `run` throws, the model only learns that the tool failed.
    */
   readonly run: (args: JsonObject, context: ToolRunContext) => ToolAnswer | Promise<ToolAnswer>
 }
 
 export type ToolAnswer = string | readonly Part[]
 
-/** The parts of a request that decide which tools are offered. */
+/** The parts of a request that decide which gateway tools are offered. */
 export interface ToolOfferContext {
   readonly policy: ContextPolicy
-  /** The complete conversation, before any items are dropped. */
+  /** The complete conversation, including items that the transforms will drop. */
   readonly items: readonly Item[]
-  /** The parameters that the client sent. */
-  readonly params: PromptParameters
-  /** The kinds of media that the model accepts. */
-  readonly visibleKinds: ReadonlySet<MediaKind>
-  /** True for a task request, such as for a chat title. */
+  /** The request parameters that the client sent, e.g. its own tools. */
+  readonly clientParams: PromptParameters
+  /** Kinds of media that the model accepts, e.g. `image`. */
+  readonly visibleMediaKinds: ReadonlySet<MediaKind>
+  /** True for a task request of Open WebUI, e.g. for a chat title. */
   readonly isTask: boolean
-  /** False if nothing of the conversation may be stored; undefined is true. */
+  /** False if the conversation must not be stored; undefined means true. */
   readonly mayStore?: boolean
 }
 
-/** The parts of a request that a tool can read when it runs. */
+/** The parts of a request that a gateway tool can use when it runs. */
 export interface ToolRunContext {
   readonly policy: ContextPolicy
-  /** All items before the answer, unchanged. */
+  /** All items before the answer, as they were before the transforms. */
   readonly items: readonly Item[]
-  /** The items that the model may read: not those before a reset, nor of hidden authors. */
+  /** The items that the model may read, i.e. without those before a reset and those of hidden authors. */
   readonly readableItems: readonly Item[]
   readonly caller: Caller
   readonly ports: LayerPorts
-  /** The thread that memory is stored under; undefined if none is stored. */
-  readonly memory?: MemoryThread
+  /** Thread under which memory is stored; undefined if no memory is stored. */
+  readonly memoryThread?: MemoryThread
 }

@@ -1,8 +1,7 @@
 /**
- * Adds gateway tools, e.g. `expand_output`, to the tools of a request, and adapts its `tool_choice`.
- *
- * The gateway tools come after the client's tools, always in the same order. If `tool_choice` forbids them, they stay
- * in the list, like the client's tools.
+ * Adds gateway tools, e.g. `expand_output`, to the tools of a request, and adapts its `tool_choice`. The
+ * gateway tools come after the client's tools, always in the same order, so that the provider's prompt
+ * cache stays valid.
  */
 import type { Note } from '../../core/note.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
@@ -24,9 +23,9 @@ const GATEWAY_TOOLS: readonly GatewayTool[] = [
 
 export interface ToolOffer {
   readonly tools: readonly GatewayTool[]
-  /** The parameters with the offered tools; the same object if none is offered. */
+  /** Request parameters with the offered tools; the same object if no tool is offered. */
   readonly params: PromptParameters
-  /** The policy without the notices that mention a tool which is not offered; else the same object. */
+  /** The policy, without notices that would mention a tool that is not offered. */
   readonly policy: ContextPolicy
   readonly notes: readonly Note[]
 }
@@ -37,21 +36,21 @@ export function offerTools(context: ToolOfferContext): ToolOffer {
 }
 
 function chooseTools(context: ToolOfferContext): Omit<ToolOffer, 'policy'> {
-  const { params, isTask, policy } = context
+  const { clientParams, isTask, policy } = context
   const wanted = isTask ? NO_TOOLS : GATEWAY_TOOLS.filter((tool) => tool.isOffered(context))
-  if (wanted.length === 0 || !acceptsGatewayTools(params))
-    return { tools: NO_TOOLS, params, notes: NO_NOTES }
-  const clientNames = new Set(params.tools.map((tool) => ('name' in tool ? tool.name : '')))
+  if (wanted.length === 0 || !acceptsGatewayTools(clientParams))
+    return { tools: NO_TOOLS, params: clientParams, notes: NO_NOTES }
+  const clientNames = new Set(clientParams.tools.map((tool) => ('name' in tool ? tool.name : '')))
   const tools = wanted.filter(({ tool }) => !clientNames.has(tool.name))
   const notes = wanted.map(({ tool: { name } }) => createNote(name, clientNames.has(name)))
-  if (tools.length === 0) return { tools, params, notes }
+  if (tools.length === 0) return { tools, params: clientParams, notes }
   const names = tools.map(({ tool }) => tool.name)
   return {
     tools,
     params: {
-      ...params,
-      tools: [...params.tools, ...tools.map((tool) => createDefinition(tool, policy))],
-      toolChoice: extendToolChoice(params.toolChoice, names),
+      ...clientParams,
+      tools: [...clientParams.tools, ...tools.map((tool) => createDefinition(tool, policy))],
+      toolChoice: extendToolChoice(clientParams.toolChoice, names),
     },
     notes,
   }
@@ -77,9 +76,10 @@ const NO_TOOLS: readonly GatewayTool[] = []
 const NO_NOTES: readonly Note[] = []
 
 /**
- * False for several answers at once (`n: 2`), which cannot be continued. False for two kinds of requests without client
- * tools: JSON output, because not every upstream supports it together with tools, and a required tool call, which the
- * upstream rejects as a mistake of the client.
+ * True if gateway tools can be added to the request. They cannot if several answers are requested (`n: 2`),
+ * because such answers cannot be continued. Without client tools, they also cannot be added to a request
+ * for JSON output, which some upstreams do not support with tools, or one that requires a tool call,
+ * because that is the client's mistake.
  */
 function acceptsGatewayTools({ tools, toolChoice, format, extra }: PromptParameters): boolean {
   if ((extra['n'] ?? 1) !== 1) return false
@@ -88,7 +88,10 @@ function acceptsGatewayTools({ tools, toolChoice, format, extra }: PromptParamet
   return isText && (toolChoice === null || toolChoice.type === 'auto' || toolChoice.type === 'none')
 }
 
-/** Adds the gateway tools to a list of allowed tools: the client does not know them and cannot list them. */
+/**
+ * Adds the gateway tools to the client's list of allowed tools, because the client cannot list tools that
+ * it does not know.
+ */
 function extendToolChoice(choice: ToolChoice | null, names: readonly string[]): ToolChoice | null {
   return choice?.type === 'allowed' ? { ...choice, names: [...choice.names, ...names] } : choice
 }

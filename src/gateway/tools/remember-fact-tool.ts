@@ -1,4 +1,4 @@
-/** Lets a model store a fact, for later in this conversation or for other conversations of the user. */
+/** Gateway tool that lets a model store a fact for this conversation, or for all conversations of the user. */
 import {
   FACT_CHAR_LIMITS,
   hasSearchTerms,
@@ -35,20 +35,20 @@ export const rememberFactTool: GatewayTool = {
     required: ['text'],
   }),
   isOffered: ({ policy, mayStore = true }) => policy.layers.facts && mayStore,
-  async run(args, { policy, caller, ports, memory }) {
+  async run(args, { policy, caller, ports, memoryThread }) {
     const input = readFact(args, ports.nowMs())
     if (typeof input === 'string') return input
-    if (memory?.isTemporary === true) return 'Nothing is kept of a temporary chat.'
-    const thread = memory?.thread ?? null
+    if (memoryThread?.isTemporary === true) return 'Nothing is kept of a temporary chat.'
+    const thread = memoryThread?.thread ?? null
     const scope = resolveFactScope(caller, policy.layers.scope, thread)
     if (scope === null) return 'Nothing can be kept of this conversation.'
     const source = { thread, response: null, items: null }
-    const fact = await saveFact({ ...input, scope, source }, caller, ports, memory)
+    const fact = await saveFact({ ...input, scope, source }, caller, ports, memoryThread)
     return `Kept as [${formatFactHandle(fact)}].`
   },
 }
 
-/** Returns the fact to store, or a text that says which argument is invalid. */
+/** Reads the arguments of a call. Returns the fact to store, or a text that says which argument is invalid. */
 function readFact(
   { text, area, importance, days }: Parameters<GatewayTool['run']>[0],
   nowMs: number,

@@ -1,6 +1,6 @@
 /**
- * Runs the gateway tool calls of a round. Each call gets an output: if a tool fails or takes longer than 10 seconds,
- * the output says so to the model, and the answer continues.
+ * Runs the gateway tool calls of a tool round. Each call gets an output. If a tool fails or takes more than 10
+ * seconds, its output is a text that says so, and the answer continues.
  */
 import { createGatewayToolOutput } from '../../core/items/gateway-tool-items.ts'
 import type { FunctionCall, FunctionCallOutput } from '../../core/item.ts'
@@ -21,7 +21,7 @@ export function runToolCalls(
   )
 }
 
-/** Creates outputs for calls that are not run, because no round follows. */
+/** Creates outputs for calls that are not run, because no tool round follows. */
 export function skipToolCalls(calls: readonly FunctionCall[]): readonly FunctionCallOutput[] {
   return calls.map(({ call_id: callId }) => createGatewayToolOutput(callId, SKIPPED_OUTPUT))
 }
@@ -34,7 +34,7 @@ async function runToolCall(
   context: ToolRunContext,
 ): Promise<ToolAnswer> {
   const tool = tools.find((one) => one.tool.name === name)
-  // Some models send no text for a call without arguments.
+  // Some models send an empty text instead of `{}` for a call without arguments.
   const args = text.trim() === '' ? {} : tryParseJsonObject(text)
   if (tool === undefined) return `There is no tool ${name}.`
   if (args === null) return 'The arguments are not a JSON object.'

@@ -1,13 +1,13 @@
 /**
- * Selects the items that a model may read with gateway tools: also those that were shortened or dropped to save
- * tokens, but not those before a reset, nor those of hidden authors.
+ * Selects the items that a model may read with gateway tools. Items that were shortened or dropped to save
+ * tokens are included. Items before a reset and items of hidden authors are not.
  */
 import type { Item } from '../../core/item.ts'
 import type { SpeakerRules } from '../../core/context-policy.ts'
 import { dropBeforeReset } from '../../context/windows/drop-before-reset.ts'
 import { hideAuthors } from '../../context/speakers/hide-authors.ts'
 
-/** Returns the same list if all items may be read. */
+/** Returns the readable items; the same list if all items are readable. */
 export function selectReadableItems(
   items: readonly Item[],
   { hidden }: Pick<SpeakerRules, 'hidden'>,

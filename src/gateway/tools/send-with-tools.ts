@@ -1,18 +1,20 @@
 /**
- * Sends a request upstream, and sends the next rounds as long as the model calls gateway tools. The rounds are merged
- * into one answer, which streams and can be cancelled like the answer of a single request.
+ * Sends a request upstream, and sends further requests (tool rounds) as long as the model calls gateway
+ * tools. The tool rounds are merged into one answer, which is streamed and cancelled like the answer to a
+ * single request.
  */
 import { sendWithFallback, type SendOptions } from '../send/send-with-fallback.ts'
 import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
 import { createRoundEventMerger } from './rounds/merge-round-events.ts'
-import { runToolRounds, type AnswerOwner, type ToolRoundPorts } from './rounds/run-tool-rounds.ts'
+import { runToolRounds, type AnswerOwner } from './rounds/run-tool-rounds.ts'
 import { streamToolRounds } from './rounds/stream-tool-rounds.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
 
-/** `cancel` cancels the current call and all later ones. */
+/** Sends the request. `cancel` cancels the current upstream call and all later ones. */
 export async function sendWithTools(
   { cancel, ...options }: SendOptions & { readonly cancel: () => void },
   owner: AnswerOwner,
-  ports: ToolRoundPorts,
+  ports: GatewayDependencies,
 ): Promise<UpstreamAnswer> {
   const answer = await sendWithFallback(options, ports)
   const { prepared } = answer

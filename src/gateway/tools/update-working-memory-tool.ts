@@ -1,6 +1,6 @@
 /**
- * Lets a model change its working memory. The prompt contains the new version from the next user message on; until
- * then, the model sees its own calls.
+ * Gateway tool that lets a model change its working memory. The prompt has the new version from the next
+ * user message on. Until then, the prompt has the calls with the changes.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
@@ -36,15 +36,16 @@ export const updateWorkingMemoryTool: GatewayTool = {
   extendDescription: ({ layers: { schema } }) =>
     schema === null ? '' : `As a whole it must match this JSON Schema: ${JSON.stringify(schema)}`,
   isOffered: ({ policy, mayStore = true }) => policy.layers.workingMemory && mayStore,
-  async run({ changes }, { items, policy, caller, ports, memory }) {
+  async run({ changes }, { items, policy, caller, ports, memoryThread }) {
     if (!isObject(changes)) return '`changes` must be a JSON object.'
-    const scope = { owner: caller, rules: policy.layers, thread: memory?.thread ?? null }
+    const scope = { owner: caller, rules: policy.layers, thread: memoryThread?.thread ?? null }
     const { schema } = policy.layers
     const checkSchema = schema === null ? null : await createWorkingMemoryCheck(schema)
     const place = resolveVersionLocation(WORKING_MEMORY, scope)
-    if (place === null || memory === undefined) return 'Nothing can be kept of this conversation.'
+    if (place === null || memoryThread === undefined)
+      return 'Nothing can be kept of this conversation.'
     let problem = ''
-    const saving = { ...memory, place, round: findRoundStarts(items).length }
+    const saving = { ...memoryThread, place, round: findRoundStarts(items).length }
     const saved = await saveNextVersion(
       saving,
       (before) => {
@@ -61,7 +62,7 @@ export const updateWorkingMemoryTool: GatewayTool = {
   },
 }
 
-/** Returns the changed memory, or a text that says why it is invalid. */
+/** Applies the changes. Returns the new working memory, or a text that says why it is invalid. */
 function applyChanges(
   before: JsonObject,
   changes: JsonObject,

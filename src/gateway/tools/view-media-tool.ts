@@ -1,7 +1,7 @@
 /**
- * Shows a model an image or another media item that the prompt has only a notice of, e.g. `media_1`. The tool is offered
- * from the first media item of a conversation on, so that the list of tools, which providers cache, changes only once.
- * It is not offered if the model accepts none of these kinds of media.
+ * Gateway tool that shows a model an image or file for which the prompt has only a notice with a handle,
+ * e.g. `media_1`. It is offered from the first media item of a conversation on, so that the list of tools,
+ * which providers cache, changes only once. It is not offered to a model that accepts none of the media.
  */
 import { listMedia, findMediaByHandle } from '../../core/media/media-handles.ts'
 import { VIEW_MEDIA } from '../../core/media/media-notices.ts'
@@ -16,8 +16,8 @@ export const viewMediaTool: GatewayTool = {
     properties: { handle: { type: 'string', description: 'Its name, such as media_1.' } },
     required: ['handle'],
   }),
-  isOffered: ({ policy, items, visibleKinds }) =>
-    policy.media.view && listMedia(items).some(({ kind }) => visibleKinds.has(kind)),
+  isOffered: ({ policy, items, visibleMediaKinds }) =>
+    policy.media.view && listMedia(items).some(({ kind }) => visibleMediaKinds.has(kind)),
   run({ handle }, { items, readableItems }) {
     if (typeof handle !== 'string') return '`handle` must be a string.'
     const part = findMediaByHandle(items, handle, readableItems)

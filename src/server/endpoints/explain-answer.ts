@@ -37,7 +37,7 @@ export async function explainAnswer(
     throw createNotStoredError(id)
   const { parent, usage } = turn
   const round = requested === 'last' ? last.round : requested
-  if (round >= last.rounds) throw createUnknownRoundError(last.rounds)
+  if (round >= last.roundCount) throw createUnknownRoundError(last.roundCount)
   const loadRound = (index: number) =>
     queryStoreOrThrow(() => loadSentRequest(turnId, caller, ports, index))
   const sent = round === last.round ? last : await loadRound(round)
@@ -49,10 +49,10 @@ export async function explainAnswer(
   const explanation = {
     id,
     round,
-    rounds: last.rounds,
+    rounds: last.roundCount,
     ...rendered,
     answer: renderAnswer(turn),
-    usage: renderUsage(usage, sent.about.sent.estimated_tokens),
+    usage: renderUsage(usage, sent.summary.sent.estimated_tokens),
     cache: {
       ...(rendered['cache'] as JsonObject),
       reported_cached_tokens: usage?.cachedTokens ?? null,

@@ -5,7 +5,7 @@ import type { Note } from '../../core/note.ts'
 import { asOneOf, readOptional } from '../../dialects/checks/check-json-types.ts'
 import { DIALECTS } from '../../dialects/dialect-registry.ts'
 import { explainPreparedRequest } from '../../explain/build-explanation.ts'
-import { requestBodyText } from '../../explain/store-sent-requests.ts'
+import { decodeBodyText } from '../../explain/encode-and-decode-sent-request.ts'
 import { loadPreviousRequest } from '../../explain/load-previous-request.ts'
 import { renderExplanation } from '../../explain/render-explanation-json.ts'
 import { readRequest } from '../read-request.ts'
@@ -30,7 +30,7 @@ export async function explainRequest(
   const sent = buildHttpRequest(prepared)
   const explanation = {
     ...explainPreparedRequest(prepared, sent, ports.settings),
-    body: requestBodyText(sent),
+    body: decodeBodyText(sent),
   }
   const rendered = renderExplanation(explanation, {
     previous: await loadPreviousRequest(prepared, caller, ports),

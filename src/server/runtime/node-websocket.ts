@@ -9,7 +9,7 @@ import { WebSocketServer, type WebSocket } from 'ws'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import { isLocalRequest } from './node-http-exchange.ts'
 import {
-  FRAME_SIZE_FACTOR,
+  MAX_FRAME_SIZE_FACTOR,
   type ClientWebSocket,
   type WebSocketListener,
   type AcceptUpgrade,
@@ -47,7 +47,7 @@ export function acceptUpgrades(
 ): WebSocketConnections {
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: maxBytes * FRAME_SIZE_FACTOR,
+    maxPayload: maxBytes * MAX_FRAME_SIZE_FACTOR,
     perMessageDeflate: false,
   })
   const listeners = new Map<WebSocket, WebSocketListener>()

@@ -20,8 +20,8 @@ export function createBackgroundRunRoutes(runs: BackgroundRuns): readonly Backgr
         const id = readResponseId(request)
         const startingAfter = query.get('starting_after')
         if (query.get('stream') === 'true')
-          return runs.follow({ id, startingAfter, caller, exchange })
-        await runs.lookAfter({ id, caller, exchange })
+          return runs.follow({ responseId: id, startingAfter, caller, exchange })
+        await runs.recoverIfOrphaned({ responseId: id, caller, exchange })
         return null
       },
     },

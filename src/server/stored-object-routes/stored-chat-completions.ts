@@ -12,7 +12,7 @@ import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import { renderList, renderPage, readPaging, createUnknownCursorError } from './paging.ts'
 import { readMetadata, shortenForError, type StoredObjectRoute } from './route-interface.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
-import { outcomeFromTurn } from '../../gateway/respond/render-stored-response.ts'
+import { buildOutcomeFromTurn } from '../../gateway/respond/render-stored-response.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export const CHAT_COMPLETION_ROUTES: readonly StoredObjectRoute[] = [
@@ -96,7 +96,7 @@ function renderCompletion(turn: StoredTurn): JsonObject {
   const body = { model: request['model'] ?? turn.origin.model, messages: PLACEHOLDER_MESSAGES }
   const clientRequest = parseRequestWithOverrides(chatDialect, body)
   return {
-    ...chatDialect.renderBody(outcomeFromTurn(turn), {
+    ...chatDialect.renderBody(buildOutcomeFromTurn(turn), {
       clientRequest,
       turnId,
       createdAtMs,

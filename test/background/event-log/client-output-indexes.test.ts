@@ -7,10 +7,13 @@ import { mapClientOutputIndexes } from '../../../src/background/event-log/client
 const GATEWAY_ITEM = createGatewayToolOutput('a', 'b')
 const MODEL_ITEM: Item = { type: 'message', role: 'assistant', content: [] }
 
-test('client and stored indexes are equal without gateway tool items', () => {
+test('client and stored indexes are equal if the output has no gateway tool items', () => {
   const stored = new Set([0, 2])
-  const { visible, toStoredIndex } = mapClientOutputIndexes(stored, [MODEL_ITEM, MODEL_ITEM])
-  expect(visible).toBe(stored)
+  const { storedClientIndexes, toStoredIndex } = mapClientOutputIndexes(stored, [
+    MODEL_ITEM,
+    MODEL_ITEM,
+  ])
+  expect(storedClientIndexes).toBe(stored)
   expect([0, 1, 2].map(toStoredIndex)).toEqual([0, 1, 2])
 })
 
@@ -19,10 +22,10 @@ test('client indexes skip gateway tool items and map back to the stored indexes'
     fc.property(fc.array(fc.boolean(), { maxLength: 12 }), fc.nat(3), (isGatewayItem, open) => {
       const items = isGatewayItem.map((isGateway) => (isGateway ? GATEWAY_ITEM : MODEL_ITEM))
       const indexes = [...isGatewayItem.keys()]
-      const { visible, toStoredIndex } = mapClientOutputIndexes(new Set(indexes), items)
+      const { storedClientIndexes, toStoredIndex } = mapClientOutputIndexes(new Set(indexes), items)
       const modelIndexes = indexes.filter((index) => isGatewayItem[index] === false)
-      expect([...visible]).toEqual(modelIndexes.map((_, index) => index))
-      expect([...visible].map(toStoredIndex)).toEqual(modelIndexes)
+      expect([...storedClientIndexes]).toEqual(modelIndexes.map((_, index) => index))
+      expect([...storedClientIndexes].map(toStoredIndex)).toEqual(modelIndexes)
       // Unfinished items come after all stored ones.
       expect(toStoredIndex(modelIndexes.length + open)).toBe(isGatewayItem.length + open)
     }),

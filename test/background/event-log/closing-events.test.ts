@@ -23,8 +23,8 @@ import { sharedExists } from '../../support/shared-files.ts'
 import { framesIn, groupsOf } from '../../support/logs.ts'
 
 const failure = createFailure('internal_error', 'It stopped.')
-const FAILED: RunLogEnding = { status: 'failed', failure, finished: new Set() }
-const CANCELLED: RunLogEnding = { status: 'cancelled', failure: null, finished: new Set() }
+const FAILED: RunLogEnding = { status: 'failed', failure, storedIndexes: new Set() }
+const CANCELLED: RunLogEnding = { status: 'cancelled', failure: null, storedIndexes: new Set() }
 
 const SSE = { 'content-type': 'text/event-stream' }
 
@@ -44,8 +44,8 @@ const cutAnswer = fc.tuple(answer, fc.nat(), fc.boolean()).map(([events, pick, b
   return told.slice(0, opening + (pick % (end - opening + 1)))
 })
 
-describe('an answer that breaks off at any event', () => {
-  test('ends as failed with a valid stream', () => {
+describe('closing events for an answer that breaks off after any event', () => {
+  test('a failed run with closing events is a valid Responses stream', () => {
     fc.assert(
       fc.property(cutAnswer, (messages) => {
         expect(responsesFaults(ended(messages, FAILED))).toEqual([])
@@ -54,7 +54,7 @@ describe('an answer that breaks off at any event', () => {
     )
   })
 
-  test('is cancelled with a valid stream, apart from the missing event for it', () => {
+  test('a cancelled run with closing events is a valid Responses stream, apart from its missing error', () => {
     fc.assert(
       fc.property(cutAnswer, (messages) => {
         const faults = responsesFaults(ended(messages, CANCELLED))
@@ -68,7 +68,7 @@ describe('an answer that breaks off at any event', () => {
     )
   })
 
-  test('can be read to its end by the OpenAI SDK', async () => {
+  test('the OpenAI SDK reads a cancelled run with closing events to its end', async () => {
     await fc.assert(
       fc.asyncProperty(cutAnswer, async (messages) => {
         const told = ended(messages, CANCELLED)
@@ -84,7 +84,7 @@ describe('an answer that breaks off at any event', () => {
   })
 
   test.runIf(sharedExists).each(recordedStreams())(
-    'of $name ends as failed with a valid stream',
+    'closing events keep a recorded stream of $name valid wherever it breaks off',
     ({ messages }) => {
       if (messages[0]?.event !== 'response.created') return
       for (let cut = 3; cut < messages.length; cut += 7) {
@@ -102,7 +102,7 @@ describe('an answer that breaks off at any event', () => {
 
 const LOOSE = { sentinel: false, wholeResponses: false }
 
-describe('items of a broken answer', () => {
+describe('items of a broken answer for the store', () => {
   const open = renderEvents(
     [
       { type: 'answer-started', upstreamId: null, model: null },
@@ -115,8 +115,8 @@ describe('items of a broken answer', () => {
     answeringTo(),
   ).slice(0, 9)
 
-  test('keep an unfinished message with its text so far and no other unfinished item', () => {
-    expect(createClosingEvents(groupsOf(open), CANCELLED)?.items).toMatchObject([
+  test('closing events return an unfinished message with its text so far, and no other unfinished item', () => {
+    expect(createClosingEvents(groupsOf(open), CANCELLED)?.unfinishedItems).toMatchObject([
       {
         position: 0,
         item: { type: 'message', status: 'incomplete', content: [{ text: 'Half a word' }] },
@@ -124,9 +124,9 @@ describe('items of a broken answer', () => {
     ])
   })
 
-  test('are not stored twice and are closed as completed if already stored', () => {
-    const words = createClosingEvents(groupsOf(open), { ...CANCELLED, finished: new Set([0]) })
-    expect(words?.items).toEqual([])
+  test('closing events do not return a stored item again, and close it as completed', () => {
+    const words = createClosingEvents(groupsOf(open), { ...CANCELLED, storedIndexes: new Set([0]) })
+    expect(words?.unfinishedItems).toEqual([])
     const { output } = lastResponse(framesIn(words?.events.text ?? ''))
     expect(output).toMatchObject([{ status: 'completed' }, { type: 'reasoning' }])
   })
@@ -136,7 +136,7 @@ test('an empty log gets no closing events', () => {
   expect(createClosingEvents([], FAILED)).toBeNull()
 })
 
-test('closing events continue the numbers and the response of the log', () => {
+test('closing events continue the event numbers and the response object of the log', () => {
   const begun = renderEvents([], answeringTo()).slice(0, 2)
   const words = createClosingEvents(groupsOf(begun), FAILED)
   expect(words?.events).toMatchObject({ first: 2, last: 3 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { numberEvents } from '../../../src/background/event-log/number-events.ts'
+import { createEventNumbering } from '../../../src/background/event-log/number-events.ts'
 import { formatSseMessage } from '../../../src/core/stream/sse.ts'
 import type { SseMessage } from '../../../src/core/stream/stage.ts'
 import { framesIn } from '../../support/logs.ts'
@@ -9,9 +9,13 @@ import { answeringTo, jsonOf, recordedStreams, renderEvents } from '../../suppor
 import { sharedExists } from '../../support/shared-files.ts'
 
 function numbered(pieces: readonly (string | Uint8Array)[], first = 0) {
-  const { push, next } = numberEvents(first)
+  const { push, nextNumber } = createEventNumbering(first)
   const text = pieces.map(push).join('')
-  return { text, next: next(), numbers: framesIn(text).map((m) => jsonOf(m)['sequence_number']) }
+  return {
+    text,
+    next: nextNumber(),
+    numbers: framesIn(text).map((m) => jsonOf(m)['sequence_number']),
+  }
 }
 
 function range(from: number, to: number): readonly number[] {
@@ -22,8 +26,8 @@ function eventOf(type: string, fields: object = {}): SseMessage {
   return { event: type, data: JSON.stringify({ type, ...fields }) }
 }
 
-describe("text of the gateway's renderer", () => {
-  test('is forwarded unchanged without [DONE] for any split', () => {
+describe('numbering of rendered events', () => {
+  test('rendered events are forwarded unchanged, without [DONE], however the text is split', () => {
     fc.assert(
       fc.property(answer, fc.infiniteStream(fc.integer({ min: 1, max: 4 })), (events, sizes) => {
         const frames = renderEvents(events).map(formatSseMessage)
@@ -40,7 +44,7 @@ describe("text of the gateway's renderer", () => {
     )
   })
 
-  test('loses the opening events if the log already has them', () => {
+  test('rendered opening events are removed if the log already has them', () => {
     const frames = renderEvents([], answeringTo({ model: 'm', input: 'x', background: true })).map(
       formatSseMessage,
     )
@@ -49,8 +53,8 @@ describe("text of the gateway's renderer", () => {
   })
 })
 
-describe('text of an upstream', () => {
-  test('is renumbered without gaps', () => {
+describe("numbering of an upstream's events", () => {
+  test('events of an upstream are renumbered without gaps', () => {
     const messages = [
       eventOf('a', { sequence_number: 7 }),
       { event: 'b', data: '{"sequence_number" : 9, "type": "b"}' },
@@ -67,7 +71,7 @@ describe('text of an upstream', () => {
     expect(told.map(jsonOf)[5]).toMatchObject({ text: 'it said "sequence_number": 3' })
   })
 
-  test('may arrive as bytes with any line ends and several data lines', () => {
+  test('events of an upstream may arrive as bytes, with any line ends and several data lines', () => {
     const utf8 = new TextEncoder()
     const { text } = numbered([
       utf8.encode('data: {"type":"a",\r\ndata: "x":"é"}\r\nevent: a\r\n\r\n'),
@@ -79,7 +83,7 @@ describe('text of an upstream', () => {
     ])
   })
 
-  test('loses its opening events if the log already has them', () => {
+  test('opening events of an upstream are removed if the log already has them', () => {
     const messages = [
       eventOf('response.created'),
       { data: '{"type":"response.in_progress"}' },
@@ -91,16 +95,19 @@ describe('text of an upstream', () => {
     expect(numbers).toEqual([3, 4])
   })
 
-  test('loses messages that are no events', () => {
+  test('messages of an upstream that are no events are removed', () => {
     expect(
       numbered([formatSseMessage({ data: 'hello' }), formatSseMessage({ event: 'x', data: '{' })])
         .next,
     ).toBe(0)
   })
 
-  test.runIf(sharedExists).each(recordedStreams())('$name is complete', ({ messages }) => {
-    const events = messages.filter(({ data }) => data.startsWith('{'))
-    const { numbers } = numbered([messages.map(formatSseMessage).join('')])
-    expect(numbers).toEqual(range(0, events.length))
-  })
+  test.runIf(sharedExists).each(recordedStreams())(
+    'every event of a recorded stream of $name gets a number',
+    ({ messages }) => {
+      const events = messages.filter(({ data }) => data.startsWith('{'))
+      const { numbers } = numbered([messages.map(formatSseMessage).join('')])
+      expect(numbers).toEqual(range(0, events.length))
+    },
+  )
 })

@@ -16,19 +16,19 @@ function stage(options: { fails?: number; refuses?: boolean; patienceMs?: number
   const heard: string[] = []
   let failures = options.fails ?? 0
   const behind = createRunLogWriter<string>({
-    first: 0,
-    patienceMs: options.patienceMs ?? 1_000,
+    firstEvent: 0,
+    retryTimeoutMs: options.patienceMs ?? 1_000,
     async write(batch) {
       await new Promise((resolve) => setTimeout(resolve, 10))
       if (failures-- > 0) throw new Error('down')
       batches.push(batch)
       return options.refuses !== true
     },
-    written: ({ events }) =>
+    onWritten: ({ events }) =>
       void heard.push(events === null ? '-' : `${events.first}-${events.last}`),
-    refused: () => void heard.push('refused'),
-    hasRoom: () => void heard.push('room'),
-    warn: () => void heard.push('warned'),
+    onGaveUp: () => void heard.push('refused'),
+    onRoom: () => void heard.push('room'),
+    onWriteError: () => void heard.push('warned'),
   })
   let next = 0
   return {
@@ -39,8 +39,8 @@ function stage(options: { fails?: number; refuses?: boolean; patienceMs?: number
   }
 }
 
-describe('events', () => {
-  test('are written at once at first, then in batches', async () => {
+describe("batches of events in a run's log", () => {
+  test('the log writer writes the first events at once and later events in batches', async () => {
     const { say, batches } = stage()
     for (const word of ['a', 'b', 'c']) say(word)
     await vi.advanceTimersByTimeAsync(99)
@@ -53,7 +53,7 @@ describe('events', () => {
     expect(batches[2]?.events).toEqual({ first: 3, last: 3, text: 'd' })
   })
 
-  test('are written earlier if there are many, one write at a time', async () => {
+  test('the log writer writes a large batch earlier, but only one batch at a time', async () => {
     const { say, batches } = stage()
     say('a')
     say('x'.repeat(70_000))
@@ -64,7 +64,7 @@ describe('events', () => {
     expect(batches[1]?.events).toMatchObject({ first: 1, last: 2 })
   })
 
-  test('pause the caller if too many accumulate', async () => {
+  test('the log writer pauses the caller if too many events accumulate', async () => {
     const { say, heard } = stage()
     say('a')
     expect(say('x'.repeat(2_000_000))).toBe(false)
@@ -73,7 +73,7 @@ describe('events', () => {
     expect(say('b')).toBe(true)
   })
 
-  test('are reported only after the write', async () => {
+  test('the log writer reports events only after they are written', async () => {
     const { say, heard } = stage()
     say('a')
     await vi.advanceTimersByTimeAsync(9)
@@ -83,7 +83,7 @@ describe('events', () => {
   })
 })
 
-test('items are written with the events or without any', async () => {
+test('the log writer writes items with events or alone', async () => {
   const { say, behind, batches } = stage()
   say('a')
   behind.addItem(ITEM)
@@ -99,26 +99,24 @@ test('items are written with the events or without any', async () => {
   expect(batches[2]).toEqual({ events: null, items: [ITEM], ending: null })
 })
 
-describe('the ending', () => {
-  test('is written at once with everything that waits, as the last batch', async () => {
-    const { say, behind, batches } = stage()
-    say('a')
-    say('b')
-    behind.end('over')
-    await vi.advanceTimersByTimeAsync(20)
-    expect(batches[1]).toEqual({
-      events: { first: 1, last: 1, text: 'b' },
-      items: [],
-      ending: 'over',
-    })
-    say('c')
-    await vi.advanceTimersByTimeAsync(1_000)
-    expect(batches).toHaveLength(2)
+test('the log writer writes the ending at once, together with all waiting events, as the last batch', async () => {
+  const { say, behind, batches } = stage()
+  say('a')
+  say('b')
+  behind.end('over')
+  await vi.advanceTimersByTimeAsync(20)
+  expect(batches[1]).toEqual({
+    events: { first: 1, last: 1, text: 'b' },
+    items: [],
+    ending: 'over',
   })
+  say('c')
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(batches).toHaveLength(2)
 })
 
-describe('an unreachable database', () => {
-  test('is retried, and nothing is lost or repeated', async () => {
+describe('log writes while the database is unreachable', () => {
+  test('the log writer retries a failed write without losing or repeating events', async () => {
     const { say, heard, batches } = stage({ fails: 2 })
     say('a')
     say('b')
@@ -127,7 +125,7 @@ describe('an unreachable database', () => {
     expect(heard).toEqual(['warned', 'warned', '0-0', 'room', '1-1', 'room'])
   })
 
-  test('stops the writer after a timeout', async () => {
+  test('the log writer stops after retrying for too long', async () => {
     const { say, heard, batches } = stage({ fails: 99, patienceMs: 600 })
     say('a')
     await vi.advanceTimersByTimeAsync(2_000)
@@ -138,7 +136,7 @@ describe('an unreachable database', () => {
   })
 })
 
-test('a writer whose write is rejected stops', async () => {
+test('the log writer stops if the store rejects a write', async () => {
   const { say, heard, batches } = stage({ refuses: true })
   say('a')
   say('b')
@@ -147,7 +145,7 @@ test('a writer whose write is rejected stops', async () => {
   expect(heard[0]).toBe('refused')
 })
 
-test('stopping waits for the current write and starts no other', async () => {
+test('stopping the log writer waits for the current write and starts no other', async () => {
   const { say, behind, batches, heard } = stage()
   say('a')
   say('b')

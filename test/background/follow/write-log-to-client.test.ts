@@ -9,7 +9,14 @@ import type { OwnedRun } from '../../../src/store/background-runs/run-store-inte
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
 import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
 import { ending } from '../../store/turns.ts'
-import { aMoment, group, openRun, testClient, testWorld, type TestWorld } from '../kit.ts'
+import {
+  aMoment,
+  group,
+  openRun,
+  testClient,
+  testWorld,
+  type TestWorld,
+} from '../background-test-support.ts'
 
 let world: TestWorld
 beforeAll(async () => {
@@ -29,9 +36,9 @@ const holdOf = ({ id, tenant, user }: NewTurn): OwnedRun => ({
 const following = (turn: NewTurn, from = 0, live: RunLog | null = null): LogFollower => ({
   caller: turn,
   turnId: turn.id,
-  from,
-  live,
-  rescue: () => Promise.reject(new Error('nobody is lost')),
+  firstEvent: from,
+  liveLog: live,
+  recover: () => Promise.reject(new Error('nobody is lost')),
 })
 
 /** Creates a log of `count` events in groups of `size`, ended or not. */
@@ -49,8 +56,8 @@ function textFrom(from: number, to: number): string {
   return from <= to ? group(from, to).text : ''
 }
 
-describe('the log of a finished run', () => {
-  test('is written to the client from any event on, however its events are grouped in the store', async () => {
+describe('the stored log of a finished run', () => {
+  test('a stored log is written to the client from any event on, however its events are grouped', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 120 }),
@@ -68,7 +75,7 @@ describe('the log of a finished run', () => {
     )
   })
 
-  test('is written to a slow client at its own pace', async () => {
+  test('a stored log is written to a slow client at its own pace', async () => {
     const turn = await logged(10, 2)
     const { client, seen, drain } = testClient(true)
     const read = vi.spyOn(world.runs, 'readLog')
@@ -85,19 +92,19 @@ describe('the log of a finished run', () => {
   })
 })
 
-describe('a log of this process', () => {
+describe('the log of a run in this process', () => {
   async function live(first = 0) {
     const turn = await logged(first, 5, false)
     const log = createRunLog(holdOf(turn), first, 1_000, world)
     const end = async (): Promise<void> => {
-      await log.turns.closeTurn(ending(turn))
+      await log.turnStore.closeTurn(ending(turn))
       log.client.end('')
-      await log.over
+      await log.whenOver
     }
     return { turn, log, end }
   }
 
-  test('is written without queries once events are stored', async () => {
+  test('a log in this process is written to the client without queries, once its events are stored', async () => {
     const { turn, log, end } = await live()
     const read = vi.spyOn(world.runs, 'readLog')
     const { client, seen } = testClient()
@@ -114,7 +121,7 @@ describe('a log of this process', () => {
   })
 
   test.each([0, 3, 7, 10, 12])(
-    'is joined with the stored events, from event %i on',
+    'live events are joined with the stored events if the client starts at event %i',
     async (from) => {
       const { turn, log, end } = await live(10)
       const { client, seen } = testClient()
@@ -129,7 +136,7 @@ describe('a log of this process', () => {
     },
   )
 
-  test('is not buffered for a client that does not read', async () => {
+  test('live events are not buffered for a client that does not read', async () => {
     const { turn, log, end } = await live()
     const { client, seen, drain } = testClient(true)
     const over = writeLogToClient(following(turn, 0, log), client, world)
@@ -150,20 +157,20 @@ describe('a log of this process', () => {
     expect(seen.text).toBe(textFrom(0, 0) + group(1, 6, large).text + DONE)
   })
 
-  test('is followed further after the run moves to another replica', async () => {
+  test('a client still follows a run after the run moves to another replica', async () => {
     const { turn, log } = await live()
     const { client, seen } = testClient()
     const over = writeLogToClient(following(turn, 0, log), client, world)
     log.client.write(group(0, 1).text)
     await aMoment()
-    await log.giveUp()
+    await log.stopWriting()
     await world.runs.recordRun(holdOf(turn), group(2, 3), [])
     await world.runs.endRun(holdOf(turn), ending(turn), group(4, 4))
     await over
     expect(seen.text).toBe(textFrom(0, 4) + DONE)
   })
 
-  test('is not delayed by a client that disconnects', async () => {
+  test('a client that disconnects does not delay the run', async () => {
     const { turn, log, end } = await live()
     const { client, seen, leave } = testClient()
     const over = writeLogToClient(following(turn, 0, log), client, world)
@@ -177,8 +184,8 @@ describe('a log of this process', () => {
   })
 })
 
-describe('a log of another replica', () => {
-  test('is followed to its end', async () => {
+describe('the log of a run on another replica', () => {
+  test('the log of a run on another replica is followed to its end', async () => {
     const turn = await logged(2, 2, false)
     const { client, seen } = testClient()
     const over = writeLogToClient(following(turn), client, world)
@@ -192,19 +199,19 @@ describe('a log of another replica', () => {
     expect(seen.text).toBe(textFrom(0, 4) + DONE)
   })
 
-  test('is recovered if its owner is dead', async () => {
+  test('a followed run is recovered if its replica is dead', async () => {
     const turn = await openRun(world, { owner: 'nobody' })
     const rescue = vi.fn(async () => {
       const hold = { ...holdOf(turn), owner: 'nobody' }
       await world.runs.endRun(hold, ending(turn, { state: 'failed' }), group(0, 0))
     })
     const { client, seen } = testClient()
-    await writeLogToClient({ ...following(turn), rescue }, client, world)
+    await writeLogToClient({ ...following(turn), recover: rescue }, client, world)
     expect(rescue).toHaveBeenCalledTimes(1)
     expect(seen.text).toBe(textFrom(0, 0) + DONE)
   })
 
-  test('is polled while the database is unreachable', async () => {
+  test('a followed run is polled while the database is unreachable', async () => {
     const turn = await logged(2, 2)
     vi.spyOn(world.runs, 'readLog').mockRejectedValueOnce(new Error('down'))
     const { client, seen } = testClient()
@@ -215,7 +222,7 @@ describe('a log of another replica', () => {
   })
 })
 
-test('a silent stream gets heartbeats until it ends', async () => {
+test('a stream without events gets heartbeats until it ends', async () => {
   vi.useFakeTimers()
   const quick: GatewayDependencies = {
     ...world,

@@ -8,43 +8,47 @@ import {
 const user = (content: string): JsonObject => ({ role: 'user', content })
 
 function difference(before: JsonObject, now: JsonObject) {
-  const { path, offset, isNew } = compareRequests(before, now)
-  return { at: path === null ? null : formatJsonPath(path), offset, isNew }
+  const { differencePath, differenceOffset, isContinuation } = compareRequests(before, now)
+  return {
+    at: differencePath === null ? null : formatJsonPath(differencePath),
+    offset: differenceOffset,
+    isNew: isContinuation,
+  }
 }
 
-test('a continued conversation differs only at its end', () => {
+test('a request that continues a conversation differs from the previous one only at its end', () => {
   const before = { messages: [user('a')], stream: true }
   const now = { messages: [user('a'), user('b')], stream: false }
   expect(difference(before, now)).toEqual({ at: 'messages[1]', offset: 0, isNew: true })
-  expect(compareRequests(before, now).sameBytes).toBe(JSON.stringify(user('a')).length)
+  expect(compareRequests(before, now).equalPrefixBytes).toBe(JSON.stringify(user('a')).length)
 })
 
-test('requests to the demo model are compared as well', () => {
+test('requests to the demo model are compared like those to an upstream', () => {
   const before = { instructions: null, items: [user('a')], delayMs: 12 }
   const now = { instructions: null, items: [user('a'), user('b')], delayMs: 12 }
   expect(difference(before, now)).toEqual({ at: 'items[1]', offset: 0, isNew: true })
 })
 
-test('finds the position of the difference within a text', () => {
+test('the position of the first difference can be inside a text', () => {
   const before = { input: [{ type: 'message', content: [{ text: 'one two' }] }] }
   const now = { input: [{ type: 'message', content: [{ text: 'one ten' }] }] }
   const at = 'input[0].content[0].text'
   expect(difference(before, now)).toEqual({ at, offset: 5, isNew: false })
 })
 
-test('tools are compared first at any position in the body', () => {
+test('tools are compared first, wherever they are in the body', () => {
   const before = { messages: [user('a')], tools: [{ name: 'one' }] }
   const now = { messages: [user('a')], tools: [{ name: 'two' }] }
   expect(difference(before, now)).toMatchObject({ at: 'tools[0].name' })
-  expect(compareRequests(before, now).sameBytes).toBe(0)
+  expect(compareRequests(before, now).equalPrefixBytes).toBe(0)
 })
 
-test('cache_control marks may move', () => {
+test('the comparison ignores cache_control marks that move', () => {
   const marked = { ...user('a'), cache_control: { type: 'ephemeral' } }
   expect(difference({ messages: [marked] }, { messages: [user('a')] }).at).toBeNull()
 })
 
-test('a removed entry differs at its former index', () => {
+test('a removed entry counts as a difference at its former index', () => {
   const before = { contents: [user('a'), user('b')] }
   expect(difference(before, { contents: [user('a')] }).at).toBe('contents[1]')
   expect(difference(before, { contents: [user('b')] }).at).toBe('contents[0].content')

@@ -29,9 +29,9 @@ function fates(
   const { items: sent, places, notes } = runTransforms(items, plan)
   return deriveItemDispositions({
     items,
-    remembered: 0,
-    sent,
-    places,
+    historyCount: 0,
+    sentItems: sent,
+    originalPositions: places,
     notes,
     wire: 'responses',
     ...more,
@@ -39,24 +39,24 @@ function fates(
 }
 
 const MIDDLE: RequestComparison = {
-  sameBytes: 0,
-  sameTokens: 0,
-  path: ['input', 0],
-  offset: 0,
-  isNew: false,
-  isGrown: false,
-  isOfLast: false,
-  text: null,
+  equalPrefixBytes: 0,
+  equalPrefixTokens: 0,
+  differencePath: ['input', 0],
+  differenceOffset: 0,
+  isContinuation: false,
+  isLastValueExtended: false,
+  isInLastEntry: false,
+  newText: null,
 }
 
 /** Compares two requests whose bodies differ in the middle, without further data. */
 function cause(before: readonly ItemDisposition[], now: readonly ItemDisposition[]) {
-  const sentenceOf = ({ why }: { why: string }) => why
+  const describeNote = ({ why }: { why: string }) => why
   const side = (told: readonly ItemDisposition[]) => ({
-    fates: told,
-    about: { notes: [], upstream: {} },
+    dispositions: told,
+    summary: { notes: [], upstream: {} },
   })
-  const sides = { before: side(before), now: side(now), wire: 'responses', sentenceOf }
+  const sides = { before: side(before), now: side(now), wire: 'responses', describeNote }
   return findDifferenceCause({ comparison: MIDDLE, ...sides })
 }
 
@@ -76,31 +76,31 @@ const LONGER = [
   `,
 ]
 
-describe('the decision that broke the prefix is named (C102)', () => {
+describe('gateway decisions that changed an item (C102)', () => {
   const SHORTENED = { who: 'gateway', place: 2, by: 'shorten-tool-outputs', why: 'output-too-old' }
 
-  test('a shortened output', () => {
+  test('the cause of a newly shortened output is the transform that shortened it', () => {
     const sentence = 'output-too-old'
     expect(cause(fates(LONG), fates(LONG, LEAN))).toEqual({ ...SHORTENED, sentence })
   })
 
-  test('an output that is no longer shortened', () => {
+  test('the cause of an output that is no longer shortened is the transform that had shortened it', () => {
     const sentence = 'This applied to the previous request but no longer does: output-too-old'
     expect(cause(fates(LONG, LEAN), fates(LONG))).toEqual({ ...SHORTENED, sentence })
   })
 
-  test('an output that is shortened more than before', () => {
+  test('the cause of an output that is shortened more than before is the transform that shortened it', () => {
     const shorter = { ...LEAN, outputs: { ...LEAN.outputs, head: 1 } }
     expect(cause(fates(LONG, LEAN), fates(LONG, shorter))).toMatchObject(SHORTENED)
   })
 
-  test('an item that is dropped now, or was dropped before and is sent again', () => {
+  test('the cause of an item that is newly dropped, or no longer dropped, is the window that drops it', () => {
     const [, ...others] = LONG
     const windowed = deriveItemDispositions({
       items: LONG,
-      remembered: 0,
-      sent: others,
-      places: others.map((_, at) => at + 1),
+      historyCount: 0,
+      sentItems: others,
+      originalPositions: others.map((_, at) => at + 1),
       notes: [{ did: 'dropped', at: 0, why: 'windowed', by: 'window-history' }],
       wire: 'responses',
     })
@@ -109,7 +109,7 @@ describe('the decision that broke the prefix is named (C102)', () => {
     expect(cause(windowed, fates(LONG))).toMatchObject(expected)
   })
 
-  test('an inserted note that moved, changed, is new or is gone', () => {
+  test('the cause is the note transform if an inserted note moved, changed, is new or is gone', () => {
     const ofNotes = { who: 'gateway', by: 'place-notes', place: null }
     const before = fates(SHORT, noted('Be brief.', 0))
     const told = (now: readonly ItemDisposition[]) => cause(before, now)
@@ -128,12 +128,12 @@ describe('the decision that broke the prefix is named (C102)', () => {
     expect(cause(fates(SHORT), fates(LONGER, noted('Be brief.', 3)))).toMatchObject(ofNotes)
   })
 
-  test('a transform takes precedence over the wire', () => {
+  test('the cause is a transform rather than the wire if both changed an item', () => {
     const [first] = SHORT
     if (first === undefined) throw new Error('There is no item.')
     const shown = { ...first, content: [{ type: 'input_text', text: 'a notice' }] } as Item
     const now = fates(SHORT, replay, {
-      sent: [shown, ...SHORT.slice(1)],
+      sentItems: [shown, ...SHORT.slice(1)],
       notes: [
         { did: 'changed', at: 0, why: 'media-repeated', by: 'show-media' },
         { did: 'changed', at: 0, why: 'text-joined', by: 'responses' },
@@ -143,13 +143,13 @@ describe('the decision that broke the prefix is named (C102)', () => {
     expect(cause(fates(SHORT), now)).toMatchObject(expected)
   })
 
-  test('the wire, if nothing else changed', () => {
+  test('the cause is the wire if nothing else changed an item', () => {
     const note = { did: 'changed', at: 0, why: 'developer-as-system', by: 'responses' } as const
     const now = fates(SHORT, replay, { notes: [note] })
     expect(cause(fates(SHORT), now)).toMatchObject({ who: 'gateway', why: 'developer-as-system' })
   })
 
-  test('a restored item', () => {
+  test('the cause of an item that recall restored is its note `recalled`', () => {
     const recalled = { did: 'added', why: 'recalled', at: 1 } as const
     const now = fates(LONG, replay, { notes: [recalled] })
     const expected = { who: 'gateway', place: 1, why: 'recalled' }
@@ -157,7 +157,7 @@ describe('the decision that broke the prefix is named (C102)', () => {
   })
 })
 
-describe('a difference in tools', () => {
+describe('the cause of a difference in tools', () => {
   const OFFERED = {
     did: 'added',
     field: 'tools',
@@ -166,18 +166,21 @@ describe('a difference in tools', () => {
   } as const
   const STUBBED = { did: 'added', field: 'tools', why: 'tools-stubbed', by: 'responses' } as const
   const of = (tools: string | null, ...notes: readonly Note[]) => {
-    return { fates: [], about: { notes, upstream: {}, given: { instructions: null, tools } } }
+    return {
+      dispositions: [],
+      summary: { notes, upstream: {}, given: { instructions: null, tools } },
+    }
   }
   const told = (before: ComparedRequest, now: ComparedRequest) =>
     findDifferenceCause({
-      comparison: { ...MIDDLE, path: ['tools', 1] },
+      comparison: { ...MIDDLE, differencePath: ['tools', 1] },
       before,
       now,
       wire: 'responses',
-      sentenceOf: ({ why }) => why,
+      describeNote: ({ why }) => why,
     })
 
-  test('is attributed to the gateway if a gateway tool was added or removed', () => {
+  test('a difference in tools is attributed to the gateway if it added or removed a gateway tool', () => {
     const ofHouse = { who: 'gateway', by: 'house-tools', why: 'house-tool-offered' }
     expect(told(of('a'), of('a', OFFERED))).toMatchObject(ofHouse)
     expect(told(of('a', OFFERED), of('a'))).toMatchObject(ofHouse)
@@ -189,30 +192,33 @@ describe('a difference in tools', () => {
     expect(told(of('a', OFFERED), of('a', OFFERED))).toMatchObject(ofHouse)
   })
 
-  test('is attributed to the client if its tools changed', () => {
+  test("a difference in tools is attributed to the client if the client's tools changed", () => {
     expect(told(of('a'), of('b', STUBBED))).toMatchObject({ who: 'client' })
   })
 
-  test('is attributed to the wire if it encodes the same tools differently', () => {
+  test('a difference in tools is attributed to the wire if it encodes the same tools differently', () => {
     expect(told(of('a'), of('a', STUBBED))).toMatchObject({ by: 'responses', why: 'tools-stubbed' })
   })
 
-  test('has no known cause if no note was stored', () => {
+  test('a difference in tools has no known cause if no note was stored', () => {
     expect(told(of('a'), of('a'))).toMatchObject({ who: 'nobody' })
   })
 
-  test('is attributed to the client in rows of older versions, unless a note names a gateway tool', () => {
-    const old = (...notes: readonly Note[]) => ({ fates: [], about: { notes, upstream: {} } })
+  test('in rows of older versions, a difference in tools is attributed to the client unless a note names a gateway tool', () => {
+    const old = (...notes: readonly Note[]) => ({
+      dispositions: [],
+      summary: { notes, upstream: {} },
+    })
     expect(told(old(), of('a'))).toMatchObject({ who: 'client' })
     expect(told(old(), of('a', OFFERED))).toMatchObject({ who: 'gateway' })
   })
 })
 
-describe('a change by the client is attributed to it', () => {
+describe('changes by the client', () => {
   test.each([
-    ['an edit', [1], 'The client changed item 1.'],
+    ['an edited item', [1], 'The client changed item 1.'],
     ['an inserted item', [0, 0], 'The client inserted item 1.'],
-  ])('%s', (_, [from = 0, length = 1], sentence) => {
+  ])('%s is attributed to the client', (_, [from = 0, length = 1], sentence) => {
     const others = talk`
       assistant: other
     `
@@ -220,7 +226,7 @@ describe('a change by the client is attributed to it', () => {
     expect(cause(fates(SHORT), fates(now))).toEqual({ who: 'client', place: 1, sentence })
   })
 
-  test('a removed item', () => {
+  test('an item that the client removed is attributed to it', () => {
     const sentence = 'The client removed the former item 1.'
     const now = fates(LONGER.filter((_, at) => at !== 1))
     expect(cause(fates(LONGER), now)).toEqual({ who: 'client', place: 1, sentence })

@@ -141,7 +141,7 @@ describe('a failure of the store', () => {
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
     // A replica closes the turn when the database is back.
     const { id: turnId, tenant, user } = TURN
-    expect(ports.replica.takeReleasedTurns()).toEqual([{ turnId, tenant, user }])
+    expect(ports.replica.takeUnclosedTurns()).toEqual([{ turnId, tenant, user }])
   })
 
   test('makes the answer a failure if another replica has closed the turn', async () => {
@@ -152,7 +152,7 @@ describe('a failure of the store', () => {
       PROVENANCE,
     )
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
-    expect(ports.replica.takeReleasedTurns()).toEqual([])
+    expect(ports.replica.takeUnclosedTurns()).toEqual([])
   })
 })
 

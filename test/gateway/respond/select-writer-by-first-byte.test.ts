@@ -16,30 +16,30 @@ import type { Prompt } from '../../../src/core/prompt.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-describe('the writer', () => {
+describe('selection of the writer by the first character', () => {
   /** Creates a writer that returns its name and its chunk. */
   const createNamedWriter = (name: string): ResponseWriter => ({
     push: (chunk) => `${name}:${new TextDecoder().decode(chunk)}`,
     isOver: () => false,
     isCutShort: () => false,
-    close: () => name,
-    outcome: foldAnswerOutcome().currentOutcome,
-    end: () => name,
+    endBody: () => name,
+    getOutcome: foldAnswerOutcome().currentOutcome,
+    renderEnd: () => name,
   })
   const read = (...chunks: readonly string[]) => {
     const writer = selectWriterByFirstByte(createNamedWriter('stream'), () =>
       createNamedWriter('json'),
     )
-    return [...chunks.map((chunk) => writer.push(bytes(chunk))), writer.close(null)]
+    return [...chunks.map((chunk) => writer.push(bytes(chunk))), writer.endBody(null)]
   }
 
-  test('is selected once, by the first character', () => {
+  test('the first character selects the writer of a stream, once', () => {
     expect(read('{"a":', '1}')).toEqual(['json:{"a":', 'json:1}', 'json'])
     expect(read('data: 1\n', '{}')).toEqual(['stream:data: 1\n', 'stream:{}', 'stream'])
     expect(read(': {', '{}')).toEqual(['stream:: {', 'stream:{}', 'stream'])
   })
 
-  test('is not selected while only white space arrives, which is passed through', () => {
+  test('white space before the first character is passed through and does not select the writer', () => {
     expect(read('\n', ' \r\n', '{}')).toEqual(['stream:\n', 'stream: \r\n', 'json:{}', 'json'])
     expect(read('', '\uFEFF', 'data: 1')).toEqual([
       'stream:',
@@ -51,7 +51,7 @@ describe('the writer', () => {
   })
 })
 
-describe('an answer as one JSON object', () => {
+describe('a JSON object that was sent in place of a stream', () => {
   const renderer: AnswerRenderer = {
     push: ({ type }) => [{ data: type }],
     end: ({ failure }) => [{ data: failure?.message ?? 'well' }],
@@ -74,29 +74,32 @@ describe('an answer as one JSON object', () => {
       nowMs: () => 0,
     })
 
-  test('is rendered when the body is complete', () => {
+  test('a JSON object in place of a stream is rendered when its body is complete', () => {
     const writer = createWriter()
     const body = bytes('{"text":"ä"}')
     // The cut is inside the character `ä`.
     expect([writer.push(body.subarray(0, 10)), writer.push(body.subarray(10))]).toEqual(['', ''])
     expect(writer.isOver()).toBe(false)
-    expect(writer.close(null)).toBe('data: answer-started\n\ndata: answer-ended\n\n')
-    expect(writer.outcome()).toMatchObject({ upstreamId: 'ä', finish: 'stop' })
-    expect(writer.end(writer.outcome())).toBe('data: well\n\n')
+    expect(writer.endBody(null)).toBe('data: answer-started\n\ndata: answer-ended\n\n')
+    expect(writer.getOutcome()).toMatchObject({ upstreamId: 'ä', finish: 'stop' })
+    expect(writer.renderEnd(writer.getOutcome())).toBe('data: well\n\n')
   })
 
   test.each([
     ['is invalid', '{"text":', null, /not JSON/],
     ['breaks off', '{"text":1}', createFailure('upstream_timeout', 'Too late.'), /Too late/],
-  ])('that %s is rendered as a failure', (_, body, failure, why) => {
-    const writer = createWriter()
-    writer.push(bytes(body))
-    expect(writer.close(failure)).toBe('data: answer-started\n\ndata: answer-failed\n\n')
-    expect(writer.outcome().failure?.message).toMatch(why)
-    expect(writer.end(writer.outcome())).toMatch(why)
-  })
+  ])(
+    'a JSON object in place of a stream that %s is rendered as a failure',
+    (_, body, failure, why) => {
+      const writer = createWriter()
+      writer.push(bytes(body))
+      expect(writer.endBody(failure)).toBe('data: answer-started\n\ndata: answer-failed\n\n')
+      expect(writer.getOutcome().failure?.message).toMatch(why)
+      expect(writer.renderEnd(writer.getOutcome())).toMatch(why)
+    },
+  )
 
-  test('that is too large cannot be read', () => {
+  test('a JSON object in place of a stream that is too large throws an error', () => {
     const writer = createWriter()
     const chunk = new Uint8Array(128 * 1024 * 1024).fill(0x7b)
     writer.push(chunk)

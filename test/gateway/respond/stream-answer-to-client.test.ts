@@ -18,7 +18,7 @@ const EMPTY: Outcome = {
 const utf8 = new TextEncoder()
 
 /** The method of an echo writer that throws. */
-type FailingMethod = 'push' | 'close' | 'end'
+type FailingMethod = 'push' | 'endBody' | 'renderEnd'
 
 /** Returns each text unchanged. `!` ends the answer, `|` ends it early, `?` is unreadable. */
 function createEchoWriter(failing?: FailingMethod): ResponseWriter {
@@ -39,14 +39,14 @@ function createEchoWriter(failing?: FailingMethod): ResponseWriter {
     },
     isOver: () => over,
     isCutShort: () => cut,
-    close(failure) {
-      mayFail('close')
+    endBody(failure) {
+      mayFail('endBody')
       failed = failure
       return '(closed)'
     },
-    outcome: () => ({ ...EMPTY, failure: failed }),
-    end({ failure }) {
-      mayFail('end')
+    getOutcome: () => ({ ...EMPTY, failure: failed }),
+    renderEnd({ failure }) {
+      mayFail('renderEnd')
       return failure === null ? '(end)' : `(${failure.code})`
     },
   }
@@ -117,8 +117,8 @@ function startStream(
   }
 }
 
-describe('an answer ends', () => {
-  test('finished: the ending waits until the turn is stored', async () => {
+describe('the three endings of a streamed answer', () => {
+  test('the ending of a finished answer waits until the turn is stored', async () => {
     const { push, end, calls, finishStoring } = startStream()
     push('a')
     end()
@@ -128,7 +128,7 @@ describe('an answer ends', () => {
     expect(calls).toMatchObject({ text: 'a(closed)(end)', ended: 1, cancelled: 0 })
   })
 
-  test('finished at the last event, although the upstream’s body stays open', async () => {
+  test('an answer finishes at its last event, although the upstream’s body stays open', async () => {
     const { push, end, calls, finishStoring, settled } = startStream()
     push('a!')
     await finishStoring()
@@ -139,7 +139,7 @@ describe('an answer ends', () => {
     expect(calls).toMatchObject({ text: 'a!(closed)(end)', ended: 1, cancelled: 0 })
   })
 
-  test('cut short: it is finished, and the upstream is cancelled', async () => {
+  test('an answer that a filter cuts short finishes, and the upstream is cancelled', async () => {
     const { push, fail, calls, finishStoring, settled } = startStream()
     push('a|')
     expect(calls.cancelled).toBe(1)
@@ -149,7 +149,7 @@ describe('an answer ends', () => {
     expect(calls).toMatchObject({ text: 'a|(closed)(end)', ended: 1, cancelled: 1 })
   })
 
-  test('broken off: with one failure, and the partial answer is settled', async () => {
+  test('an answer that breaks off ends with one failure, and its partial outcome is stored', async () => {
     const { push, fail, calls, finishStoring, settled } = startStream()
     push('a')
     fail()
@@ -159,7 +159,7 @@ describe('an answer ends', () => {
     expect(settled).toMatchObject([{ ending: 'finished' }])
   })
 
-  test('disconnected: the upstream is cancelled, and nothing more is written', async () => {
+  test('a disconnect cancels the upstream, and nothing more is written', async () => {
     const { push, disconnect, end, calls, finishStoring, settled } = startStream()
     push('a')
     disconnect()
@@ -170,7 +170,7 @@ describe('an answer ends', () => {
     expect(settled).toMatchObject([{ ending: 'cancelled' }])
   })
 
-  test('disconnected: as cancelled, even if the upstream’s failure is reported first', async () => {
+  test('a disconnect cancels the turn even if the upstream’s failure is reported first', async () => {
     const { push, markDisconnected, fail, finishStoring, settled, calls } = startStream()
     push('a')
     markDisconnected()
@@ -180,7 +180,7 @@ describe('an answer ends', () => {
     expect(calls).toMatchObject({ text: 'a', ended: 0 })
   })
 
-  test('unreadable: with a failure, and the upstream is cancelled', async () => {
+  test('an unreadable answer ends with a failure, and the upstream is cancelled', async () => {
     const { push, calls, finishStoring, logged } = startStream()
     push('?')
     await finishStoring()
@@ -189,10 +189,10 @@ describe('an answer ends', () => {
   })
 })
 
-describe('an unexpected error is logged, and', () => {
+describe('unexpected errors while an answer is streamed', () => {
   const UNEXPECTED = ['error unexpected']
 
-  test('ends a partial answer with a failure of the gateway, not of the upstream', async () => {
+  test('an unexpected error is logged and ends a partial answer with a failure of the gateway', async () => {
     const { push, calls, finishStoring, settled, logged } = startStream({ failing: 'push' })
     push('a')
     await finishStoring()
@@ -201,8 +201,8 @@ describe('an unexpected error is logged, and', () => {
     expect(logged).toEqual(UNEXPECTED)
   })
 
-  test.each(['close', 'end'] as const)(
-    'aborts the connection if %s throws, so that the answer does not look complete',
+  test.each(['endBody', 'renderEnd'] as const)(
+    'the connection is aborted if %s of the writer throws, so that the answer does not look complete',
     async (failing) => {
       const { push, end, calls, finishStoring, settled, logged } = startStream({ failing })
       push('a')
@@ -211,7 +211,7 @@ describe('an unexpected error is logged, and', () => {
       await finishStoring()
       expect(calls).toMatchObject({ ended: 0, broken: 1 })
       expect(settled).toHaveLength(1)
-      if (failing === 'close') {
+      if (failing === 'endBody') {
         expect(settled).toMatchObject([{ outcome: { finish: null } }])
         expect(settled).toMatchObject([{ outcome: { failure: { code: 'internal_error' } } }])
       }
@@ -219,9 +219,9 @@ describe('an unexpected error is logged, and', () => {
     },
   )
 
-  test('does not prevent the cancellation after a disconnect', async () => {
+  test('an unexpected error does not prevent the cancellation after a disconnect', async () => {
     const { push, disconnect, calls, finishStoring, settled, logged } = startStream({
-      failing: 'close',
+      failing: 'endBody',
     })
     push('a')
     disconnect()
@@ -232,7 +232,7 @@ describe('an unexpected error is logged, and', () => {
   })
 })
 
-test('a full client pauses the upstream until it drains', () => {
+test('a client with a full buffer pauses the upstream until it drains', () => {
   const { push, drain, calls } = startStream({ full: true })
   push('a')
   expect(calls).toMatchObject({ paused: 1, resumed: 0 })
@@ -240,7 +240,7 @@ test('a full client pauses the upstream until it drains', () => {
   expect(calls.resumed).toBe(1)
 })
 
-test('writes heartbeat comments only while nothing else is sent', async () => {
+test('heartbeat comments are written only while nothing else is sent', async () => {
   vi.useFakeTimers()
   const { push, end, calls, finishStoring } = startStream({ heartbeatMs: 1000 })
   vi.advanceTimersByTime(1000)

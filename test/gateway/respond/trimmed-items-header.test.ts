@@ -20,16 +20,16 @@ function formatHeader(window: object): string | null {
   return formatTrimmedHeader({ notes, items })
 }
 
-test('returns null if no window left anything out', () => {
+test('the header x-backstory-trimmed is omitted if no window dropped an item', () => {
   expect(formatHeader({})).toBeNull()
   expect(formatHeader({ turns: 3, items: 5 })).toBeNull()
 })
 
-test('contains the number of items, their tokens and the window (C36)', () => {
+test('the header x-backstory-trimmed has the number of items, their tokens and the window (C36)', () => {
   const tokens = items.slice(0, 4).reduce((sum, item) => sum + estimateItemTokens(item), 0)
   expect(formatHeader({ turns: 1 })).toBe(`items=4, tokens=${tokens}, by=window-turns`)
 })
 
-test('names the windows that left items out', () => {
+test('the header x-backstory-trimmed names every window that dropped an item', () => {
   expect(formatHeader({ turns: 2, items: 1 })).toMatch(/by=window-turns/)
 })

@@ -48,8 +48,8 @@ describe.each([
   ['a stream', chatStream(ANSWER).join('')],
   ['a JSON object', JSON.stringify(chatBody(ANSWER))],
   ['a JSON object after white space', `\n  ${JSON.stringify(chatBody(ANSWER))}`],
-])('%s', (_, body) => {
-  test.each([1, 7, 100_000])('is decoded from chunks of %i bytes', (size) => {
+])('decoding %s', (_, body) => {
+  test.each([1, 7, 100_000])('the body is decoded from chunks of %i bytes', (size) => {
     const events = decodeInChunks(body, size)
     expect(eventFaults(events)).toEqual([])
     expect(joinDeltas(events)).toBe('It is 4 degrees.')
@@ -57,13 +57,13 @@ describe.each([
   })
 })
 
-test('reports a JSON object that is cut off', () => {
+test('a JSON object that is cut off is decoded as a failure', () => {
   const [started, failed] = decodeInChunks('{"choices":[')
   expect(started).toMatchObject({ type: 'answer-started' })
   expect(failed).toHaveProperty('failure.message', NOT_JSON_FAILURE.message)
 })
 
-test('reports an empty body as a failure', () => {
+test('an empty body is decoded as a failure', () => {
   expect(decodeInChunks('', 1)).toMatchObject([
     { type: 'answer-started' },
     { type: 'answer-failed' },

@@ -50,7 +50,7 @@ function startReading() {
   }
 }
 
-test('ends at the terminal event and ignores the rest of the body', () => {
+test('the event source ends at the terminal event and ignores the rest of the body', () => {
   const { log, answer, send, end } = startReading()
   send(STARTED)
   send(ENDED)
@@ -60,14 +60,14 @@ test('ends at the terminal event and ignores the rest of the body', () => {
   expect(answer.end()).toEqual([])
 })
 
-test('ends with the events of the decoder if the body ends early', () => {
+test('the event source ends with the last events of the decoder if the body ends early', () => {
   const { log, send, end } = startReading()
   send(STARTED, messageStarted(), textDelta('a'))
   end()
   expect(log.slice(3)).toEqual(['item-ended', 'answer-failed', 'resume', 'end'])
 })
 
-test('reports a broken body, and closes the open items only on end()', () => {
+test('the event source reports a broken body, and closes the open items only on end()', () => {
   const { log, answer, send, fail } = startReading()
   send(STARTED, messageStarted(), textDelta('a'))
   fail()
@@ -75,7 +75,7 @@ test('reports a broken body, and closes the open items only on end()', () => {
   expect(answer.end()).toEqual(CLOSED)
 })
 
-test('reports unreadable events once, before it cancels the body', () => {
+test('the event source reports unreadable events once, before it cancels the body', () => {
   const { log, sendUnreadable, fail } = startReading()
   sendUnreadable()
   fail()
@@ -83,7 +83,7 @@ test('reports unreadable events once, before it cancels the body', () => {
   expect(log).toEqual(['failed: unreadable', 'cancel'])
 })
 
-test('emits nothing more after the reader has ended it', () => {
+test('the event source emits nothing more after the reader has ended it', () => {
   const { log, answer, flow, send, end } = startReading()
   flow.pause()
   send(STARTED, messageStarted(), textDelta('a'))

@@ -35,15 +35,15 @@ function context(fields: Partial<ToolRunContext> = {}): ToolRunContext {
     readableItems: [],
     caller: ALICE,
     ports: { facts, newTurnId, nowMs: () => NOW } as unknown as LayerPorts,
-    memory: MEMORY,
+    memoryThread: MEMORY,
     ...fields,
   }
 }
 const all = () => facts.listFacts(ALICE, { after: null, order: 'asc', limit: 100 })
 const CAT = 'The cat is called Tom'
 
-describe('remember', () => {
-  test('stores a fact, and returns the handle that forget accepts', async () => {
+describe('the gateway tool `remember`', () => {
+  test('remember stores a fact and returns the handle that forget accepts', async () => {
     const args = { text: `  ${CAT} `, area: 'pets', importance: 0.7, days: 7 }
     expect(await rememberFactTool.run(args, context())).toBe('Kept as [00000001].')
     expect(await all()).toMatchObject([
@@ -59,7 +59,7 @@ describe('remember', () => {
     ])
   })
 
-  test('stores it for the conversation if the policy says so or the user is unknown', async () => {
+  test('remember stores a fact for the conversation if the policy says so or the user is unknown', async () => {
     const conversationPolicy = resolvePolicy([FACTS_POLICY, { layers: { scope: 'conversation' } }])
     await rememberFactTool.run({ text: CAT }, context({ policy: conversationPolicy }))
     expect(await all()).toMatchObject([{ scope: 'T' }])
@@ -81,26 +81,26 @@ describe('remember', () => {
     [{ text: CAT, importance: '1' }, /`importance` must be/],
     [{ text: CAT, days: -1 }, /`days` must be/],
     [{ text: CAT, days: 1e9 }, /`days` must be/],
-  ])('rejects %j with the reason', async (args, reason) => {
+  ])('remember rejects the arguments %j with the reason', async (args, reason) => {
     expect(await rememberFactTool.run(args, context())).toMatch(reason)
     expect(await all()).toEqual([])
   })
 
-  test('stores nothing of a temporary chat, or without a thread and a user', async () => {
-    const temporary = context({ memory: { ...MEMORY, isTemporary: true, begunAtMs: 1 } })
+  test('remember stores nothing of a temporary chat, or without a thread and a user', async () => {
+    const temporary = context({ memoryThread: { ...MEMORY, isTemporary: true, begunAtMs: 1 } })
     expect(await rememberFactTool.run({ text: CAT }, temporary)).toMatch(/temporary/)
     const withoutScope = context({
       caller: { tenant: 't', user: null },
-      memory: { ...MEMORY, thread: null },
+      memoryThread: { ...MEMORY, thread: null },
     })
     expect(await rememberFactTool.run({ text: CAT }, withoutScope)).toMatch(/Nothing can be kept/)
     expect(await all()).toEqual([])
   })
 })
 
-describe('forget', () => {
+describe('the gateway tool `forget`', () => {
   test.each(['[00000001]', '00000001', 'fact_00000000000000000001'])(
-    'accepts the id %s',
+    'forget deletes the fact with the id %s',
     async (id) => {
       await rememberFactTool.run({ text: CAT }, context())
       expect(await forgetFactTool.run({ id }, context())).toBe('Forgotten: [00000001].')
@@ -109,7 +109,7 @@ describe('forget', () => {
   )
 
   test.each([[7], ['%%%%%%%%'], ['00000009'], ['1'], ['']])(
-    'rejects the unknown id %j',
+    'forget rejects the unknown id %j',
     async (id) => {
       await rememberFactTool.run({ text: CAT }, context())
       expect(await forgetFactTool.run({ id }, context())).toMatch(
@@ -119,7 +119,7 @@ describe('forget', () => {
     },
   )
 
-  test('C42: does not delete a fact of another user or another conversation', async () => {
+  test('C42: forget does not delete a fact of another user or another conversation', async () => {
     await rememberFactTool.run({ text: CAT }, context())
     const bob = context({ caller: { tenant: 't', user: 'bob' } })
     expect(await forgetFactTool.run({ id: '00000001' }, bob)).toMatch(/no note/)
@@ -131,7 +131,7 @@ describe('forget', () => {
   })
 })
 
-test('both are offered only if the policy has facts and memory may be stored', () => {
+test('remember and forget are offered only if the policy has facts and memory may be stored', () => {
   const offerContext = (overrides: PolicyOverrides, mayStore: boolean) =>
     ({ policy: resolvePolicy([overrides]), mayStore }) as unknown as ToolOfferContext
   for (const tool of [rememberFactTool, forgetFactTool]) {

@@ -34,12 +34,18 @@ function offer(
 ) {
   const params: PromptParameters = { ...NO_PARAMS, ...more }
   const visibleKinds = new Set(['image' as const])
-  const { tools, ...rest } = offerTools({ policy, items, params, visibleKinds, isTask })
+  const { tools, ...rest } = offerTools({
+    policy,
+    items,
+    clientParams: params,
+    visibleMediaKinds: visibleKinds,
+    isTask,
+  })
   return { ...rest, original: params, names: tools.map(({ tool }) => tool.name) }
 }
 
-describe('expand_output is offered', () => {
-  test('from the first request on if the client has tools, before any output is shortened', () => {
+describe('requests in which expand_output is offered', () => {
+  test('expand_output is offered from the first request on if the client has tools', () => {
     const { names, params } = offer(capped, [QUESTION], { tools: [LOOK] })
     expect(names).toEqual(['expand_output'])
     expect(params.tools.map((tool) => 'name' in tool && tool.name)).toEqual([
@@ -48,12 +54,12 @@ describe('expand_output is offered', () => {
     ])
   })
 
-  test('from the first output on if the client has no tools', () => {
+  test('expand_output is offered from the first output on if the client has no tools', () => {
     expect(offer(capped, [QUESTION]).names).toEqual([])
     expect(offer(capped, [QUESTION, OUTPUT]).names).toEqual(['expand_output'])
   })
 
-  test('with the same definition in every request of a conversation', () => {
+  test('expand_output has the same definition in every request of a conversation', () => {
     const first = offer(capped, [QUESTION], { tools: [LOOK] }).params.tools
     const later = offer(capped, [QUESTION, OUTPUT, IMAGE], { tools: [LOOK] }).params.tools
     expect(later).toEqual(first)
@@ -65,9 +71,17 @@ test('view_media is offered from the first media item on', () => {
   expect(offer(VIEW_MEDIA_POLICY, [QUESTION, IMAGE]).names).toEqual(['view_media'])
 })
 
-test('C79 view_media is not offered to a model that accepts none of the media', () => {
-  const request = { policy: VIEW_MEDIA_POLICY, items: [IMAGE], params: NO_PARAMS, isTask: false }
-  const { tools, policy } = offerTools({ ...request, visibleKinds: new Set(['file' as const]) })
+test('C79: view_media is not offered to a model that accepts none of the media', () => {
+  const request = {
+    policy: VIEW_MEDIA_POLICY,
+    items: [IMAGE],
+    clientParams: NO_PARAMS,
+    isTask: false,
+  }
+  const { tools, policy } = offerTools({
+    ...request,
+    visibleMediaKinds: new Set(['file' as const]),
+  })
   expect(tools).toEqual([])
   expect(policy.media.view).toBe(false)
 })
@@ -88,7 +102,7 @@ const REQUESTS_WITHOUT_OFFER: readonly RequestWithoutOffer[] = [
   { why: 'in a task request', more: { tools: [LOOK] }, isTask: true },
 ]
 
-test.each(REQUESTS_WITHOUT_OFFER)('no tool is offered $why', ({ more, isTask }) => {
+test.each(REQUESTS_WITHOUT_OFFER)('no gateway tool is offered $why', ({ more, isTask }) => {
   const { names, params, original, policy, notes } = offer(capped, [OUTPUT], more, isTask)
   expect(names).toEqual([])
   expect(params).toBe(original)
@@ -96,7 +110,7 @@ test.each(REQUESTS_WITHOUT_OFFER)('no tool is offered $why', ({ more, isTask }) 
   expect(notes).toEqual([])
 })
 
-test('returns the same request if the policy offers no tool', () => {
+test('a request is returned unchanged if the policy offers no tool', () => {
   const { params, original, policy } = offer(retain, [OUTPUT, IMAGE], { tools: [LOOK] })
   expect(params).toBe(original)
   expect(policy).toBe(retain)
@@ -118,13 +132,13 @@ test.each<PromptParameters['toolChoice'] & object>([
   { type: 'auto' },
   { type: 'required' },
   { type: 'function', name: 'look' },
-])('offers the same tools if the tool choice is $type', (toolChoice) => {
+])('the same gateway tools are offered if the tool choice is $type', (toolChoice) => {
   const { names, params } = offer(capped, [QUESTION], { tools: [LOOK], toolChoice })
   expect(names).toEqual(['expand_output'])
   expect(params.toolChoice).toBe(toolChoice)
 })
 
-test('a list of allowed client tools allows the gateway tools too', () => {
+test('a list of allowed client tools is extended by the gateway tools', () => {
   const toolChoice = { type: 'allowed' as const, mode: 'auto' as const, names: ['look'] }
   const { params } = offer(capped, [QUESTION], { tools: [LOOK], toolChoice })
   expect(params.toolChoice).toEqual({ ...toolChoice, names: ['look', 'expand_output'] })

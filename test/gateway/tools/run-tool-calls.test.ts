@@ -46,15 +46,15 @@ function createCall(name: string, text: string): FunctionCall {
   return { type: 'function_call', call_id: 'h', name, arguments: text }
 }
 
-describe('expand_output', () => {
-  test('reads the requested piece of the latest output with that id', async () => {
+describe('the gateway tool `expand_output`', () => {
+  test('expand_output returns the requested piece of the latest output with that call id', async () => {
     expect(await runTool(expandOutputTool, { call_id: 'a', from: 5, to: 12 })).toBe(
       'Characters 5 to 12 of 10000:\nfghijab',
     )
   })
 
   test.each([200, 300, 4000])(
-    'returns no more than the limit of %i characters for outputs',
+    'expand_output returns no more than the limit of %i characters for outputs',
     async (cap) => {
       const policy = { ...capped, outputs: { ...capped.outputs, cap } }
       const answer = await runTool(expandOutputTool, { call_id: 'a' }, policy)
@@ -64,7 +64,7 @@ describe('expand_output', () => {
     },
   )
 
-  test('does not split a character', async () => {
+  test('expand_output does not split a character', async () => {
     const answer = await runTool(expandOutputTool, { call_id: 'e', from: 1, to: 3 })
     expect(answer.isWellFormed()).toBe(true)
   })
@@ -76,13 +76,13 @@ describe('expand_output', () => {
     [{ call_id: 'a', from: 20_000 }, /nothing there: the output has 10000/],
     [{ call_id: 'a', from: 'two', to: null }, /^Characters 0 to/],
     [{ call_id: 'a', from: -1e9, to: 3 }, /^Characters 0 to 3 of/],
-  ])('returns a helpful text for the arguments %o', async (args, expected) => {
+  ])('expand_output returns a helpful text for the arguments %o', async (args, expected) => {
     expect(await runTool(expandOutputTool, args)).toMatch(expected)
   })
 })
 
-describe('view_media', () => {
-  test('returns the media item of a handle', async () => {
+describe('the gateway tool `view_media`', () => {
+  test('view_media returns the media item of a handle', async () => {
     const call = createCall('view_media', '{"handle":"media_1"}')
     const [output] = await runToolCalls([call], [viewMediaTool], createContext(capped))
     expect(output?.output).toMatchObject([
@@ -91,16 +91,16 @@ describe('view_media', () => {
     ])
   })
 
-  test('C80 reports an unknown handle', async () => {
+  test('C80: view_media reports an unknown handle', async () => {
     expect(await runTool(viewMediaTool, { handle: 'media_7' })).toBe('There is no "media_7" here.')
     expect(await runTool(viewMediaTool, {})).toMatch(/must be a string/)
   })
 })
 
-describe('every call gets an output', () => {
+describe('outputs of gateway calls that fail', () => {
   const failing = (run: GatewayTool['run']): GatewayTool => ({ ...expandOutputTool, run })
 
-  test('if the tool throws: that it failed, without the error message', async () => {
+  test('a tool that throws gets the output that it failed, without the error message', async () => {
     const answer = await runTool(
       failing(() => {
         throw new Error('secret')
@@ -112,7 +112,7 @@ describe('every call gets an output', () => {
     expect(log).toHaveBeenCalledWith('warn', 'house-tool-failed', why)
   })
 
-  test('so does one that rejects', async () => {
+  test('a tool that rejects gets the output that it failed', async () => {
     expect(
       await runTool(
         failing(() => Promise.reject(new Error('no'))),
@@ -121,7 +121,7 @@ describe('every call gets an output', () => {
     ).toBe('The tool failed.')
   })
 
-  test('if the tool never resolves: that it took too long', async () => {
+  test('a tool that never resolves gets the output that it took too long', async () => {
     vi.useFakeTimers()
     const answer = runTool(
       failing(() => new Promise(() => undefined)),
@@ -133,13 +133,13 @@ describe('every call gets an output', () => {
   })
 
   test.each(['[]', '{', 'null', '"a"'])(
-    'if the arguments are %s: that they are not a JSON object',
+    'a call with the arguments %s gets the output that they are not a JSON object',
     async (args) => {
       expect(await runTool(expandOutputTool, args)).toBe('The arguments are not a JSON object.')
     },
   )
 
-  test('if there are no arguments: that of the tool', async () => {
+  test('a call without arguments runs the tool', async () => {
     expect(
       await runTool(
         failing(() => 'fine'),
@@ -148,7 +148,7 @@ describe('every call gets an output', () => {
     ).toBe('fine')
   })
 
-  test('if the result is empty: a text that says so', async () => {
+  test('a tool with an empty result gets the output that there is nothing', async () => {
     expect(
       await runTool(
         failing(() => ''),
@@ -157,7 +157,7 @@ describe('every call gets an output', () => {
     ).toBe('There is nothing.')
   })
 
-  test('if the tool is not run: a text that says so', () => {
+  test('a call that is not run gets an output', () => {
     const [output] = skipToolCalls([createCall('expand_output', '{}')])
     expect(output).toMatchObject({ call_id: 'h', type: 'function_call_output' })
   })

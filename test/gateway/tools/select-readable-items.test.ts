@@ -14,12 +14,12 @@ const author = (name: string) => ({ backstory: { author: { name } } })
 const output: Item = { type: 'function_call_output', call_id: 'a', output: 'fog' }
 const call: Item = { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' }
 
-test('returns the same list if all items are readable', () => {
+test('selecting the readable items returns the same list if all are readable', () => {
   const items = [image('a'), call, output, image('b')]
   expect(selectReadableItems(items, { hidden: [] })).toBe(items)
 })
 
-test('leaves out items of hidden authors, and the other media keep their handles (C70, C80)', () => {
+test('items of hidden authors are not readable, and the other media keep their handles (C70, C80)', () => {
   const items = [image('hers', author('Ann')), image('his', author('Ben')), image('nobody’s')]
   const readable = selectReadableItems(items, { hidden: ['Ann'] })
   expect(findMediaByHandle(items, 'media_1', readable)).toBeNull()
@@ -29,7 +29,7 @@ test('leaves out items of hidden authors, and the other media keep their handles
   expect(findMediaByHandle(items, 'media_1')).not.toBeNull()
 })
 
-test('leaves out items before a reset (C71)', () => {
+test('items before a reset are not readable (C71)', () => {
   const items = [call, output, image('new', { backstory: { reset: true } })]
   const readable = selectReadableItems(items, { hidden: [] })
   expect(readOutputRange(readable, 'a', { maxChars: 10 })).toBeNull()

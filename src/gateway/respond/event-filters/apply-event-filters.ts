@@ -1,6 +1,6 @@
 /**
- * Runs the events of an answer through filters, which may end it before the upstream does. The rest of the
- * upstream's body is then not needed.
+ * Runs the events of an answer through filters. A filter may end the answer before the upstream does, e.g.
+ * at a stop sequence; the rest of the upstream's body is then not needed.
  */
 import {
   isTerminalEvent,
@@ -10,14 +10,14 @@ import {
 } from '../../../core/stream-event.ts'
 import { NO_OUTPUT, type SseMessage, type Stage } from '../../../core/stream/stage.ts'
 
-/** A filter of one answer's events. Filters have state, so each answer needs new ones. */
+/** A filter for the events of one answer. Filters have state, so each answer needs new filters. */
 export type EventFilter = Stage<StreamEvent, StreamEvent>
 
 export interface FilteredDecoder<In = SseMessage> extends Stage<In, StreamEvent> {
   /** True if a filter ended the answer before the upstream did. */
   readonly isCutShort: () => boolean
-  /** Returns the last events of an answer whose body broke off. */
-  readonly closeBroken: (failure: Failure) => readonly StreamEvent[]
+  /** Returns the last events of an answer whose body broke off: the ends of its open items, and the failure. */
+  readonly endBrokenAnswer: (failure: Failure) => readonly StreamEvent[]
 }
 
 export function applyEventFilters<In>(
@@ -26,7 +26,7 @@ export function applyEventFilters<In>(
 ): FilteredDecoder<In> {
   let isCutShort = false
   const broken = (failure: Failure) => runFilters(closeBrokenAnswer(decoder, failure), filters)
-  if (filters.length === 0) return { ...decoder, isCutShort: () => false, closeBroken: broken }
+  if (filters.length === 0) return { ...decoder, isCutShort: () => false, endBrokenAnswer: broken }
   return {
     push(message) {
       if (isCutShort) return NO_OUTPUT
@@ -34,17 +34,17 @@ export function applyEventFilters<In>(
       const events = runFilters(decoded, filters)
       const ending = decoded.find(isTerminalEvent)
       isCutShort = ending === undefined && events.some(isTerminalEvent)
-      // An upstream that reports usage during the stream may have reported it already.
+      // The decoder already knows the usage if the upstream reports it during the stream.
       const last = isCutShort ? decoder.end().find(isTerminalEvent) : ending
       return withUsage(events, last?.usage ?? null)
     },
     end: () => (isCutShort ? NO_OUTPUT : filterEventList(decoder.end(), filters)),
     isCutShort: () => isCutShort,
-    closeBroken: broken,
+    endBrokenAnswer: broken,
   }
 }
 
-/** Filters the events of a complete answer. Its usage is known, even if a filter ends it early. */
+/** Filters the events of a complete answer. An answer that a filter ends early keeps the complete usage. */
 export function filterEventList(
   events: readonly StreamEvent[],
   filters: readonly EventFilter[],
@@ -76,8 +76,8 @@ function withUsage(
 }
 
 /**
- * Ends the events of an answer that broke off: closes the open items as incomplete, so that the partial answer can be
- * stored and shown, then adds the failure.
+ * Returns the last events of an answer that broke off. They end the open items as incomplete, so that the
+ * partial answer can be stored and shown; the failure follows.
  */
 export function closeBrokenAnswer(
   { end }: Pick<Stage<never, StreamEvent>, 'end'>,

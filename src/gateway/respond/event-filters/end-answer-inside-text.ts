@@ -1,9 +1,10 @@
 /**
- * Ends an answer inside its text, at the position that a detector finds. Text is held back only while the detector
- * is undecided; text that is not held back passes as the same event. Any other event makes the detector decide, so
- * the events keep their order.
+ * Ends an answer inside its text, at the position that a detector finds. Text is held back only while the
+ * detector is undecided. If another event follows held text, the detector has to decide, so that the events
+ * keep their order.
  *
- * An answer that ends early follows the rules of `core/stream-event.ts`: all its items end, and no event comes after.
+ * An answer that ends early follows the rules of `core/stream-event.ts`: all its items end, and no event
+ * comes after.
  */
 import {
   isTerminalEvent,
@@ -12,25 +13,23 @@ import {
   type TextDelta,
   type TokenUsage,
 } from '../../../core/stream-event.ts'
-import type { Json } from '../../../core/json/json.ts'
-import { isObject } from '../../../core/json/json.ts'
+import { type Json, isObject } from '../../../core/json/json.ts'
 import { trackOpenItems } from './open-item-tracker.ts'
-import { NO_OUTPUT, type Stage } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import type { EventFilter } from './apply-event-filters.ts'
 
-/** Reads one text as it streams. All positions are character offsets from the start of that text. */
+/** Finds the end of one text while the text is streamed. Positions are character offsets from its start. */
 export interface TextEndDetector {
-  /** Reads the next piece. Returns up to which position the text may be passed on. */
-  readonly read: (text: string) => number
-  /** Returns the same position as `read`, without waiting for more text. More text may still follow. */
-  readonly settle: () => number
-  /** True if the text ends at the returned position. */
+  /** Reads the next piece of the text. Returns the position up to which the text can be passed on. */
+  readonly findPassableEnd: (text: string) => number
+  /** Returns the position up to which the text can be passed on if the detector has to decide now. */
+  readonly decideEnd: () => number
+  /** True if the answer ends at the position that was returned last. */
   readonly isCutShort: () => boolean
 }
 
-/** Creates the filter. Each text, i.e. each part of a message, gets a detector of its own. */
-export function createTextEndFilter(
-  createDetector: () => TextEndDetector,
-): Stage<StreamEvent, StreamEvent> {
+/** Creates the filter. Each part of a message gets a detector of its own. */
+export function createTextEndFilter(createDetector: () => TextEndDetector): EventFilter {
   const items = trackOpenItems()
   const texts = new Map<string, TextProgress>()
   let current: TextProgress | null = null
@@ -41,16 +40,16 @@ export function createTextEndFilter(
     items.readEvent(event)
     passed.push(event)
   }
-  /** Passes the text up to `end`, and ends the answer if its text ends there. */
+  /** Passes on the text up to `end`, and ends the answer if the detector found its end there. */
   const release = (text: TextProgress, end: number, usage: TokenUsage | null): void => {
     for (const event of text.held.takeUntil(end)) pass(event)
     if (!text.detector.isCutShort()) return
     isOver = true
-    passed.push(...items.close(text.index), { type: 'answer-ended', finish: 'stop', usage })
+    passed.push(...items.endOpenItems(text.index), { type: 'answer-ended', finish: 'stop', usage })
   }
   const settle = (usage: TokenUsage | null): void => {
     if (current === null || current.held.isEmpty()) return
-    release(current, current.detector.settle(), usage)
+    release(current, current.detector.decideEnd(), usage)
   }
   const read = (event: TextDelta): void => {
     if (current === null || !belongsTo(current, event)) {
@@ -59,7 +58,7 @@ export function createTextEndFilter(
       current = findOrCreateProgress(event, texts, createDetector)
     }
     current.held.add(event)
-    release(current, current.detector.read(event.text), null)
+    release(current, current.detector.findPassableEnd(event.text), null)
   }
   const takePassed = (): readonly StreamEvent[] => {
     if (passed.length === 0) return NO_OUTPUT
@@ -72,7 +71,7 @@ export function createTextEndFilter(
       if (isOver) return NO_OUTPUT
       if (event.type === 'text-delta') read(event)
       else if (event.type === 'annotation-added' && current !== null && belongsTo(current, event)) {
-        // An annotation must not come before the text that it is about.
+        // An annotation, e.g. a citation, waits for the text that it refers to.
         if (current.held.isEmpty()) pass(event)
         else current.held.add(event)
       } else {
@@ -115,20 +114,19 @@ function findOrCreateProgress(
   return text
 }
 
-interface HeldEvents {
-  readonly isEmpty: () => boolean
-  readonly add: (event: TextEvent) => void
-  /** Removes and returns the events before a position of the text; splits a delta that crosses it. */
-  readonly takeUntil: (position: number) => readonly TextEvent[]
-}
+type HeldEvents = ReturnType<typeof createHeldEvents>
 
-function createHeldEvents(): HeldEvents {
+function createHeldEvents() {
   let held: TextEvent[] = []
   let takenChars = 0
   return {
     isEmpty: () => held.length === 0,
-    add: (event) => void held.push(event),
-    takeUntil(position) {
+    add: (event: TextEvent) => void held.push(event),
+    /**
+     * Removes and returns the events before a position of the text. Splits a delta that contains the
+     * position.
+     */
+    takeUntil(position: number): readonly TextEvent[] {
       let count = 0
       for (const event of held) {
         const end = takenChars + (event.type === 'text-delta' ? event.text.length : 0)
@@ -152,8 +150,8 @@ function createHeldEvents(): HeldEvents {
 }
 
 /**
- * The log probabilities of a token that crosses the cut stay with the rest, in which the token ends: with `One` and
- * ` END`, a cut after 4 characters leaves only those of `One` in the first delta.
+ * Splits a text delta. The log probabilities of a token that contains the cut go to the second delta: with
+ * the tokens `One` and ` END`, a cut after 4 characters leaves only those of `One` in the first delta.
  */
 function splitDelta(delta: TextDelta, chars: number): readonly [TextDelta, TextDelta] {
   const { text, logprobs } = delta

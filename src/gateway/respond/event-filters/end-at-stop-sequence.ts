@@ -1,27 +1,27 @@
 /**
- * Ends an answer before the first stop string in its text, for stop strings that the upstream does not accept. One
- * Aho-Corasick automaton searches for all of them and reads each character once. Only the end of the text that may
- * be the start of a stop string is held back: with the stop string `END`, a text `the E` is passed on up to `the `.
+ * Ends an answer before the first stop string in its text, for stop strings that the upstream does not
+ * accept. An Aho-Corasick automaton searches for all stop strings at once. Text is held back only if it may
+ * be the start of a stop string: with the stop string `END`, the text `the E` is passed on up to `the `.
  */
-import type { StreamEvent } from '../../../core/stream-event.ts'
 import { createTextEndFilter, type TextEndDetector } from './end-answer-inside-text.ts'
-import type { Stage } from '../../../core/stream/stage.ts'
+import type { EventFilter } from './apply-event-filters.ts'
 
-/** Creates the filter. Ignores empty stop strings. */
-export function createStopSequenceFilter(
-  stops: readonly string[],
-): Stage<StreamEvent, StreamEvent> {
+/** Creates the filter for the stop strings. Ignores empty strings. */
+export function createStopSequenceFilter(stops: readonly string[]): EventFilter {
   const root = buildAutomaton(stops.filter((stop) => stop !== ''))
   return createTextEndFilter(() => detectStopString(root))
 }
 
-/** Represents the longest prefix of a stop string with which the read text ends; the root for none. */
+/**
+ * State of the automaton: the longest prefix of a stop string with which the text so far ends. The root has
+ * no prefix.
+ */
 interface AutomatonState {
   readonly next: Map<number, AutomatonState>
   readonly prefixLength: number
-  /** The state of the next shorter prefix with which the text ends; the root's is the root itself. */
+  /** State of the next shorter prefix with which the text ends; for the root, the root itself. */
   fallback: AutomatonState
-  /** Length of the longest stop string that ends here; 0 for none. */
+  /** Length of the longest stop string that ends in this state; 0 for none. */
   matchLength: number
 }
 
@@ -47,7 +47,7 @@ function buildAutomaton(stops: readonly string[]): AutomatonState {
     }
     state.matchLength = stop.length
   }
-  // States are visited by length of prefix, because a fallback is computed from those of shorter prefixes.
+  // Shorter prefixes are visited first, because the fallback of a state is computed from their fallbacks.
   const states = [root]
   for (const state of states) {
     for (const [code, next] of state.next) {
@@ -68,8 +68,8 @@ function findNextState(from: AutomatonState, code: number): AutomatonState {
 }
 
 /**
- * Finds the stop string that starts first, not the one that ends first: with `b` and `abc`, the text `abc` is cut
- * before `a`. A match therefore waits while an earlier start can still become a stop string.
+ * Detects the stop string that starts first, not the one that ends first: with `b` and `abc`, the text
+ * `abc` is cut before `a`. After `ab`, the match of `b` therefore waits, because `abc` may follow.
  */
 function detectStopString(root: AutomatonState): TextEndDetector {
   let state = root
@@ -77,7 +77,7 @@ function detectStopString(root: AutomatonState): TextEndDetector {
   let found: number | null = null
   let isCutShort = false
   return {
-    read(text) {
+    findPassableEnd(text) {
       for (let index = 0; index < text.length; index++) {
         state = findNextState(state, text.charCodeAt(index))
         const end = readChars + index + 1
@@ -90,7 +90,7 @@ function detectStopString(root: AutomatonState): TextEndDetector {
       readChars += text.length
       return readChars - state.prefixLength
     },
-    settle() {
+    decideEnd() {
       state = root
       isCutShort = found !== null
       return found ?? readChars

@@ -1,37 +1,37 @@
 /**
- * Ends an answer before a line that another speaker would start, e.g. `User: …`. Models that were trained on
- * dialogues sometimes continue with the part of the other side.
+ * Ends an answer before a line of another speaker, e.g. `User: …`. Models that were trained on dialogues
+ * sometimes also write the other speaker's lines.
  *
- * A line belongs to a speaker if it starts with a label: up to 64 characters, at least one letter or digit among
- * them, then a colon. Not labels: a text that starts with `[` or `<`, the part of a URL, a time or a path before its
- * colon (`https://`, `12:30`, `C:\`), and lines in a code fence. The start of the current line is held back while it
- * may still become a label.
+ * A line belongs to a speaker if it starts with a label: at most 64 characters with a letter or digit, and
+ * a colon. There is no label in a line that starts with `[` or `<`, before the colon of a URL, a time or a
+ * path (`https://`, `12:30`, `C:\`), or in a code fence. The start of a line is held back while it may
+ * become a label.
  */
-import type { StreamEvent } from '../../../core/stream-event.ts'
 import { createTextEndFilter, type TextEndDetector } from './end-answer-inside-text.ts'
-import type { Stage } from '../../../core/stream/stage.ts'
+import type { EventFilter } from './apply-event-filters.ts'
 
-/** Creates the filter. `ownLabels`: the model's labels; if empty, a label at the start of the answer is the model's. */
-export function createOtherSpeakerFilter(
-  ownLabels: readonly string[] = [],
-): Stage<StreamEvent, StreamEvent> {
+/**
+ * Creates the filter. `ownLabels`: labels of the model, e.g. `Ada`. If empty, a label that starts the
+ * answer counts as the model's.
+ */
+export function createOtherSpeakerFilter(ownLabels: readonly string[] = []): EventFilter {
   const labels = new Set(ownLabels.map(normalizeLabel))
   return createTextEndFilter(() => detectOtherSpeaker(labels))
 }
 
 const MAX_LABEL_CHARS = 64
-/** Max length of a held line start: a label, its colon, and one character, e.g. the first slash of `https://`. */
+/** Maximum length of a held line start: a label, its colon, and the next character (a slash in `https://`). */
 const MAX_HELD_CHARS = MAX_LABEL_CHARS + 2
 
 function detectOtherSpeaker(ownLabels: Set<string>): TextEndDetector {
   let readChars = 0
-  /** The start of the current line; null once the rest of the line no longer matters. */
+  /** Start of the current line; null once it is known whether the line starts with a label. */
   let line: string | null = ''
   let fence: string | null = null
   let isFirstLine = true
   let isCutShort = false
 
-  /** True if the line belongs to another speaker. */
+  /** True if the line with this start belongs to another speaker. Also tracks code fences. */
   const isOtherSpeaker = (start: string, isCompleteLine: boolean): boolean => {
     if (fence !== null) {
       if (!isCompleteLine && start.length < MAX_HELD_CHARS) return false
@@ -53,7 +53,7 @@ function detectOtherSpeaker(ownLabels: Set<string>): TextEndDetector {
     return false
   }
   return {
-    read(text) {
+    findPassableEnd(text) {
       let index = 0
       while (index < text.length) {
         const newline = text.indexOf('\n', index)
@@ -72,7 +72,7 @@ function detectOtherSpeaker(ownLabels: Set<string>): TextEndDetector {
       readChars += text.length
       return fence === null && line !== null ? readChars - line.length : readChars
     },
-    settle() {
+    decideEnd() {
       const lineStart = readChars - (line?.length ?? 0)
       if (fence === null && line !== null && line !== '') {
         isCutShort = isOtherSpeaker(line, true)
@@ -84,7 +84,7 @@ function detectOtherSpeaker(ownLabels: Set<string>): TextEndDetector {
   }
 }
 
-/** Classifies a line by its start; `undecided` if more of the line is needed. */
+/** Classifies a line by its start; `undecided` if more characters of the line are needed. */
 function classifyLine(
   line: string,
   isCompleteLine: boolean,
@@ -108,7 +108,7 @@ function classifyLine(
   return /[\d/:\\]/.test(next) ? 'plain' : { label: normalizeLabel(label) }
 }
 
-/** Returns the repetition of the first character, e.g. three backticks of a code fence with a language. */
+/** Returns the repeated first character of a text: `~~~js` → `~~~`. */
 function readRepeatedStart(text: string): string {
   const first = text.charAt(0)
   let end = 1
@@ -121,7 +121,7 @@ function closesFence(line: string, fence: string): boolean {
   return text.startsWith(fence) && readRepeatedStart(text) === text
 }
 
-/** Removes emphasis and case: `**Ada**` → `ada`. */
+/** Removes emphasis from a label and converts it to lower case: `**Ada**` → `ada`. */
 function normalizeLabel(label: string): string {
   return label
     .replaceAll(/[*_\s]+/g, ' ')

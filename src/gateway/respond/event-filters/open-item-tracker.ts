@@ -1,26 +1,24 @@
 /**
- * Tracks the open items of an answer, so that a filter that ends the answer early can end them as well. Such an
- * item has the text of its deltas so far.
+ * Tracks the open items of an answer, so that a filter that ends the answer early can also end these items,
+ * each with the text of its deltas so far.
  */
 import type { ItemEnded, StreamEvent } from '../../../core/stream-event.ts'
 import type { Item, Message, Part, Reasoning } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 
-export interface OpenItemTracker {
-  readonly readEvent: (event: StreamEvent) => void
-  /** Ends all open items: the item at `completeIndex` as completed, the others as incomplete. */
-  readonly close: (completeIndex: number) => readonly ItemEnded[]
-}
-
-export function trackOpenItems(): OpenItemTracker {
+export function trackOpenItems() {
   const open = new Map<number, PartialItem>()
   return {
-    readEvent(event) {
+    readEvent(event: StreamEvent): void {
       if (event.type === 'item-started') open.set(event.index, createPartialItem(event.item))
       else if (event.type === 'item-ended') open.delete(event.index)
       else if ('index' in event) addToPartialItem(event, open.get(event.index))
     },
-    close: (completeIndex) =>
+    /**
+     * Returns the end events of the open items. Only the item at `completeIndex` is completed; others are
+     * incomplete.
+     */
+    endOpenItems: (completeIndex: number): readonly ItemEnded[] =>
       [...open]
         .toSorted(([one], [other]) => one - other)
         .map(([index, partial]) => ({
@@ -31,7 +29,7 @@ export function trackOpenItems(): OpenItemTracker {
   }
 }
 
-/** Each array is indexed by part. The arguments or the input of a call are the text at index 0. */
+/** An open item. Each array has an entry per part. The arguments or input of a call are `texts[0]`. */
 interface PartialItem {
   readonly item: Item
   readonly texts: string[]
@@ -118,12 +116,12 @@ function buildReasoning({ summary, texts }: PartialItem): Pick<Reasoning, 'summa
   }
 }
 
-/** Returns a text for each part: a part without deltas before a part with deltas is a gap in the array. */
+/** Replaces gaps in the array by empty texts. A part without deltas leaves a gap if a later part has deltas. */
 function fillGaps(texts: readonly (string | undefined)[]): readonly string[] {
   return Array.from(texts, (text) => text ?? '')
 }
 
-/** Returns the status of an ended item; none for a complete item whose wire has no status. */
+/** Returns the status field of an ended item; none for a complete item if the wire has no status. */
 function buildStatus({ status }: Item, isComplete: boolean): { readonly status?: string } {
   if (!isComplete) return { status: 'incomplete' }
   return status === undefined ? {} : { status: 'completed' }

@@ -1,4 +1,7 @@
-/** Adds an item that the gateway made, e.g. a compaction, before the model's items. Their indexes grow by one. */
+/**
+ * Inserts an item of the gateway, e.g. a compaction, before the model's items, whose indexes increase by
+ * one.
+ */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { EventFilter } from './apply-event-filters.ts'

@@ -1,9 +1,8 @@
 /**
- * Selects the event filters of an answer: one ends it at stop sequences that the upstream was not sent, one
- * before a line of another speaker. The account's quirk `speakerGuard` overrides the setting `SPEAKER_GUARD`; it
- * is `true`, `false`, or a list of the model's own labels, e.g. `["Ada"]`.
- *
- * An item that the gateway prepends is added last, so that the other filters read only the model's items.
+ * Selects the event filters of an answer. One ends it at stop sequences that the upstream was not sent. One
+ * ends it before a line of another speaker: the account's quirk `speakerGuard` (`true`, `false`, or the
+ * model's labels, e.g. `["Ada"]`) overrides the setting `SPEAKER_GUARD`. The last filter inserts an item of
+ * the gateway.
  */
 import type { PromptParameters } from '../../../core/prompt.ts'
 import type { Settings } from '../../../settings/read-settings.ts'
@@ -35,7 +34,10 @@ function readSpeakerGuardQuirk(quirk: unknown): readonly string[] | 'off' | null
   return isList ? quirk : null
 }
 
-/** False for JSON, where each key looks like a label, and for several answers at once (`n: 2`), which pass through. */
+/**
+ * False for JSON, in which each key looks like a speaker's label, and for several answers (`n: 2`), which
+ * pass through.
+ */
 function isDialogue({ format, extra }: PromptParameters): boolean {
   const isText = format === null || format.type === 'text'
   return isText && (extra['n'] ?? 1) === 1

@@ -1,26 +1,22 @@
 /**
- * Delays the first text of an answer, at most 50 ms, until the items before it are stored. The marker, which names the
- * stored turn, can then come before the text: even if the user stops the answer in its first sentence, the client has
- * the marker. No other text waits for the database.
+ * Delays the first text of an answer until the items before it are stored, at most 50 ms. The marker, which
+ * names the stored turn, can then precede the text, so that the client has it even if the user stops the
+ * answer in its first sentence. Later text does not wait for the database.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import { waitWithTimeout } from '../../../core/wait-with-timeout.ts'
 
-export interface FirstTextDelay {
-  /** Returns the events to write now. Events after a delayed text wait too, so that the order stays. */
-  readonly push: (event: StreamEvent) => readonly StreamEvent[]
-  /** Returns all events that are held back. */
-  readonly release: () => readonly StreamEvent[]
-  /** Sets the function that is called with the held events once they may be written. */
-  readonly onReady: (write: (events: readonly StreamEvent[]) => void) => void
-}
+export type FirstTextDelay = ReturnType<typeof delayFirstText>
 
-/** Max delay of the first text: longer than a database write usually takes, and too short to be noticed. */
+/** Maximum delay of the first text: longer than most database writes, but too short for users to notice. */
 const MAX_DELAY_MS = 50
 
-/** `whenStored` returns null if there is nothing to wait for; it is called once, at the first text. */
-export function delayFirstText(whenStored: () => Promise<unknown> | null): FirstTextDelay {
+/**
+ * Creates the delay. `whenStored` is called at the first text; it returns null if there is nothing to wait
+ * for.
+ */
+export function delayFirstText(whenStored: () => Promise<unknown> | null) {
   let held: StreamEvent[] = []
   let isOver = false
   let write: (events: readonly StreamEvent[]) => void = () => undefined
@@ -30,7 +26,8 @@ export function delayFirstText(whenStored: () => Promise<unknown> | null): First
     return released
   }
   return {
-    push(event) {
+    /** Returns the events to write now. Events after a delayed text are delayed too, to keep their order. */
+    push(event: StreamEvent): readonly StreamEvent[] {
       if (held.length > 0) {
         held.push(event)
         return NO_OUTPUT
@@ -44,8 +41,10 @@ export function delayFirstText(whenStored: () => Promise<unknown> | null): First
       })
       return NO_OUTPUT
     },
+    /** Removes and returns all delayed events. */
     release,
-    onReady: (callback) => void (write = callback),
+    /** Sets the function that is called with the delayed events when they can be written. */
+    onReady: (callback: typeof write) => void (write = callback),
   }
 }
 

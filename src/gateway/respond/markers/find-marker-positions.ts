@@ -1,28 +1,17 @@
 /**
- * Finds positions in the texts of an answer at which a marker stays invisible. There is none in a text that may be
- * JSON as a whole, and none before a text that starts with HTML, because some clients look for reasoning there
- * (e.g. `<think>`).
+ * Finds positions in the texts of an answer at which a marker is invisible. A text that may be JSON has
+ * none, because clients parse it. There is none before a text that starts with HTML, because some clients
+ * expect a tag such as `<think>` at the start.
  */
 import type { TextDelta } from '../../../core/stream-event.ts'
 import { trackMarkdownInsertionPoints } from './track-markdown-insertion-points.ts'
 import { JSON_PROBE_CHARS, looksLikeJson } from './looks-like-json.ts'
 
-export const NO_POSITION = -1
-/** Position before the delta with which an item's visible text starts. */
-export const BEFORE_TEXT = -2
+export const NO_MARKER_POSITION = -1
+/** Position before the first delta with visible text of an item. */
+export const POSITION_BEFORE_TEXT = -2
 
-export interface MarkerPositions {
-  /** Reads the next delta. Returns the first position in its text, which is after a blank line. */
-  readonly read: (delta: TextDelta) => number
-  /** Returns the position of the last delta in the text of its part. */
-  readonly lastDelta: () => DeltaRange
-  /** True if the marker may be added to the end of the last text. Called when its item ends. */
-  readonly canEnd: () => boolean
-  /** True if the marker may be the first text of the answer, which has no visible text yet. */
-  readonly canBegin: () => boolean
-  /** True if no text that may follow can have a position. */
-  readonly areExhausted: () => boolean
-}
+export type MarkerPositions = ReturnType<typeof trackMarkerPositions>
 
 export interface DeltaRange {
   readonly index: number
@@ -31,26 +20,33 @@ export interface DeltaRange {
   readonly end: number
 }
 
-/** `before` is the text that the answer continues, or empty. */
-export function trackMarkerPositions(before: string): MarkerPositions {
+/**
+ * Tracks the positions in an answer. `continuedText`: text of the client that the answer continues, or
+ * empty.
+ */
+export function trackMarkerPositions(continuedText: string) {
   const markdown = trackMarkdownInsertionPoints()
-  markdown.push(before)
+  markdown.findPosition(continuedText)
   let areExhausted =
-    before !== '' && looksLikeJson(before.trimStart().slice(0, JSON_PROBE_CHARS)) !== false
-  let index = NO_POSITION
-  let part = NO_POSITION
+    continuedText !== '' &&
+    looksLikeJson(continuedText.trimStart().slice(0, JSON_PROBE_CHARS)) !== false
+  let index = NO_MARKER_POSITION
+  let part = NO_MARKER_POSITION
   let start = 0
   let end = 0
-  /** True while the item has only white space. */
+  /** True while the text of the item is only white space. */
   let isBlank = true
   let jsonProbe = ''
   let isJson: boolean | null = null
 
-  /** Texts are expected one after the other: a delta of an earlier part ends the search. */
+  /**
+   * Starts the text of another part. Stops the search if that is an earlier part, because texts are tracked
+   * in order.
+   */
   const startText = (delta: TextDelta): void => {
     if (delta.index === index && delta.part === part) return
     if (delta.index > index) {
-      if (index !== NO_POSITION) markdown.startNextText()
+      if (index !== NO_MARKER_POSITION) markdown.startNextText()
       isBlank = true
       jsonProbe = ''
       isJson = null
@@ -66,44 +62,52 @@ export function trackMarkerPositions(before: string): MarkerPositions {
     isJson = looksLikeJson(jsonProbe)
     if (isJson === true) areExhausted = true
   }
-  /** Reads a delta of an item that has only white space so far. */
+  /** Reads a delta of an item whose text is only white space so far. */
   const readStart = (text: string): number => {
     const first = text.search(VISIBLE_CHAR)
     if (first === -1) {
-      markdown.push(text)
-      return NO_POSITION
+      markdown.findPosition(text)
+      return NO_MARKER_POSITION
     }
     isBlank = false
     probeJson(text.slice(first))
     const canBegin = text[first] !== '<' && markdown.canStartWith(text)
-    const inside = markdown.push(text)
-    if (canBegin) return BEFORE_TEXT
-    return inside > first ? inside : NO_POSITION
+    const inside = markdown.findPosition(text)
+    if (canBegin) return POSITION_BEFORE_TEXT
+    return inside > first ? inside : NO_MARKER_POSITION
   }
   return {
-    read(delta) {
+    /**
+     * Reads the next delta. Returns the first possible position of a marker in its text; `NO_MARKER_POSITION`
+     * without one.
+     */
+    readDelta(delta: TextDelta): number {
       startText(delta)
       const { text } = delta
       start = end
       end += text.length
-      if (areExhausted) return NO_POSITION
+      if (areExhausted) return NO_MARKER_POSITION
       if (!isBlank) probeJson(text)
-      const found = isBlank ? readStart(text) : markdown.push(text)
+      const found = isBlank ? readStart(text) : markdown.findPosition(text)
       const isUnusable = areExhausted || isJson !== false || (found > 0 && hasLogprobs(delta))
-      return isUnusable ? NO_POSITION : found
+      return isUnusable ? NO_MARKER_POSITION : found
     },
-    lastDelta: () => ({ index, part, start, end }),
+    /** Returns which characters of its part the last delta contains. */
+    getLastDelta: (): DeltaRange => ({ index, part, start, end }),
+    /** True if the marker can be appended to the text of the item that ends now. */
     canEnd: () => !areExhausted && !isBlank && isJson === false && markdown.canEnd(),
+    /** True if the answer has no visible text, so that the marker can be its only text. */
     canBegin: () => !areExhausted && isBlank && markdown.canStartWith(LETTER),
-    areExhausted: () => areExhausted,
+    /** True if no later text can have a position, e.g. because the answer is JSON. */
+    isExhausted: () => areExhausted,
   }
 }
 
-/** Sample of a text that starts a paragraph. */
+/** Example of a text that starts a paragraph, as a marker does. */
 const LETTER = 'a'
 const VISIBLE_CHAR = /[^ \t\r\n]/
 
-/** A delta with log probabilities cannot be split, because they are per token. */
+/** True if the delta has log probabilities. It cannot be split, because they belong to complete tokens. */
 function hasLogprobs({ logprobs }: TextDelta): boolean {
   return logprobs !== undefined && logprobs.length > 0
 }

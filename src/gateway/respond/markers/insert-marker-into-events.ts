@@ -1,11 +1,12 @@
 /**
- * Inserts the marker of a turn into a streamed answer: as a delta of its own, and into the item with that text. If
- * the marker could be visible or change the rendered text everywhere, none is inserted: the turn is then found by its
- * text. An answer without text or client calls gets a message with only the marker (`marker-only-message.ts`).
+ * Inserts the marker, which names the stored turn, into a streamed answer: as a text delta of its own, and
+ * into the text of the item. If the marker would be visible at every position, none is inserted, and recall
+ * has to find the turn by its text. An answer without text or client calls gets a message with only the
+ * marker.
  *
- * Only the end of a message is delayed, if it may be the last and has no marker yet: in the Responses API an ended
- * item cannot grow, so a marker after its text has to come before its end. The end waits for the next event or, if
- * that ends the answer, until `end` is called, which is the last chance for the turn to be stored in time.
+ * The end event of a message without a marker is delayed, because no text can be added to an item that has
+ * ended. It is written before the next event. If the next event ends the answer, both wait until `end` is
+ * called: the turn is then stored, so that the marker can be appended.
  */
 import {
   isTerminalEvent,
@@ -16,11 +17,11 @@ import {
 import { formatMarkerLine } from '../../../core/markers/extract-turn-markers.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
 import { createTextInsertions, type TextInsertions } from './insert-text-and-shift-annotations.ts'
-import { trackSilentAnswer } from './marker-only-message.ts'
+import { trackMarkerOnlyAnswer } from './marker-only-message.ts'
 import {
-  BEFORE_TEXT,
+  POSITION_BEFORE_TEXT,
   trackMarkerPositions,
-  NO_POSITION,
+  NO_MARKER_POSITION,
   type DeltaRange,
   type MarkerPositions,
 } from './find-marker-positions.ts'
@@ -28,37 +29,24 @@ import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 
 export interface PendingMarker {
   readonly turnId: string
-  /** True once the turn is durable and has items that are worth replaying. No marker is written before. */
+  /** True once the turn is stored and has items that are worth replaying. No marker is written earlier. */
   readonly isReady: () => boolean
 }
 
 export interface MarkerOptions {
-  /** True if the client appends the answer to a text of its own, so that a line break is needed first. */
+  /** True if the client appends the answer to existing text, so that a blank line has to come first. */
   readonly beginsWithBreak?: boolean
-  /** The text that the answer continues. An open code fence in it, for example, rules out a marker. */
+  /** Text that the answer continues. If it has an open code fence, for example, no marker is inserted. */
   readonly continuedText?: string
-}
-
-export interface MarkerInserter {
-  /** Returns the events to render; null for the same event, unchanged. */
-  readonly push: (event: StreamEvent) => readonly StreamEvent[] | null
-  /** Returns the events that were held back, and the outcome as the client receives it. */
-  readonly end: (outcome: Outcome) => {
-    readonly events: readonly StreamEvent[]
-    readonly outcome: Outcome
-  }
 }
 
 const BREAK = '\n\n'
 
-export function createMarkerInserter(
-  marker: PendingMarker,
-  options: MarkerOptions = {},
-): MarkerInserter {
+export function createMarkerInserter(marker: PendingMarker, options: MarkerOptions = {}) {
   const { beginsWithBreak = false, continuedText = '' } = options
   const positions = trackMarkerPositions(continuedText + (beginsWithBreak ? BREAK : ''))
   const insertions = createTextInsertions()
-  const silentAnswer = trackSilentAnswer()
+  const markerOnlyAnswer = trackMarkerOnlyAnswer()
   const line = formatMarkerLine(marker.turnId) + BREAK
   const text = insertMarkerIntoText(marker, line, { positions, insertions, beginsWithBreak })
   let held: readonly StreamEvent[] = NO_OUTPUT
@@ -69,10 +57,11 @@ export function createMarkerInserter(
   }
   const endItem = (event: ItemEnded): readonly StreamEvent[] | null => {
     const mayGetMarker =
-      !text.isDone() && endsWithLastDelta(event, positions.lastDelta()) && positions.canEnd()
+      !text.isDone() && endsWithLastDelta(event, positions.getLastDelta()) && positions.canEnd()
     return mayGetMarker ? hold(event) : asListIfChanged(event, insertions.applyToItem(event))
   }
-  const mayBeMarkerOnly = (): boolean => silentAnswer.isSilent() && positions.canBegin()
+  const mayBeMarkerOnly = (): boolean =>
+    markerOnlyAnswer.needsMarkerMessage() && positions.canBegin()
   const transform = (event: StreamEvent): readonly StreamEvent[] | null => {
     switch (event.type) {
       case 'text-delta':
@@ -95,25 +84,27 @@ export function createMarkerInserter(
     )
   }
   return {
-    push(event) {
-      silentAnswer.read(event)
+    /** Returns the events to render instead of this event; null if the event is rendered unchanged. */
+    push(event: StreamEvent): readonly StreamEvent[] | null {
+      markerOnlyAnswer.readEvent(event)
       if (held.length === 0) return transform(event)
       if (isTerminalEvent(event)) return hold(event)
       const released = release()
       return [...released, ...(transform(event) ?? [event])]
     },
-    end(outcome) {
-      // A failed answer may have broken off anywhere in its text.
+    /** Returns the delayed events, and the outcome with the marker. */
+    end(outcome: Outcome): { readonly events: readonly StreamEvent[]; readonly outcome: Outcome } {
+      // A failed answer gets no marker, because its text may have broken off anywhere, e.g. in a code fence.
       const isMarked = outcome.failure === null && marker.isReady()
       if (isMarked && mayBeMarkerOnly()) {
-        const { item, events } = silentAnswer.createMarkerMessage(text.requiredBreak() + line)
+        const { item, events } = markerOnlyAnswer.createMarkerMessage(text.requiredBreak() + line)
         const marked = { ...outcome, items: [...outcome.items, item] }
         return { events: [...events, ...release()], outcome: marked }
       }
-      const { index, part, end } = positions.lastDelta()
+      const { index, part, end } = positions.getLastDelta()
       const insertsAtEnd = isMarked && held[0]?.type === 'item-ended'
       const deltas = insertsAtEnd
-        ? [insertions.insert({ index, part, at: end, text: BREAK + line })]
+        ? [insertions.insert({ index, part, offset: end, text: BREAK + line })]
         : []
       return { events: [...deltas, ...release()], outcome: insertions.applyToOutcome(outcome) }
     },
@@ -126,7 +117,7 @@ interface TextMarking {
   readonly beginsWithBreak: boolean
 }
 
-/** Inserts the marker at the first possible position after the turn is ready. */
+/** Inserts the marker into text deltas, at the first possible position after the turn is stored. */
 function insertMarkerIntoText(
   marker: PendingMarker,
   line: string,
@@ -135,27 +126,27 @@ function insertMarkerIntoText(
   let needsBreak = beginsWithBreak
   let hasText = false
   let isDone = false
-  /** Returns the line break that the first text still needs before it. */
+  /** Returns the blank line that has to come before the first text; empty after the first text. */
   const requiredBreak = (): string => (needsBreak ? BREAK : '')
   return {
     requiredBreak,
-    /** True once the marker is inserted, or if no position is left. */
+    /** True once the marker is inserted or cannot be inserted any more. */
     isDone: () => isDone,
     read(delta: TextDelta): readonly StreamEvent[] | null {
       if (isDone || delta.text === '') return null
-      const found = positions.read(delta)
-      const isMarked = found !== NO_POSITION && marker.isReady()
-      isDone = isMarked || positions.areExhausted()
+      const found = positions.readDelta(delta)
+      const isMarked = found !== NO_MARKER_POSITION && marker.isReady()
+      isDone = isMarked || positions.isExhausted()
       const lineBreak = requiredBreak()
       const leadingLine = needsBreak || hasText ? BREAK + line : line
       needsBreak = false
       hasText = true
       if (!isMarked && lineBreak === '') return null
-      const { index, part, start } = positions.lastDelta()
+      const { index, part, start } = positions.getLastDelta()
       const insertAt = (offset: number, text: string) =>
-        insertions.insert({ index, part, at: start + offset, text })
+        insertions.insert({ index, part, offset: start + offset, text })
       if (!isMarked) return [insertAt(0, lineBreak), delta]
-      if (found === BEFORE_TEXT) return [insertAt(0, leadingLine), delta]
+      if (found === POSITION_BEFORE_TEXT) return [insertAt(0, leadingLine), delta]
       const breaks = lineBreak === '' ? [] : [insertAt(0, lineBreak)]
       return [...breaks, ...splitAtMarker(delta, found, insertAt(found, line))]
     },
@@ -175,7 +166,7 @@ function splitAtMarker(delta: TextDelta, offset: number, marker: TextDelta): rea
   return [{ ...delta, text: text.slice(0, offset) }, marker, { ...delta, text: text.slice(offset) }]
 }
 
-/** True if the item ends with the text of the last delta, as it was streamed. */
+/** True if the item is a message whose text ends with the last text delta. */
 function endsWithLastDelta({ index, item }: ItemEnded, lastDelta: DeltaRange): boolean {
   if (item.type !== 'message' || index !== lastDelta.index) return false
   const last = item.content.at(-1)

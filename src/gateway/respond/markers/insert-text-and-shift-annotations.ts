@@ -1,42 +1,40 @@
 /**
- * Inserts text into the messages that a client receives, and shifts the positions of annotations: after 30 inserted
- * characters, a citation at 6 to 9 is at 36 to 39. The stored answer does not change.
+ * Inserts text into the messages that a client receives, and shifts annotations accordingly: if 30
+ * characters are inserted before it, a citation of characters 6 to 9 refers to 36 to 39. The stored answer
+ * does not change.
  */
 import type { AnnotationAdded, ItemEnded, TextDelta } from '../../../core/stream-event.ts'
 import type { Item, Part } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
 
-/** The insertions into one answer. The `apply…` functions return the same object if it has none. */
-export interface TextInsertions {
-  /** Records an insertion and returns its delta. A second insertion at a position goes after the first. */
-  readonly insert: (insertion: TextInsertion) => TextDelta
-  readonly applyToItem: (event: ItemEnded) => ItemEnded
-  readonly applyToAnnotation: (event: AnnotationAdded) => AnnotationAdded
-  /** Replaces the items that `applyToItem` changed before. */
-  readonly applyToOutcome: (outcome: Outcome) => Outcome
-}
-
 export interface TextInsertion {
   readonly index: number
   readonly part: number
-  /** Character offset in the model's own text of the part. */
-  readonly at: number
+  /** Character offset in the text of the part without insertions. */
+  readonly offset: number
   readonly text: string
 }
 
-export function createTextInsertions(): TextInsertions {
+export type TextInsertions = ReturnType<typeof createTextInsertions>
+
+/**
+ * Creates the list of insertions into one answer. The `apply…` functions return the same object if nothing
+ * was inserted into it.
+ */
+export function createTextInsertions() {
   const insertions: TextInsertion[] = []
   const changedItems = new Map<Item, Item>()
   const listInsertions = (index: number, part: number): readonly TextInsertion[] =>
     insertions.filter((insertion) => insertion.index === index && insertion.part === part)
   return {
-    insert(insertion) {
+    /** Records an insertion and returns its text delta. A later insertion at the same offset comes after it. */
+    insert(insertion: TextInsertion): TextDelta {
       insertions.push(insertion)
       const { index, part, text } = insertion
       return { type: 'text-delta', index, part, text }
     },
-    applyToItem(event) {
+    applyToItem(event: ItemEnded): ItemEnded {
       const { index, item } = event
       if (item.type !== 'message' || insertions.every((insertion) => insertion.index !== index))
         return event
@@ -47,11 +45,12 @@ export function createTextInsertions(): TextInsertions {
       changedItems.set(item, changed)
       return { ...event, item: changed }
     },
-    applyToAnnotation(event) {
+    applyToAnnotation(event: AnnotationAdded): AnnotationAdded {
       const annotation = shiftAnnotation(event.annotation, listInsertions(event.index, event.part))
       return annotation === event.annotation ? event : { ...event, annotation }
     },
-    applyToOutcome(outcome) {
+    /** Replaces the items that `applyToItem` has changed. */
+    applyToOutcome(outcome: Outcome): Outcome {
       if (changedItems.size === 0) return outcome
       return { ...outcome, items: outcome.items.map((item) => changedItems.get(item) ?? item) }
     },
@@ -61,8 +60,8 @@ export function createTextInsertions(): TextInsertions {
 function insertIntoPart(part: Part, insertions: readonly TextInsertion[]): Part {
   if (insertions.length === 0 || part.type !== 'output_text') return part
   let text = part.text
-  for (const { at, text: inserted } of insertions.toReversed()) {
-    text = text.slice(0, at) + inserted + text.slice(at)
+  for (const { offset, text: inserted } of insertions.toReversed()) {
+    text = text.slice(0, offset) + inserted + text.slice(offset)
   }
   const { annotations } = part
   if (annotations === undefined) return { ...part, text }
@@ -74,13 +73,18 @@ function shiftAnnotation(annotation: JsonObject, insertions: readonly TextInsert
   const shifted = INDEX_FIELDS.flatMap(([name, isEnd]) => {
     const position = annotation[name]
     if (typeof position !== 'number') return []
-    const before = insertions.filter(({ at }) => (isEnd ? at < position : at <= position))
+    const before = insertions.filter(({ offset }) =>
+      isEnd ? offset < position : offset <= position,
+    )
     return [[name, before.reduce((sum, { text }) => sum + text.length, position)] as const]
   })
   return { ...annotation, ...Object.fromEntries(shifted) }
 }
 
-/** The fields of an annotation that are text positions. An end is exclusive: text inserted at it does not move it. */
+/**
+ * Annotation fields that are text positions. True for an exclusive end: text that is inserted at it does
+ * not shift it.
+ */
 const INDEX_FIELDS = [
   ['start_index', false],
   ['end_index', true],

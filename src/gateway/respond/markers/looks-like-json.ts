@@ -1,7 +1,7 @@
 /**
- * Detects from the start of a text whether all of it may be a JSON object or array, because clients parse such
- * answers. White space before the text must be removed. Returns null while more text is needed. The content and
- * the character after the brackets distinguish an array from a link, a citation (`[1] shows`) or a checkbox (`[x] done`).
+ * Returns whether a text with this start may be a JSON object or array, which clients parse; null while
+ * more text is needed. The start must not begin with white space. An array is distinguished from a link, a
+ * citation (`[1] shows`) and a checkbox (`[x] done`) by the text in and after the brackets.
  */
 export function looksLikeJson(start: string): boolean | null {
   if (start.startsWith('{')) return true
@@ -20,14 +20,17 @@ export function looksLikeJson(start: string): boolean | null {
   return undecided
 }
 
-/** A text that is undecided after this many characters is taken for JSON. */
+/** Number of characters after which a text that is still undecided counts as JSON. */
 export const JSON_PROBE_CHARS = 24
 
 const WHITE_SPACE = /\s/
 
 const NUMBER_OR_SEPARATOR = /[\s\d.,+\-eE]/
 
-/** Returns null if the text ends inside or directly after a literal, e.g. `tru`: more letters may follow. */
+/**
+ * True if the text starts with `true`, `false` or `null`; null if more letters may follow, e.g. after
+ * `tru`.
+ */
 function startsWithLiteral(text: string): boolean | null {
   const word = /^[a-z]*/.exec(text)?.[0] ?? ''
   const literal = LITERALS.find((one) => word !== '' && one.startsWith(word))

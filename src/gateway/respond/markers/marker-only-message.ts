@@ -1,35 +1,28 @@
 /**
- * Creates a message with only a marker, at the end of an answer without text and without client calls. The client
- * sends nothing else of such an answer back, so the turn could not be found.
+ * Creates a message with only a marker for an answer without text and without client calls, e.g. with only
+ * reasoning. A client sends nothing of such an answer back, so recall could not find its turn without the
+ * marker.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Message } from '../../../core/item.ts'
 import { callEndOf } from '../../../core/items/tool-call-pairs.ts'
 
-export interface SilentAnswerTracker {
-  readonly read: (event: StreamEvent) => void
-  /** True if the answer has items so far, but none that the client sends back. */
-  readonly isSilent: () => boolean
-  /** The message comes after all items of the answer. */
-  readonly createMarkerMessage: (text: string) => {
-    readonly item: Message
-    readonly events: readonly StreamEvent[]
-  }
-}
-
-export function trackSilentAnswer(): SilentAnswerTracker {
-  let isSilent = true
+export function trackMarkerOnlyAnswer() {
+  let hasNoContent = true
   let nextIndex = 0
   return {
-    read(event) {
+    readEvent(event: StreamEvent): void {
       if ('index' in event) nextIndex = Math.max(nextIndex, event.index + 1)
-      if (event.type === 'item-started' && callEndOf(event.item)?.side === 'call') isSilent = false
+      if (event.type === 'item-started' && callEndOf(event.item)?.side === 'call')
+        hasNoContent = false
       if (event.type === 'text-delta' || event.type === 'refusal-delta') {
-        if (/\S/.test(event.text)) isSilent = false
+        if (/\S/.test(event.text)) hasNoContent = false
       }
     },
-    isSilent: () => isSilent && nextIndex > 0,
-    createMarkerMessage(text) {
+    /** True if the answer has items, but no text and no calls, which the client would send back. */
+    needsMarkerMessage: () => hasNoContent && nextIndex > 0,
+    /** Creates the message with the marker, after the other items of the answer. */
+    createMarkerMessage(text: string) {
       const item: Message = {
         type: 'message',
         role: 'assistant',

@@ -1,25 +1,13 @@
 /**
- * Follows a streamed Markdown text and finds positions at which an invisible line can be inserted without changing
- * the rendered text: directly after a blank line, at the top level, before a paragraph. Where the Markdown parsers of
- * clients differ, there is no such position.
- *
- * The state does not depend on how the text is cut into pieces. Of each piece, only the first position is returned.
+ * Finds insertion points in a streamed Markdown text: positions at which an invisible line (a marker) does
+ * not change the rendered text. They are directly after a blank line, at the top level, before a paragraph.
+ * There are none where the Markdown parsers of clients differ. The result does not depend on how the text
+ * is cut into pieces.
  */
 import { trackMarkdownCodeFences } from '../../../core/text/track-markdown-code-fences.ts'
 import { trackMarkdownHtmlBlocks } from './track-markdown-html-blocks.ts'
 
-export interface MarkdownInsertionPoints {
-  /** Reads the next piece. Returns the first position in `text`, or -1. */
-  readonly push: (text: string) => number
-  /** Starts the text of the next message, which some clients show by itself and some after a blank line. */
-  readonly startNextText: () => void
-  /** True if a line may be inserted before `text`, which is the start of a text. */
-  readonly canStartWith: (text: string) => boolean
-  /** True if a line may be added at the end. Ends the text. */
-  readonly canEnd: () => boolean
-}
-
-export function trackMarkdownInsertionPoints(): MarkdownInsertionPoints {
+export function trackMarkdownInsertionPoints() {
   const fences = trackMarkdownCodeFences()
   const html = trackMarkdownHtmlBlocks()
   const math = trackMathBlocks()
@@ -27,32 +15,32 @@ export function trackMarkdownInsertionPoints(): MarkdownInsertionPoints {
   let hasText = false
   let isAfterBlank = false
   let isTable = false
-  /** Number of line breaks in sequence. */
+  /** Number of consecutive line breaks before the current position. */
   let breaks = 0
-  /** True once parsers disagree about the structure of the rest. */
+  /** True once parsers may disagree about the structure of the remaining text. */
   let isAmbiguous = false
 
-  const isOpen = (): boolean => isAmbiguous || fences.isOpen() || html.isOpen() || math.isOpen()
+  const isOpen = (): boolean => isAmbiguous || fences.isOpen() || html.isInHtml() || math.isOpen()
   const readBlankLine = (): void => {
     isAfterBlank = true
     isTable = false
-    html.readBlank()
+    html.readBlankLine()
   }
   const readTextLine = (text: string): void => {
     const isCode = fences.read(text, isAfterBlank)
-    // Some parsers see code here, others HTML.
-    if (fences.isInDoubt() || (isCode && html.isRaw())) isAmbiguous = true
+    // The line is code for some parsers, and HTML for others.
+    if (fences.isInDoubt() || (isCode && html.isRawHtml())) isAmbiguous = true
     isAfterBlank = false
     hasText = true
     if (isCode) return
-    html.read(text)
+    html.readLine(text)
     math.read(text)
     isTable ||= looksLikeTable(text)
   }
   const readLine = (): void => {
     const text = line.endsWith('\r') ? line.slice(0, -1) : line
     line = ''
-    // Some parsers break lines at a `\r` without `\n`.
+    // Some parsers also treat `\r` without `\n` as a line break.
     if (text.includes('\r')) isAmbiguous = true
     if (BLANK_LINE.test(text)) readBlankLine()
     else readTextLine(text)
@@ -67,7 +55,8 @@ export function trackMarkdownInsertionPoints(): MarkdownInsertionPoints {
     !isOpen()
 
   return {
-    push(text) {
+    /** Reads the next piece of the text. Returns the offset of its first insertion point, or -1. */
+    findPosition(text: string): number {
       let position = -1
       for (let from = 0; from < text.length;) {
         if (position === -1 && isInsertionPoint(text.charCodeAt(from))) position = from
@@ -82,35 +71,41 @@ export function trackMarkdownInsertionPoints(): MarkdownInsertionPoints {
       }
       return position
     },
-    startNextText() {
+    /** Starts the text of the next message. Some clients show it separately, others after a blank line. */
+    startNextText(): void {
       if (line !== '') readLine()
       if (isOpen()) isAmbiguous = true
       readBlankLine()
     },
-    canStartWith(text) {
+    /** True if a line can be inserted now, before `text`, with which a message starts. */
+    canStartWith(text: string): boolean {
       if (line !== '' || isOpen()) return false
       if (!hasText || startsParagraph(text.charCodeAt(0))) return true
-      // The text may continue the list or the code before it.
+      // A text with such a start could continue a list or code before it.
       return !fences.isInList() && !LIST_OR_CODE_START.test(text)
     },
-    canEnd() {
+    /** True if a line can be appended to the text. Ends the text. */
+    canEnd(): boolean {
       if (line !== '') readLine()
       return hasText && !isTable && !fences.isInList() && !isOpen()
     },
   }
 }
 
-/** Starts of lines in which, after certain blocks, some parsers see a list or code, e.g. `2) text` or an indent. */
+/** Matches starts of lines that some parsers take for a list item or code, e.g. `2) text` or an indent. */
 const LIST_OR_CODE_START = /^(?: {4}| {0,3}(?:[\t\d]|[-+*](?:\s|$)))/
-/** Markdown counts only spaces and tabs as white space. */
+/** Matches a blank line. In Markdown, only spaces and tabs are white space. */
 const BLANK_LINE = /^[ \t]*$/
 /**
- * Line breaks before a marker: one empty line, `\n\n`. A line with spaces is not blank for all parsers, and of
- * more breaks, `core/markers/extract-turn-markers.ts` would remove some together with the marker.
+ * Number of line breaks before a marker: one empty line, `\n\n`. With more line breaks, removing the marker
+ * (`core/markers/extract-turn-markers.ts`) would not restore the original text.
  */
 const REQUIRED_BREAKS = 2
 
-/** True for a letter, which can start only a paragraph: no list, heading, table or HTML. */
+/**
+ * True for the code of a letter. A line that starts with a letter is a paragraph, and no list, table or
+ * HTML.
+ */
 function startsParagraph(code: number): boolean {
   if (code < 0xc0) return (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
   const isWhiteSpace =
@@ -124,8 +119,8 @@ function looksLikeTable(line: string): boolean {
 }
 
 /**
- * Tracks, line by line, whether the text is inside a formula of several lines, such as `$$ … $$`. Clients that render
- * formulas take everything up to the end of the formula for a part of it.
+ * Tracks, line by line, whether the text is inside a formula of several lines, e.g. `$$ … $$`. Some clients
+ * render formulas, and would render a marker as part of the formula.
  */
 function trackMathBlocks() {
   let isInDollars = false
@@ -147,5 +142,8 @@ function trackMathBlocks() {
 }
 
 const CODE_SPAN = /`[^`]*`/g
-/** A double backslash is listed first because it starts a new row: `\\[` does not open a formula. */
+/**
+ * Matches signs that open or close formulas. A double backslash comes first: it is a line break of a
+ * formula, so `[` after it opens nothing.
+ */
 const MATH_SIGNS = /\\\\|\\\[|\\\]|\\begin\{|\\end\{|\$\$/g

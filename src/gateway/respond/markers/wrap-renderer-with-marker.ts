@@ -1,6 +1,7 @@
 /**
- * Wraps a renderer so that the answer's text contains the marker of its turn. A client that stores only text sends
- * the marker back, and the gateway finds the turn with all its items. The recorder does not see the marker.
+ * Wraps a renderer so that the text of the answer contains the marker of its turn. A client that stores
+ * only text sends the marker back, so that the gateway finds the turn with all its items. The stored turn
+ * has no marker.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
@@ -30,7 +31,7 @@ export function wrapRendererWithMarker(
     },
     end(outcome, endedAtMs) {
       const ending = inserter.end(outcome)
-      // Without item events, the items are rendered from the outcome alone.
+      // If the stream had no item events, the renderer uses the items of the outcome.
       const marked = hasItems
         ? ending.outcome
         : addMarkerToOutcome(outcome, marker.turnId, options, marker.isReady)
@@ -39,7 +40,7 @@ export function wrapRendererWithMarker(
   }
 }
 
-/** Adds the marker to the outcome of a non-streamed answer, whose turn is stored already. */
+/** Returns the outcome with the marker in its text, for a non-streamed answer whose turn is stored. */
 export function addMarkerToOutcome(
   outcome: Outcome,
   turnId: string,

@@ -1,7 +1,8 @@
 /**
- * Passes text deltas, which are most events of a stream, through without parsing them. Each event is compared as text
- * with a template that leaves only the model's text open, and that is learned from a parsed event. The matched events
- * are merged into one, e.g. ` is` and ` 4` into ` is 4`, which the decoder reads later with the same result.
+ * Passes text deltas, which are most events of a stream, through without parsing them. A template is
+ * learned from a parsed event; later events that differ only in the model's text match it. Matched events
+ * are merged into one event for the decoder, e.g. ` is` and ` 4` into ` is 4`, which gives the same result
+ * as decoding each.
  */
 import {
   fillDeltaTemplate,
@@ -11,62 +12,68 @@ import {
 } from './delta-template.ts'
 import type { SseMessage, TextDeltaPattern } from '../../../core/stream/stage.ts'
 
-export interface DeltaFastPath {
-  /** Returns the events as the client is sent them; null unless all of them match the template. */
-  readonly matchDeltas: (text: string) => string | null
-  /** Returns the matched events as one event, and forgets the template. */
-  readonly takeMergedDelta: () => SseMessage | null
-  /** Learns a template from `message`, the last event in `text`, and from `patched`, its form for the client. */
-  readonly learnTemplate: (text: string, message: SseMessage, patched: SseMessage) => void
-}
-
-export function createDeltaFastPath(pattern: TextDeltaPattern): DeltaFastPath {
+export function createDeltaFastPath(pattern: TextDeltaPattern) {
   let template: DeltaTemplate | null = null
   let mergedText = ''
   let lastValues: readonly string[] | null = null
   const backoff = createLearningBackoff()
 
   return {
-    matchDeltas(text) {
+    /**
+     * Returns the events of the text as they are sent to the client; null if one does not match the
+     * template.
+     */
+    matchDeltas(text: string): string | null {
       if (template === null || text.length > MAX_CHUNK_CHARS) return null
       if (mergedText.length > MAX_MERGED_CHARS) return null
-      const { raw, patched, textHole } = template
+      const { rawEvent, patchedEvent, textHoleIndex } = template
       let values: string[] = []
       let chunkText = ''
       let patchedText = ''
       for (let index = 0; index < text.length;) {
         values = []
-        index = matchDeltaTemplate(raw, text, index, values)
+        index = matchDeltaTemplate(rawEvent, text, index, values)
         if (index < 0) return null
-        chunkText += values[textHole]
-        if (patched !== null) patchedText += fillDeltaTemplate(patched, values)
+        chunkText += values[textHoleIndex]
+        if (patchedEvent !== null) patchedText += fillDeltaTemplate(patchedEvent, values)
       }
       mergedText += chunkText
       lastValues = values
       backoff.reset()
-      return patched === null ? text : patchedText
+      return patchedEvent === null ? text : patchedText
     },
-    takeMergedDelta() {
+    /** Returns the events that matched since the last call, merged into one, and forgets the template. */
+    takeMergedDelta(): SseMessage | null {
       const [taken, values, text] = [template, lastValues, mergedText]
       template = lastValues = null
       mergedText = ''
       if (values === null || taken === null) return null
-      const { event, data, textHole } = taken
-      return { event, data: fillDeltaTemplate(data, values.with(textHole, text)) }
+      const { eventName, data, textHoleIndex } = taken
+      return { event: eventName, data: fillDeltaTemplate(data, values.with(textHoleIndex, text)) }
     },
-    learnTemplate(text, message, patched) {
+    /**
+     * Learns a template from the last event in `text`, which is `message`, and is sent to the client as
+     * `patched`.
+     */
+    learnTemplate(text: string, message: SseMessage, patched: SseMessage): void {
       if (message.data.length > MAX_CHUNK_CHARS || backoff.skipsNext()) return
       template = deriveDeltaTemplate(text, message, patched, pattern)
     },
   }
 }
 
-/** Max size of a chunk that is compared: if only the first events of a larger one matched, it would be read twice. */
+/**
+ * Maximum size of a chunk that is compared. A larger chunk would cost too much if its last event does not
+ * match.
+ */
 const MAX_CHUNK_CHARS = 64 * 1024
-/** Merged text is decoded after this many characters, because it keeps the chunks that it was cut from in memory. */
+/**
+ * Maximum length of merged text before it is decoded, because it keeps the chunks with its pieces in
+ * memory.
+ */
 const MAX_MERGED_CHARS = 16 * 1024
 
-/** Skips 1, 3, 7 … 63 events before the next template is learned, while no event matches one. */
+/** Counts the events to skip before the next template is learned: 1, 3, 7 … 63 while no event matches. */
 function createLearningBackoff() {
   let nextSkips = 0
   let remainingSkips = 0

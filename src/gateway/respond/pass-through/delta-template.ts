@@ -1,29 +1,33 @@
 /**
- * Derives a template from a text delta: the fixed text of the event, with holes for the model's text and for fields
- * that change with every event. An event that matches the template differs from the original only in the holes.
+ * Derives a template from the event of a text delta: its fixed text, with holes for the model's text and
+ * for fields that change with every event, e.g. `"sequence_number":7`. Events that match differ only in the
+ * holes.
  */
 import { formatSseMessage } from '../../../core/stream/sse.ts'
 import type { SseMessage, TextDeltaPattern } from '../../../core/stream/stage.ts'
 
-/** The fixed pieces of a text; each piece but the last is followed by a hole, a pattern of its values. */
+/** Fixed pieces of text with holes between them. A hole is a pattern that matches its possible values. */
 interface TextTemplate {
   readonly fixed: readonly string[]
   readonly holes: readonly RegExp[]
 }
 
 export interface DeltaTemplate {
-  readonly event: string | undefined
-  /** The complete event of the upstream, with its field names and line ends. */
-  readonly raw: TextTemplate
-  /** The data of the event alone. */
+  readonly eventName: string | undefined
+  /** Template of the upstream's complete event, with SSE field names and line ends. */
+  readonly rawEvent: TextTemplate
+  /** Template of only the data of the event. */
   readonly data: TextTemplate
-  /** The complete event for the client; null if it is sent unchanged. */
-  readonly patched: TextTemplate | null
-  /** The index of the hole with the model's text. */
-  readonly textHole: number
+  /** Template of the complete event for the client; null if the event is sent unchanged. */
+  readonly patchedEvent: TextTemplate | null
+  /** Index of the hole that contains the model's text. */
+  readonly textHoleIndex: number
 }
 
-/** Returns null if the event is no plain text delta, or if the patched event differs in the value of a hole. */
+/**
+ * Derives the template; null if the event is no plain text delta, or if the patch changes a value of a
+ * hole.
+ */
 export function deriveDeltaTemplate(
   text: string,
   message: SseMessage,
@@ -31,44 +35,48 @@ export function deriveDeltaTemplate(
   pattern: TextDeltaPattern,
 ): DeltaTemplate | null {
   const delta = parseDelta(message.data, pattern)
-  // The fast path needs events with one `data` line at the end. Others are parsed one by one.
+  // Only an event that ends with a single `data` line has a template.
   if (delta === null || !text.endsWith(`${message.data}\n\n`)) return null
   const end = text.length - message.data.length - 2
   const previousEnd = text.lastIndexOf('\n\n', end - 1)
   const head = text.slice(previousEnd < 0 ? 0 : previousEnd + 2, end)
-  // `head` was cut at `\n\n`: if lines end with `\r`, it may still hold complete events.
+  // Events end with `\n\n` here. If lines end with `\r`, `head` may contain complete events.
   if (head.includes('\r')) return null
-  const { template: data, values, textHole } = delta
-  const common = { event: message.event, raw: addFrame(data, head), data, textHole }
-  if (patched === message) return { ...common, patched: null }
+  const { template: data, values, textHoleIndex } = delta
+  const rawEvent = addFrame(data, head)
+  const common = { eventName: message.event, rawEvent, data, textHoleIndex }
+  if (patched === message) return { ...common, patchedEvent: null }
   const patchedDelta = parseDelta(patched.data, pattern)
-  if (patchedDelta?.textHole !== textHole || !haveSameValues(patchedDelta.values, values))
+  if (patchedDelta?.textHoleIndex !== textHoleIndex || !haveSameValues(patchedDelta.values, values))
     return null
   const patchedHead = formatSseMessage({ ...patched, data: '' }).slice(0, -2)
-  return { ...common, patched: addFrame(patchedDelta.template, patchedHead) }
+  return { ...common, patchedEvent: addFrame(patchedDelta.template, patchedHead) }
 }
 
-/** Adds the text of the event before its data, and the blank line after it. */
+/**
+ * Returns the template of the complete event: the text before the data, the data, and the blank line after
+ * it.
+ */
 function addFrame({ fixed, holes }: TextTemplate, head: string): TextTemplate {
   const last = fixed.length - 1
   const ended = fixed.with(last, `${fixed[last]}\n\n`)
   return { fixed: ended.with(0, head + ended[0]), holes }
 }
 
-/** The content of a JSON string, without its quotes. */
+/** Matches the content of a JSON string, without the quotes. */
 const JSON_STRING_CONTENT =
   // oxlint-disable-next-line no-control-regex -- JSON allows none in a string
   /[^"\\\u0000-\u001F]*(?:\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})[^"\\\u0000-\u001F]*)*/y
 const JSON_NUMBER = /(?:0|[1-9]\d*)/y
 
-/** Fields that differ between any two events and that no decoder reads. */
+/** Matches the start of fields that have another value in every event and that no decoder reads. */
 const VARYING_FIELDS = /"obfuscation": ?"|"sequence_number": ?(?=\d)/g
 
 interface ParsedDelta {
   readonly template: TextTemplate
-  /** The values of this event in the holes. */
+  /** Values of this event in the holes, in order. */
   readonly values: readonly string[]
-  readonly textHole: number
+  readonly textHoleIndex: number
 }
 
 function parseDelta(
@@ -95,18 +103,21 @@ function parseDelta(
     values.push(value)
     end = start + value.length
     if (start !== textStart) continue
-    // A decoder may treat white space in another way than text.
+    // A delta of only white space has no template, because a decoder may treat it specially.
     if (isBlank(value) || !after.test(data.slice(end))) return null
   }
   fixed.push(data.slice(end))
-  return { template: { fixed, holes }, values, textHole: starts.indexOf(textStart) }
+  return { template: { fixed, holes }, values, textHoleIndex: starts.indexOf(textStart) }
 }
 
 function isBlank(value: string): boolean {
   return (JSON.parse(`"${value}"`) as string).trim() === ''
 }
 
-/** Adds the values of the event at `start` to `values`. Returns its end, or -1 if it does not match. */
+/**
+ * Matches the event that starts at `start`, and adds its hole values to `values`. Returns its end, or -1
+ * without a match.
+ */
 export function matchDeltaTemplate(
   { fixed, holes }: TextTemplate,
   text: string,
@@ -116,7 +127,7 @@ export function matchDeltaTemplate(
   let end = start
   for (let index = 0; index < fixed.length; index += 1) {
     const piece = fixed[index] ?? ''
-    // Faster than `startsWith`, which compares character by character.
+    // Comparing slices is faster than `startsWith`, which compares character by character.
     if (text.slice(end, end + piece.length) !== piece) return -1
     end += piece.length
     const hole = holes[index]

@@ -1,6 +1,7 @@
 /**
- * Passes a stream through to a client that speaks the upstream's dialect. The bytes are sent unchanged, except for
- * messages with ids and echoed fields, which are patched. Every message is also decoded, to store the answer.
+ * Passes a stream through to a client that speaks the upstream's dialect. The bytes are sent unchanged,
+ * except for SSE messages with ids or echoed request fields, which are patched. Every message is also
+ * decoded for the store.
  */
 import { isTerminalEvent, type Failure, type StreamEvent } from '../../../core/stream-event.ts'
 import type { OutcomeFold } from '../../../core/fold-answer-outcome.ts'
@@ -20,10 +21,13 @@ export interface PassThroughOptions {
   readonly decoder: Decoder
   readonly patcher: PassThroughPatcher
   readonly fold: OutcomeFold
-  /** True if the client requested storage, so that the last messages wait until the turn is stored. */
+  /** True if the client requested storage. The last messages then wait until the turn is stored. */
   readonly isStored: boolean
-  /** Called at the end: true if the gateway stores the answer unrequested, e.g. because of its reasoning. */
-  readonly isStoring?: () => boolean
+  /**
+   * Called at the end; true if the turn is stored, perhaps without a request, e.g. because it has
+   * reasoning.
+   */
+  readonly isStoredAtEnd?: () => boolean
 }
 
 export function createPassThroughWriter(options: PassThroughOptions): ResponseWriter {
@@ -33,15 +37,15 @@ export function createPassThroughWriter(options: PassThroughOptions): ResponseWr
   const sse = createSseTextDecoder()
   const observer = observeStream(decoder, fold)
   const messagePatcher = createMessagePatcher(options, observer)
-  /** Copy of `observer.isOver()`, because it is read after every chunk. */
+  /** True once the answer has ended and no more bytes are needed. */
   let isOver = false
 
-  /** Decodes the events that took the fast path. They are sent already. */
+  /** Decodes the events that passed through the fast path. The client has them already. */
   const decodeMergedDelta = (): void => {
     const message = fastPath.takeMergedDelta()
     if (message !== null) messagePatcher.patch([message])
   }
-  /** Returns the messages to send instead of these events; null if they are sent unchanged. */
+  /** Returns the messages to send instead of the text; null if its bytes are sent unchanged. */
   const readEvents = (text: string): readonly SseMessage[] | null => {
     decodeMergedDelta()
     const messages = sse.push(text)
@@ -65,7 +69,7 @@ export function createPassThroughWriter(options: PassThroughOptions): ResponseWr
     },
     isOver: () => isOver,
     isCutShort: observer.isUnreadable,
-    close(failure) {
+    endBody(failure) {
       decodeMergedDelta()
       const rest =
         failure === null ? [...sse.push(utf8.decode(boundaries.rest())), ...sse.end()] : []
@@ -73,9 +77,9 @@ export function createPassThroughWriter(options: PassThroughOptions): ResponseWr
       observer.close(failure)
       return formatSseMessages(patched)
     },
-    outcome: fold.currentOutcome,
-    end({ failure }) {
-      // Renders a failure that the upstream did not send itself, e.g. that the turn could not be stored.
+    getOutcome: fold.currentOutcome,
+    renderEnd({ failure }) {
+      // Renders a failure that the upstream itself did not send, e.g. that the turn could not be stored.
       if (failure !== null && !observer.hasUpstreamFailure())
         return formatSseMessages(patcher.renderFailure(failure))
       return messagePatcher.waitsForStore() ? messagePatcher.renderEnding() : ''
@@ -83,20 +87,20 @@ export function createPassThroughWriter(options: PassThroughOptions): ResponseWr
   }
 }
 
-/** Decodes and patches the upstream's messages, and holds back those of the ending until the turn is stored. */
+/** Decodes and patches the upstream's messages. Holds back the last messages until the turn is stored. */
 function createMessagePatcher(
-  { patcher, isStored, isStoring = () => isStored }: PassThroughOptions,
+  { patcher, isStored, isStoredAtEnd = () => isStored }: PassThroughOptions,
   observer: ReturnType<typeof observeStream>,
 ) {
   let held: SseMessage[] | null = null
   let hasDoneMarker = false
   return {
-    /** Returns the messages to send now; null if that is all of them, unchanged. */
+    /** Returns the messages to send now; null if all of them are sent unchanged. */
     patch(messages: readonly SseMessage[]): readonly SseMessage[] | null {
       let patched: SseMessage[] | null = held === null ? null : []
       let count = 0
       for (const message of messages) {
-        // After the last event, only one `[DONE]` is passed on.
+        // After the terminal event, only one `[DONE]` is passed on.
         if (observer.isOver() && (hasDoneMarker || !isDoneMarker(message))) {
           patched ??= messages.slice(0, count)
           continue
@@ -105,8 +109,8 @@ function createMessagePatcher(
         const events = observer.decode(message)
         if (observer.isUnreadable()) return patched ?? messages.slice(0, count)
         const result = patcher.patchMessage(patcher.addMissingCallIds?.(message, events) ?? message)
-        if (held === null && isStoring() && patcher.startsEnding(message)) held = []
-        // A list is built only once a message changes, which is rare.
+        if (held === null && isStoredAtEnd() && patcher.startsEnding(message)) held = []
+        // A new list is built only if a message changes, which is rare.
         if (result !== message || held !== null) patched ??= messages.slice(0, count)
         if (held === null) patched?.push(result)
         else held.push(result)
@@ -120,10 +124,16 @@ function createMessagePatcher(
   }
 }
 
-/** Decodes complete events only, so that no character is cut. Keeps a byte order mark, to compare texts with bytes. */
+/**
+ * Decodes complete events, so no character is cut. Keeps a byte order mark, so that text and bytes
+ * correspond.
+ */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Adds `[DONE]` if the upstream did not send it, because some clients wait for it. */
+/**
+ * Renders the held messages. Adds `[DONE]` if the upstream did not send it, because some clients wait for
+ * it.
+ */
 function renderEnding(held: readonly SseMessage[]): string {
   return formatSseMessages(held.some(isDoneMarker) ? held : [...held, { data: '[DONE]' }])
 }
@@ -153,9 +163,12 @@ function observeStream(decoder: Decoder, fold: OutcomeFold) {
     close: (failure: Failure | null) =>
       foldEvents(failure === null ? decoder.end() : closeBrokenAnswer(decoder, failure), false),
     isOver: () => isOver,
-    /** True if the decoder cannot read a message. Only decoders use the code `upstream_broken`, no upstream does. */
+    /**
+     * True if the decoder could not read a message. It then fails with `upstream_broken`, which no upstream
+     * sends.
+     */
     isUnreadable: () => isUnreadable,
-    /** True if the upstream sent an error of its own, which was passed on. */
+    /** True if the upstream itself sent an error, which was passed on. */
     hasUpstreamFailure: () => hasUpstreamFailure,
   }
 }

@@ -1,4 +1,7 @@
-/** Sends an upstream's body to the client without reading it. If the body breaks off, so does the answer. */
+/**
+ * Sends an upstream's body to the client unchanged and undecoded. If the body breaks off, aborts the
+ * connection.
+ */
 import type { ClientStream } from '../../http-exchange-interface.ts'
 import type {
   UpstreamCall,
@@ -11,7 +14,7 @@ export function relayRawBody(call: UpstreamCall, reply: UpstreamReply, client: C
       if (!client.write(bytes)) flow.pause()
     },
     end: () => client.end(''),
-    // The format is unknown, so no error can be written into it.
+    // No error can be written, because the format of the body is unknown.
     failed: () => client.abort(),
   })
   client.onDisconnect(call.cancel)

@@ -1,6 +1,7 @@
 /**
- * Prepares media in the outputs of gateway tools for the upstream, like the media of the request: loads URLs that the
- * upstream does not load itself, and lists the transforms for its formats and sizes.
+ * Prepares media in the outputs of gateway tools for the upstream, like media of the request: loads URLs
+ * that the upstream cannot load, and lists the transforms that fit media to the formats and sizes that it
+ * accepts.
  */
 import type { Transform } from '../../../context/transform-interface.ts'
 import type { FunctionCallOutput } from '../../../core/item.ts'
@@ -15,7 +16,7 @@ import type { Ports } from '../../dependencies-interface.ts'
 
 export interface ToolOutputMedia {
   readonly mediaTransforms: readonly Transform[]
-  /** The media that the gateway loaded; null if there were none to load. */
+  /** Media that the gateway loaded; null if there was nothing to load. */
   readonly loadedMedia: LoadedMedia | null
   readonly releaseMedia: () => void
 }

@@ -1,8 +1,10 @@
 /**
- * Merges the events of several tool rounds into those of one answer, with one start, one end, and the items of all
- * rounds in order, including the outputs of gateway tools. The items get unique ids (`assign-round-item-ids.ts`).
+ * Merges the events of several tool rounds into the events of one answer. It has one start, the items of
+ * all rounds, the outputs of gateway tools, and one end. The items get unique ids
+ * (`assign-round-item-ids.ts`).
  *
- * The end of a round with gateway calls is held back until the caller starts the next round or ends the answer.
+ * If a round ends with gateway calls, its end event is held back until the next round starts or the answer
+ * ends.
  */
 import { isGatewayToolItem } from '../../../core/items/gateway-tool-items.ts'
 import type {
@@ -22,42 +24,32 @@ import {
   type RoundItemIds,
 } from './assign-round-item-ids.ts'
 
-export interface RoundEventMerger {
-  /** Converts the upstream's events of the current round. */
-  readonly pushEvents: (events: readonly StreamEvent[]) => readonly StreamEvent[]
-  /** Returns the current round if it ended with gateway calls; null before, or if the answer is over. */
-  readonly getFinishedRound: () => FinishedRound | null
-  /** Adds the outputs of the gateway calls. */
-  readonly addOutputs: (outputs: readonly FunctionCallOutput[]) => readonly StreamEvent[]
-  /** Starts the next round; `toolNames` are the gateway tools that it may call in addition. */
-  readonly startNextRound: (toolNames?: Iterable<string>) => void
-  /** Ends the answer with the ending that was held back. */
-  readonly end: () => readonly StreamEvent[]
-  readonly fail: (failure: Failure) => readonly StreamEvent[]
-  readonly isOver: () => boolean
-}
-
 export interface FinishedRound {
   readonly modelItems: readonly Item[]
   readonly gatewayCalls: readonly FunctionCall[]
-  /** True if the round also calls tools of the client. */
+  /** True if the round also has calls of the client's tools. */
   readonly hasClientCalls: boolean
   readonly finish: AnswerEnded['finish']
-  /** The usage of this round alone. */
+  /** Token usage of only this round. */
   readonly usage: TokenUsage | null
 }
 
-/** Creates the merger of one answer. Call ids in `before`, the items before the answer, are not used again. */
+export type RoundEventMerger = ReturnType<typeof createRoundEventMerger>
+
+/**
+ * Creates the merger for one answer. Gateway calls do not get call ids of `earlierItems`, the items before
+ * the answer.
+ */
 export function createRoundEventMerger(
   turnId: string,
   toolNames: Iterable<string>,
-  before: readonly Item[] = [],
-): RoundEventMerger {
-  const idAssigner = createRoundItemIdAssigner(turnId, toolNames, before)
+  earlierItems: readonly Item[] = [],
+) {
+  const idAssigner = createRoundItemIdAssigner(turnId, toolNames, earlierItems)
   let hasStarted = false
   let isOver = false
   let usage: TokenUsage | null = null
-  /** Number of items before the current round. */
+  /** Number of items of earlier rounds. */
   let indexOffset = 0
   let itemCount = 0
   let endedItems: Item[] = []
@@ -107,8 +99,10 @@ export function createRoundEventMerger(
   }
 
   return {
-    pushEvents: (events) => events.flatMap(convertEvent),
-    getFinishedRound() {
+    /** Converts events of the current round to events of the answer. */
+    pushEvents: (events: readonly StreamEvent[]) => events.flatMap(convertEvent),
+    /** Returns the current round if it has ended with gateway calls, otherwise null. */
+    getFinishedRound(): FinishedRound | null {
       if (heldEnding === null || isOver) return null
       const modelItems = endedItems.filter((item) => item !== undefined)
       return {
@@ -123,7 +117,8 @@ export function createRoundEventMerger(
         usage: heldEnding.usage ?? null,
       }
     },
-    addOutputs: (outputs) =>
+    /** Returns the events that add the outputs of the gateway calls to the answer. */
+    addOutputs: (outputs: readonly FunctionCallOutput[]) =>
       outputs.flatMap((item): readonly StreamEvent[] => {
         const index = itemCount
         itemCount += 1
@@ -132,19 +127,24 @@ export function createRoundEventMerger(
           { type: 'item-ended', index, item },
         ]
       }),
-    startNextRound(addedNames = []) {
-      idAssigner.addToolNames(addedNames)
+    /**
+     * Starts the next round. `toolNames`: gateway tools that it may call, in addition to those of earlier
+     * rounds.
+     */
+    startNextRound(toolNames: Iterable<string> = []): void {
+      idAssigner.addToolNames(toolNames)
       indexOffset = itemCount
       endedItems = []
       assignedIds = new Map()
       heldEnding = null
     },
-    end() {
+    /** Ends the answer after a round with gateway calls. Returns the end event that was held back. */
+    endAnswer(): readonly StreamEvent[] {
       if (heldEnding === null || isOver) return []
       isOver = true
       return [{ ...heldEnding, usage }]
     },
-    fail(failure) {
+    failAnswer(failure: Failure): readonly StreamEvent[] {
       if (isOver) return []
       isOver = true
       const failed: StreamEvent = { type: 'answer-failed', failure, usage }
@@ -163,8 +163,9 @@ function replaceIndexAndItem<
 }
 
 /**
- * Adds up the billed tokens. `newestTokens`, the current size of the conversation, is that of the latest round: after
- * two rounds of 10 and 15 tokens, `totalTokens` is 25 and `newestTokens` is 15.
+ * Adds the usage of a round to that of the earlier rounds. `newestTokens`, the current size of the
+ * conversation, is that of the latest round: after rounds of 10 and 15 tokens, `totalTokens` is 25 and
+ * `newestTokens` is 15.
  */
 function addRoundUsage(total: TokenUsage | null, round: TokenUsage | null): TokenUsage | null {
   if (total === null || round === null) return round ?? total

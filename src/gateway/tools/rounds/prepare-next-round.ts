@@ -1,10 +1,10 @@
 /**
- * Prepares the upstream request of the next tool round: the prompt of the last round, followed by the model's items
- * and the outputs. If that exceeds the context window, or if the model has to be warned that the window is nearly
- * full, the conversation is planned again (`replan-round.ts`), and later rounds continue from there.
+ * Prepares the upstream request of the next tool round: the prompt of the previous round, the model's
+ * items, and the outputs. If that exceeds the context window, or if the model has to be warned that the
+ * window is nearly full, the prompt is planned again from the complete conversation (`replan-round.ts`).
  *
- * The tools do not change, because some models accept their own reasoning only with the same tools. In the last
- * round, a model that has only gateway tools is forbidden to call them.
+ * The tools stay the same, because some models accept their own reasoning only with the same tools. In the
+ * last round, calls are forbidden (`tool_choice: none`) if all tools are gateway tools.
  */
 import { escapeNoticesInItems } from '../../../context/cleaning/escape-notices-in-items.ts'
 import { continueTransforms } from '../../../context/list-and-run-transforms.ts'
@@ -21,36 +21,39 @@ import { replanRound } from './replan-round.ts'
 import type { ToolRound, ToolRounds } from './tool-round.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 
-/** Returns the next upstream request. Throws a GatewayError if it is too large to be sent. */
+/** Returns the next upstream request. Throws a GatewayError if the request is too large for the upstream. */
 export function prepareNextRound(
   rounds: ToolRounds,
-  isLast: boolean,
+  isLastRound: boolean,
   ports: Ports<'memoryLayers' | 'settings'>,
 ): PreparedRequest {
   const latest = rounds.at(-1) ?? rounds[0]
-  const next = continuePrompt(latest, isLast)
+  const next = continuePrompt(latest, isLastRound)
   const roundTokens = rounds.map(countRoundTokens)
   if (fitsWindow(next) && !isBudgetWarningDue(next, roundTokens))
     return rejectLargeMedia(next, resolveMediaSupport(next.account))
   const replanned = replanRound(rounds, ports)
-  return isLast ? forbidGatewayTools(replanned) : replanned
+  return isLastRound ? forbidGatewayTools(replanned) : replanned
 }
 
-/** Returns null after a compaction: the reported tokens include the items that it replaced. */
+/**
+ * Returns the tokens that the upstream reported for the round; null with a compaction, whose replaced items
+ * they include.
+ */
 function countRoundTokens({ modelItems, usage }: ToolRound): number | null {
   return modelItems.some(isCompaction) ? null : (usage?.totalTokens ?? null)
 }
 
 function continuePrompt(
   { prepared, modelItems, outputs, mediaTransforms }: ToolRound,
-  isLast: boolean,
+  isLastRound: boolean,
 ): PreparedRequest {
   const { prompt } = prepared
   const origin = resolveAnswerOrigin(prepared)
   const added = [...modelItems, ...outputs].map((item) => ({ ...item, origin }))
   const items = [...prepared.items, ...added]
   const addedPositions = added.map((_, index) => prepared.items.length + index)
-  // The client's next request applies the same transforms, so the provider's cache of this prompt stays valid.
+  // The client's next request applies the same transforms, so the provider can reuse its cache of this prompt.
   const transformed = continueTransforms(
     {
       items: [...prompt.items, ...added],
@@ -59,7 +62,7 @@ function continuePrompt(
     },
     [escapeNoticesInItems(), ...mediaTransforms],
   )
-  const params = isLast ? forbidToolCalls(prepared) : prompt.params
+  const params = isLastRound ? forbidToolCalls(prepared) : prompt.params
   const next = { ...prompt, items: transformed.items, params }
   return {
     ...replacePrompt(prepared, next, transformed.places, transformed.notes),
@@ -77,7 +80,10 @@ function forbidGatewayTools(prepared: PreparedRequest): PreparedRequest {
   return { ...prepared, prompt: next, encoded }
 }
 
-/** Returns the same parameters if the request has tools of the client, or no tools. */
+/**
+ * Returns the parameters with `tool_choice: none`; unchanged if the client has tools of its own or there
+ * are none.
+ */
 function forbidToolCalls({
   prompt: { params },
   gatewayTools,

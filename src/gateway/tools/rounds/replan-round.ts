@@ -1,8 +1,7 @@
 /**
- * Plans the request of a tool round again, from the complete conversation with the rounds so far, as if the client had
- * run the tools itself. Items before reasoning may be cut, which invalidates reasoning that is bound to its prefix.
- *
- * The result keeps the client's original request and history.
+ * Plans the request of a tool round again, from the complete conversation and the rounds so far, as if the
+ * client had run the gateway tools. This may drop items. Reasoning that is valid only after these items is
+ * then dropped too.
  */
 import { cachePerObject } from '../../../core/caching/cache-per-object.ts'
 import type { Origin } from '../../../core/item.ts'
@@ -20,7 +19,10 @@ import { resolveAnswerOrigin, hashAnswerPrefix } from '../../record/answer-prove
 import type { ToolRound, ToolRounds } from './tool-round.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 
-/** Returns the shortened request. Throws a GatewayError if nothing may be cut, or if the rest is still too large. */
+/**
+ * Returns the planned request, with the client's original request and history. Throws a GatewayError if the
+ * policy allows no cut, or if the request is still too large after it.
+ */
 export function replanRound(
   rounds: ToolRounds,
   ports: Ports<'memoryLayers' | 'settings'>,
@@ -29,7 +31,7 @@ export function replanRound(
   const { account, clientRequest, history, prompt } = first
   const { originalItems = clientRequest.items } = clientRequest
   const roundItems = rounds.flatMap((round) => buildRoundAnswer(round).items)
-  // The items of the first request include a compaction that the answer starts with.
+  // `first.items` is used because it includes a compaction with which the answer starts.
   const items = [...first.items.slice(history.items.length), ...roundItems]
   const target = { account, model: prompt.params.model }
   const request = {
@@ -37,7 +39,7 @@ export function replanRound(
     history: extendHistory(rounds, history),
   }
   const planned = fitToWindow(prepareRequest(target, request, ports), ports)
-  // Parameters that the upstream rejected in an earlier round stay left out.
+  // Still omits parameters that the upstream rejected in an earlier round.
   const rejections =
     rounds.at(-1)?.prepared.notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM) ?? []
   const encoded = dropPreviouslyRejectedParameters(planned.encoded, rejections)
@@ -46,8 +48,8 @@ export function replanRound(
 }
 
 /**
- * Builds the items of a round as an answer with an origin of its own: its reasoning is bound to the prefix that was
- * sent in that round, and items may be inserted between two rounds.
+ * Builds the items of a round like a separate answer, with its own origin. The origin records the prompt
+ * prefix of that round, to which the round's reasoning is bound.
  */
 const buildRoundAnswer = cachePerObject(({ prepared, modelItems, outputs }: ToolRound) => {
   const isBound = hasEncryptedReasoning(modelItems)

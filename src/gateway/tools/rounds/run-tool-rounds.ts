@@ -1,9 +1,9 @@
 /**
- * Runs the tool rounds of an answer: the gateway answers the calls of its tools, and sends the upstream the next
- * request with the model's items and the outputs.
+ * Runs the tool rounds of an answer. In each round, the gateway runs the calls of its tools, and sends the
+ * upstream a request with the model's items and the outputs.
  *
- * If a round also calls tools of the client, the answer ends with these calls, and both outputs are in the next
- * request of the client. After `MAX_ROUNDS`, the answer ends in any case.
+ * If a round also calls tools of the client, the answer ends, so that the client can run them; its next
+ * request continues with all outputs. The answer also ends after 8 further rounds.
  */
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { FunctionCallOutput, FunctionCall } from '../../../core/item.ts'
@@ -24,39 +24,25 @@ import { loadToolOutputMedia } from './load-tool-output-media.ts'
 import type { FinishedRound } from './merge-round-events.ts'
 import { prepareNextRound } from './prepare-next-round.ts'
 import type { StreamedRound } from './stream-tool-rounds.ts'
-import type { ToolRound } from './tool-round.ts'
-import type { Ports } from '../../dependencies-interface.ts'
+import type { ToolRound, ToolRounds } from './tool-round.ts'
+import type { Ports, GatewayDependencies } from '../../dependencies-interface.ts'
 
-/** Max number of requests after the first within one answer. */
+/** Maximum number of upstream requests after the first one in an answer. */
 const MAX_ROUNDS = 8
 
-/** The caller and the turn that the answer belongs to. */
+/** The caller and the turn to which an answer belongs. */
 export interface AnswerOwner {
   readonly caller: Caller
   readonly turnId: string
-  /** Keeps the runtime alive for work that outlasts the answer. */
+  /** Keeps the runtime alive until the work is done, even if the answer is complete before. */
   readonly waitUntil: (work: Promise<unknown>) => void
 }
-
-export type ToolRoundPorts = Ports<
-  | 'accounts'
-  | 'facts'
-  | 'layers'
-  | 'log'
-  | 'media'
-  | 'mediaLoader'
-  | 'memoryLayers'
-  | 'newTurnId'
-  | 'nowMs'
-  | 'settings'
-  | 'transport'
->
 
 export function runToolRounds(
   first: RawAnswer,
   options: SendOptions,
   owner: AnswerOwner,
-  ports: ToolRoundPorts,
+  ports: GatewayDependencies,
 ): MultiRoundAnswer & { readonly first: StreamedRound } {
   const sent: PreparedRequest[] = [first.prepared]
   let rejection: GatewayError | null = null
@@ -65,12 +51,12 @@ export function runToolRounds(
     { prepared, body }: RawAnswer,
     previous: readonly ToolRound[],
   ): StreamedRound => {
-    const isLast = previous.length === MAX_ROUNDS
+    const isLastRound = previous.length === MAX_ROUNDS
     return {
       events: createDecodedEventSource(body, decodeAnswerBody(prepared), ports.log),
       toolNames: prepared.gatewayTools.map(({ tool }) => tool.name),
       async openNextRound(finished, emitOutputs) {
-        const runsTools = finished.finish === 'stop' && !isLast
+        const runsTools = finished.finish === 'stop' && !isLastRound
         const outputs = runsTools
           ? await runRoundToolCalls(finished.gatewayCalls, first.prepared, prepared, owner, ports)
           : skipToolCalls(finished.gatewayCalls)
@@ -79,7 +65,7 @@ export function runToolRounds(
           throw new GatewayError('upstream_broken', 'The client went away.')
         if (runsTools && !finished.hasClientCalls)
           return sendNextRound(previous, prepared, finished, outputs)
-        if (isLast) ports.log('warn', 'house-called-too-often')
+        if (isLastRound) ports.log('warn', 'house-called-too-often')
         return null
       },
     }
@@ -94,14 +80,9 @@ export function runToolRounds(
     const { releaseMedia, ...media } = await loadToolOutputMedia(outputs, prepared, owner, ports)
     try {
       const round = { prepared, modelItems, usage, outputs, ...media }
-      const rounds = [...previous, round]
-      const [firstRound = round, ...laterRounds] = rounds
-      const next = prepareNextRound(
-        [firstRound, ...laterRounds],
-        rounds.length === MAX_ROUNDS,
-        ports,
-      )
-      // The request is listed before it is sent, so that a rejected one is in the list too.
+      const rounds: ToolRounds = [...previous, round]
+      const next = prepareNextRound(rounds, rounds.length === MAX_ROUNDS, ports)
+      // The request is listed before it is sent, so that a rejected request is listed too.
       sent.push(next)
       const targets = [{ account, model: prompt.params.model }]
       const answer = await sendWithFallback({ ...options, targets, prepare: () => next }, ports)
@@ -122,7 +103,10 @@ export function runToolRounds(
   }
 }
 
-/** `first` is the first request of the answer, `latest` the request of the round with the calls. */
+/**
+ * Runs the calls of a round. `first`: first request of the answer; `latest`: request of the round with the
+ * calls.
+ */
 export function runRoundToolCalls(
   calls: readonly FunctionCall[],
   first: PreparedRequest,
@@ -139,6 +123,6 @@ export function runRoundToolCalls(
     policy,
     caller,
     ports,
-    memory: { ...memory, thread: memory.thread ?? turnId },
+    memoryThread: { ...memory, thread: memory.thread ?? turnId },
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Streams the rounds of an answer as one event source. The rounds are read one after the other; pausing, resuming and
- * ending the source applies to the current round.
+ * Streams the tool rounds of an answer as one event source. The rounds are read one after the other. To
+ * pause, resume or end the source is to pause, resume or end the current round.
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import type { FunctionCallOutput } from '../../../core/item.ts'
@@ -10,12 +10,15 @@ import { convertUnexpectedError } from '../../../core/errors/convert-unexpected-
 import type { AnswerEventSource } from '../../send/answer-event-source-interface.ts'
 import type { FlowControl, PushSink } from '../../../core/stream/push-source.ts'
 
-/** The events of a round, and the function that opens the round after it. */
+/** The events of a tool round, and the function that opens the next round. */
 export interface StreamedRound {
   readonly events: AnswerEventSource
-  /** The gateway tools that the round may call. */
+  /** Names of the gateway tools that the round may call. */
   readonly toolNames: readonly string[]
-  /** Runs the calls, emits their outputs, and resolves to the next round; null if the answer ends with this one. */
+  /**
+   * Runs the calls, emits their outputs, and opens the next round. Resolves to null if the answer ends with
+   * this round.
+   */
   readonly openNextRound: (
     finished: FinishedRound,
     emitOutputs: (outputs: readonly FunctionCallOutput[]) => void,
@@ -30,13 +33,8 @@ export interface RoundStreamOptions {
   readonly log: Log
 }
 
-export function streamToolRounds({
-  first,
-  merger,
-  isDisconnected,
-  cancel,
-  log,
-}: RoundStreamOptions): AnswerEventSource {
+export function streamToolRounds(options: RoundStreamOptions): AnswerEventSource {
+  const { first, merger, isDisconnected, cancel, log } = options
   let round = first
   let flow = NO_FLOW
   let isPaused = false
@@ -46,10 +44,10 @@ export function streamToolRounds({
       if (events.length > 0) sink.chunk(events)
     }
     const fail = (failure: Failure): void => {
-      // A cancelled upstream is no failure of the answer, so no failure event is written.
+      // After a disconnect the upstream was cancelled, so no failure event is written.
       if (isDisconnected()) return sink.failed(failure)
       const closed = round.events.end().filter(({ type }) => !type.startsWith('answer-'))
-      write([...merger.pushEvents(closed), ...merger.fail(failure)])
+      write([...merger.pushEvents(closed), ...merger.failAnswer(failure)])
       sink.end()
     }
     const readRound = (): void => {
@@ -70,7 +68,7 @@ export function streamToolRounds({
           write(merger.addOutputs(outputs)),
         )
         if (next === null) {
-          write(merger.end())
+          write(merger.endAnswer())
           return sink.end()
         }
         round = next
@@ -97,9 +95,9 @@ export function streamToolRounds({
       }
     },
     cancel,
-    end: () => [...merger.pushEvents(round.events.end()), ...merger.end()],
+    end: () => [...merger.pushEvents(round.events.end()), ...merger.endAnswer()],
   }
 }
 
-/** Between two rounds there is nothing to pause. */
+/** Flow control between two rounds, when there is nothing to pause. */
 const NO_FLOW: FlowControl = { pause: () => undefined, resume: () => undefined }

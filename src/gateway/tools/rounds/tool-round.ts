@@ -1,4 +1,7 @@
-/** Defines a finished tool round: one upstream request of an answer, and the outputs of its calls. */
+/**
+ * Defines a finished tool round: one upstream request of an answer, the model's items, and the outputs of
+ * its calls.
+ */
 import type { Transform } from '../../../context/transform-interface.ts'
 import type { Item } from '../../../core/item.ts'
 import type { LoadedMedia } from '../../../media/loading/load-result-types.ts'
@@ -6,13 +9,13 @@ import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import type { FinishedRound } from './merge-round-events.ts'
 
 export interface ToolRound extends Pick<FinishedRound, 'modelItems' | 'usage'> {
-  /** The request as it was sent. */
+  /** The upstream request of the round. */
   readonly prepared: PreparedRequest
   readonly outputs: readonly Item[]
-  /** The transforms for media in the outputs. */
+  /** Transforms that fit media in the outputs to the upstream. */
   readonly mediaTransforms: readonly Transform[]
-  /** The media of the outputs that the gateway loaded; null if there are none. */
+  /** Media of the outputs that the gateway loaded; null if there are none. */
   readonly loadedMedia: LoadedMedia | null
 }
 
-export type ToolRounds = readonly [ToolRound, ...ToolRound[]]
+export type ToolRounds = readonly [...ToolRound[], ToolRound]

@@ -33,8 +33,8 @@ function message(...events: readonly StreamEvent[]) {
   return { data: JSON.stringify(events) }
 }
 
-describe('a stream', () => {
-  test('is cut by the filter that matches first, and not if the upstream has ended it', () => {
+describe('event filters of a streamed answer', () => {
+  test('a stream ends at the first filter that matches, unless the upstream has already ended it', () => {
     const createStream = () =>
       applyEventFilters(decoder(), [
         createStopSequenceFilter(['one']),
@@ -54,45 +54,45 @@ describe('a stream', () => {
     expect(ended.isCutShort()).toBe(false)
   })
 
-  test('in one message has the usage of its upstream, although a filter ends it', () => {
+  test('a stream in one message has the usage of its upstream even if a filter ends it', () => {
     const stream = applyEventFilters(decoder(), [createStopSequenceFilter(['two'])])
     const events = stream.push(message(...createAnswer(['one two', 'three'])))
     expect(joinDeltas(events)).toBe('one ')
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
   })
 
-  test('that is cut has the usage that its upstream reported before', () => {
+  test('a stream that a filter ends has the usage that the upstream reported earlier', () => {
     const stream = applyEventFilters(decoder(), [createStopSequenceFilter(['two'])])
     const events = stream.push(message(STARTED, messageStarted(), textDelta('one two')))
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
   })
 
-  test('that breaks off ends with the text that was held back', () => {
+  test('a stream that breaks off ends with the text that a filter held back', () => {
     const stream = applyEventFilters(decoder(), [createStopSequenceFilter(['two'])])
     stream.push(message(STARTED, messageStarted(), textDelta('one t')))
-    expect(joinDeltas(stream.closeBroken(failure))).toBe('t')
-    expect(stream.closeBroken(failure)).toEqual([])
+    expect(joinDeltas(stream.endBrokenAnswer(failure))).toBe('t')
+    expect(stream.endBrokenAnswer(failure)).toEqual([])
   })
 
-  test('without filters comes from the decoder unchanged', () => {
+  test('a stream without filters comes unchanged from the decoder', () => {
     const plain = decoder()
     const stream = applyEventFilters(plain, [])
     expect(stream.push).toBe(plain.push)
-    expect(stream.closeBroken(failure)).toEqual([{ type: 'answer-failed', failure }])
+    expect(stream.endBrokenAnswer(failure)).toEqual([{ type: 'answer-failed', failure }])
   })
 })
 
-describe('a complete answer', () => {
+describe('event filters of a complete answer', () => {
   const answer = createAnswer(['one two three'])
 
-  test('is cut, with its complete usage', () => {
+  test('a complete answer that a filter cuts has the complete usage', () => {
     const events = filterEventList(answer, [createStopSequenceFilter(['two'])])
     expect(listFinalTexts(events)).toEqual(['one '])
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
     expect(eventFaults(events)).toEqual([])
   })
 
-  test('is the same if no filter matches', () => {
+  test('a complete answer is the same object if no filter matches', () => {
     expect(filterEventList(answer, [])).toBe(answer)
     expect(filterEventList(answer, [createStopSequenceFilter(['four'])])).toEqual(answer)
     expect(filterEventList(answer, [createStopSequenceFilter(['four'])]).at(-1)).toEqual(ENDED)

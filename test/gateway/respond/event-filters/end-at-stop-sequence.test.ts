@@ -33,8 +33,8 @@ function filterEvents(events: readonly StreamEvent[], ...stops: readonly string[
   return runStage(createStopSequenceFilter(stops), events)
 }
 
-describe('the text', () => {
-  test('ends before the first stop string, however it is split into deltas', () => {
+describe('text that the stop sequence filter passes on', () => {
+  test('the text ends before the first stop string, however it is split into deltas', () => {
     fc.assert(
       fc.property(splitText(fewLetters(40)), stops, (pieces, stops) => {
         const text = pieces.join('')
@@ -49,7 +49,7 @@ describe('the text', () => {
     )
   })
 
-  test('is held back only while it may be the start of a stop string', () => {
+  test('text is held back only while it may be the start of a stop string', () => {
     fc.assert(
       fc.property(splitText(fewLetters(30)), stops, (pieces, stops) => {
         const filter = createStopSequenceFilter(stops)
@@ -74,21 +74,21 @@ describe('the text', () => {
     )
   })
 
-  test('passes as the same events if it cannot be the start of a stop string', () => {
+  test('deltas that cannot be the start of a stop string pass as the same events', () => {
     const events = createAnswer(['Hello ', '', 'world'])
     const filtered = filterEvents(events, 'STOP', '\n\n')
     expect(filtered).toHaveLength(events.length)
     for (const [at, event] of filtered.entries()) expect(event).toBe(events[at])
   })
 
-  test('is searched in linear time, even after a long near match', () => {
+  test('stop strings are searched in linear time, even after a long near match', () => {
     // A quadratic search would exceed the time limit of the test.
     const stop = `${'a'.repeat(1000)}b`
     const pieces = Array.from({ length: 16_000 }, () => 'a'.repeat(100))
     expect(joinDeltas(filterEvents(createAnswer([...pieces, 'b']), stop))).toHaveLength(1_599_000)
   })
 
-  test('that is held back is released before any other event', () => {
+  test('held text is released before any event that is not text', () => {
     const call: StreamEvent = {
       type: 'item-started',
       index: 1,
@@ -115,16 +115,16 @@ describe('the text', () => {
     }
   })
 
-  test('passes a filter without stop strings unchanged', () => {
+  test('a filter without stop strings passes the answer unchanged', () => {
     const events = createAnswer(['a', 'b'])
     expect(filterEvents(events, '')).toEqual(events)
   })
 })
 
-describe('a random answer', () => {
+describe('the stop sequence filter on random answers', () => {
   const letters = fc.array(fc.string({ minLength: 1, maxLength: 3 }), { maxLength: 3 })
 
-  test('that follows the event rules still follows them after the filter', () => {
+  test('a valid random answer is still valid after the stop sequence filter', () => {
     fc.assert(
       fc.property(fc.oneof(answer, tangledAnswer), fc.oneof(stops, letters), (events, stops) => {
         fc.pre(eventFaults(events).length === 0)
@@ -134,7 +134,7 @@ describe('a random answer', () => {
     )
   })
 
-  test('keeps the text of an answer without a stop string, though its deltas may be split differently', () => {
+  test('the stop sequence filter keeps the text of an answer without a stop string', () => {
     fc.assert(
       fc.property(answer, letters, (events, letters) => {
         const never = letters.map((stop) => `${stop}\u{1F6D1}`)
@@ -145,7 +145,7 @@ describe('a random answer', () => {
     )
   })
 
-  test('with events in an invalid order does not throw', () => {
+  test('the stop sequence filter does not throw for events in an invalid order', () => {
     fc.assert(
       fc.property(nonsense, letters, (events, letters) => void filterEvents(events, ...letters)),
       numberOfRuns(200),
@@ -153,8 +153,8 @@ describe('a random answer', () => {
   })
 })
 
-describe('an answer that ends early', () => {
-  test('has no text after the cut and no later events', () => {
+describe('an answer that ends at a stop string', () => {
+  test('an answer that ends at a stop string has no later text and no later events', () => {
     const filter = createStopSequenceFilter(['END'])
     const events = [
       STARTED,
@@ -174,14 +174,14 @@ describe('an answer that ends early', () => {
     expect(filter.end()).toEqual([])
   })
 
-  test('has the usage that the upstream reported', () => {
+  test('an answer that ends at a stop string has the usage that the upstream reported', () => {
     // The `b` is a match, unless a `c` follows: `abc` starts earlier.
     const events = filterEvents([STARTED, messageStarted(), textDelta('xab'), ENDED], 'abc', 'b')
     expect(joinDeltas(events)).toBe('xa')
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
   })
 
-  test('keeps an empty message, with the status completed', () => {
+  test('a message that starts with the stop string stays, empty and with the status completed', () => {
     const item = message('', { id: 'msg_1', status: 'in_progress' })
     const events = filterEvents(
       [STARTED, { type: 'item-started', index: 0, item }, textDelta('END')],
@@ -194,7 +194,7 @@ describe('an answer that ends early', () => {
     })
   })
 
-  test('ends open calls: as completed if the arguments are valid JSON, else as incomplete', () => {
+  test('open calls are completed at a stop string if their arguments are valid JSON, else incomplete', () => {
     const call = (index: number, text: string): StreamEvent[] => [
       {
         type: 'item-started',
@@ -222,7 +222,7 @@ describe('an answer that ends early', () => {
     expect(events.at(-4)).not.toHaveProperty('item.status')
   })
 
-  test('keeps annotations before the cut, and drops later ones', () => {
+  test('annotations before the stop string are kept, later ones are dropped', () => {
     const note = (at: number): StreamEvent => ({
       type: 'annotation-added',
       index: 0,
@@ -249,7 +249,7 @@ describe('an answer that ends early', () => {
     })
   })
 
-  test('keeps the log probabilities of complete tokens', () => {
+  test('only complete tokens before the stop string keep their log probabilities', () => {
     const logprobs = ['One', ' EN', 'D'].map((token) => ({ token, logprob: -1 }))
     const delta: StreamEvent = { type: 'text-delta', index: 0, part: 0, text: 'One END', logprobs }
     const events = filterEvents([STARTED, messageStarted(), delta], 'END')

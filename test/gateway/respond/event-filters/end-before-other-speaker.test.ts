@@ -21,23 +21,21 @@ function filterText(text: string, ...ownLabels: readonly string[]): string {
   return joinDeltas(runStage(createOtherSpeakerFilter(ownLabels), createAnswer([text])))
 }
 
-describe('the text ends before', () => {
-  test.each([
-    ["another speaker's line", 'Hello!\nBob: Hi', 'Hello!\n'],
-    ['a line without a space after the colon', 'Hello!\nBob:Hi', 'Hello!\n'],
-    ['a label alone', 'Hello!\nBob:\nHi', 'Hello!\n'],
-    ['a label at the very end', 'Hello!\nBob:', 'Hello!\n'],
-    ['a label with spaces, signs and emphasis', 'Hello!\n  **Dr. Bob (he/him)**: Hi', 'Hello!\n'],
-    ['a label in another script', 'やあ\nボブ：こんにちは', 'やあ\n'],
-    ['a label of 64 characters', `Hello!\n${'x'.repeat(64)}: Hi`, 'Hello!\n'],
-    ['a line after a CRLF', 'Hello!\r\nBob: Hi', 'Hello!\r\n'],
-    ['a line after a closed fence', '```\nBob: Hi\n```\nBob: Hi', '```\nBob: Hi\n```\n'],
-  ])('%s', (_, text, expected) => {
-    expect(filterText(text, 'Ada')).toBe(expected)
-  })
+test.each([
+  ["another speaker's line", 'Hello!\nBob: Hi', 'Hello!\n'],
+  ['a line without a space after the colon', 'Hello!\nBob:Hi', 'Hello!\n'],
+  ['a label alone', 'Hello!\nBob:\nHi', 'Hello!\n'],
+  ['a label at the very end', 'Hello!\nBob:', 'Hello!\n'],
+  ['a label with spaces, signs and emphasis', 'Hello!\n  **Dr. Bob (he/him)**: Hi', 'Hello!\n'],
+  ['a label in another script', 'やあ\nボブ：こんにちは', 'やあ\n'],
+  ['a label of 64 characters', `Hello!\n${'x'.repeat(64)}: Hi`, 'Hello!\n'],
+  ['a line after a CRLF', 'Hello!\r\nBob: Hi', 'Hello!\r\n'],
+  ['a line after a closed fence', '```\nBob: Hi\n```\nBob: Hi', '```\nBob: Hi\n```\n'],
+])('an answer of the speaker Ada ends before %s', (_, text, expected) => {
+  expect(filterText(text, 'Ada')).toBe(expected)
 })
 
-describe('the text continues after', () => {
+describe('lines that do not end an answer', () => {
   test.each([
     ['a label of 65 characters', `Hello!\n${'x'.repeat(65)}: Hi`],
     ['a label without a letter or digit', 'Hello!\n---: Hi\n:-)'],
@@ -51,11 +49,11 @@ describe('the text continues after', () => {
     ['a label in a fence that is not closed', '```\nkey: value\n``` no\nkey: value'],
     ['its own label', 'Ada: Hello\nADA: Hi\n**Ada**: Ho'],
     ['blank lines', '\n\n   \n' + ' '.repeat(100) + '\nEnd'],
-  ])('%s', (_, text) => {
+  ])('an answer of the speaker Ada continues after %s', (_, text) => {
     expect(filterText(text, 'Ada')).toBe(text)
   })
 
-  test('the label with which it starts, if no own labels are known', () => {
+  test('an answer continues after the label that it starts with if no own labels are configured', () => {
     expect(filterText('\nAda: Hello\nAda: Hi\nBob: Ho')).toBe('\nAda: Hello\nAda: Hi\n')
     expect(filterText('Sure\nAda: Hello')).toBe('Sure\n')
     expect(filterText('Bob: Hello', 'Ada')).toBe('')
@@ -103,8 +101,8 @@ function cutLineByLine(text: string): string {
   return text
 }
 
-describe('however the text is split into deltas', () => {
-  test('it ends at the same position, with valid events', () => {
+describe('an answer in any deltas', () => {
+  test('an answer ends before the same speaker, with valid events, however it is split into deltas', () => {
     fc.assert(
       fc.property(splitText(lines), (pieces) => {
         const text = pieces.join('')
@@ -117,7 +115,7 @@ describe('however the text is split into deltas', () => {
     )
   })
 
-  test('only the start of a line is held back', () => {
+  test('only the start of a line is held back until it is known whether it is a label', () => {
     fc.assert(
       fc.property(splitText(lines), (pieces) => {
         const filter = createOtherSpeakerFilter(['Ada'])
@@ -138,7 +136,7 @@ describe('however the text is split into deltas', () => {
   })
 })
 
-test('releases held text before any other event', () => {
+test('the start of a line is released before any event that is not text', () => {
   const filter = createOtherSpeakerFilter()
   const call: StreamEvent = {
     type: 'item-started',
@@ -156,13 +154,13 @@ test('releases held text before any other event', () => {
   expect(filter.push(ENDED)).toEqual([ENDED])
 })
 
-test('ends the answer before a label at the end of its text', () => {
+test("an answer ends before another speaker's label at the very end of its text", () => {
   const filter = createOtherSpeakerFilter()
   for (const event of [STARTED, messageStarted(), textDelta('Hi\nBob:')]) filter.push(event)
   expect(filter.push(ENDED).at(-1)).toEqual({ ...ENDED, finish: 'stop' })
 })
 
-test('random answers still follow the event rules, and invalid events do not throw', () => {
+test('the speaker filter keeps random answers valid and does not throw for invalid events', () => {
   fc.assert(
     fc.property(fc.oneof(answer, tangledAnswer), (events) => {
       fc.pre(eventFaults(events).length === 0)

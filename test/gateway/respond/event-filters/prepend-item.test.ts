@@ -20,7 +20,7 @@ const EVENTS: readonly StreamEvent[] = [
 const filterEvents = (events: readonly StreamEvent[]) =>
   runStage(createPrependItemFilter(ITEM), events)
 
-test('adds the item first and increases the index of the others by one', () => {
+test('a prepended item comes first and increases the index of the other items by one', () => {
   expect(eventFaults(filterEvents(EVENTS))).toEqual([])
   expect(
     filterEvents(EVENTS).map((event) =>
@@ -37,7 +37,7 @@ test('adds the item first and increases the index of the others by one', () => {
   ])
 })
 
-test('adds the item to an answer that fails immediately', () => {
+test('a prepended item is added to an answer that fails immediately', () => {
   const failure = createFailure('upstream_broken', 'no')
   expect(filterEvents([{ type: 'answer-failed', failure }]).map(({ type }) => type)).toEqual([
     'item-started',

@@ -1,5 +1,5 @@
 /** The first text waits until its turn is stored, so that a marker can come before it. */
-import { describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import { delayFirstText } from '../../../../src/gateway/respond/markers/delay-first-text.ts'
 import { answerAround, messageEvents, reasoningEvents } from '../../../support/marked-answers.ts'
@@ -20,49 +20,47 @@ function startDelay(isStored = false) {
   return { delay, later, finishStoring: resolve, waits: () => waits }
 }
 
-describe('text is written', () => {
-  test('immediately if there is nothing to wait for', () => {
-    const { delay } = startDelay(true)
-    expect(ANSWER.flatMap(delay.push)).toEqual(ANSWER)
-  })
+test('the first text is written immediately if there is nothing to wait for', () => {
+  const { delay } = startDelay(true)
+  expect(ANSWER.flatMap(delay.push)).toEqual(ANSWER)
+})
 
-  test('with the events after it, once the turn is stored', async () => {
-    const { delay, later, finishStoring } = startDelay()
-    const [before, after] = [ANSWER.slice(0, FIRST_TEXT), ANSWER.slice(FIRST_TEXT)]
-    expect(ANSWER.flatMap(delay.push)).toEqual(before)
-    expect(later).toEqual([])
-    finishStoring()
-    await new Promise(setImmediate)
-    expect(later).toEqual(after)
-  })
+test('the first text is written with the events after it once the turn is stored', async () => {
+  const { delay, later, finishStoring } = startDelay()
+  const [before, after] = [ANSWER.slice(0, FIRST_TEXT), ANSWER.slice(FIRST_TEXT)]
+  expect(ANSWER.flatMap(delay.push)).toEqual(before)
+  expect(later).toEqual([])
+  finishStoring()
+  await new Promise(setImmediate)
+  expect(later).toEqual(after)
+})
 
-  test('once, at the end, if the turn is not stored by then', async () => {
-    const { delay, later, finishStoring } = startDelay()
-    const written = ANSWER.flatMap(delay.push)
-    expect([...written, ...delay.release()]).toEqual(ANSWER)
-    finishStoring()
-    await new Promise(setImmediate)
-    expect(later).toEqual([])
-  })
+test('the first text is written at the end if the turn is not stored by then', async () => {
+  const { delay, later, finishStoring } = startDelay()
+  const written = ANSWER.flatMap(delay.push)
+  expect([...written, ...delay.release()]).toEqual(ANSWER)
+  finishStoring()
+  await new Promise(setImmediate)
+  expect(later).toEqual([])
+})
 
-  test('immediately after the first wait', () => {
-    const { delay, waits } = startDelay()
-    const [text] = ANSWER.slice(FIRST_TEXT)
-    if (text === undefined) throw new Error('There is no text.')
-    delay.push(text)
-    delay.release()
-    expect(delay.push(text)).toEqual([text])
-    expect(waits()).toBe(1)
-  })
+test('later text is written immediately', () => {
+  const { delay, waits } = startDelay()
+  const [text] = ANSWER.slice(FIRST_TEXT)
+  if (text === undefined) throw new Error('There is no text.')
+  delay.push(text)
+  delay.release()
+  expect(delay.push(text)).toEqual([text])
+  expect(waits()).toBe(1)
+})
 
-  test('after 50 ms, even if the turn is not stored', async () => {
-    vi.useFakeTimers()
-    const { delay, later } = startDelay()
-    ANSWER.flatMap(delay.push)
-    await vi.advanceTimersByTimeAsync(49)
-    expect(later).toEqual([])
-    await vi.advanceTimersByTimeAsync(1)
-    expect(later).toEqual(ANSWER.slice(FIRST_TEXT))
-    vi.useRealTimers()
-  })
+test('the first text is written after 50 ms even if the turn is not stored', async () => {
+  vi.useFakeTimers()
+  const { delay, later } = startDelay()
+  ANSWER.flatMap(delay.push)
+  await vi.advanceTimersByTimeAsync(49)
+  expect(later).toEqual([])
+  await vi.advanceTimersByTimeAsync(1)
+  expect(later).toEqual(ANSWER.slice(FIRST_TEXT))
+  vi.useRealTimers()
 })

@@ -9,14 +9,14 @@ function findPositions(pieces: readonly string[]): readonly number[] {
   const found: number[] = []
   let length = 0
   for (const piece of pieces) {
-    const position = points.push(piece)
+    const position = points.findPosition(piece)
     if (position !== -1) found.push(length + position)
     length += piece.length
   }
   return found
 }
 
-test('finds positions after a blank line, at the top level, before a paragraph', () => {
+test('insertion points are after a blank line, at the top level, before a paragraph', () => {
   const text =
     'One\n\nTwo\n- a\n\n  b\n\nThree\n\n```\n\nFour\n```\n\nFive\n\n\nSix\r\n\r\nSeven\n \nEight'
   const positions = findPositions(text.split(''))
@@ -24,7 +24,7 @@ test('finds positions after a blank line, at the top level, before a paragraph',
   expect(nextWords).toEqual(['Two', 'Three', 'Five', 'Seven'])
 })
 
-test('finds the same positions and the same end, however the text is cut', () => {
+test('insertion points and the end are the same however the text is cut into pieces', () => {
   const cutTexts = markdown.chain((text) => fc.tuple(fc.constant(text), cutUp(text)))
   fc.assert(
     fc.property(cutTexts, ([text, pieces]) => {
@@ -33,15 +33,15 @@ test('finds the same positions and the same end, however the text is cut', () =>
       const first = new Set(all)
       for (const position of findPositions(pieces)) expect(first).toContain(position)
       const [complete, inPieces] = [trackMarkdownInsertionPoints(), trackMarkdownInsertionPoints()]
-      expect(complete.push(text)).toBe(all[0] ?? -1)
-      for (const piece of pieces) inPieces.push(piece)
+      expect(complete.findPosition(text)).toBe(all[0] ?? -1)
+      for (const piece of pieces) inPieces.findPosition(piece)
       expect(inPieces.canEnd()).toBe(complete.canEnd())
     }),
     { numRuns: 500 },
   )
 })
 
-test('finds no position in a text that parsers render differently', () => {
+test('there is no insertion point in a text that parsers render differently', () => {
   for (const text of [
     '<div>\n```\n</div>\n\n',
     '- ```\nx\n\n',
@@ -53,12 +53,12 @@ test('finds no position in a text that parsers render differently', () => {
   }
 })
 
-test('reads a long text in linear time', () => {
+test('insertion points of a long text are found in linear time', () => {
   // A quadratic search would exceed the time limit of the test.
   for (const piece of ['a', '`', '> ', '\n\n', '- ', '<a', '<!--', '$$', '\\', '    ', '1. ']) {
     const points = trackMarkdownInsertionPoints()
-    for (let count = 0; count < 100_000; count += 1) points.push(piece)
-    points.push('\n\nServus')
+    for (let count = 0; count < 100_000; count += 1) points.findPosition(piece)
+    points.findPosition('\n\nServus')
     expect(points.canEnd()).toBeTypeOf('boolean')
   }
 })

@@ -37,8 +37,8 @@ const LINE = formatMarkerLine(TURN)
 const MARKER_BEFORE_TEXT = `${LINE}\n\n`
 const MARKER_AFTER_TEXT = `\n\n${LINE}\n\n`
 
-describe('a marker is inserted', () => {
-  test('before the first text, as a delta of its own', () => {
+describe('positions of the marker in an answer with text', () => {
+  test('the marker is inserted before the first text, as a delta of its own', () => {
     expect(pieces(insertMarker(answerOf(['Ser', 'vus.'])))).toEqual([
       MARKER_BEFORE_TEXT,
       'Ser',
@@ -46,7 +46,7 @@ describe('a marker is inserted', () => {
     ])
   })
 
-  test('before the first text after the turn became ready', () => {
+  test('the marker is inserted before the first text that comes after the turn is stored', () => {
     const events = answerAround([
       messageEvents(0, ['Let me think.']),
       reasoningEvents(1),
@@ -62,7 +62,7 @@ describe('a marker is inserted', () => {
     ])
   })
 
-  test('after the next blank line before a paragraph, if the turn is ready later', () => {
+  test('the marker is inserted after the next blank line before a paragraph if the turn is stored later', () => {
     const pieceTexts = ['One', '.\n\n', 'Two\n\n', '- a\n\n', 'Three']
     expect(pieces(insertMarker(answerOf(pieceTexts), 4))).toEqual([
       'One',
@@ -77,7 +77,7 @@ describe('a marker is inserted', () => {
     ])
   })
 
-  test('inside a delta, which is split', () => {
+  test('the marker is inserted inside a delta, which is split', () => {
     const events = answerOf(['One', '. Yes.\n\nTwo', '.'])
     expect(pieces(insertMarker(events, 3))).toEqual([
       'One',
@@ -88,7 +88,7 @@ describe('a marker is inserted', () => {
     ])
   })
 
-  test('not inside a delta with log probabilities', () => {
+  test('the marker is not inserted inside a delta with log probabilities', () => {
     const logprobs = [{ token: '.\n\nTwo', logprob: 0 }]
     const events = answerOf(['One', '.\n\nTwo', ' three.']).map((event) =>
       event.type === 'text-delta' ? { ...event, logprobs } : event,
@@ -101,7 +101,7 @@ describe('a marker is inserted', () => {
     ])
   })
 
-  test('at the end if there was no other position, even if the turn is ready only then', () => {
+  test('the marker is inserted at the end if there was no other position, even if the turn is stored only then', () => {
     const events = answerOf(['One', ' line.'])
     for (const readyAt of [4, 5, 6]) {
       expect(pieces(insertMarker(events, readyAt))).toEqual(['One', ' line.', MARKER_AFTER_TEXT])
@@ -109,12 +109,12 @@ describe('a marker is inserted', () => {
     expect(pieces(insertMarker(events, Infinity))).toEqual(['One', ' line.'])
   })
 
-  test('only once', () => {
+  test('the marker is inserted only once', () => {
     const events = answerOf(['One.\n\n', 'Two.\n\n', 'Three.'], ['Four.'], ['Five.'])
     expect(pieces(insertMarker(events)).filter((piece) => piece.includes(LINE))).toHaveLength(1)
   })
 
-  test('after reasoning in the text', () => {
+  test('the marker is inserted after reasoning in the text', () => {
     const pieceTexts = ['<think>\n', 'so\n\nand so', '\n</think>\n\n', 'Servus.']
     expect(pieces(insertMarker(answerOf(pieceTexts)))).toEqual([
       ...pieceTexts.slice(0, 3),
@@ -130,7 +130,7 @@ describe('a marker is inserted', () => {
     ])
   })
 
-  test('after white space at the start of the answer, which is not delayed', () => {
+  test('the marker is inserted after white space at the start of the answer, which is not delayed', () => {
     expect(pieces(insertMarker(answerOf(['\n\n', 'Servus.'])))).toEqual([
       '\n\n',
       MARKER_AFTER_TEXT,
@@ -140,17 +140,17 @@ describe('a marker is inserted', () => {
   })
 })
 
-describe('an answer without text gets a message with only the marker', () => {
+describe('the marker of an answer without text', () => {
   const search: StreamEvent[] = [
     { type: 'item-started', index: 1, item: { type: 'opaque', raw: { type: 'web_search_call' } } },
     { type: 'item-ended', index: 1, item: { type: 'opaque', raw: { type: 'web_search_call' } } },
   ]
 
   test.each([
-    ['after reasoning', [reasoningEvents(0)]],
-    ['after a tool of the provider', [reasoningEvents(0), search]],
-    ['after white space', [reasoningEvents(0), messageEvents(1, [' \n', '\n'])]],
-  ])('%s', (_, items) => {
+    ['reasoning', [reasoningEvents(0)]],
+    ['a tool of the provider', [reasoningEvents(0), search]],
+    ['white space', [reasoningEvents(0), messageEvents(1, [' \n', '\n'])]],
+  ])('an answer without text gets a message with only the marker after %s', (_, items) => {
     for (const finish of ['stop', 'length'] as const) {
       const events = answerAround(items, finish)
       const result = insertMarker(events, events.length)
@@ -166,7 +166,7 @@ describe('an answer without text gets a message with only the marker', () => {
     }
   })
 
-  test('after a blank line if it continues a text, unless that text rules a marker out', () => {
+  test('a message with only the marker starts with a blank line if it continues a text, and is omitted in a code fence or JSON', () => {
     const events = answerAround([reasoningEvents(0)])
     const markAfter = (continued: string) =>
       pieces(insertMarker(events, 0, { beginsWithBreak: true, continuedText: continued }))
@@ -175,7 +175,7 @@ describe('an answer without text gets a message with only the marker', () => {
     expect(markAfter('{"so": ')).toEqual([])
   })
 
-  test('but not if it failed, or if the turn is not ready', () => {
+  test('an answer without text gets no marker if it failed or if its turn is not stored', () => {
     const events = answerAround([reasoningEvents(0)])
     expect(pieces(insertMarker(events, Infinity))).toEqual([])
     const failed: StreamEvent[] = [
@@ -186,7 +186,7 @@ describe('an answer without text gets a message with only the marker', () => {
   })
 })
 
-describe('no marker is inserted', () => {
+describe('answers in which a marker would be visible', () => {
   test.each([
     ['in JSON', ['{"a":', ' 1}\n\nServus']],
     ['in a JSON array', ['[', '{"a":1}]']],
@@ -200,7 +200,7 @@ describe('no marker is inserted', () => {
     ['in an open comment', ['x <b>y</b>\n\n<!-- a\n\n', 'Servus']],
     ['in an open formula', ['x\n\n$$\na\n\n', 'Servus']],
     ['in a formula in brackets', ['x\n\n\\[\na\n\n', 'Servus']],
-  ])('%s', (_, pieceTexts) => {
+  ])('no marker is inserted %s', (_, pieceTexts) => {
     // The turn is ready after the first delta, or only at the end.
     for (const readyAt of [3, 5])
       expect(pieces(insertMarker(answerOf(pieceTexts), readyAt))).toEqual(pieceTexts)
@@ -211,18 +211,18 @@ describe('no marker is inserted', () => {
     ['a possible JSON array', ['[', '{"a":1}]']],
     ['open HTML', ['<div>\n\n', 'Servus']],
     ['open reasoning', ['<think>', 'Hm.\n\n', 'Servus']],
-  ])('before %s', (_, pieceTexts) => {
+  ])('no marker is inserted before %s', (_, pieceTexts) => {
     expect(pieces(insertMarker(answerOf(pieceTexts)))).toEqual(pieceTexts)
   })
 
-  test('before anything but a paragraph', () => {
+  test('no marker is inserted before anything but a paragraph', () => {
     for (const next of ['- a', '2. b', '> c', '    d', '| e', '# f', '<b>', '$$', '"g"', '(h)']) {
       const pieceTexts = ['One.\n\n', next]
       expect(pieces(insertMarker(answerOf(pieceTexts), 3)).at(1)).toBe(next)
     }
   })
 
-  test('without text if there is a call, whose id identifies the turn', () => {
+  test('no marker is inserted without text if there is a call, whose id identifies the turn', () => {
     for (const items of [[callEvents(0)], [reasoningEvents(0), callEvents(1)], []]) {
       const events = answerAround(items)
       expect(insertMarker(events).events).toEqual(events)
@@ -230,19 +230,19 @@ describe('no marker is inserted', () => {
     }
   })
 
-  test('after a text that is followed by calls', () => {
+  test('no marker is inserted after a text that is followed by calls', () => {
     const events = answerAround([messageEvents(0, ['Look:']), callEvents(1)])
     expect(insertMarker(events, 3).events).toEqual(events)
   })
 
-  test('at the end of an answer that failed', () => {
+  test('no marker is inserted at the end of an answer that failed', () => {
     const failure = { status: 502, type: 'server_error', code: null, message: 'x', param: null }
     const events = [...answerOf(['One.']).slice(0, -1), { type: 'answer-failed', failure } as const]
     expect(insertMarker(events, 3).events).toEqual(events)
   })
 })
 
-test('a link or a text in brackets is not taken for JSON', () => {
+test('a marker is inserted after a link or a text in brackets, which is no JSON', () => {
   for (const pieceTexts of [
     ['[Servus](https://a.b)'],
     ['[', 'Servus](https://a.b)', '\n\n', 'x'],
@@ -251,10 +251,10 @@ test('a link or a text in brackets is not taken for JSON', () => {
   }
 })
 
-describe('an answer that continues a text of the client', () => {
+describe('the marker of an answer that continues a text of the client', () => {
   const options = { beginsWithBreak: true }
 
-  test('starts with a blank line', () => {
+  test('an answer that continues a text of the client starts with a blank line and the marker', () => {
     expect(pieces(insertMarker(answerOf(['Servus']), 0, options))).toEqual([
       MARKER_AFTER_TEXT,
       'Servus',
@@ -272,14 +272,14 @@ describe('an answer that continues a text of the client', () => {
     ])
   })
 
-  test('has no marker if that text has an open fence or is JSON', () => {
+  test('an answer that continues an open fence or JSON of the client has no marker', () => {
     for (const continued of ['```\ncode', '{"a":']) {
       const result = insertMarker(answerOf(['Servus']), 0, { ...options, continuedText: continued })
       expect(pieces(result)).toEqual(['\n\n', 'Servus'])
     }
   })
 
-  test('has the blank line in the item as well', () => {
+  test('an answer that continues a text of the client has the blank line in its item as well', () => {
     const { events, outcome } = insertMarker(answerOf(['Servus']), Infinity, options)
     expect(eventFaults(events)).toEqual([])
     expect(joinVisibleText(outcome.items)).toBe('\n\nServus')
@@ -288,7 +288,7 @@ describe('an answer that continues a text of the client', () => {
   })
 })
 
-test('a non-streamed answer has its marker at the same position', () => {
+test('a non-streamed answer has its marker at the same position as a streamed one', () => {
   fc.assert(
     fc.property(fc.array(markdown, { minLength: 1, maxLength: 3 }), (texts) => {
       const events = answerOf(...texts.map((text) => [text]))
@@ -300,7 +300,7 @@ test('a non-streamed answer has its marker at the same position', () => {
   expect(addMarkerToOutcome(outcome, TURN)).toBe(outcome)
 })
 
-test('does not change the recorded outcome', () => {
+test('inserting a marker does not change the recorded outcome', () => {
   const events = answerOf(['Servus'])
   const outcome = outcomeOf(events)
   const before = structuredClone(outcome)
@@ -309,7 +309,7 @@ test('does not change the recorded outcome', () => {
   expect(outcome).toEqual(before)
 })
 
-test('annotations keep pointing to the same text', () => {
+test('annotations point to the same text after a marker is inserted', () => {
   const annotation = { type: 'url_citation', start_index: 6, end_index: 9, url: 'https://a.b' }
   const [started, first, second, ended, over] = answerOf(['One.\n\n', 'Two']).slice(1)
   if (ended?.type !== 'item-ended' || started === undefined || over === undefined) throw new Error()
@@ -356,7 +356,7 @@ const anyAnswer = fc
   )
 const readyAt = fc.oneof(fc.constant(0), fc.nat({ max: 30 }))
 
-test('the answer stays lawful, with one marker at most, in one piece, and nothing else added', () => {
+test('a random answer with a marker has valid events, at most one marker in one piece, and no other text', () => {
   fc.assert(
     fc.property(anyAnswer, readyAt, (events, at) => {
       const { events: markedEvents, outcome } = insertMarker(events, at)
@@ -378,7 +378,7 @@ function joinModelText(events: readonly StreamEvent[]): string {
     .join('')
 }
 
-test('delays no delta', () => {
+test('inserting a marker delays no delta', () => {
   fc.assert(
     fc.property(anyAnswer, readyAt, (events, at) => {
       for (let end = 1; end <= events.length; end += 1) {
@@ -397,7 +397,7 @@ test('delays no delta', () => {
   )
 })
 
-test('the text without its marker is the original text, except for line breaks at the end', () => {
+test('removing the marker restores the original text, except for line breaks at its end', () => {
   fc.assert(
     fc.property(anyAnswer, readyAt, (events, at) => {
       const { outcome } = insertMarker(events, at)
@@ -419,8 +419,8 @@ test('the text without its marker is the original text, except for line breaks a
   )
 })
 
-describe('the renderers write valid streams', () => {
-  test('in Responses, for any answer', () => {
+describe('streams that are rendered with a marker', () => {
+  test('the Responses renderer writes a valid stream with a marker for any answer', () => {
     const answers = fc.oneof(answer, tangledAnswer, anyAnswer)
     fc.assert(
       fc.property(answers, fc.nat({ max: 20 }), fc.boolean(), (events, at, beginsWithBreak) => {
@@ -444,7 +444,7 @@ describe('the renderers write valid streams', () => {
     )
   })
 
-  test('in Responses, for events in an invalid order', () => {
+  test('the Responses renderer writes a valid stream with a marker for events in an invalid order', () => {
     fc.assert(
       fc.property(nonsense, (events) => {
         const marker = { turnId: TURN, isReady: () => true }
@@ -461,7 +461,7 @@ describe('the renderers write valid streams', () => {
     )
   })
 
-  test('in Chat Completions, with the same text as a non-streamed answer', () => {
+  test('the Chat Completions renderer streams the same text with a marker as it renders non-streamed', () => {
     fc.assert(
       fc.property(anyAnswer, readyAt, (events, at) => {
         const { events: markedEvents, outcome } = insertMarker(events, at)

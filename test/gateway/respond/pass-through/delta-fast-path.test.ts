@@ -24,9 +24,9 @@ function playStream(writer: ResponseWriter, pieces: readonly Uint8Array[]) {
     output += decodeText(writer.push(piece))
     if (writer.isOver()) break
   }
-  output += writer.close(null)
-  const outcome = writer.outcome()
-  return { output: output + writer.end(outcome), outcome, isCut: writer.isCutShort() }
+  output += writer.endBody(null)
+  const outcome = writer.getOutcome()
+  return { output: output + writer.renderEnd(outcome), outcome, isCut: writer.isCutShort() }
 }
 
 const TEXTS = [
@@ -180,25 +180,28 @@ const CASES = [
   },
 ] as const
 
-describe.each(CASES)('a stream of $name', ({ name, events, end }) => {
-  test.each([false, true])(
-    'is passed through and decoded as if each event were parsed, stored: %s',
-    (isStored) => {
-      fc.assert(
-        fc.property(events, fc.boolean(), fc.nat({ max: 3 }), (list, isComplete, groupSize) => {
-          const all = isComplete ? [...list, end, 'data: [DONE]\n\n'] : list
-          const pieces: Uint8Array[] = []
-          for (let at = 0; at < all.length; at += groupSize + 1) {
-            pieces.push(utf8.encode(all.slice(at, at + groupSize + 1).join('')))
-          }
-          const each = playStream(createWriter(name, isStored, decodeEachEvent), pieces)
-          expect(playStream(createWriter(name, isStored), pieces)).toEqual(each)
-        }),
-        numberOfRuns(1000),
-      )
-    },
-  )
-})
+describe.each(CASES)(
+  'the fast path for text deltas in the dialect $name',
+  ({ name, events, end }) => {
+    test.each([false, true])(
+      'the fast path passes and decodes a stream as if each event were parsed (stored: %s)',
+      (isStored) => {
+        fc.assert(
+          fc.property(events, fc.boolean(), fc.nat({ max: 3 }), (list, isComplete, groupSize) => {
+            const all = isComplete ? [...list, end, 'data: [DONE]\n\n'] : list
+            const pieces: Uint8Array[] = []
+            for (let at = 0; at < all.length; at += groupSize + 1) {
+              pieces.push(utf8.encode(all.slice(at, at + groupSize + 1).join('')))
+            }
+            const each = playStream(createWriter(name, isStored, decodeEachEvent), pieces)
+            expect(playStream(createWriter(name, isStored), pieces)).toEqual(each)
+          }),
+          numberOfRuns(1000),
+        )
+      },
+    )
+  },
+)
 
 const [chatCase, responsesCase] = CASES
 const annotationEvent = (jsonText: string) =>
@@ -230,7 +233,7 @@ test.each([
       chatCase.createEvent(jsonText).replaceAll('я', String.raw`\u044f`),
     ),
   ],
-] as const)('%s: passes through as if each event were parsed', (_, { name }, events) => {
+] as const)('the fast path handles %s as if each event were parsed', (_, { name }, events) => {
   const pieces = events.map((event) => utf8.encode(event))
   for (const isStored of [false, true]) {
     const each = playStream(createWriter(name, isStored, decodeEachEvent), pieces)
@@ -239,11 +242,11 @@ test.each([
 })
 
 test.each(CASES)(
-  'decodes a stream of $name with few calls of the decoder',
+  'the fast path decodes a stream of $name with few calls of the decoder',
   ({ name, createEvent }) => {
     const text = Array.from({ length: 50 }, (_, at) => createEvent(`word${at} "😀"`, at))
     let decoderCalls = 0
-    const { push, close, outcome } = createWriter(name, true, ({ decoder }) => ({
+    const { push, endBody, getOutcome } = createWriter(name, true, ({ decoder }) => ({
       decoder: {
         ...decoder,
         push(message) {
@@ -254,8 +257,8 @@ test.each(CASES)(
     }))
     for (const event of text) push(utf8.encode(event))
     expect(decoderCalls).toBeLessThan(5)
-    close(null)
-    const [message] = outcome().items
+    endBody(null)
+    const [message] = getOutcome().items
     expect(message?.type === 'message' && textOf(message.content)).toMatch(
       /^word0 "😀"word1.*word49 "😀"$/,
     )

@@ -16,32 +16,32 @@ function cutBytes(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
 const randomCuts = fc.array(fc.nat(10_000), { maxLength: 10 })
 const ANSWER = chatStream({ reasoning: 'Hm…', text: 'Grüß Gott', finish: 'length' })
 
-describe('an answer that is not stored', () => {
+describe('passing through an answer that is not stored', () => {
   test.each(['\n', '\r\n', '\r'])(
-    'passes through byte for byte in any chunks, with the line end %j',
+    'a stream that is not stored passes byte for byte in any chunks, with the line end %j',
     (ending) => {
       const stream = `: hello\n\n${ANSWER.join('')}`.replaceAll('\n', ending)
       fc.assert(
         fc.property(randomCuts, (cuts) => {
-          const { push, close, end, outcome } = createWriter('chat', false)
+          const { push, endBody, renderEnd, getOutcome } = createWriter('chat', false)
           let output = ''
           for (const chunk of cutBytes(utf8.encode(stream), cuts)) output += decodeText(push(chunk))
-          output += close(null)
-          output += end(outcome())
+          output += endBody(null)
+          output += renderEnd(getOutcome())
           // With `\r` as line end, the end of the last event is known only at the end of the stream.
           expect(output.replaceAll(ending, '\n')).toBe(stream.replaceAll(ending, '\n'))
-          expect(outcome()).toMatchObject({ finish: 'length', usage: { inputTokens: 20 } })
+          expect(getOutcome()).toMatchObject({ finish: 'length', usage: { inputTokens: 20 } })
         }),
       )
     },
   )
 
-  test('passes a chunk of complete events on as the same bytes', () => {
+  test('a chunk of complete events is passed on as the same bytes', () => {
     const chunk = utf8.encode(ANSWER[0])
     expect(createWriter('chat', false).push(chunk)).toBe(chunk)
   })
 
-  test('loses only the field with which Open WebUI would run a script', () => {
+  test('a passed event loses only the field with which Open WebUI would run a script', () => {
     const { push } = createWriter('chat', false)
     const scriptEvent = `data: {"id":"x","event":{"type":"execute"},"choices":[]}\n\n`
     const sent = decodeText(push(utf8.encode(ANSWER[0] + scriptEvent + ANSWER[1])))
@@ -51,12 +51,12 @@ describe('an answer that is not stored', () => {
     expect(sent.endsWith(ANSWER[1] ?? '')).toBe(true)
   })
 
-  test('that breaks off inside an event ends with an error after the last complete event', () => {
-    const { push, close, end, outcome } = createWriter('chat', false)
+  test('a stream that breaks off inside an event ends with an error after its last complete event', () => {
+    const { push, endBody, renderEnd, getOutcome } = createWriter('chat', false)
     const complete = ANSWER.slice(0, 3).join('')
     let sent = decodeText(push(utf8.encode(`${complete}data: {"half`)))
-    sent += close(createFailure('upstream_broken', 'It broke.'))
-    sent += end(outcome())
+    sent += endBody(createFailure('upstream_broken', 'It broke.'))
+    sent += renderEnd(getOutcome())
     expect(sent.startsWith(complete)).toBe(true)
     expect(sent.slice(complete.length)).toMatch(
       /^data: \{"error":\{"message":"It broke\."[^\n]*\n\ndata: \[DONE\]\n\n$/,
@@ -69,19 +69,19 @@ describe.each([
   ['chat', false],
   ['responses', true],
   ['responses', false],
-] as const)('in %s, stored: %s', (dialect, isStored) => {
+] as const)('passing through a stream in %s (stored: %s)', (dialect, isStored) => {
   const content = { text: 'Grüß Gott', reasoning: 'Hm…' }
   const stream = (dialect === 'chat' ? chatStream(content) : responsesStream(content)).join('')
   const passThrough = (stream: string, cuts: readonly number[]): string => {
-    const { push, close, end, outcome, isOver } = createWriter(dialect, isStored)
+    const { push, endBody, renderEnd, getOutcome, isOver } = createWriter(dialect, isStored)
     let sent = ''
     for (const chunk of cutBytes(utf8.encode(stream), cuts))
       if (!isOver()) sent += decodeText(push(chunk))
-    sent += close(null)
-    return sent + end(outcome())
+    sent += endBody(null)
+    return sent + renderEnd(getOutcome())
   }
 
-  test('ignores everything after the end of the answer', () => {
+  test('everything after the end of the answer is ignored', () => {
     const expected = passThrough(stream, [])
     fc.assert(
       fc.property(
@@ -95,17 +95,17 @@ describe.each([
   })
 })
 
-describe('an answer that is stored', () => {
-  test('has the id of the gateway, and its ending waits until it is stored', () => {
+describe('passing through an answer that is stored', () => {
+  test('a stored stream gets the id of the gateway, and its ending waits until the turn is stored', () => {
     fc.assert(
       fc.property(randomCuts, (cuts) => {
-        const { push, close, end, outcome } = createWriter('chat', true)
+        const { push, endBody, renderEnd, getOutcome } = createWriter('chat', true)
         let early = ''
         for (const chunk of cutBytes(utf8.encode(ANSWER.join('')), cuts))
           early += decodeText(push(chunk))
-        early += close(null)
+        early += endBody(null)
         expect(early).not.toMatch(/finish_reason":"|\[DONE\]|upstream"/)
-        const complete = early + end(outcome())
+        const complete = early + renderEnd(getOutcome())
         expect(complete).toBe(
           ANSWER.join('').replaceAll('chatcmpl-upstream', 'chatcmpl-01JZZZZZZZZZZZZZZZZZ'),
         )
@@ -113,20 +113,20 @@ describe('an answer that is stored', () => {
     )
   })
 
-  test('ends with an error if it could not be stored', () => {
-    const { push, close, end, outcome } = createWriter('chat', true)
+  test('a stream ends with an error if its turn could not be stored', () => {
+    const { push, endBody, renderEnd, getOutcome } = createWriter('chat', true)
     push(utf8.encode(ANSWER.join('')))
-    close(null)
+    endBody(null)
     const failure = createFailure('store_unavailable', 'Not kept.')
-    const last = end({ ...outcome(), finish: null, failure })
+    const last = renderEnd({ ...getOutcome(), finish: null, failure })
     expect(last).toContain('Not kept.')
     expect(last).not.toContain('"finish_reason":"length"')
   })
 
-  test('ends with [DONE] if the upstream does not send it', () => {
-    const { push, close, end, outcome } = createWriter('chat', true)
+  test('a stored stream ends with [DONE] even if the upstream does not send it', () => {
+    const { push, endBody, renderEnd, getOutcome } = createWriter('chat', true)
     push(utf8.encode(ANSWER.slice(0, -1).join('')))
-    close(null)
-    expect(end(outcome())).toMatch(/data: \[DONE\]\n\n$/)
+    endBody(null)
+    expect(renderEnd(getOutcome())).toMatch(/data: \[DONE\]\n\n$/)
   })
 })

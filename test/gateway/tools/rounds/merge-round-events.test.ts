@@ -46,7 +46,8 @@ function mergeRounds(rounds: readonly (readonly StreamEvent[])[]): readonly Stre
       ),
     )
     const isLast = at === rounds.length - 1
-    if (finished.hasClientCalls || finished.finish !== 'stop' || isLast) all.push(...merger.end())
+    if (finished.hasClientCalls || finished.finish !== 'stop' || isLast)
+      all.push(...merger.endAnswer())
     else merger.startNextRound()
   }
   return all
@@ -79,8 +80,8 @@ function renderEvents(events: readonly StreamEvent[], renderer: AnswerRenderer) 
   return [...messages, ...renderer.end(fold.currentOutcome(), 2)]
 }
 
-describe('random rounds', () => {
-  test('are merged into one valid answer', () => {
+describe('merging the events of random tool rounds', () => {
+  test('random tool rounds are merged into one valid answer', () => {
     fc.assert(
       fc.property(rounds, (list) => {
         expect(eventFaults(mergeRounds(list))).toEqual([])
@@ -88,7 +89,7 @@ describe('random rounds', () => {
     )
   })
 
-  test('have an output for each gateway call, unless the answer failed', () => {
+  test('each gateway call in merged rounds has an output, unless the answer failed', () => {
     fc.assert(
       fc.property(rounds, (list) => {
         const events = mergeRounds(list)
@@ -103,7 +104,7 @@ describe('random rounds', () => {
     )
   })
 
-  test('are rendered in Responses as one valid answer without gateway calls', () => {
+  test('merged rounds are rendered in Responses as one valid answer without gateway calls', () => {
     fc.assert(
       fc.property(rounds, (list) => {
         const messages = renderEvents(
@@ -116,7 +117,7 @@ describe('random rounds', () => {
     )
   })
 
-  test('are rendered in Chat Completions as one message without gateway calls', () => {
+  test('merged rounds are rendered in Chat Completions as one message without gateway calls', () => {
     fc.assert(
       fc.property(rounds, (list) => {
         const messages = renderEvents(
@@ -159,7 +160,7 @@ function listItems(events: readonly StreamEvent[]): readonly Item[] {
   return events.flatMap((event) => (event.type === 'item-ended' ? [event.item] : []))
 }
 
-test('adds up the usage of the rounds, with the total of the latest as newestTokens', () => {
+test('the merged answer adds up the usage of its rounds, with the total of the latest as newestTokens', () => {
   const events = mergeRounds([
     createRound([GATEWAY_CALL]),
     createRound([GATEWAY_CALL]),
@@ -184,7 +185,7 @@ test('adds up the usage of the rounds, with the total of the latest as newestTok
   )
 })
 
-test('renames a call id that an earlier round used', () => {
+test('the merged answer renames a gateway call id that an earlier round used', () => {
   const items = listItems(
     mergeRounds([
       createRound([GATEWAY_CALL]),
@@ -196,27 +197,27 @@ test('renames a call id that an earlier round used', () => {
   expect(ids).toEqual(['call_0', 'call_0', 'call_0_2', 'call_0_2'])
 })
 
-test('derives the id of an item after hidden items from its stored index', () => {
+test('the id of an item after hidden items is derived from its stored index', () => {
   const [, , last] = listItems(
     mergeRounds([createRound([GATEWAY_CALL]), createRound([EMPTY_MESSAGE])]),
   )
   expect(last?.id).toBe(`msg_${TURN}2`)
 })
 
-test('passes on an answer without gateway calls unchanged', () => {
+test('an answer without gateway calls is merged unchanged', () => {
   const events = createRound([EMPTY_MESSAGE])
   expect(mergeRounds([events]).slice(0, -1)).toEqual(events.slice(0, -1))
   for (const [at, event] of mergeRounds([events]).slice(0, -1).entries())
     expect(event).toBe(events[at])
 })
 
-test('reports the usage of the earlier rounds if a later round breaks off', () => {
+test('the merged answer reports the usage of earlier rounds if a later round breaks off', () => {
   const merger = createRoundEventMerger(TURN, GATEWAY_TOOL_NAMES)
   merger.pushEvents(createRound([GATEWAY_CALL]))
   merger.addOutputs([createGatewayToolOutput('call_0', 'done')])
   merger.startNextRound()
   const failure = createFailure('upstream_broken', 'It broke.')
-  expect(merger.fail(failure)).toEqual([{ type: 'answer-failed', failure, usage: USAGE }])
-  expect(merger.fail(failure)).toEqual([])
-  expect(merger.end()).toEqual([])
+  expect(merger.failAnswer(failure)).toEqual([{ type: 'answer-failed', failure, usage: USAGE }])
+  expect(merger.failAnswer(failure)).toEqual([])
+  expect(merger.endAnswer()).toEqual([])
 })

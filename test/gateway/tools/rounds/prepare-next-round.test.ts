@@ -124,11 +124,10 @@ function prepareAllRounds({
       ? (prepareRetryWithoutReasoning(request) ?? request)
       : request
     all.push({ planned: request, sent })
-    rounds.push(createRound(sent, one, at))
-    const [oldest, ...others] = rounds
-    if (oldest === undefined) break
+    const round = createRound(sent, one, at)
     try {
-      request = prepareNextRound([oldest, ...others], at === 7, dependencies)
+      request = prepareNextRound([...rounds, round], at === 7, dependencies)
+      rounds.push(round)
     } catch (error) {
       expect(error).toMatchObject({ failure: { code: 'context_length_exceeded' } })
       return all
@@ -223,15 +222,15 @@ function checkEachRequest(
   )
 }
 
-describe('the request of a round', () => {
-  test('follows the rules of its upstream', () => {
+describe('the upstream request of a tool round', () => {
+  test('the request of a tool round follows the rules of its upstream', () => {
     checkEachRequest(({ encoded, prompt }) => {
       const { path, body } = encoded
       expect(FAULTS[prompt.params.model]?.(path, JSON.parse(JSON.stringify(body)))).toEqual([])
     })
   })
 
-  test('fits the window, or has nothing left to cut, and contains the complete latest question', () => {
+  test('the request of a tool round fits the window, or nothing but the latest question is left to cut', () => {
     checkEachRequest((now, _, { window }) => {
       const { items } = now.prompt
       const index = items.findLastIndex((item) => item.type === 'message')
@@ -245,7 +244,7 @@ describe('the request of a round', () => {
     })
   })
 
-  test('has an output for every call', () => {
+  test('the request of a tool round has an output for every call', () => {
     checkEachRequest(({ prompt: { items } }) => {
       const partners = findToolCallPairs(items)
       for (const [at, item] of items.entries()) {
@@ -254,7 +253,7 @@ describe('the request of a round', () => {
     })
   })
 
-  test('starts with the request of the round before, unless that would not fit', () => {
+  test('the request of a tool round starts with the previous request, unless that would not fit', () => {
     checkEachRequest((now, before) => {
       const continues = before.prompt.items.every((item, at) => item === now.prompt.items[at])
       const more = now.items.slice(before.items.length)
@@ -265,14 +264,14 @@ describe('the request of a round', () => {
     })
   })
 
-  test('keeps the request and the history of the client', () => {
+  test("the request of a tool round keeps the client's request and history", () => {
     checkEachRequest((now, before) => {
       expect(now.clientRequest).toBe(before.clientRequest)
       expect(now.history).toBe(before.history)
     })
   })
 
-  test('has a note for each item that is dropped or changed', () => {
+  test('the request of a tool round has a note for each item that is dropped or changed', () => {
     checkEachRequest(({ items, prompt, originalPositions, notes }, { items: then }) => {
       expect(items.length).toBeGreaterThan(then.length)
       expect(originalPositions).toHaveLength(prompt.items.length)
@@ -287,11 +286,11 @@ describe('the request of a round', () => {
   })
 })
 
-describe('reasoning in a round', () => {
+describe('reasoning in tool rounds', () => {
   const reasoningIn = (items: readonly Item[]): readonly string[] =>
     items.flatMap((item) => (item.type === 'reasoning' ? (item.id ?? '') : []))
 
-  test('is sent only after the prefix that it is bound to', () => {
+  test('reasoning of a tool round is sent only after the prefix that it is bound to', () => {
     fc.assert(
       fc.property(story, (example) => {
         const all = prepareAllRounds({ ...example, model: 'bound-1' })
@@ -310,7 +309,7 @@ describe('reasoning in a round', () => {
     )
   })
 
-  test('is not sent again after the upstream rejected it', () => {
+  test('reasoning of a tool round is not sent again after the upstream rejected it', () => {
     fc.assert(
       fc.property(story, (example) => {
         for (const [at, { sent }] of prepareAllRounds({ ...example, model: 'gpt-5' }).entries()) {
@@ -325,7 +324,7 @@ describe('reasoning in a round', () => {
     )
   })
 
-  test('is bound to the first prompt if each round extends that prompt', () => {
+  test('reasoning is bound to the first prompt if each round extends that prompt', () => {
     const thought = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' } as const
     const rest = {
       finish: 'stop',
@@ -356,7 +355,7 @@ describe('reasoning in a round', () => {
   })
 })
 
-test('a request that is planned again equals the request of a client that runs the tools itself', () => {
+test('a tool round that is planned again equals the request of a client that runs the tools itself', () => {
   const { dependencies } = gateway
   fc.assert(
     fc.property(story, (example) => {

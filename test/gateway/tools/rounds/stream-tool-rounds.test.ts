@@ -100,8 +100,8 @@ function startAnswer(second: 'sent' | 'rejected' = 'sent') {
   }
 }
 
-describe('two rounds', () => {
-  test('are streamed as one answer', async () => {
+describe('streaming two tool rounds', () => {
+  test('two tool rounds are streamed as one answer', async () => {
     const { emit, end, events, ended } = startAnswer()
     emit(...CALL_EVENTS)
     await end()
@@ -115,7 +115,7 @@ describe('two rounds', () => {
     expect(items).toEqual(['function_call', 'function_call_output', 'message'])
   })
 
-  test('are paused and resumed as one', async () => {
+  test('pausing and resuming an answer applies to its current tool round', async () => {
     const { emit, end, flow, flows } = startAnswer()
     flow.pause()
     flow.resume()
@@ -128,8 +128,8 @@ describe('two rounds', () => {
   })
 })
 
-describe('open items are closed', () => {
-  test('if the second round breaks off', async () => {
+describe('open items of an answer with tool rounds that ends early', () => {
+  test('open items are closed if the second tool round breaks off', async () => {
     const { emit, end, break: breakOff, events, ended } = startAnswer()
     emit(...CALL_EVENTS)
     await end()
@@ -140,7 +140,7 @@ describe('open items are closed', () => {
     expect(events.at(-1)).toMatchObject({ type: 'answer-failed', failure: { message: 'cut' } })
   })
 
-  test('if the reader ends the answer early', async () => {
+  test('open items are closed if the reader ends the answer early', async () => {
     const { emit, end, answer, events } = startAnswer()
     emit(...CALL_EVENTS)
     await end()
@@ -151,7 +151,7 @@ describe('open items are closed', () => {
     expect(answer.end()).toEqual([])
   })
 
-  test('also between two rounds, where there are none', () => {
+  test('ending the answer between two tool rounds closes no items', () => {
     const { emit, answer, events } = startAnswer()
     emit(...CALL_EVENTS)
     expect(eventFaults([...events, ...answer.end()])).toEqual([])
@@ -167,7 +167,7 @@ test('a rejected second request ends the answer with a failure after the items o
   expect(events.at(-1)).toMatchObject({ type: 'answer-failed', failure: REJECTION.failure })
 })
 
-test('writes no failure event after the client disconnected', async () => {
+test('no failure event is written after the client disconnected', async () => {
   const { emit, break: breakOff, answer, events, ended } = startAnswer()
   emit(STARTED, messageStarted(), textDelta('a'))
   answer.cancel()

@@ -5,14 +5,14 @@ import { responsesDialect } from '../../src/dialects/responses/responses-dialect
 import { createWebHttpExchange } from '../../src/server/runtime/web-http-exchange.ts'
 import { createReplicaIdentity } from '../../src/gateway/replica-identity.ts'
 import {
-  openProcessRuns,
+  openBackgroundRunsOfProcess,
   type ProcessBackgroundRuns,
 } from '../../src/background/background-runs.ts'
 import type { UpstreamCall, Transport } from '../../src/upstream/transport/transport-interface.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
 import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
 import { framesIn } from '../support/logs.ts'
-import { aMoment, newTurnId, testWorld, type TestWorld } from './kit.ts'
+import { aMoment, newTurnId, testWorld, type TestWorld } from './background-test-support.ts'
 
 /** Owner of everything in these tests; another replica takes over on her behalf. */
 export const ANN: Caller = { tenant: 'local', user: 'ann' }
@@ -27,8 +27,8 @@ export async function withReplicas(
     await play(cluster)
   } finally {
     const alive = cluster.all.filter(({ isAlive }) => isAlive())
-    await Promise.all(alive.map(({ runs }) => runs.close(0)))
-    await Promise.all(alive.map(({ runs }) => runs.leave()))
+    await Promise.all(alive.map(({ runs }) => runs.shutDown(0)))
+    await Promise.all(alive.map(({ runs }) => runs.releaseLease()))
     await world.close()
   }
 }
@@ -89,7 +89,7 @@ function createCluster(memory: TestWorld) {
         transport: transport.transport,
         replica: createReplicaIdentity(id),
       }
-      const runs = await openProcessRuns(id, world)
+      const runs = await openBackgroundRunsOfProcess(id, world)
       const kill = (): void => void (life.isOver = true)
       const isAlive = (): boolean => !life.isOver
       const { cancelled, sent } = transport
@@ -107,7 +107,7 @@ function createCluster(memory: TestWorld) {
     async follow({ runs }: TestReplica, id: string): Promise<string> {
       const request = new Request('http://localhost/')
       const exchange = createWebHttpExchange(request, () => undefined)
-      const response = await runs.follow({ id, startingAfter: null, caller, exchange })
+      const response = await runs.follow({ responseId: id, startingAfter: null, caller, exchange })
       return response.text()
     },
     async turn(id: string) {

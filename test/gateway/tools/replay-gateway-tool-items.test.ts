@@ -49,13 +49,13 @@ test('a client cannot mark an item as a gateway call', () => {
   expect(item === undefined || isGatewayToolItem(item)).toBe(false)
 })
 
-test('returns the same list if it has no gateway tool items', () => {
+test('removing gateway tool items returns the same list if there are none', () => {
   expect(removeGatewayToolItems(CLIENT_ANSWER)).toBe(CLIENT_ANSWER)
   expect(removeGatewayToolItems(ANSWER)).toHaveLength(3)
 })
 
-describe('a turn with gateway calls is found', () => {
-  test('by the items that its client received', () => {
+describe('finding a turn with gateway calls', () => {
+  test('a turn with gateway calls has the same fingerprint as the items that its client received', () => {
     const plan = splitIntoSegments([QUESTION])
     expect(fingerprintAnswer(plan, ANSWER)).toBe(fingerprintAnswer(plan, CLIENT_ANSWER))
     const recalled = splitIntoSegments([QUESTION, ...ANSWER, user('and?')])
@@ -65,7 +65,7 @@ describe('a turn with gateway calls is found', () => {
     )
   })
 
-  test('by a content hash without the gateway tool items', () => {
+  test('the content hash of a conversation ignores gateway tool items', () => {
     expect(extendContentHash('', ANSWER)).toBe(extendContentHash('', CLIENT_ANSWER))
     const { boundaries, hash } = hashHistory([QUESTION, ...ANSWER, user('and?')])
     const plain = hashHistory([QUESTION, ...CLIENT_ANSWER, user('and?')])
@@ -94,19 +94,19 @@ function recall(turn: RecordedTurn, replaysTools: boolean) {
   return restoreForgottenItems(items, splitIntoSegments(items), [turn], { replaysTools })
 }
 
-describe('for a client that sends only the text back, recall', () => {
-  test('restores all items in their order', () => {
+describe('recall of a turn with gateway calls for a client that sends only text back', () => {
+  test('recall restores all items of a turn with gateway calls in their order', () => {
     expect(recall(TURN, true).items).toEqual([QUESTION, ...ANSWER, user('and?')])
   })
 
-  test('leaves out the gateway call and the reasoning before it if tools are not replayed', () => {
+  test('recall omits a gateway call and the reasoning before it if tools are not replayed', () => {
     const { items, notes } = recall(TURN, false)
     expect(items).toEqual([QUESTION, lastThought, MESSAGE, user('and?')])
     expect(notes.map(({ why }) => why)).toContain('call-forgotten')
   })
 })
 
-test('drops a gateway call whose output was lost because the process ended', () => {
+test('a gateway call whose output was lost when the process ended is dropped', () => {
   const cut: RecordedTurn = { ...TURN, output: ANSWER.slice(0, 2) }
   const items = [QUESTION, ...cut.output, user('Are you there?')]
   const pruned = pruneOrphans().run(items)
@@ -125,12 +125,12 @@ describe('reasoning after the output of a gateway tool', () => {
       item === undefined ? [] : [{ ...item, origin }],
     )
 
-  test('is valid while the output is unchanged', () => {
+  test('reasoning after the output of a gateway tool is valid while the output is unchanged', () => {
     const items = [QUESTION, ...answerWith(OUTPUT)]
     expect(transform.run(items).items).toBe(items)
   })
 
-  test('is dropped with all reasoning of the answer once the output was shortened', () => {
+  test('all reasoning of the answer is dropped once the output of a gateway tool is shortened', () => {
     const { items, notes } = transform.run([QUESTION, ...answerWith({ ...OUTPUT, output: 'the' })])
     expect(items.map(({ type }) => type)).not.toContain('reasoning')
     expect(notes).toHaveLength(2)

@@ -81,7 +81,7 @@ afterAll(async () => {
 
 describe.concurrent('gateways that are killed at random moments', () => {
   test(
-    'lose nothing when restarted on the same SQLite file',
+    'killed gateways lose no answer if they are restarted on the same SQLite file',
     async () => {
       const own = environment(`sqlite:${folder}/backstory.db`)
       let victim = await startChild(own)
@@ -96,7 +96,7 @@ describe.concurrent('gateways that are killed at random moments', () => {
   )
 
   test(
-    'lose nothing with another gateway on the same Postgres database',
+    'killed gateways lose no answer if another gateway uses the same Postgres database',
     async () => {
       database = await createDatabase()
       const own = environment(database.url)

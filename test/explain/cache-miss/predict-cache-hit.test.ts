@@ -4,18 +4,18 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { PolicyOverrides } from '../../src/core/context-policy.ts'
-import type { Json, JsonObject } from '../../src/core/json/json.ts'
-import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
+import type { PolicyOverrides } from '../../../src/core/context-policy.ts'
+import type { Json, JsonObject } from '../../../src/core/json/json.ts'
+import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
+import { predictCacheHit } from '../../../src/explain/cache-miss/predict-cache-hit.ts'
 import {
-  predictCacheHit,
   decodeSentRequest,
+  encodeSentRequest,
   type ExplainedRequest,
-} from '../../src/explain/render-explanation-json.ts'
-import { encodeSentRequest } from '../../src/explain/store-sent-requests.ts'
-import { NO_HISTORY } from '../../src/gateway/history/loaded-history.ts'
-import { prepareRequest } from '../../src/gateway/prompt/prepare-request.ts'
-import { startGateway, upstreams } from '../support/gateway.ts'
+} from '../../../src/explain/encode-and-decode-sent-request.ts'
+import { NO_HISTORY } from '../../../src/gateway/history/loaded-history.ts'
+import { prepareRequest } from '../../../src/gateway/prompt/prepare-request.ts'
+import { startGateway, upstreams } from '../../support/gateway.ts'
 
 const MODELS = ['chat-1', 'strict-1', 'responses-1', 'claude-1', 'gemini-1', 'demo-1'] as const
 
@@ -71,7 +71,7 @@ function sent(model: string, { wishes, ...asked }: Asked): ExplainedRequest {
 }
 
 function causeTold(model: string, before: Asked, now: Asked): JsonObject {
-  const previous = { ...sent(model, before), id: 'before', round: 0, rounds: 1 }
+  const previous = { ...sent(model, before), turnId: 'before', round: 0, roundCount: 1 }
   return predictCacheHit(sent(model, now), previous)['cause'] as JsonObject
 }
 
@@ -112,55 +112,55 @@ const wishing = (asked: Asked, wishes: PolicyOverrides): Asked => ({
 const NOTE = { text: 'A note.', depth: 1, role: 'developer' } as const
 
 const CHANGES: readonly Change[] = [
-  { name: 'nothing', make: (asked) => asked, cause: () => ({ who: 'nobody' }) },
+  { name: 'no change', make: (asked) => asked, cause: () => ({ who: 'nobody' }) },
   {
-    name: 'a tool',
+    name: 'another client tool',
     make: (asked) => ({ ...asked, tools: [...asked.tools, tool('other')] }),
     cause: () => ({ who: 'client', sentence: expect.stringContaining('tools') as string }),
   },
   {
-    name: 'a tool of the gateway',
+    name: 'a gateway tool',
     make: (asked) => wishing(asked, { policy: 'capped' }),
     cause: () => ({ who: 'gateway', by: 'house-tools', why: 'house-tool-offered' }),
   },
   {
-    name: 'the instructions',
+    name: 'other instructions',
     make: (asked) => ({ ...asked, instructions: 'Be long.' }),
     cause: () => ({ who: 'client', sentence: expect.stringContaining('instructions') as string }),
   },
   {
-    name: 'an edit',
+    name: 'an edited message',
     make: (asked, at) => edited(asked, at, (text) => `No: ${text}`),
     cause: (asked, at) => ({ who: 'client', place: chosenIn(asked, at) }),
   },
   {
-    name: 'an edit behind all that a preview shows, as long as before',
+    name: 'an edit after the end of the preview that keeps the length',
     make: (asked, at) => edited(asked, at, (text) => `${text.slice(0, -1)}!`),
     cause: (asked, at) => ({ who: 'client', place: chosenIn(asked, at) }),
   },
   {
-    name: 'an item taken out',
+    name: 'one item less',
     make: (asked, at) => withInput(asked, asked.input.toSpliced(chosenIn(asked, at), 1)),
     cause: (asked, at) => ({ who: 'client', place: chosenIn(asked, at) }),
   },
   {
-    name: 'an item put in',
+    name: 'an inserted item',
     make: (asked, at) =>
       withInput(asked, asked.input.toSpliced(chosenIn(asked, at), 0, said('user', 'Oh.'))),
     cause: (asked, at) => ({ who: 'client', place: chosenIn(asked, at) }),
   },
   {
-    name: 'a note',
+    name: 'an inserted note',
     make: (asked) => wishing(asked, { notes: { mode: 'replace', entries: [NOTE] } }),
     cause: () => ({ who: 'gateway', by: 'place-notes' }),
   },
   {
-    name: 'a window',
+    name: 'a window of one turn',
     make: (asked) => wishing(asked, { window: { turns: 1 } }),
     cause: () => ({ who: 'gateway', by: 'window-turns' }),
   },
   {
-    name: 'shortening',
+    name: 'shortened outputs',
     make: (asked) => wishing(asked, { outputs: { keepTurns: 0, step: 1, longerThan: 50 } }),
     cause: () => ({ who: 'gateway', by: 'shorten-tool-outputs' }),
   },
@@ -213,8 +213,9 @@ function requestsOf({ rounds, begins, instructions }: Story): readonly [Asked, A
   ]
 }
 
-describe('the only change between two requests is named as the cause (C102)', () => {
-  test.each(CHANGES)('$name', ({ name, make, cause }) => {
+test.each(CHANGES)(
+  'the cause of a cache miss is correct if the second request has $name (C102)',
+  ({ name, make, cause }) => {
     fc.assert(
       fc.property(story, (made) => {
         const [before, now] = requestsOf(made)
@@ -224,16 +225,16 @@ describe('the only change between two requests is named as the cause (C102)', ()
         // anything.
         const mayBeAnew = made.model === 'responses-1' && changed.wishes !== now.wishes
         const isAnew = told['why'] === 'written-anew' && mayBeAnew
-        const isSeen = told['sentence'] !== NEW || name === 'nothing'
+        const isSeen = told['sentence'] !== NEW || name === 'no change'
         if (isAnew) expect(told).toMatchObject({ who: 'gateway' })
         else if (isSeen) expect(told).toMatchObject(cause(now, made.at))
         else expect(isPrefix(made.model, before, changed)).toBe(true)
       }),
     )
-  })
-})
+  },
+)
 
-describe('a conversation that only continues has no cause (C102)', () => {
+describe('requests of a conversation that only continues', () => {
   const notes = {
     mode: 'replace',
     entries: [NOTE, { ...NOTE, text: 'Another.', depth: 0 }],
@@ -246,17 +247,20 @@ describe('a conversation that only continues has no cause (C102)', () => {
     [{ policy: 'replay', window: { tokens: 200 }, notes }],
     [{ policy: 'replay', outputs: { keepTurns: 1, step: 1, longerThan: 50 } }],
     [{ policy: 'replay', outputs: { cap: 200 }, speakers: { merge: 'same_author' } }],
-  ])('%j', (wishes) => {
-    fc.assert(
-      fc.property(story, fc.array(fc.boolean(), { maxLength: 8 }), (made, more) => {
-        const asked = requestsOf({ ...made, rounds: [...made.rounds, ...more] })
-        const [before, now] = asked.map((one) => ({ ...one, wishes })) as [Asked, Asked]
-        const told = causeTold(made.model, before, now)
-        if (isPrefix(made.model, before, now)) expect(told).toMatchObject(GOES_ON)
-        else expect(told).toMatchObject({ who: 'gateway' })
-      }),
-    )
-  })
+  ])(
+    'a conversation that only continues has no cause for a cache miss under the policy %j (C102)',
+    (wishes) => {
+      fc.assert(
+        fc.property(story, fc.array(fc.boolean(), { maxLength: 8 }), (made, more) => {
+          const asked = requestsOf({ ...made, rounds: [...made.rounds, ...more] })
+          const [before, now] = asked.map((one) => ({ ...one, wishes })) as [Asked, Asked]
+          const told = causeTold(made.model, before, now)
+          if (isPrefix(made.model, before, now)) expect(told).toMatchObject(GOES_ON)
+          else expect(told).toMatchObject({ who: 'gateway' })
+        }),
+      )
+    },
+  )
 })
 
 const NEW = 'Everything from here on is new: the conversation continues.'

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
-import { startRun } from '../../src/background/generate-into-run-log.ts'
-import { newTurnId, testWorld } from './kit.ts'
+import { startRun } from '../../src/background/start-run.ts'
+import { newTurnId, testWorld } from './background-test-support.ts'
 
-test('a run lasts until its after-answer tasks are done, because the host may stop with it', async () => {
+test('a run lasts until its after-answer tasks are done, because the host may stop when it ends', async () => {
   const world = await testWorld()
   const steps: string[] = []
   const keepRequest: (typeof world)['requests']['keepRequest'] = async (_owner, _turn, tell) => {
@@ -12,10 +12,10 @@ test('a run lasts until its after-answer tasks are done, because the host may st
     steps.push('kept')
   }
   const clientRequest = responsesDialect.parse({ model: 'demo', input: 'Hi', stream: true })
-  const room = {
+  const slot = {
     owner: 'R1',
-    keep: () => undefined,
-    leave: () => Promise.resolve(void steps.push('left')),
+    register: () => undefined,
+    close: () => Promise.resolve(void steps.push('left')),
   }
   const run = startRun(
     {
@@ -25,14 +25,14 @@ test('a run lasts until its after-answer tasks are done, because the host may st
       options: {},
       turnId: newTurnId(),
       createdAtMs: 0,
-      logged: null,
-      opensWith: 0,
-      open: (turn) => world.runs.openRun(turn, null),
+      isStored: false,
+      firstEvent: 0,
+      storeTurn: (turn) => world.runs.openRun(turn, null),
     },
-    room,
+    slot,
     { ...world, requests: { ...world.requests, keepRequest } },
   )
-  await run.over
+  await run.whenOver
   expect(steps).toEqual(['left', 'kept'])
   await world.close()
 })

@@ -1,0 +1,14 @@
+/** Describes notes in sentences, e.g. for the API field `sentence`. */
+import { describeNote } from '../gateway/prompt/reject-unsupported-features.ts'
+import type { WireName } from '../providers/provider-interface.ts'
+import { PROVIDERS } from '../providers/registry.ts'
+import type { ExplanationSummary } from './build-explanation.ts'
+import type { DispositionNote } from './item-dispositions.ts'
+
+/** Returns the sentence that describes a note, or the code of the note if there is none. */
+export type DescribeNote = (note: DispositionNote) => string
+
+export function createNoteDescriber({ upstream: { wire } }: ExplanationSummary): DescribeNote {
+  const provider = PROVIDERS[wire as WireName]
+  return (note) => describeNote(note, { provider }) ?? note.why
+}

@@ -1,0 +1,64 @@
+/**
+ * Encodes a sent request and its explanation as the texts that are stored, and decodes them. Only the body
+ * of an unchanged request is stored, because its explanation can be built from the body.
+ */
+import { isObject, tryParseJsonObject } from '../core/json/json.ts'
+import type { Ports } from '../gateway/dependencies-interface.ts'
+import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
+import { buildHttpRequest } from '../gateway/send/build-http-request.ts'
+import type { SentRequest } from '../store/upstream-requests/upstream-request-store-interface.ts'
+import type { UpstreamRequest } from '../upstream/transport/transport-interface.ts'
+import {
+  explainPreparedRequest,
+  collectRequestFacts,
+  type Explanation,
+  type ExplanationSummary,
+  type RequestFacts,
+} from './build-explanation.ts'
+import { explainUnchangedRequest, isUnchangedRequest } from './explain-unchanged-request.ts'
+import type { ItemDisposition } from './item-dispositions.ts'
+
+/** The explanation of a request, with the body that was sent. */
+export interface ExplainedRequest extends Explanation {
+  readonly body: string
+}
+
+/** Value of `items` in the store if every item was sent unchanged. */
+const UNCHANGED_REQUEST = ''
+
+export function encodeSentRequest(
+  prepared: PreparedRequest,
+  { settings }: Ports<'settings'>,
+): SentRequest {
+  const request = buildHttpRequest(prepared)
+  const body = decodeBodyText(request)
+  if (isUnchangedRequest(prepared)) {
+    const about = JSON.stringify(collectRequestFacts(prepared, request, settings))
+    return { body, items: UNCHANGED_REQUEST, about }
+  }
+  const { summary, dispositions } = explainPreparedRequest(prepared, request, settings)
+  // The items of the next request begin with the same text, so the store saves only the difference.
+  return { body, items: JSON.stringify(dispositions), about: JSON.stringify(summary) }
+}
+
+/** Returns the body of a request as text, also if it is forwarded as bytes. */
+export function decodeBodyText({ body }: UpstreamRequest): string {
+  return body instanceof Uint8Array ? decoder.decode(body) : (body ?? '')
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Decodes a stored request; null if this version of the gateway cannot read it. */
+export function decodeSentRequest(sent: SentRequest): ExplainedRequest | null {
+  const { body, items } = sent
+  const about = tryParseJsonObject(sent.about)
+  if (about === null || !isObject(about['upstream'])) return null
+  const explanation =
+    items === UNCHANGED_REQUEST
+      ? explainUnchangedRequest(about as RequestFacts, body)
+      : {
+          summary: about as ExplanationSummary,
+          dispositions: JSON.parse(items) as readonly ItemDisposition[],
+        }
+  return explanation === null ? null : { ...explanation, body }
+}
