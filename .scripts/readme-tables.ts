@@ -58,8 +58,8 @@ function quirksTable(): string {
     ...Object.values(PROVIDERS).map(({ wire, quirks }) => [wire, quirks] as const),
   ]
   const rows = tables.flatMap(([wire, quirks]) =>
-    Object.entries(quirks).map(([name, { what, sentence }]) => {
-      return `| ${wire} | \`${name}\` | ${what} | ${sentence} |`
+    Object.entries(quirks).map(([name, { acceptedValues, description }]) => {
+      return `| ${wire} | \`${name}\` | ${acceptedValues} | ${description} |`
     }),
   )
   return ['| wire | quirk | value | what it says |', '|---|---|---|---|', ...rows].join('\n')

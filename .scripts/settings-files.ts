@@ -151,8 +151,8 @@ function createUpstreamSchema(): JsonObject {
 function createQuirksSchema(): JsonObject {
   const tables = [COMMON_QUIRKS, ...Object.values(PROVIDERS).map(({ quirks }) => quirks)]
   const quirks = tables.flatMap((table) =>
-    Object.entries(table).map(([name, { what, sentence }]) => {
-      return [name, { description: `${sentence} (${what})` }] as const
+    Object.entries(table).map(([name, { acceptedValues, description }]) => {
+      return [name, { description: `${description} (${acceptedValues})` }] as const
     }),
   )
   return closedObject(Object.fromEntries(quirks))

@@ -1,7 +1,7 @@
 /**
- * True if an upstream has one of OpenAI's endpoints below `/responses`, e.g.
- * `/responses/input_tokens`. OpenAI has all of them. For another server, the account's quirks list
- * the endpoints that it has, e.g. `{"quirks": {"inputTokens": true}}`.
+ * True if an upstream has the endpoint `/responses/compact` or `/responses/input_tokens`. OpenAI
+ * has both. Other servers have those that the account's quirks list, e.g. `{"quirks":
+ * {"inputTokens": true}}`.
  */
 import type { Account } from './provider-interface.ts'
 

@@ -1,20 +1,18 @@
 /**
- * Collects the notes that an encoder writes about content that it changed, moved, added or left
- * out. Each wire has a table of its note codes, e.g.
- * `'empty-text': ['changed', 'The API rejects empty text.']`.
+ * Collects the notes that an encoder writes about content that it drops, changes, moves or adds.
  */
 import type { Note } from '../core/note.ts'
 
 /**
- * The notes of a wire by code. `dropped` means that the model does not get the content at all;
- * content that is sent in another form is `changed`. With `UNSUPPORTED=reject`, the gateway rejects
- * a request with a `dropped` note.
+ * The notes of a provider by code, e.g. `'empty-text': ['changed', 'The API rejects empty text.']`.
+ * `dropped` means that the model does not get the content at all. With `UNSUPPORTED=reject`, the
+ * gateway rejects a request with a `dropped` note.
  */
 export type NoteTable<Code extends string = string> = Readonly<
   Record<Code, readonly [did: Note['did'], sentence: string]>
 >
 
-/** Builds the entries of a table that have the same `did`. */
+/** Returns table entries that have the same `did`. */
 export function describeNotes<Code extends string>(
   did: Note['did'],
   sentences: Readonly<Record<Code, string>>,
@@ -32,11 +30,11 @@ export interface NoteCollector<Code extends string> {
 }
 
 /**
- * The part of a request that a note is about: `at` is an item's index in the prompt, `field` the
- * name of a request field, e.g. `tools[0]`.
+ * The part of a request that a note is about: an item, by its index in the prompt, or a request
+ * field, e.g. `tools[0]`. `itemIndex` becomes the note's field `at`.
  */
 interface NotePosition {
-  readonly at?: number | null
+  readonly itemIndex?: number | null
   readonly field?: string
   readonly detail?: string
 }
@@ -48,10 +46,10 @@ export function createNoteCollector<Code extends string>(
   const notes: Note[] = []
   return {
     notes,
-    write(why, { at, field, detail } = {}) {
+    write(why, { itemIndex, field, detail } = {}) {
       notes.push({
         did: table[why][0],
-        ...(typeof at === 'number' ? { at } : {}),
+        ...(typeof itemIndex === 'number' ? { at: itemIndex } : {}),
         ...(field === undefined ? {} : { field }),
         why,
         by: wire,

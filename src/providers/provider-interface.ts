@@ -1,7 +1,8 @@
 /**
- * The interface of a provider. Each provider is a folder: `api-types.ts` has the types of the
- * service's data, `request/` encodes a prompt as a request, and `response/` decodes the answer into
- * events. Providers do no I/O; `src/upstream/transport/` sends the requests.
+ * The interface of a provider: the code for one upstream API. In the folder of a provider,
+ * `api-types.ts` has the types of that API, `request/` encodes a prompt as a request, and
+ * `response/` decodes the answer into events. Providers do no I/O; `src/upstream/transport/` sends
+ * the requests.
  */
 import type { Failure, StreamEvent } from '../core/stream-event.ts'
 import type { Part } from '../core/item.ts'
@@ -16,21 +17,19 @@ export const WIRE_NAMES = ['chat', 'responses', 'anthropic', 'gemini', 'demo'] a
 
 export type WireName = (typeof WIRE_NAMES)[number]
 
-/** A configured upstream: its address, its key, and the models that it serves. */
+/** A configured upstream, with its address, its key and the models that it serves. */
 export interface Account {
   readonly name: string
   readonly wire: WireName
   readonly baseUrl: string
   readonly apiKey: string | null
   /**
-   * Patterns such as `claude-*`. A model is served by the first account with a matching pattern.
+   * Patterns of model names, e.g. `claude-*`. A model is served by the first account with a
+   * matching pattern.
    */
   readonly models: readonly string[]
   readonly headers: Readonly<Record<string, string>>
-  /**
-   * The quirks of this upstream by name, those of every wire (`quirks/common-quirks.ts`) and those
-   * of its wire, e.g. `{"contextWindow": 32768}`.
-   */
+  /** The quirks of the upstream: settings for how it deviates, e.g. `{"contextWindow": 32768}`. */
   readonly quirks: JsonObject
 }
 
@@ -38,13 +37,13 @@ export interface Provider {
   readonly wire: WireName
   readonly encode: (prompt: Prompt, account: Account) => EncodedRequest
   /**
-   * Returns the dialect whose clients can be sent the upstream's answer unchanged, otherwise
-   * `null`.
+   * Returns the dialect in which the upstream answers, if its answer can be passed on to clients
+   * unchanged; otherwise `null`.
    */
   readonly getPassThroughDialect: (prompt: Prompt, account: Account) => DialectName | null
   /**
-   * Creates the decoder of an answer. `prompt` is the prompt that it answers: some wires need it to
-   * map the names of tools back.
+   * Creates the decoder of an answer to `prompt`. Some decoders need the prompt to restore the
+   * names of tools.
    */
   readonly createDecoder: (account: Account, prompt?: Prompt) => Decoder
   /** Decodes a non-streamed answer into the same events. */
@@ -53,66 +52,70 @@ export interface Provider {
     account: Account,
     prompt?: Prompt,
   ) => readonly StreamEvent[]
-  /** Converts an error response to OpenAI's shape. `body` is JSON or raw text. */
+  /** Converts an error response to OpenAI's format. `body` is parsed JSON, or text. */
   readonly parseErrorResponse: (status: number, body: JsonObject | string) => Failure
-  /** Returns true if the upstream rejected the request because of the reasoning in it. */
+  /** Returns true if the upstream rejected a request because of the reasoning in it. */
   readonly isReasoningRejection?: (failure: Failure) => boolean
   /**
    * Returns true if the model accepts its earlier reasoning only after the same items that preceded
-   * it originally.
+   * it when it was generated.
    */
   readonly bindsReasoningToPrefix?: (model: string) => boolean
   /**
-   * Returns the lowest token count above which the upstream can be requested to compact its input,
-   * e.g. 50000; `null` if this account or model cannot compact.
+   * Returns the lowest number of tokens from which the upstream can compact a conversation on
+   * request, e.g. 50000; `null` if this account or model cannot.
    */
   readonly getCompactionThreshold?: (account: Account, model: string) => number | null
   /**
-   * True if the upstream ignores all items before one of its own compactions, except leading
-   * instructions.
+   * True if the upstream ignores the items before one of its own compactions, except the
+   * instructions at the start.
    */
   readonly ignoresItemsBeforeCompaction?: boolean
-  /** Returns true if the request has a field for a message's author name. */
+  /** Returns true if the upstream accepts the author name of a message. */
   readonly acceptsAuthorNames?: (account: Account) => boolean
   readonly getMediaSupport?: (account: Account) => WireMediaSupport
   readonly createHeaders: (account: Account) => Readonly<Record<string, string>>
   /** The notes that the provider writes, by code. */
   readonly notes: NoteTable
-  /** The quirks of this wire, in addition to those of every wire. */
+  /**
+   * The quirks that only accounts of this provider have; `quirks/common-quirks.ts` has the others.
+   */
   readonly quirks: QuirkTable
 }
 
-/** A wire's own rules for media. */
+/** The media that an upstream accepts. */
 export interface WireMediaSupport {
   /**
-   * Returns true if the upstream loads the medium of this part from its URL. If the function is
-   * missing, the upstream loads any URL.
+   * Returns true if the upstream loads the medium of this part from its URL. Without this function,
+   * it loads any URL.
    */
   readonly loadsUrl?: (part: Part, url: string) => boolean
-  /** URL schemes that the upstream accepts in addition to `http:` and `https:`, e.g. `gs://`. */
+  /** URL schemes that the upstream accepts besides `http:` and `https:`, e.g. `gs://`. */
   readonly schemes?: readonly string[]
-  /** The maximum base64 characters of one image, unless the account's quirks set another limit. */
+  /** The maximum base64 characters of one image. A quirk of the account can override it. */
   readonly maxImageChars?: number
   /** The maximum base64 characters of all media of a request. */
   readonly maxRequestChars?: number
 }
 
 /**
- * Decodes one answer. `end()` is called at the end of the upstream's body: it must end the open
- * items and yield the terminal event, unless that was yielded before. After a terminal event a
- * decoder yields nothing. It never throws, whatever an upstream sends.
+ * A decoder of one answer. `end()` is called after the last message of the upstream: it ends the
+ * open items and returns the terminal event, unless that was returned before. A decoder never
+ * throws, whatever an upstream sends, and returns nothing after the terminal event.
  */
 export type Decoder = Stage<SseMessage, StreamEvent>
 
 export interface EncodedRequest {
-  /** The path that is appended to the account's `baseUrl`, e.g. `/messages`. */
+  /** The path after the account's `baseUrl`, e.g. `/messages`. */
   readonly path: string
   readonly body: JsonObject
-  /** The client's own bytes, if they are equivalent to `body`. They are then sent instead of it. */
+  /**
+   * The client's own bytes, if they mean the same as `body`. They are then sent instead of `body`.
+   */
   readonly bytes?: Uint8Array
   readonly notes: readonly Note[]
-  /** Headers that are sent in addition to those of every request to the account. */
+  /** Headers in addition to those of the account. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Stop sequences that are not sent upstream. The gateway ends the answer at them. */
+  /** Stop sequences that the upstream does not get. The gateway itself ends the answer at them. */
   readonly unsentStopSequences?: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** Lists the providers by wire. A new provider is a folder here and a line in this file. */
+/** Lists the providers by the names of the upstream APIs (wires). */
 import { anthropic } from './anthropic/anthropic.ts'
 import { demo } from './demo/demo.ts'
 import { gemini } from './gemini/gemini.ts'

@@ -1,7 +1,7 @@
 /**
- * True if an upstream accepts a model's reasoning only after the same items that preceded it when
- * it was generated. The account's `quirks.prefixCheck` decides; if it is not set, the wire decides
- * by the model's name.
+ * True if an upstream accepts the reasoning of a model only after the same items that preceded it
+ * when it was generated. The account's quirk `prefixCheck` decides, or the provider by the name of
+ * the model.
  */
 import type { Account, Provider } from './provider-interface.ts'
 

@@ -1,9 +1,9 @@
 /**
- * Hashes a text to nine letters and digits, a form of id that every upstream accepts; Mistral
- * accepts no other form.
+ * Returns a hash of nine letters and digits. Every upstream accepts this form of id; Mistral
+ * accepts no other.
  */
 export function shortHash(text: string): string {
-  // cyrb53: two 32-bit hashes in one pass, of which 53 bits are used.
+  // This is cyrb53: two 32-bit hashes are computed in one pass, and 53 of their bits are used.
   let high = 0xdeadbeef
   let low = 0x41c6ce57
   for (let index = 0; index < text.length; index++) {
@@ -23,8 +23,7 @@ export function shortHash(text: string): string {
 }
 
 /**
- * Hashes a text to 32 bits with FNV-1a over UTF-16 code units, with the same result on all
- * platforms.
+ * Returns a 32-bit FNV-1a hash of the text's UTF-16 code units, which is the same on all platforms.
  */
 export function hashFnv1a(text: string): number {
   let hash = 0x811c9dc5

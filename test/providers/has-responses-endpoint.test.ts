@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { hasResponsesEndpoint } from '../../src/providers/has-responses-endpoint.ts'
 import { ACCOUNT, accountWith } from '../support/responses-kit.ts'
 
-test('OpenAI has all endpoints, other servers declare them by a quirk', () => {
+test('OpenAI has all /responses endpoints, and other servers have those that a quirk lists', () => {
   const local = { ...ACCOUNT, baseUrl: 'http://127.0.0.1:8000/v1' }
   expect(hasResponsesEndpoint(ACCOUNT, 'compact')).toBe(true)
   expect(hasResponsesEndpoint(accountWith({ compact: false }), 'compact')).toBe(false)
@@ -12,7 +12,7 @@ test('OpenAI has all endpoints, other servers declare them by a quirk', () => {
   )
 })
 
-test('only accounts with the Responses wire have the endpoints', () => {
+test('an account with another wire has no /responses endpoints', () => {
   const chat = { ...ACCOUNT, wire: 'chat' as const, quirks: { compact: true } }
   expect(hasResponsesEndpoint(chat, 'compact')).toBe(false)
 })

@@ -1,8 +1,11 @@
-/** The provider for the Anthropic Messages API and for other services with the same wire. */
+/**
+ * The provider for the Anthropic Messages API, and for other services that implement this API, e.g.
+ * MiniMax.
+ */
 import type { Account, Provider, WireMediaSupport } from '../provider-interface.ts'
 import { NOTES } from './encoding-notes.ts'
 import { describeModel } from './model-traits.ts'
-import { parseErrorResponse, refusesReasoning } from './parse-errors.ts'
+import { parseErrorResponse, isReasoningRejection } from './parse-errors.ts'
 import { QUIRKS } from './quirks.ts'
 import { encodeRequest } from './request/encode-request.ts'
 import { decodeStream, decodeBody } from './response/decode-stream.ts'
@@ -14,7 +17,7 @@ export const anthropic: Provider = {
   createDecoder: decodeStream,
   decodeBody,
   parseErrorResponse,
-  isReasoningRejection: refusesReasoning,
+  isReasoningRejection,
   bindsReasoningToPrefix: (model) => describeModel(model, {}).bindsThinkingToPrefix,
   getCompactionThreshold,
   ignoresItemsBeforeCompaction: true,
@@ -41,9 +44,10 @@ const MIN_COMPACTION_TOKENS = 50_000
 
 export const MEDIA_SUPPORT: WireMediaSupport = {
   loadsUrl: (_, url) => url.startsWith('https:'),
-  // The API accepts images of 5 MB, counted in base64:
+  // An image may have at most 5 MB of base64:
   // https://platform.claude.com/docs/en/build-with-claude/vision
   maxImageChars: 5 * 1024 * 1024,
-  // The API accepts requests of 32 MB. 2 MB are left for text.
+  // The API accepts requests of at most 32 MB. Media may take 30 MB of them, so 2 MB remain for
+  // text.
   maxRequestChars: 30_000_000,
 }

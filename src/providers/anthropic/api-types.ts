@@ -1,42 +1,31 @@
 /**
- * Types of the Messages API, with only the fields that the gateway uses. The types describe the
- * documented format, but an upstream may send something else, so each reader checks the fields that
- * it reads.
+ * Types of the Messages API, limited to the fields that the gateway uses. An upstream may send
+ * anything else, so each function checks the fields that it reads.
  *
  * https://platform.claude.com/docs/en/api/messages-streaming
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
-export type WireEvent =
-  | { readonly type: 'message_start'; readonly message?: Json }
-  | { readonly type: 'content_block_start'; readonly index?: Json; readonly content_block?: Json }
-  | { readonly type: 'content_block_delta'; readonly index?: Json; readonly delta?: Json }
-  | { readonly type: 'content_block_stop'; readonly index?: Json }
-  | { readonly type: 'message_delta'; readonly delta?: Json; readonly usage?: Json }
-  | { readonly type: 'message_stop' }
-  | { readonly type: 'ping' }
-  | { readonly type: 'error'; readonly error?: Json }
-
-export type WireEventOf<Type extends WireEvent['type']> = Extract<
-  WireEvent,
-  { readonly type: Type }
->
-
-/** A content block of a request, or a content block of a stream, which may still be incomplete. */
+/**
+ * A content block, e.g. `{ type: 'text', text: 'Hi' }`. In a stream, a block may still be
+ * incomplete.
+ */
 export type ContentBlock = JsonObject
 
-/** A content block of a request, with the role of the message that it becomes part of. */
+/** A content block for a request, with the role of the message that will contain it. */
 export interface BlockEntry {
   readonly role: 'user' | 'assistant'
-  /** Index of the block's item in the prompt; `null` for a block that the gateway adds. */
-  readonly at: number | null
+  /**
+   * The index of the prompt item that the block encodes; `null` for a block that the gateway adds.
+   */
+  readonly itemIndex: number | null
   readonly block: ContentBlock
 }
 
 /**
- * A section of a request's entries. If a model continued an earlier answer of its own, the section
- * ends with that answer, because an earlier request ended there. The last section ends with this
- * request.
+ * A part of a conversation that ends where one request ended. If the model continued its own
+ * answer, two requests ended within the conversation, so it has two sections: `[question, first
+ * part of the answer]` and `[second part, next question]`.
  */
 export type RequestSection = readonly BlockEntry[]
 
@@ -59,6 +48,6 @@ export function isBlankText({ type, text }: ContentBlock): boolean {
   return type === 'text' && (typeof text !== 'string' || text.trim() === '')
 }
 
-export function asBlock(value: Json | undefined): ContentBlock {
+export function objectOrEmpty(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {}
 }

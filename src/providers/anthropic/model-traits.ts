@@ -1,42 +1,45 @@
 /**
- * Describes what a Claude model accepts, by family and version. A model with another name belongs
- * to another service with this wire and gets cautious defaults. An account's quirks override all of
- * these traits, so an operator can use a new model before the gateway knows it.
+ * Describes what a Claude model accepts, by its family and version. A model with another name, e.g.
+ * `MiniMax-M2`, belongs to another service and gets cautious defaults. An account's quirks override
+ * some of these traits, so an operator can use a model that the gateway does not know.
  *
  * https://platform.claude.com/docs/en/about-claude/models/overview
  */
 import type { JsonObject } from '../../core/json/json.ts'
 
 export interface ModelTraits {
-  /** How thinking is requested: not at all, with a token budget, or with an effort. */
-  readonly thinking: 'none' | 'budget' | 'adaptive'
-  /** True if the model thinks although the request does not mention thinking. */
+  /** The way to turn thinking on: none, a token budget (`budget`), or an effort (`adaptive`). */
+  readonly thinkingMode: 'none' | 'budget' | 'adaptive'
+  /** True if the model thinks unless a request turns thinking off. */
   readonly thinksByDefault: boolean
   /** The `thinking.type` that turns thinking off; `null` if the model cannot stop thinking. */
   readonly thinkingOffType: 'disabled' | 'between_tools' | null
-  /** True if thinking blocks of earlier turns may be sent. */
+  /** True if a request may contain the thinking blocks of earlier answers. */
   readonly acceptsThinking: boolean
   /**
-   * True if a thinking block is valid only after the same items that preceded it when it was
+   * True if the API accepts a thinking block only after the same items that preceded it when it was
    * generated. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
    */
   readonly bindsThinkingToPrefix: boolean
-  /** States when a request may force a tool call. */
-  readonly forcedTools: 'always' | 'without-thinking' | 'never'
-  readonly efforts: readonly string[]
+  /** The requests that may force the model to call a tool. */
+  readonly forcedToolCalls: 'always' | 'without-thinking' | 'never'
+  readonly acceptedEfforts: readonly string[]
   /**
-   * The sampling parameters that a request may set: temperature and top_p, one of them, or none.
+   * The sampling parameters that the API accepts: `temperature` and `top_p`, only one of them, or
+   * none.
    */
-  readonly sampling: 'both' | 'one' | 'none'
-  /** True if a conversation may end with an assistant message, which the model continues. */
+  readonly samplingParameters: 'both' | 'one' | 'none'
+  /**
+   * True if a request may end with an assistant message (prefill), which the model then continues.
+   */
   readonly supportsPrefill: boolean
   readonly structuredOutput: 'native' | 'tool'
-  /** The output limit that is sent if the client sets none, because this wire requires one. */
+  /** The `max_tokens` of a request whose client sets no limit. The API requires this field. */
   readonly defaultMaxTokens: number
-  /** The maximum output tokens of the model; `null` if unknown. */
+  /** The maximum number of output tokens of the model; `null` if unknown. */
   readonly outputLimit: number | null
-  readonly strictTools: boolean
-  /** True if the API can compact its input on request. */
+  readonly enforcesToolSchemas: boolean
+  /** True if the API can replace the beginning of a long conversation by a compaction block. */
   readonly supportsCompaction: boolean
   readonly cacheControl: JsonObject | null
 }
@@ -46,18 +49,18 @@ export function describeModel(model: string, quirks: JsonObject): ModelTraits {
   const { thinking, prefill, structuredOutput, maxTokens, strictTools, cacheControl } = quirks
   return {
     ...traits,
-    thinking: choose(thinking, ['none', 'budget', 'adaptive'], traits.thinking),
+    thinkingMode: choose(thinking, ['none', 'budget', 'adaptive'], traits.thinkingMode),
     supportsPrefill: typeof prefill === 'boolean' ? prefill : traits.supportsPrefill,
     structuredOutput: choose(structuredOutput, ['native', 'tool'], traits.structuredOutput),
     defaultMaxTokens: typeof maxTokens === 'number' ? maxTokens : traits.defaultMaxTokens,
-    strictTools: strictTools === true,
+    enforcesToolSchemas: strictTools === true,
     cacheControl: readCacheControl(cacheControl),
   }
 }
 
 /**
- * Reads the quirk: `false` sends no cache breakpoints; `'1h'` sends breakpoints that live an hour
- * instead of five minutes.
+ * Reads the quirk `cacheControl`. `false` turns cache breakpoints off; `'1h'` makes cached content
+ * expire after an hour instead of five minutes.
  */
 function readCacheControl(quirk: JsonObject[string]): JsonObject | null {
   if (quirk === false) return null
@@ -69,19 +72,19 @@ function choose<Name extends string>(value: unknown, names: readonly Name[], fal
 }
 
 const OTHER_SERVICE: ModelTraits = {
-  thinking: 'none',
+  thinkingMode: 'none',
   thinksByDefault: false,
   thinkingOffType: 'disabled',
   acceptsThinking: true,
   bindsThinkingToPrefix: false,
-  forcedTools: 'without-thinking',
-  efforts: ['low', 'medium', 'high'],
-  sampling: 'both',
+  forcedToolCalls: 'without-thinking',
+  acceptedEfforts: ['low', 'medium', 'high'],
+  samplingParameters: 'both',
   supportsPrefill: true,
   structuredOutput: 'tool',
   defaultMaxTokens: 8192,
   outputLimit: null,
-  strictTools: false,
+  enforcesToolSchemas: false,
   supportsCompaction: true,
   cacheControl: null,
 }
@@ -89,15 +92,19 @@ const OTHER_SERVICE: ModelTraits = {
 const CLAUDE_2: ModelTraits = {
   ...OTHER_SERVICE,
   acceptsThinking: false,
-  sampling: 'one',
+  samplingParameters: 'one',
   defaultMaxTokens: 4096,
   outputLimit: 4096,
   supportsCompaction: false,
 }
-const CLAUDE_3_5: ModelTraits = { ...CLAUDE_2, defaultMaxTokens: 8192, outputLimit: 8192 }
+const CLAUDE_3_5: ModelTraits = {
+  ...CLAUDE_2,
+  defaultMaxTokens: 8192,
+  outputLimit: 8192,
+}
 const CLAUDE_3_7: ModelTraits = {
   ...CLAUDE_3_5,
-  thinking: 'budget',
+  thinkingMode: 'budget',
   acceptsThinking: true,
   defaultMaxTokens: 32_000,
   outputLimit: 64_000,
@@ -105,28 +112,28 @@ const CLAUDE_3_7: ModelTraits = {
 const CLAUDE_4_5: ModelTraits = { ...CLAUDE_3_7, structuredOutput: 'native' }
 const CLAUDE_4_6: ModelTraits = {
   ...CLAUDE_4_5,
-  thinking: 'adaptive',
-  efforts: ['low', 'medium', 'high', 'max'],
+  thinkingMode: 'adaptive',
+  acceptedEfforts: ['low', 'medium', 'high', 'max'],
   supportsPrefill: false,
   outputLimit: 128_000,
   supportsCompaction: true,
 }
 const CLAUDE_4_7: ModelTraits = {
   ...CLAUDE_4_6,
-  efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
-  sampling: 'none',
+  acceptedEfforts: ['low', 'medium', 'high', 'xhigh', 'max'],
+  samplingParameters: 'none',
 }
 const CLAUDE_5: ModelTraits = { ...CLAUDE_4_7, thinksByDefault: true }
 const CLAUDE_5_5: ModelTraits = {
   ...CLAUDE_5,
   bindsThinkingToPrefix: true,
   thinkingOffType: null,
-  forcedTools: 'never',
+  forcedToolCalls: 'never',
 }
 
 /**
- * Traits by version, latest first; 407 stands for version 4.7. A model has the first traits in the
- * list whose version is not higher than its own.
+ * Traits by version, latest first; 407 means version 4.7. A model gets the traits of the latest
+ * version that is not newer than its own, e.g. 4.8 gets those of 4.7.
  */
 const TRAITS_BY_VERSION: readonly (readonly [version: number, ModelTraits])[] = [
   [505, CLAUDE_5_5],
@@ -140,8 +147,8 @@ const TRAITS_BY_VERSION: readonly (readonly [version: number, ModelTraits])[] = 
 ]
 
 /**
- * Matches a family and a version, e.g. `claude-opus-4-7`; the release date in
- * `claude-opus-4-20250514` is no version.
+ * Matches a family and a version, e.g. `claude-opus-4-7`. Does not read the release date in
+ * `claude-opus-4-20250514` as a version.
  */
 const FAMILY_FIRST = /claude-(opus|sonnet|haiku|fable|mythos)-(\d+)(?:[-.](\d{1,2}))?(?!\d)/
 const VERSION_FIRST = /claude-v?(\d{1,2})(?:[-.](\d))?(?!\d)/
@@ -149,14 +156,19 @@ const VERSION_FIRST = /claude-v?(\d{1,2})(?:[-.](\d))?(?!\d)/
 function findTraits(model: string): ModelTraits {
   if (!model.includes('claude')) return OTHER_SERVICE
   const [, family = '', major, minor] = FAMILY_FIRST.exec(model) ?? parseVersionFirstName(model)
-  // A name without a version gets the latest traits: it belongs to a preview, or to a model that is
-  // newer than this table.
+  // A model whose name has no version gets the latest traits, because it is a preview or newer than
+  // this table.
   const version = major === undefined ? 900 : Number(major) * 100 + Number(minor ?? 0)
   const generation = TRAITS_BY_VERSION.find(([from]) => from <= version)?.[1] ?? CLAUDE_2
   if (family === 'fable' || family === 'mythos') {
     const isPreserved = version > 500
     const forcedTools = isPreserved ? 'never' : 'always'
-    return { ...generation, bindsThinkingToPrefix: isPreserved, thinkingOffType: null, forcedTools }
+    return {
+      ...generation,
+      bindsThinkingToPrefix: isPreserved,
+      thinkingOffType: null,
+      forcedToolCalls: forcedTools,
+    }
   }
   if (version >= 505 && family === 'sonnet')
     return { ...generation, thinkingOffType: 'between_tools' }

@@ -1,10 +1,10 @@
 /**
- * Packs a compaction block into one string, in the field that clients know from OpenAI's
- * compactions:
+ * Packs a compaction block into a string, because OpenAI's clients send a compaction back only in
+ * the field `encrypted_content`:
  *
  *     encrypted_content: anthropic:compaction:<base64 of the block as JSON>
  *
- * The API requires that the block is sent back unchanged. A client may also send the block itself
+ * The API requires the unchanged block in later requests. A client may also send the block itself
  * in Anthropic's format.
  */
 import { decodeBase64Json, encodeBase64Json } from '../../core/json/base64-json.ts'
@@ -19,7 +19,10 @@ export function packCompactionBlock(block: ContentBlock): OpaqueItem {
   return { type: 'opaque', raw }
 }
 
-/** Returns the block, or `null` if the item is no compaction of this provider or has no content. */
+/**
+ * Returns the compaction block that an item contains. Returns `null` if another provider made the
+ * item, or if the compaction failed.
+ */
 export function unpackCompactionBlock({ raw }: OpaqueItem): ContentBlock | null {
   const { type, encrypted_content: packed, id: _id, ...fields } = raw
   if (type !== 'compaction') return null
@@ -31,10 +34,7 @@ export function unpackCompactionBlock({ raw }: OpaqueItem): ContentBlock | null 
   return isCompactionBlock(block) ? block : null
 }
 
-/**
- * True for a compaction that replaces earlier messages. A failed compaction has no content and
- * replaces nothing.
- */
+/** True if the block is a compaction that succeeded. A failed compaction has no content. */
 export function isCompactionBlock({ type, content }: ContentBlock): boolean {
   return type === 'compaction' && typeof content === 'string' && content !== ''
 }

@@ -1,6 +1,6 @@
 /**
- * Converts this provider's errors to OpenAI's format. Errors come with an HTTP status, or within an
- * answer whose status is 200.
+ * Converts Anthropic's errors to OpenAI's format. An error is an error response, or an event in a
+ * stream that began with status 200.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../core/json/json.ts'
@@ -14,15 +14,15 @@ export function parseErrorResponse(status: number, body: JsonObject | string): F
       ? readPlainText(body)
       : textOrEmpty(error) || textOrEmpty(body['message'])
   if (text === '') return createUnexplainedFailure(status, typeof body === 'string' ? body : '')
-  return toFailure(status, null, text)
+  return buildFailure(status, null, text)
 }
 
 /**
- * True if the upstream rejects the reasoning in a request: a signature that is not valid, or
- * thinking that was changed, left out, or generated for another conversation. Recognizes messages
- * of the API, of Bedrock and of similar services.
+ * True if the upstream rejects the reasoning in a request, e.g. because a signature is invalid or
+ * thinking was edited or left out. Recognizes the messages of the API, of Bedrock and of similar
+ * services.
  */
-export function refusesReasoning({ status, message }: Failure): boolean {
+export function isReasoningRejection({ status, message }: Failure): boolean {
   if (status !== 400 && status !== 422) return false
   const text = message.toLowerCase()
   if (!text.includes('thinking')) return false
@@ -38,16 +38,16 @@ const REJECTION_TERMS = [
 ]
 
 /**
- * Parses an error object. Without an HTTP status, as in a stream, the status is derived from the
- * error's type.
+ * Parses an error object. In a stream, `status` is `null`, and the type of the error determines the
+ * status, e.g. `overloaded_error` → 529.
  */
-export function parseError(error: Json | undefined, status?: number): Failure {
+export function parseError(error: Json | undefined, status: number | null): Failure {
   const fields = isObject(error) ? error : {}
   const type = textOrEmpty(fields['type'])
-  return toFailure(
+  return buildFailure(
     status ?? STATUS_BY_TYPE.get(type) ?? 502,
     type || null,
-    textOrEmpty(fields['message']) || createUnexplainedFailure(status ?? null).message,
+    textOrEmpty(fields['message']) || createUnexplainedFailure(status).message,
   )
 }
 
@@ -64,14 +64,9 @@ const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
   ['overloaded_error', 529],
 ])
 
-function toFailure(status: number, type: string | null, message: string): Failure {
-  return {
-    status,
-    type: getErrorType(status),
-    code: getErrorCode(type, message),
-    message,
-    param: null,
-  }
+function buildFailure(status: number, type: string | null, message: string): Failure {
+  const code = getErrorCode(type, message)
+  return { status, type: getErrorType(status), code, message, param: null }
 }
 
 function getErrorType(status: number): string {
@@ -80,8 +75,8 @@ function getErrorType(status: number): string {
 }
 
 /**
- * Returns the code that OpenAI's clients check for, e.g. `context_length_exceeded`, or the
- * provider's own type if OpenAI has no code for the error.
+ * Returns the error code that OpenAI's clients check for, e.g. `context_length_exceeded`. Without a
+ * corresponding code, returns Anthropic's error type.
  */
 function getErrorCode(type: string | null, message: string): string | null {
   if (message.startsWith('prompt is too long') || message.includes('exceed context limit')) {

@@ -1,6 +1,6 @@
 /**
- * The quirks of the Anthropic wire. `model-traits.ts` has the defaults that apply if they are not
- * set.
+ * The quirks of Anthropic accounts: settings for services that deviate from Anthropic's API.
+ * `model-traits.ts` has the defaults.
  */
 import { countQuirk, flagQuirk, choiceQuirk, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
 

@@ -1,9 +1,9 @@
 /**
- * Scripts the demo model's answer to a prompt; equal prompts get equal answers.
+ * Scripts the answers of the demo model. Equal prompts get equal answers.
  *
- * Without directions the model emits reasoning, then calls the first offered tool, or reports the
- * outputs of its calls, or repeats the question and counts the earlier messages. Lines of the last
- * question that begin with `/` direct it instead, which tests use:
+ * By default, the model thinks, and then calls the first offered tool, or reports the outputs of
+ * its calls, or repeats the question. Tests direct it with lines of the last question that begin
+ * with `/`:
  *
  * | line                      | what happens                                             |
  * |---------------------------|----------------------------------------------------------|
@@ -44,8 +44,8 @@ export function scriptAnswer(request: DemoRequest): readonly DemoStep[] {
   const question = findLastQuestion(request.items)
   const toolOutputs = listToolOutputs(request.items)
   const lines = question.split('\n').filter((line) => /^\/[a-z]+/.test(line))
-  // After a tool call, the model reports the tool's output: following the same lines again would
-  // repeat the call.
+  // After a tool call, the model reports the output. Following the same lines again would repeat
+  // the call.
   const hasDirections = lines.length > 0 && toolOutputs.length === 0
   const directions = hasDirections ? lines : chooseDirections(request, question, toolOutputs)
   return createSteps(directions, countInputTokens(request), request.items.length)
@@ -73,7 +73,7 @@ function chooseDirections(
   ]
 }
 
-/** Converts lines to the steps of an answer. A line without a known directive becomes a message. */
+/** Converts lines to the steps of an answer. A line with an unknown directive becomes a message. */
 function createSteps(
   lines: readonly string[],
   inputTokens: number,
@@ -109,8 +109,8 @@ function createSteps(
     outputTokens += tokens
     if (directive === '/think') reasoningTokens += tokens
     index += 1
-    // Adds events one by one: `push(...events)` fails for a long answer, because a call cannot have
-    // so many arguments.
+    // `push(...events)` would fail for a long answer, because a call cannot have that many
+    // arguments.
     for (const each of events) steps.push(createEventStep(each))
   }
   const usage: TokenUsage = {
@@ -166,8 +166,7 @@ function createReasoning(text: string, index: number): StreamEvent[] {
 }
 
 /**
- * Creates a tool call from the rest of a line. `seed` is part of the call id, so that ids differ
- * between the answers of a conversation.
+ * Creates a tool call from the text after `/call`. `seed` makes the call id differ between answers.
  */
 function createCall(rest: string, index: number, seed: number): StreamEvent[] {
   const [name, argumentsText] = splitAtSpace(rest)
@@ -196,8 +195,8 @@ function createItemEvents(
 }
 
 /**
- * Creates the smallest arguments that are valid for a schema, e.g. `{"city": "demo"}`. Ignores
- * invalid parts of the schema.
+ * Creates the smallest arguments that match a schema, e.g. `{"city": "demo"}`. Ignores invalid
+ * parts of the schema.
  */
 function createSampleArguments(schema: JsonObject): JsonObject {
   const { properties: declared, required } = schema

@@ -1,7 +1,6 @@
 /**
- * The built-in demo upstream, which needs no API key: a scripted model that gives equal prompts
- * equal answers. Its wire consists of the gateway's own events, which makes it the shortest
- * provider to read.
+ * The built-in demo provider, which needs no API key. A script answers, so equal prompts get equal
+ * answers. Its API consists of the gateway's own events, so it is the shortest provider to read.
  */
 import { createFailure } from '../../core/errors/gateway-error.ts'
 import type { Item } from '../../core/item.ts'
@@ -80,7 +79,7 @@ function listSettings(params: PromptParameters): Readonly<Record<string, Json | 
   }
 }
 
-/** Decodes the demo's events. If the stream breaks off, the open item ends as incomplete. */
+/** Decodes the demo's events. If the stream breaks off, ends the open item as incomplete. */
 function decodeStream(): Decoder {
   let isOver = false
   let open: ItemStarted | null = null

@@ -1,25 +1,25 @@
 /**
- * Creates the failure for an error response without an explanation: an empty body, an empty object,
- * or the HTML page of a proxy. All wires use the same message.
+ * Creates the failure for an error response that explains nothing: an empty body, an empty object,
+ * or the HTML page of a proxy.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { ErrorCode } from '../../core/errors/gateway-error.ts'
 
-/** Creates the failure. `status` is `null` for an error within an answer that began with 200. */
+/** Creates the failure. `status` is `null` for an error in an answer that began with status 200. */
 export function createUnexplainedFailure(status: number | null, body = ''): Failure {
   if (status === null) return WITHIN_ANSWER
   return {
     status,
-    type: errorTypeForStatus(status),
-    code: errorCodeForStatus(status) ?? getOutageCode(status),
+    type: getErrorTypeForStatus(status),
+    code: getErrorCodeForStatus(status) ?? getOutageCode(status),
     message: `The upstream answered with status ${status} and ${isHtmlPage(body) ? describeHtmlPage(body) : 'no explanation'}.`,
     param: null,
   }
 }
 
 /**
- * Returns the error code for an upstream that does not respond, e.g. 504 → `upstream_timeout`;
- * `null` for other statuses.
+ * Returns the error code for an upstream that is not available, e.g. 504 → `upstream_timeout`;
+ * `null` for a status below 500.
  */
 function getOutageCode(status: number): ErrorCode | null {
   if (status === 504) return 'upstream_timeout'
@@ -34,7 +34,7 @@ const WITHIN_ANSWER: Failure = {
   param: null,
 }
 
-/** True for an HTML page, as proxies send it. Only its title may explain the error. */
+/** True for an HTML page, which proxies send. Only its title can explain the error. */
 export function isHtmlPage(text: string): boolean {
   return /^\s*</.test(text)
 }
@@ -54,7 +54,7 @@ const TYPE_BY_STATUS: Readonly<Partial<Record<number, string>>> = {
   429: 'rate_limit_error',
 }
 
-export function errorTypeForStatus(status: number): string {
+export function getErrorTypeForStatus(status: number): string {
   return TYPE_BY_STATUS[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error')
 }
 
@@ -65,6 +65,6 @@ const CODE_BY_STATUS: Readonly<Partial<Record<number, string>>> = {
 }
 
 /** Returns the error code that OpenAI's clients check for, e.g. 429 → `rate_limit_exceeded`. */
-export function errorCodeForStatus(status: number): string | null {
+export function getErrorCodeForStatus(status: number): string | null {
   return CODE_BY_STATUS[status] ?? null
 }

@@ -1,7 +1,7 @@
 /**
- * Types of the Gemini API (`generateContent`, `streamGenerateContent`), with only the fields that
- * the gateway uses. Readers check each field, because any field may be missing, and a proxy may
- * send any other JSON.
+ * Types of the Gemini API (`generateContent`, `streamGenerateContent`), limited to the fields that
+ * the gateway uses. A proxy may send any other JSON, so each function checks the fields that it
+ * reads.
  *
  * https://ai.google.dev/api/generate-content
  */
@@ -13,8 +13,8 @@ export type GeminiContent = {
 }
 
 /**
- * A part has one of `text`, `inlineData`, `fileData`, `functionCall` and `functionResponse`, or an
- * unknown field.
+ * A part of a message. It has one of `text`, `inlineData`, `fileData`, `functionCall` and
+ * `functionResponse`, or an unknown field.
  */
 export type GeminiPart = {
   readonly text?: string
@@ -27,7 +27,7 @@ export type GeminiPart = {
   readonly functionResponse?: GeminiFunctionResponse
 }
 
-/** A medium within a request or an answer. `data` is base64. */
+/** A medium, e.g. an image, within a request or an answer. `data` is base64. */
 export type InlineBlob = { readonly mimeType: string; readonly data: string }
 
 export type GeminiFunctionCall = {
@@ -40,7 +40,7 @@ type GeminiFunctionResponse = {
   readonly id?: string
   readonly name: string
   readonly response: JsonObject
-  /** Media that belong to the tool output; supported from Gemini 3 on. */
+  /** The media of a tool output, which models from Gemini 3 on accept here. */
   readonly parts?: readonly { readonly inlineData: InlineBlob }[]
 }
 
@@ -77,7 +77,7 @@ export interface GroundingMetadata {
     readonly web?: { readonly uri?: string; readonly title?: string }
   }[]
   readonly groundingSupports?: readonly {
-    /** The text that a source applies to. Offsets count bytes of UTF-8. */
+    /** The part of the answer's text that the source supports. Indexes count bytes of UTF-8. */
     readonly segment?: {
       readonly startIndex?: number
       readonly endIndex?: number
@@ -97,7 +97,7 @@ export interface GeminiLogprob {
   readonly logProbability?: number
 }
 
-/** An error, in the format of Google's APIs: https://google.aip.dev/193 */
+/** An error in the format of Google's APIs: https://google.aip.dev/193 */
 export interface GeminiError {
   readonly code?: number
   readonly message?: string

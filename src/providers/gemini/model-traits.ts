@@ -1,29 +1,31 @@
 /**
- * Derives from a model's name what the model supports. A model with an unknown name gets no
- * optional features. An alias such as `gemini-flash-latest` counts as the latest generation.
+ * Derives from the name of a Gemini model what it supports. A model with an unknown name gets no
+ * optional features. An alias such as `gemini-flash-latest` counts as the latest version.
  */
 export interface ModelTraits {
-  /** The model's URL path, e.g. `models/gemini-3-pro-preview`. */
+  /** The path of the model in the URL, e.g. `models/gemini-3-pro-preview`. */
   readonly path: string
   /** The version, e.g. 2.5 or 3.1; `null` if the name contains none. */
   readonly generation: number | null
   readonly tier: 'pro' | 'flash' | 'flash-lite' | null
   /**
-   * How thinking is requested: by a token budget (`budget`), by a level (`level`), only by
-   * requesting thoughts (`shown`), or not at all.
+   * The way to turn thinking on: a token budget (`budget`), a level such as `LOW` (`level`), only a
+   * request to show the thoughts (`shown`), or none.
    */
-  readonly thinking: 'budget' | 'level' | 'shown' | 'none'
+  readonly thinkingMode: 'budget' | 'level' | 'shown' | 'none'
   /**
-   * True from Gemini 3 on, which requires signatures on tool calls, accepts media in tool outputs,
-   * and can combine JSON output with tools.
+   * True for models from Gemini 3 on. They require signatures on tool calls, accept media in tool
+   * outputs, and can combine JSON output with tools.
    */
   readonly isGeneration3OrLater: boolean
   readonly hasSystemInstruction: boolean
-  /** True if the model continues a conversation that ends with its own message. */
+  /**
+   * True if a request may end with an assistant message (prefill), which the model then continues.
+   */
   readonly supportsPrefill: boolean
 }
 
-/** The generation of an alias such as `gemini-flash-latest`, higher than any version. */
+/** The version of an alias such as `gemini-flash-latest`; higher than all real versions. */
 const LATEST_GENERATION = 99
 
 export function describeModel(name: string): ModelTraits {
@@ -34,7 +36,7 @@ export function describeModel(name: string): ModelTraits {
     path: buildPath(name),
     generation,
     tier,
-    thinking: chooseThinkingMode(bare, generation),
+    thinkingMode: chooseThinkingMode(bare, generation),
     isGeneration3OrLater: generation !== null && generation >= 3,
     hasSystemInstruction: !/^gemma-[123]/.test(bare),
     supportsPrefill: generation === null || generation <= 3.1 || bare === 'gemini-3.5-flash',
@@ -42,14 +44,14 @@ export function describeModel(name: string): ModelTraits {
 }
 
 /**
- * True if the model `reader` accepts thought signatures of the model `maker`. Compares only the
- * major version and the tier, e.g. 3.1 Pro accepts those of 3 Pro. A minor version may differ even
- * for one model, because a request can name an alias and the answer names the actual model.
+ * True if the model `reader` accepts thought signatures of the model `makerModel`: both have the
+ * same major version and tier, e.g. 3 Pro and 3.1 Pro. The minor version is ignored, because a
+ * request can name an alias while the answer names the actual model.
  */
-export function canReadSignatures(reader: ModelTraits, maker: string): boolean {
-  const made = describeModel(maker)
-  if (reader.tier !== null && made.tier !== null && reader.tier !== made.tier) return false
-  const [one, other] = [reader.generation, made.generation]
+export function canReadSignatures(reader: ModelTraits, makerModel: string): boolean {
+  const maker = describeModel(makerModel)
+  if (reader.tier !== null && maker.tier !== null && reader.tier !== maker.tier) return false
+  const [one, other] = [reader.generation, maker.generation]
   if (one === null || other === null || one === LATEST_GENERATION || other === LATEST_GENERATION)
     return true
   return Math.floor(one) === Math.floor(other)
@@ -73,7 +75,7 @@ function parseTier(name: string): ModelTraits['tier'] {
   return /-pro(?:-|$)/.test(name) ? 'pro' : null
 }
 
-function chooseThinkingMode(name: string, generation: number | null): ModelTraits['thinking'] {
+function chooseThinkingMode(name: string, generation: number | null): ModelTraits['thinkingMode'] {
   if (generation === null || generation < 2.5) return 'none'
   if (/-(?:tts|audio|live|embedding)(?:-|$)/.test(name)) return 'none'
   if (name.includes('-image')) return generation >= 3 ? 'shown' : 'none'

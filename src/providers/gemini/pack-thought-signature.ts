@@ -1,14 +1,14 @@
 /**
- * Packs thought signatures for clients that store the conversation themselves. Such a client sends
- * items back in OpenAI's format, where a function call has no field for a signature, but a
- * reasoning item has `encrypted_content`. So a reasoning item comes before each signed call, with
- * the `encrypted_content`
+ * Packs thought signatures for clients that store the conversation themselves. Gemini signs tool
+ * calls and requires the signatures in later requests. OpenAI's format has no field for them in a
+ * call, but `encrypted_content` in reasoning. So the gateway emits a reasoning item with this
+ * `encrypted_content` before a signed call:
  *
- *     gemini:1:<model that made it>:<signature>
+ *     gemini:1:<model that made the signature>:<signature>
  *
- * and the next request moves the signature to the first call after that item. The gateway does not
- * encrypt the signature, because it contains no readable text. No other wire may send a string that
- * starts with `gemini:`.
+ * The next request contains the signature at the first call after that item. The signature is not
+ * encrypted, because it contains no readable text. The other wires do not send strings that begin
+ * with `gemini:`.
  */
 export interface ModelSignature {
   readonly model: string

@@ -1,6 +1,6 @@
 /**
  * Converts errors of Google's APIs to OpenAI's format. An error is the body of an error response,
- * or comes within a stream that began with 200. In both cases it is sometimes wrapped in an array.
+ * or part of a stream that began with status 200. Both may be in an array.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import { isObject, tryParseJson, type Json, type JsonObject } from '../../core/json/json.ts'
@@ -13,21 +13,21 @@ export function parseErrorResponse(status: number, body: JsonObject | string): F
   if (error !== null) return parseError(error, status)
   const text = typeof body === 'string' ? readPlainText(body) : ''
   if (text === '') return createUnexplainedFailure(status, typeof body === 'string' ? body : '')
-  return toFailure({}, status, `The upstream answered with status ${status}: ${text}`)
+  return buildFailure({}, status, `The upstream answered with status ${status}: ${text}`)
 }
 
 /**
- * True if the upstream rejects a thought signature because it is missing, corrupted, or made by
+ * True if the upstream rejects a thought signature, because it is missing, corrupted, or made by
  * another model or service.
  */
-export function refusesReasoning({ status, code, message }: Failure): boolean {
+export function isReasoningRejection({ status, code, message }: Failure): boolean {
   if (status !== 400 && status !== 422) return false
   return code === 'invalid_encrypted_content' || SIGNATURE_ERROR.test(message)
 }
 
 const SIGNATURE_ERROR = /thought.?signature/i
 
-/** Returns the error in a body or a chunk; `null` if there is none. */
+/** Returns the error in a body or a chunk; `null` if it has none. */
 export function findError(value: unknown): GeminiError | null {
   const first: unknown = Array.isArray(value) ? value[0] : value
   if (!isObject(first) || first['error'] === undefined || first['error'] === null) return null
@@ -36,8 +36,8 @@ export function findError(value: unknown): GeminiError | null {
 }
 
 /**
- * Parses an error object. `status` is the HTTP status; `null` in a stream, where the status is
- * derived from the error.
+ * Parses an error object. In a stream, `status` is `null`, and the fields of the error determine
+ * the status.
  */
 export function parseError(error: GeminiError, status: number | null): Failure {
   const statusName = readStatusName(error)
@@ -48,10 +48,10 @@ export function parseError(error: GeminiError, status: number | null): Failure {
       : statusName === ''
         ? createUnexplainedFailure(status).message
         : `The upstream failed (${statusName}).`
-  return toFailure(error, status ?? code ?? HTTP_STATUS[statusName] ?? 502, message)
+  return buildFailure(error, status ?? code ?? HTTP_STATUS[statusName] ?? 502, message)
 }
 
-/** HTTP statuses by Google's status names: https://cloud.google.com/apis/design/errors */
+/** HTTP statuses by Google's names of statuses: https://cloud.google.com/apis/design/errors */
 const HTTP_STATUS: Readonly<Record<string, number>> = {
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,
@@ -70,7 +70,7 @@ const HTTP_STATUS: Readonly<Record<string, number>> = {
   DEADLINE_EXCEEDED: 504,
 }
 
-function toFailure(error: GeminiError, upstreamStatus: number, message: string): Failure {
+function buildFailure(error: GeminiError, upstreamStatus: number, message: string): Failure {
   const statusName = readStatusName(error)
   const isBadKey = isInvalidKey(error)
   const status = isBadKey ? 401 : upstreamStatus
@@ -100,7 +100,7 @@ function readStatusName(error: GeminiError): string {
   return typeof error.status === 'string' ? error.status : ''
 }
 
-/** True if the API key is wrong. Google responds to that with 400, not 401. */
+/** True if the API key is invalid, which Google reports with status 400 instead of 401. */
 function isInvalidKey(error: GeminiError): boolean {
   return (
     readDetails(error).some((detail) => detail['reason'] === 'API_KEY_INVALID') ||
@@ -109,7 +109,7 @@ function isInvalidKey(error: GeminiError): boolean {
 }
 
 /**
- * Appends the time to wait, in the format that OpenAI's clients parse, e.g.
+ * Appends the time after which the client may try again, in the format that OpenAI's clients parse:
  * `Please try again in 18s.`
  */
 function appendDelay(error: GeminiError, message: string): string {

@@ -1,4 +1,4 @@
-/** The quirks of the Gemini wire. */
+/** The quirks of Gemini accounts: settings for services that deviate from Google's Gemini API. */
 import type { JsonObject } from '../../core/json/json.ts'
 import { countQuirk, flagQuirk, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
 
@@ -21,13 +21,12 @@ export interface GeminiQuirks {
 }
 
 export function readGeminiQuirks(quirks: JsonObject): GeminiQuirks {
-  const limit = quirks['inlineLimitBytes']
-  const prefill = quirks['prefill']
+  const { jsonSchema, remoteUrls, inlineLimitBytes, callIds, prefill } = quirks
   return {
-    jsonSchema: quirks['jsonSchema'] === true,
-    remoteUrls: quirks['remoteUrls'] === true,
-    inlineLimitBytes: typeof limit === 'number' ? limit : 20_000_000,
-    callIds: quirks['callIds'] !== false,
+    jsonSchema: jsonSchema === true,
+    remoteUrls: remoteUrls === true,
+    inlineLimitBytes: typeof inlineLimitBytes === 'number' ? inlineLimitBytes : 20_000_000,
+    callIds: callIds !== false,
     prefill: typeof prefill === 'boolean' ? prefill : null,
   }
 }

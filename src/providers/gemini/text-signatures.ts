@@ -1,14 +1,14 @@
 /**
- * Stores and restores signatures on text. Gemini signs a part, which is the text of one chunk. The
- * signature must be sent back on exactly this text, neither joined with unsigned text nor split
- * (https://ai.google.dev/gemini-api/docs/thought-signatures). A client however receives all parts
- * as one text. So an item contains the joined text, and `native.gemini` records which spans of the
- * text are signed:
+ * Stores which parts of a text Gemini has signed, so that later requests can contain the same
+ * parts. Gemini signs the text of single chunks and requires each signature on exactly this text,
+ * neither joined nor split (https://ai.google.dev/gemini-api/docs/thought-signatures). A client
+ * however gets all chunks as one text. So an item contains the joined text, and its `native.gemini`
+ * the signed spans:
  *
  *     { signatures: [{ start, end, thoughtSignature }], chars, after }
  *
- * `chars` is the length of the complete text and shows whether a client has edited it; `after`
- * lists the signatures of empty parts after the item.
+ * `chars` is the length of the text; it differs if a client has edited the text. `after` lists the
+ * signatures of empty parts after the item.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { GeminiPart } from './api-types.ts'
@@ -21,16 +21,20 @@ export type SignedSpan = {
 
 export interface TextSignatures {
   readonly spans: readonly SignedSpan[]
-  readonly chars: number
-  readonly after: readonly string[]
+  readonly textLength: number
+  readonly trailing: readonly string[]
 }
 
-/** Returns the value of `native.gemini`; `null` if no span is signed. */
-export function serializeSignatures({ spans, chars, after }: TextSignatures): JsonObject | null {
-  if (spans.length === 0 && after.length === 0) return null
+/** Returns the value of `native.gemini`; `null` if there are no signatures. */
+export function serializeSignatures({
+  spans,
+  textLength,
+  trailing,
+}: TextSignatures): JsonObject | null {
+  if (spans.length === 0 && trailing.length === 0) return null
   return {
-    ...(spans.length === 0 ? {} : { signatures: spans, chars }),
-    ...(after.length === 0 ? {} : { after }),
+    ...(spans.length === 0 ? {} : { signatures: spans, chars: textLength }),
+    ...(trailing.length === 0 ? {} : { after: trailing }),
   }
 }
 
@@ -42,7 +46,7 @@ export function parseSignatures(native: JsonObject | undefined): TextSignatures 
   const after = parseTrailingSignatures(native)
   const spans = Array.isArray(listed) ? (listed as readonly unknown[]).filter(isSignedSpan) : []
   if (spans.length === 0 && after.length === 0) return null
-  return { spans, chars: typeof chars === 'number' ? chars : 0, after }
+  return { spans, textLength: typeof chars === 'number' ? chars : 0, trailing: after }
 }
 
 export function parseTrailingSignatures(native: JsonObject | undefined): readonly string[] {
@@ -52,12 +56,12 @@ export function parseTrailingSignatures(native: JsonObject | undefined): readonl
     : []
 }
 
-/** Creates empty text parts that only carry a signature. */
+/** Creates text parts without text, each with a signature. */
 export function createSignatureParts(signatures: readonly string[]): readonly GeminiPart[] {
   return signatures.map((thoughtSignature) => ({ text: '', thoughtSignature }))
 }
 
-/** Splits a text into its signed spans and the unsigned text between them. */
+/** Splits a text into signed spans and the unsigned text between them. */
 export function splitTextBySignature(
   text: string,
   spans: readonly SignedSpan[],

@@ -1,10 +1,10 @@
 /**
- * Encodes function names. Gemini rejects some names that OpenAI accepts, e.g. `2d plot`, and has no
- * custom tools. So the decoder maps the names in an answer back to the client's tools.
+ * Encodes tool names, because Gemini rejects some that OpenAI accepts, e.g. `2d plot` →
+ * `_2d_plot_<hash>`. The decoder restores the names in an answer.
  */
 import { hashFnv1a } from '../short-hash.ts'
 
-/** The names that Gemini accepts: https://ai.google.dev/api/caching#FunctionDeclaration */
+/** Matches names that Gemini accepts: https://ai.google.dev/api/caching#FunctionDeclaration */
 const VALID_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/
 
 export function encodeToolName(name: string): string {

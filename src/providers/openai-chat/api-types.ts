@@ -1,7 +1,9 @@
 /**
- * Types of the answers of Chat Completions services, with only the fields that the decoder reads.
- * Every field is typed as JSON and checked by its reader, because services deviate from the
- * documented format. https://platform.openai.com/docs/api-reference/chat-streaming
+ * Types of Chat Completions answers, limited to the fields that the decoder reads. Services deviate
+ * from the documented format, so each field is typed as JSON and checked by the function that reads
+ * it.
+ *
+ * https://platform.openai.com/docs/api-reference/chat-streaming
  */
 import type { Json, JsonObject } from '../../core/json/json.ts'
 
@@ -11,25 +13,25 @@ export interface ChatChunk {
   readonly model?: Json
   readonly choices?: Json
   readonly usage?: Json
-  /** An error in the middle of a stream, alone or next to `choices`. */
+  /** An error in the middle of a stream, with or without `choices` beside it. */
   readonly error?: Json
-  /** `'error'` if the chunk is itself an error object, instead of containing one in `error`. */
+  /** The type of the chunk. `'error'` means that the chunk itself is the error object. */
   readonly object?: Json
-  /** Groq only: older models report usage only as `x_groq.usage`. */
+  /** Groq only. Its older models report usage only as `x_groq.usage`. */
   readonly x_groq?: Json
 }
 
 export interface ChatChoice {
   readonly index?: Json
   readonly delta?: Json
-  /** The message of a non-streamed answer, which has no `delta`. */
+  /** The message of a non-streamed answer; a streamed answer has `delta` instead. */
   readonly message?: Json
   readonly logprobs?: Json
   readonly finish_reason?: Json
 }
 
 export interface ChatDelta {
-  /** Text as a string. Mistral also sends a list of text and thinking parts. */
+  /** Text as a string. Mistral also sends a list of text parts and thinking parts. */
   readonly content?: Json
   readonly refusal?: Json
   readonly reasoning_content?: Json
@@ -41,7 +43,7 @@ export interface ChatDelta {
   readonly annotations?: Json
   readonly images?: Json
   readonly audio?: Json
-  /** Google only: thought signatures that must be sent back with the message. */
+  /** Google only. Contains thought signatures, which later requests must contain. */
   readonly extra_content?: Json
 }
 

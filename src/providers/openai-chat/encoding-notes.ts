@@ -1,13 +1,8 @@
 /**
- * The codes of the notes that the Chat Completions encoder writes when it drops, changes, moves or adds
- * something, each with a sentence for users.
+ * The notes that the Chat Completions encoder writes about content that it drops, changes, moves or adds,
+ * each with a sentence for the user.
  */
-import {
-  createNoteCollector as createCollector,
-  describeNotes,
-  type NoteCollector as Collector,
-  type NoteTable,
-} from '../note-collector.ts'
+import { describeNotes, type NoteCollector, type NoteTable } from '../note-collector.ts'
 
 export const NOTES = {
   ...describeNotes('dropped', {
@@ -72,9 +67,4 @@ export const NOTES = {
 } satisfies NoteTable
 
 export type NoteCode = keyof typeof NOTES
-
-export type NoteCollector = Collector<NoteCode>
-
-export function createNoteCollector(): NoteCollector {
-  return createCollector('chat', NOTES)
-}
+export type ChatNotes = NoteCollector<NoteCode>

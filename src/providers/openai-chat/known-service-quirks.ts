@@ -1,6 +1,6 @@
 /**
- * Lists the quirks of well-known Chat Completions services, by the name that `quirks.profile`
- * refers to.
+ * Lists the quirks of well-known Chat Completions services by name. An account refers to a name
+ * with `quirks.profile`, e.g. `{ profile: 'groq' }`.
  */
 import type { ChatQuirks } from './quirk-table.ts'
 
@@ -12,16 +12,10 @@ const OPENAI: ChatQuirks = {
   callIdPattern: /^.{1,40}$/s,
 }
 
-/** Fields for OpenAI's caching, service tiers and abuse checks. Strict services reject them. */
-const OPENAI_FIELDS = [
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'safety_identifier',
-  'service_tier',
-  'user',
-  'verbosity',
-] as const
+/** Fields for OpenAI's caching, service tiers and abuse checks, which strict services reject. */
+const OPENAI_FIELDS =
+  `prompt_cache_key prompt_cache_retention prompt_cache_options safety_identifier service_tier user
+  verbosity`.split(/\s+/)
 
 export const KNOWN_SERVICE_QUIRKS: Readonly<Record<string, ChatQuirks>> = {
   openai: OPENAI,

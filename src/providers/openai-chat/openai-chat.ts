@@ -1,6 +1,6 @@
 /**
- * The provider for OpenAI's Chat Completions API. Many other services have this API with deviations
- * (`quirks.ts`), e.g. OpenRouter, Azure, vLLM, Ollama, Groq, Mistral and DeepSeek.
+ * The provider for OpenAI's Chat Completions API, and for services with a similar API, e.g.
+ * OpenRouter, Azure, vLLM, Ollama, Groq, Mistral and DeepSeek. `quirks.ts` lists how they deviate.
  */
 import type { Prompt } from '../../core/prompt.ts'
 import type { Account, Provider } from '../provider-interface.ts'
@@ -8,7 +8,7 @@ import type { DecodeOptions } from './response/chunk-reader.ts'
 import { decodeBody, decodeStream } from './response/decode-stream.ts'
 import { encodeRequest } from './request/encode-request.ts'
 import { listWrappedToolNames } from './request/encode-tools.ts'
-import { parseErrorResponse, refusesReasoning } from './parse-errors.ts'
+import { parseErrorResponse, isReasoningRejection } from './parse-errors.ts'
 import { NOTES } from './encoding-notes.ts'
 import { resolveChatOptions } from './request/encoding-context.ts'
 import { QUIRKS, readChatQuirks } from './quirks.ts'
@@ -17,8 +17,8 @@ export const openaiChat: Provider = {
   wire: 'chat',
   getPassThroughDialect(prompt, account) {
     if (readChatQuirks(account).retell === true) return null
-    // An answer from which think tags are removed or in which custom tools are unwrapped must be
-    // decoded, so it cannot be passed through.
+    // An answer must be decoded, so it cannot be passed through, if think tags are removed from it
+    // or inputs of custom tools are unwrapped.
     const { thinkTags, wrappedToolNames } = createDecodeOptions(account, prompt)
     return thinkTags !== undefined || wrappedToolNames.size > 0 ? null : 'chat'
   },
@@ -26,11 +26,11 @@ export const openaiChat: Provider = {
   createDecoder: (account, prompt) => decodeStream(createDecodeOptions(account, prompt)),
   decodeBody: (body, account, prompt) => decodeBody(body, createDecodeOptions(account, prompt)),
   parseErrorResponse,
-  isReasoningRejection: refusesReasoning,
+  isReasoningRejection,
   acceptsAuthorNames(account) {
     const { messageNames, strictAlternation } = readChatQuirks(account)
-    // With `strictAlternation`, consecutive user messages are merged, which different author names
-    // would prevent.
+    // With `strictAlternation`, consecutive user messages are merged, which is impossible if their
+    // author names differ.
     return messageNames !== false && strictAlternation !== true
   },
   getMediaSupport({ quirks }) {
@@ -65,8 +65,8 @@ function createDecodeOptions(account: Account, prompt: Prompt | undefined): Deco
 }
 
 /**
- * True if the client needs its reasoning packed: it stores the conversation itself
- * (`store: false`), or requests encrypted reasoning.
+ * True if the client sends reasoning back only as `encrypted_content`: it stores the conversation
+ * itself (`store: false`), or requests encrypted reasoning.
  */
 function mustPackReasoning({ params, source }: Prompt): boolean {
   if (source.dialect !== 'responses') return false

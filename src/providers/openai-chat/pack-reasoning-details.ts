@@ -1,12 +1,12 @@
 /**
- * Packs `reasoning_details` into `encrypted_content` for Responses clients that store the
- * conversation themselves, and unpacks them. The account and the model go along, because only the
- * maker accepts the signatures:
+ * Packs OpenRouter's `reasoning_details` into `encrypted_content`, for Responses clients that store
+ * the conversation themselves. The packed string also contains the account and the model, because
+ * only they accept the signatures:
  *
  *     chat:1:openrouter:anthropic%2Fclaude-sonnet-4:[{"type":"reasoning.text","signature":"…"}]
  *
- * The gateway encrypts nothing here: details that must stay secret are already encrypted by their
- * maker. The other wires do not send `encrypted_content` that begins with `chat:`.
+ * The string is not encrypted, because secret parts are already encrypted by the model's provider.
+ * The other wires do not send strings that begin with `chat:`.
  */
 import { filterObjects } from '../../core/items/chat-only-fields.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -16,13 +16,12 @@ export interface ReasoningMaker {
   readonly model: string
 }
 
-export interface ReasoningDetailsWithMaker extends ReasoningMaker {
-  readonly details: readonly JsonObject[]
-}
-
 const PREFIX = 'chat:1:'
 
-/** Packs details; returns null if they contain only text, which the item contains already. */
+/**
+ * Packs details; returns null if they contain only text, because the reasoning item contains that
+ * text.
+ */
 export function packReasoningDetails(
   details: readonly JsonObject[],
   { account, model }: ReasoningMaker,
@@ -36,10 +35,10 @@ function hasSignatureOrData({ signature, data }: JsonObject): boolean {
   return typeof signature === 'string' || typeof data === 'string'
 }
 
-/** Unpacks details; returns null for a string that `packReasoningDetails` did not produce. */
+/** Unpacks details; returns null if `packReasoningDetails` did not produce the string. */
 export function unpackReasoningDetails(
   text: string | null | undefined,
-): ReasoningDetailsWithMaker | null {
+): (ReasoningMaker & { readonly details: readonly JsonObject[] }) | null {
   if (text?.startsWith(PREFIX) !== true) return null
   const accountEnd = text.indexOf(':', PREFIX.length)
   const modelEnd = text.indexOf(':', accountEnd + 1)

@@ -1,7 +1,7 @@
 /**
- * Parses an upstream's error into `type`, `code`, `message` and `param`. Services wrap errors in many
- * ways: OpenRouter uses numeric codes and puts the cause in `metadata.raw`, Groq adds the text that the
- * model wrote, older servers send a bare error or `detail`, and proxies send an HTML page.
+ * Parses the errors of Chat Completions services. They differ: OpenRouter sends numeric codes and
+ * the cause in `metadata.raw`, Groq the text that the model wrote, older servers a bare error or
+ * `detail`, and proxies an HTML page.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import {
@@ -11,55 +11,53 @@ import {
   type Json,
   type JsonObject,
 } from '../../core/json/json.ts'
-import { refusesReasoning as anthropicRefuses } from '../anthropic/parse-errors.ts'
-import { refusesReasoning as geminiRefuses } from '../gemini/parse-errors.ts'
-import { refusesReasoning as openaiRefuses } from '../openai-responses/parse-errors.ts'
+import { isReasoningRejection as anthropicRefuses } from '../anthropic/parse-errors.ts'
+import { isReasoningRejection as geminiRefuses } from '../gemini/parse-errors.ts'
+import { isReasoningRejection as openaiRefuses } from '../openai-responses/parse-errors.ts'
 import { mapErrorCodeToStatus } from '../errors/map-error-code-to-status.ts'
 import {
-  errorCodeForStatus,
+  getErrorCodeForStatus,
   isHtmlPage,
-  errorTypeForStatus,
+  getErrorTypeForStatus,
   createUnexplainedFailure,
 } from '../errors/create-unexplained-failure.ts'
 
 export function parseErrorResponse(status: number, body: JsonObject | string): Failure {
-  if (typeof body === 'string') return parseErrorText(status, body)
-  return parseError(status, body['error'] ?? body)
+  return parseError(typeof body === 'string' ? body : (body['error'] ?? body), status)
 }
 
 /**
- * True if the upstream rejects the reasoning in a request. Also recognizes the messages of other
- * providers, because chat services often pass on the error of another provider.
+ * True if the upstream rejects the reasoning in a request. Also recognizes the errors of other
+ * providers, because some services pass them on.
  */
-export function refusesReasoning(failure: Failure): boolean {
+export function isReasoningRejection(failure: Failure): boolean {
   return [anthropicRefuses, openaiRefuses, geminiRefuses].some((refuses) => refuses(failure))
 }
 
-/** Parses an error in the middle of a stream, whose HTTP status was 200. */
-export function parseStreamError(error: Json): Failure {
-  return parseError(null, error)
-}
-
-function parseError(status: number | null, error: Json): Failure {
+/**
+ * Parses an error: an object or text. In a stream, `status` is `null`, and the fields of the error
+ * determine the status.
+ */
+export function parseError(error: Json, status: number | null): Failure {
   if (typeof error === 'string') return parseErrorText(status, error)
   if (!isObject(error)) return createUnexplainedFailure(status)
   const { message, detail, msg } = error
   const text = textOrEmpty(message) || textOrEmpty(msg) || readDetail(detail)
   const explanation = text + readProviderCause(error) + readFailedGeneration(error)
-  return createFailure(status, error, explanation)
+  return buildFailure(status, error, explanation)
 }
 
-/** Creates the failure. Without an HTTP status, derives one from the fields of the error. */
-function createFailure(httpStatus: number | null, error: JsonObject, message: string): Failure {
+/** Builds the failure. Without an HTTP status, the fields of the error determine the status. */
+function buildFailure(httpStatus: number | null, error: JsonObject, message: string): Failure {
   const fallback = createUnexplainedFailure(httpStatus)
   const status = httpStatus ?? readStatus(error) ?? fallback.status
-  const code = readCode(error, status)
+  const code = getErrorCode(error, status)
   const type = textOrEmpty(error['type'])
   if (message === '' && code === null && type === '') return fallback
   return {
     status,
-    type: type === '' ? errorTypeForStatus(status) : type,
-    code: code ?? errorCodeForStatus(status),
+    type: type === '' ? getErrorTypeForStatus(status) : type,
+    code: code ?? getErrorCodeForStatus(status),
     message: message === '' ? fallback.message : message,
     param: typeof error['param'] === 'string' ? error['param'] : null,
   }
@@ -70,7 +68,7 @@ const MAX_TEXT_CHARS = 400
 function parseErrorText(status: number | null, text: string): Failure {
   const trimmed = text.trim()
   if (trimmed === '' || isHtmlPage(trimmed)) return createUnexplainedFailure(status, trimmed)
-  return createFailure(status, {}, truncate(trimmed))
+  return buildFailure(status, {}, truncate(trimmed))
 }
 
 function truncate(text: string): string {
@@ -78,8 +76,8 @@ function truncate(text: string): string {
 }
 
 /**
- * Reads the field `detail` of FastAPI: a sentence, or a list such as
- * `[{ loc: ['body', 'n'], msg: 'too big' }]`.
+ * Reads the field `detail` of FastAPI servers: a sentence, or a list such as `[{ loc: ['body',
+ * 'n'], msg: 'too big' }]`, which becomes `body.n: too big`.
  */
 function readDetail(detail: Json | undefined): string {
   if (!Array.isArray(detail)) return textOrEmpty(detail)
@@ -91,8 +89,8 @@ function readDetail(detail: Json | undefined): string {
 }
 
 /**
- * Returns the provider's message, which follows OpenRouter's "Provider returned error", e.g.
- * ` (Groq: too long)`.
+ * Returns the cause that follows OpenRouter's message "Provider returned error", e.g. ` (Groq: too
+ * long)`.
  */
 function readProviderCause({ metadata }: JsonObject): string {
   if (!isObject(metadata)) return ''
@@ -102,7 +100,10 @@ function readProviderCause({ metadata }: JsonObject): string {
   return ` (${provider === '' ? '' : `${provider}: `}${truncate(readInnerMessage(raw))})`
 }
 
-/** Reads the message of a raw error that is often JSON itself: `{"error":{"message":"…"}}`. */
+/**
+ * Returns the message of a raw error. The raw error is text, or JSON such as
+ * `{"error":{"message":"…"}}`.
+ */
 function readInnerMessage(raw: string): string {
   const parsed = raw.startsWith('{') ? tryParseJsonObject(raw) : null
   const inner = parsed?.['error'] ?? parsed
@@ -110,8 +111,8 @@ function readInnerMessage(raw: string): string {
 }
 
 /**
- * Reads the text that Groq's model wrote instead of a valid tool call. The error explains nothing
- * else.
+ * Returns the text that the model wrote instead of a valid tool call. Groq's error has no other
+ * explanation.
  */
 function readFailedGeneration(error: JsonObject): string {
   const text = textOrEmpty(error['failed_generation'])
@@ -119,7 +120,7 @@ function readFailedGeneration(error: JsonObject): string {
 }
 
 /**
- * Reads a numeric status (e.g. 429), or derives the status from a code such as
+ * Returns the numeric status in the error (e.g. 429), or the one that belongs to its code, e.g.
  * `rate_limit_exceeded`.
  */
 function readStatus({ status_code, code, status, type }: JsonObject): number | null {
@@ -131,8 +132,8 @@ function isErrorStatus(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 400 && (value as number) < 600
 }
 
-function readCode({ code }: JsonObject, status: number): string | null {
+function getErrorCode({ code }: JsonObject, status: number): string | null {
   if (typeof code === 'string' && code !== '') return code
-  // Drops a numeric code that only repeats the HTTP status.
+  // A numeric code is left out if it only repeats the HTTP status.
   return typeof code === 'number' && code !== status ? String(code) : null
 }

@@ -1,6 +1,6 @@
 /**
- * Lists the Chat Completions quirks by name, each with a parser for its value and a sentence for
- * the README.
+ * Lists the quirks of Chat Completions accounts: settings for services that deviate from OpenAI's
+ * API.
  */
 import {
   countQuirk,

@@ -1,11 +1,7 @@
 /**
- * Reads an account's quirks for Chat Completions services. An account chooses a set of quirks with
- * `quirks.profile` and can override each of them: `{ profile: 'groq', maxStops: 2 }`.
- *
- * If no quirks are set, the request of a Chat Completions client is forwarded as written, and a
- * request of another dialect is translated to the form that most services accept. Invalid values
- * are ignored here, so that no request fails because of them; the gateway reports them when it
- * starts.
+ * Reads the quirks of an account. `quirks.profile` chooses the quirks of a well-known service, and
+ * other quirks override them: `{ profile: 'groq', maxStops: 2 }`. Invalid values are ignored here;
+ * the gateway reports them when it starts.
  */
 import { textOrEmpty, type JsonObject } from '../../core/json/json.ts'
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'
@@ -22,7 +18,10 @@ export const QUIRKS: QuirkTable = {
   ...CHAT_QUIRKS,
 }
 
-/** Parses an account's quirks once, because each request reads them several times. */
+/**
+ * Returns an account's quirks. Parses them only once, because each request reads them several
+ * times.
+ */
 export function readChatQuirks({ quirks }: Account): ChatQuirks {
   return parseQuirksOnce(quirks)
 }
@@ -34,7 +33,7 @@ function parseQuirks(quirks: JsonObject): ChatQuirks {
     ...KNOWN_SERVICE_QUIRKS[textOrEmpty(quirks['profile'])],
   }
   for (const [name, quirk] of Object.entries(CHAT_QUIRKS)) {
-    const value = quirk.read(quirks[name])
+    const value = quirk.parse(quirks[name])
     if (value !== undefined) parsed[name] = value
   }
   return parsed

@@ -1,25 +1,25 @@
 /**
- * Lists the names of a Responses stream's events. The fields of events have no types: servers of
- * this API omit, rename and mistype too many of them, so each reader checks its fields.
+ * Lists the event names of a Responses stream. The fields of events have no types, because servers
+ * omit, rename and mistype many of them; each function checks the fields that it reads.
  */
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import type { JsonObject } from '../../core/json/json.ts'
 
-/** OpenAI's event names, and those of the Open Responses specification for raw reasoning. */
+/** OpenAI's event names, and two that the Open Responses specification adds for reasoning. */
 type ResponsesEventName =
   | ResponseStreamEvent['type']
   | 'response.reasoning.delta'
   | 'response.reasoning.done'
 
 /**
- * Events that announce an empty part. They are not read, because the first delta of a part shows
- * the same.
+ * Events that announce an empty part. They are ignored, because the first delta of a part is
+ * enough.
  */
 type EmptyPartEvent = 'content_part.added' | 'reasoning_summary_part.added'
 
 /**
- * Hosted tools and features whose events are not read, because their finished item contains the
- * same data.
+ * Hosted tools and features whose events are ignored, because the finished item contains the same
+ * data.
  */
 type HostedFeature =
   | 'web_search_call'
@@ -35,8 +35,8 @@ type HostedFeature =
 type IgnoredEventName = `response.${EmptyPartEvent | `${HostedFeature}${'_' | '.'}${string}`}`
 
 /**
- * One function for each event that is read. If OpenAI adds an event, the type check fails until the
- * event is handled or ignored here.
+ * Handlers of all events that are not ignored. If OpenAI adds an event, the type check fails until
+ * the event is handled or ignored.
  */
 export type ResponsesEventHandlers<State> = Readonly<
   Record<Exclude<ResponsesEventName, IgnoredEventName>, (state: State, event: JsonObject) => void>

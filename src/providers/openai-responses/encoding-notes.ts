@@ -1,13 +1,8 @@
 /**
- * The codes of the notes that the Responses encoder writes when it drops, changes or adds something,
- * each with a sentence for users.
+ * The notes that the Responses encoder writes about content that it drops, changes or adds,
+ * each with a sentence for the user.
  */
-import {
-  createNoteCollector as createCollector,
-  describeNotes,
-  type NoteCollector as Collector,
-  type NoteTable,
-} from '../note-collector.ts'
+import { describeNotes, type NoteCollector, type NoteTable } from '../note-collector.ts'
 
 export const NOTES = {
   ...describeNotes('dropped', {
@@ -42,9 +37,4 @@ export const NOTES = {
 } satisfies NoteTable
 
 export type NoteCode = keyof typeof NOTES
-
-export type NoteCollector = Collector<NoteCode>
-
-export function createNoteCollector(): NoteCollector {
-  return createCollector('responses', NOTES)
-}
+export type ResponsesNotes = NoteCollector<NoteCode>

@@ -1,12 +1,12 @@
 /**
- * The provider for OpenAI's Responses API. Other services have this API too, e.g. Azure, xAI, vLLM,
- * LM Studio and OpenRouter.
+ * The provider for OpenAI's Responses API, and for other services with this API, e.g. Azure, xAI,
+ * vLLM, LM Studio and OpenRouter.
  */
 import { hasResponsesEndpoint } from '../has-responses-endpoint.ts'
 import type { Provider } from '../provider-interface.ts'
 import { decodeStream, decodeBody } from './response/decode-stream.ts'
 import { encodeRequest } from './request/encode-request.ts'
-import { parseErrorResponse, refusesReasoning } from './parse-errors.ts'
+import { parseErrorResponse, isReasoningRejection } from './parse-errors.ts'
 import { NOTES } from './encoding-notes.ts'
 import { QUIRKS } from './quirks.ts'
 
@@ -17,7 +17,7 @@ export const openaiResponses: Provider = {
   createDecoder: decodeStream,
   decodeBody,
   parseErrorResponse,
-  isReasoningRejection: refusesReasoning,
+  isReasoningRejection,
   bindsReasoningToPrefix: bindsReasoning,
   getCompactionThreshold: (account) =>
     hasResponsesEndpoint(account, 'compact') ? MIN_COMPACTION_THRESHOLD_TOKENS : null,
@@ -30,9 +30,10 @@ export const openaiResponses: Provider = {
 const MIN_COMPACTION_THRESHOLD_TOKENS = 1000
 
 /**
- * True for models from gpt-5.6 on. If an item before the reasoning of such a model was edited, the
- * API silently drops the reasoning, but charges for it. Older models can still use it. (OpenAI's
- * guide names no models, but describes `reasoning.context`, which exists from gpt-5.6 on.)
+ * True for models from gpt-5.6 on. If an item before their reasoning was edited, the API drops the
+ * reasoning without an error, but charges for it. Older models still use it. (OpenAI's guide names
+ * no models, but describes `reasoning.context`, which exists from gpt-5.6 on.)
+ *
  * https://developers.openai.com/api/docs/guides/preserved-reasoning
  */
 function bindsReasoning(model: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * Parses this API's errors. OpenAI sends `{ error: { message, type, param, code } }`; other servers send
- * numeric codes, bare strings, `detail` or an HTML page.
+ * Parses the errors of Responses services. OpenAI sends `{ error: { message, type, param, code }
+ * }`; other servers send numeric codes, text, `detail` or an HTML page.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
@@ -21,10 +21,10 @@ export function parseErrorResponse(status: number, body: JsonObject | string): F
 }
 
 /**
- * True if the upstream rejects encrypted reasoning, which only the organization that it was made
- * for can use. Checks the message as well, because some servers send no code.
+ * True if the upstream rejects encrypted reasoning, which only the organization that received it
+ * can use. Checks the message too, because some servers send no code.
  */
-export function refusesReasoning({ status, code, message }: Failure): boolean {
+export function isReasoningRejection({ status, code, message }: Failure): boolean {
   if (status !== 400 && status !== 422) return false
   if (code === 'invalid_encrypted_content') return true
   const text = message.toLowerCase()
@@ -35,8 +35,8 @@ export function refusesReasoning({ status, code, message }: Failure): boolean {
 const DECRYPTION_FAILED = /could not be|did not match|does not match|invalid|failed to/
 
 /**
- * Parses the error object of a body or a stream. In a stream `httpStatus` is `null`, so the status
- * is derived from the code. An error without any explanation counts as a broken upstream.
+ * Parses an error object. In a stream, `httpStatus` is `null`, and the code of the error determines
+ * the status. An error without an explanation counts as a broken upstream.
  */
 export function parseError(error: JsonObject, httpStatus: number | null): Failure {
   const [type, ownCode] = [readString(error['type']), readString(error['code'])]
@@ -54,7 +54,7 @@ export function parseError(error: JsonObject, httpStatus: number | null): Failur
   }
 }
 
-/** Reads a string. Converts numbers to strings, because SDKs expect strings: 1301 → '1301'. */
+/** Returns a string. Converts a numeric code, because SDKs expect text: 1301 → `'1301'`. */
 function readString(value: unknown): string | null {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value !== '' ? value : null

@@ -1,4 +1,4 @@
-/** The quirks of the Responses wire, for servers other than OpenAI's. */
+/** The quirks of Responses accounts: settings for services that deviate from OpenAI's API. */
 import { countQuirk, flagQuirk, listQuirk, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
 
 export const QUIRKS: QuirkTable = {

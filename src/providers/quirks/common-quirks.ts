@@ -1,4 +1,4 @@
-/** Lists the quirks that an account of any wire can have. */
+/** Lists the quirks that accounts of every provider can have. */
 import { isObject } from '../../core/json/json.ts'
 import { MEDIA_KINDS } from '../../core/media/content-part-media.ts'
 import {
@@ -11,24 +11,24 @@ import {
 } from './quirk-value-kinds.ts'
 
 const contextWindow: Quirk = {
-  what: 'a number of tokens, or such numbers by model',
-  read(value) {
+  acceptedValues: 'a number of tokens, or such numbers by model',
+  parse(value) {
     const sizes: readonly unknown[] = isObject(value) ? Object.values(value) : [value]
     return sizes.every((size) => typeof size === 'number' && size > 0) ? value : undefined
   },
-  sentence:
+  description:
     'Context window of its models in tokens. By model as in `{"qwen*": 32768, "*": 8192}`; the first matching pattern applies.',
 }
 
 const sees: Quirk = {
-  what: 'a list of: image, audio, video, file; or such lists by model',
-  read(value) {
+  acceptedValues: 'a list of: image, audio, video, file; or such lists by model',
+  parse(value) {
     const lists: readonly unknown[] = isObject(value) ? Object.values(value) : [value]
     return lists.every((kinds) => isStringList(kinds) && kinds.every(isMediaKind))
       ? value
       : undefined
   },
-  sentence:
+  description:
     'Media that its models accept besides text; a notice replaces other media. By model as in `{"*-vl*": ["image"], "*": []}`; the first matching pattern applies. Default: all, except for models that are known to accept only text.',
 }
 
@@ -37,9 +37,9 @@ function isMediaKind(text: string): boolean {
 }
 
 const speakerGuard: Quirk = {
-  what: 'true, false or a list of labels',
-  read: (value) => (typeof value === 'boolean' || isStringList(value) ? value : undefined),
-  sentence:
+  acceptedValues: 'true, false or a list of labels',
+  parse: (value) => (typeof value === 'boolean' || isStringList(value) ? value : undefined),
+  description:
     "Ends an answer before a line in which another speaker begins, e.g. `User: …`. A list contains the model's own labels. Overrides `SPEAKER_GUARD`.",
 }
 

@@ -1,6 +1,6 @@
 /**
- * Lists the errors in an account's quirks as sentences for the operator, e.g.
- * `quirks.maxTokens must be a whole number.`
+ * Returns the errors in an account's quirks as sentences for the operator, e.g. `quirks.maxTokens
+ * must be a whole number.`
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { COMMON_QUIRKS } from './common-quirks.ts'
@@ -12,6 +12,8 @@ export function validateQuirks(wire: WireName, quirks: JsonObject): readonly str
   return Object.entries(quirks).flatMap(([name, value]) => {
     const quirk = Object.hasOwn(known, name) ? known[name] : undefined
     if (quirk === undefined) return [`quirks.${name} is not known to the ${wire} wire.`]
-    return quirk.read(value) === undefined ? [`quirks.${name} must be ${quirk.what}.`] : []
+    return quirk.parse(value) === undefined
+      ? [`quirks.${name} must be ${quirk.acceptedValues}.`]
+      : []
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Appends the stop sequences of an account (`quirks.stop`, e.g. control tokens such as `<|im_end|>`
- * that its models write by mistake) to those of the client. Returns the same object if there is
+ * Appends the account's stop sequences (`quirks.stop`) to those of the client, e.g. control tokens
+ * such as `<|im_end|>` that its models write by mistake. Returns the same object if there is
  * nothing to add.
  */
 import type { PromptParameters } from '../../core/prompt.ts'

@@ -1,7 +1,7 @@
 /**
- * Removes the optional parameters that an upstream's error message names, so that the request can be
- * sent again. Not removed: parameters without which the request would mean something else, e.g.
- * `max_tokens`, `stop`, `tools`.
+ * Removes the optional parameters that an upstream's error message names, so that the request can
+ * be sent again. Parameters that change the meaning of a request, e.g. `max_tokens`, `stop`,
+ * `tools`, are not removed.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -9,36 +9,18 @@ import type { Note } from '../../core/note.ts'
 import type { EncodedRequest } from '../provider-interface.ts'
 import { replaceRequestBody } from './replace-body.ts'
 
-const OPTIONAL_PARAMETERS = [
-  'stream_options',
-  'parallel_tool_calls',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'safety_identifier',
-  'service_tier',
-  'verbosity',
-  'reasoning_effort',
-  'top_logprobs',
-  'logprobs',
-  'logit_bias',
-  'presence_penalty',
-  'frequency_penalty',
-  'repetition_penalty',
-  'top_k',
-  'min_p',
-  'top_p',
-  'temperature',
-  'seed',
-  'user',
-] as const
+const OPTIONAL_PARAMETERS =
+  `stream_options parallel_tool_calls prompt_cache_key prompt_cache_retention safety_identifier
+  service_tier verbosity reasoning_effort top_logprobs logprobs logit_bias presence_penalty
+  frequency_penalty repetition_penalty top_k min_p top_p temperature seed user`.split(/\s+/)
 
 /**
- * The `why` of a note about a removed parameter. The value is public, so it still says "refused". The
- * parameter is removed from all further requests for the same answer.
+ * The `why` of the note about a removed parameter. The value is public, so it still contains
+ * "refused".
  */
 export const REJECTED_BY_UPSTREAM = 'refused-by-upstream'
 
-/** Removes the parameters that the failure names; returns `null` if it names none. */
+/** Returns the request without the parameters that the failure names; `null` if it names none. */
 export function dropRejectedParameters(
   encoded: EncodedRequest,
   failure: Failure,
@@ -58,8 +40,8 @@ export function dropRejectedParameters(
 }
 
 /**
- * Removes the parameters that `notes` list as rejected by this upstream, in an earlier request of the
- * same answer.
+ * Returns the request without the parameters that this upstream rejected in an earlier request for
+ * the same answer. `notes` are the notes of that request.
  */
 export function dropPreviouslyRejectedParameters(
   encoded: EncodedRequest,
@@ -75,8 +57,8 @@ function omitFields(body: JsonObject, rejected: readonly (string | undefined)[])
 }
 
 /**
- * True if the failure names the parameter. Matches complete names only: `top_pages` in a message
- * does not name `top_p`.
+ * True if the failure names the parameter. Compares complete names: `top_pages` does not contain
+ * `top_p`.
  */
 function isNamedIn(name: string, { param, message }: Failure): boolean {
   return param === name || new RegExp(`(?<![\\w.])${name}(?!\\w)`).test(message)

@@ -2,7 +2,8 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { EncodedRequest } from '../provider-interface.ts'
 
 /**
- * Replaces the body, and removes the client's own bytes, because they do not match the new body.
+ * Replaces the body of a request. Removes the client's own bytes, because they are not equal to the
+ * new body.
  */
 export function replaceRequestBody(encoded: EncodedRequest, body: JsonObject): EncodedRequest {
   const { bytes: _bytes, ...rest } = encoded

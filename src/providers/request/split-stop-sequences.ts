@@ -1,5 +1,5 @@
 /**
- * The stop sequences that are sent upstream, and those at which the gateway ends the answer itself.
+ * The stop sequences that are sent upstream, and those at which the gateway itself ends the answer.
  * Both lists are in the order of the request, without duplicates and empty strings.
  */
 export interface SplitStopSequences {
@@ -8,16 +8,16 @@ export interface SplitStopSequences {
 }
 
 export function splitStopSequences(
-  stop: readonly string[],
+  sequences: readonly string[],
   limit: number,
-  takes: (stop: string) => boolean = () => true,
+  isAccepted: (sequence: string) => boolean = () => true,
 ): SplitStopSequences {
   const sent: string[] = []
   const unsent: string[] = []
-  for (const each of new Set(stop)) {
-    if (each === '') continue
-    if (sent.length < limit && takes(each)) sent.push(each)
-    else unsent.push(each)
+  for (const sequence of new Set(sequences)) {
+    if (sequence === '') continue
+    if (sent.length < limit && isAccepted(sequence)) sent.push(sequence)
+    else unsent.push(sequence)
   }
   return { sent, unsent }
 }

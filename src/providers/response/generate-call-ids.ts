@@ -1,11 +1,10 @@
 /**
- * Chooses the ids of the tool calls of one answer. An id from the service is used, unless it is
- * empty or repeated. In that case a generated id such as `call_4fTq0zB1c` replaces it, so that each
- * call has a unique id.
+ * Chooses the ids of the tool calls of one answer. The upstream's id is used, unless it is empty or
+ * repeated; then a generated id such as `call_4fTq0zB1c` replaces it.
  *
- * A generated id is a hash of the upstream's id of the answer (`getAnswerId`), the prompt, and the
- * call's index. So it is the same each time the answer is decoded, and differs between the answers
- * of a conversation and from all ids in the prompt.
+ * A generated id is a hash of the upstream's id of the answer (`getAnswerId`), the prompt and the
+ * index of the call. So it is the same if an answer is decoded again, and differs from all other
+ * ids in the conversation.
  */
 import { isToolItem, type Item } from '../../core/item.ts'
 import { shortHash } from '../short-hash.ts'

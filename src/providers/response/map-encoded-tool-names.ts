@@ -1,8 +1,9 @@
 /**
- * Maps tool names in an answer back to the client's tools, for wires that reject some names and
- * have no custom tools. The map contains only custom tools and tools with a changed name.
+ * Returns the client's tools by the names under which they were sent, for upstreams that reject
+ * some names and have no custom tools. Contains only custom tools and renamed tools.
  */
 import type { Prompt } from '../../core/prompt.ts'
+import type { ToolCall } from '../../core/item.ts'
 
 export interface OriginalTool {
   readonly name: string
@@ -22,4 +23,15 @@ export function mapEncodedToolNames(
     if (isCustom || encoded !== name) names.set(encoded, { name, isCustom })
   }
   return names
+}
+
+/** Creates a tool call. `text` is the JSON of the arguments, or the input of a custom tool. */
+export function createToolCall(
+  callId: string,
+  { name, isCustom }: OriginalTool,
+  text: string,
+): ToolCall {
+  return isCustom
+    ? { type: 'custom_tool_call', call_id: callId, name, input: text }
+    : { type: 'function_call', call_id: callId, name, arguments: text }
 }

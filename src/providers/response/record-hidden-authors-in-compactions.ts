@@ -1,6 +1,6 @@
 /**
- * Wraps a provider so that each of its compactions records the authors whose messages were hidden
- * from the upstream. A compaction without this record may contain messages of these authors
+ * Wraps a provider so that its compactions record the authors whose messages the upstream did not
+ * get. A compaction without this record may contain what these authors wrote
  * (`context/speakers/hide-authors.ts`).
  */
 import { isUpstreamCompaction, setHiddenAuthors } from '../../core/items/compaction-item.ts'

@@ -43,8 +43,8 @@ const contextManagement = (value: number) => ({
   edits: [{ type: 'compact_20260112', trigger: { type: 'input_tokens', value } }],
 })
 
-describe('requesting compaction by the Anthropic API', () => {
-  test('compaction is requested with the header of its beta', () => {
+describe('compaction requests to the Anthropic API', () => {
+  test('a compaction request to Anthropic has the threshold and the beta header', () => {
     const { body, headers, codes } = encode([user('Hi')], { compactAbove: 60_000 })
     expect(body['context_management']).toEqual(contextManagement(60_000))
     expect(headers).toEqual({ 'anthropic-beta': 'compact-2026-01-12' })
@@ -52,7 +52,7 @@ describe('requesting compaction by the Anthropic API', () => {
     expect(anthropicComplaints(body)).toEqual([])
   })
 
-  test('compaction is requested in addition to the betas of the account, without duplicates', () => {
+  test("the compaction beta is added to the betas in the account's header, unless it is already there", () => {
     const headersWith = (headers: object) =>
       encode([user('Hi')], { compactAbove: 60_000 }, headers).headers
     expect(headersWith({ 'Anthropic-Beta': 'a-1,b-2' })).toEqual({
@@ -61,7 +61,7 @@ describe('requesting compaction by the Anthropic API', () => {
     expect(headersWith({ 'anthropic-beta': 'a-1, compact-2026-01-12' })).toEqual({})
   })
 
-  test('compaction is requested only with a threshold', () => {
+  test('no compaction is requested from Anthropic without a threshold', () => {
     const { body, headers, codes } = encode([user('Hi')])
     expect([body['context_management'], headers, codes]).toEqual([undefined, undefined, []])
   })
@@ -75,7 +75,7 @@ describe('requesting compaction by the Anthropic API', () => {
     ['https://other.example.com/v1', 'glm-5', { compact: true }, 50_000],
     ['https://claude.example.com/v1', 'claude-3-5-haiku', { compact: true }, null],
   ])(
-    'compaction is requested only where it is supported: %s with %s, %j',
+    'the compaction threshold at %s of the model %s with the quirks %j is %s',
     (baseUrl, model, quirks, threshold) => {
       expect(anthropic.getCompactionThreshold?.({ ...accountOf(quirks), baseUrl }, model)).toBe(
         threshold,
@@ -84,8 +84,8 @@ describe('requesting compaction by the Anthropic API', () => {
   )
 })
 
-describe('compaction blocks of the Anthropic API', () => {
-  test('a compaction block becomes an item before the message, streamed or not', () => {
+describe('Anthropic compaction blocks', () => {
+  test('an Anthropic compaction block is decoded into an item before the message, streamed or not', () => {
     const events = decode(createAnswer(STREAMED_BLOCK, HI))
     expectOrdered(events)
     const items = itemsOf(events)
@@ -101,7 +101,7 @@ describe('compaction blocks of the Anthropic API', () => {
     expect(itemsOf(anthropic.decodeBody(body, accountOf()))).toEqual(items)
   })
 
-  test('a compaction block is sent back byte for byte, even if a client added an id', () => {
+  test('a stored compaction block is sent back to Anthropic byte for byte, even if a client added an id', () => {
     const [item, answer] = itemsOf(decode(createAnswer(STREAMED_BLOCK, HI)))
     if (item?.type !== 'opaque' || answer === undefined) throw new Error('There is none.')
     const itemWithId: Item = { ...item, raw: { id: 'cmp_1', ...item.raw } }
@@ -117,13 +117,13 @@ describe('compaction blocks of the Anthropic API', () => {
     }
   })
 
-  test('a compaction block is accepted in the format of the API', () => {
+  test("a client can send a compaction block in Anthropic's own format", () => {
     const item: Item = { type: 'opaque', raw: { id: 'cmp_1', ...BLOCK } }
     const { body } = encode([item, assistant('Hi'), user('And?')])
     expect(JSON.stringify(body['messages'])).toContain(JSON.stringify(BLOCK))
   })
 
-  test('a compaction block is complete in any number of deltas', () => {
+  test('a compaction block streamed in several deltas gives the same item as one in a single delta', () => {
     const { content, encrypted_content } = BLOCK
     const pieces = block(
       { type: 'compaction', content: null },
@@ -143,13 +143,13 @@ describe('compaction blocks of the Anthropic API', () => {
       block({ type: 'compaction', content: 'So' }, { type: 'compaction_delta', content: null }),
     ],
     ['is empty', block({ type: 'compaction', content: '' })],
-  ])('C52: a compaction block becomes no item if it %s', (_, failed) => {
+  ])('C52: an Anthropic compaction block is not decoded into an item if it %s', (_, failed) => {
     const events = decode(createAnswer(failed, HI))
     expectOrdered(events)
     expect(itemsOf(events)).toEqual([assistant('Hi')])
   })
 
-  test('a compaction block becomes no item if the stream breaks off', () => {
+  test('an Anthropic compaction block is not decoded into an item if the stream breaks off', () => {
     const events = decode(createAnswer(STREAMED_BLOCK.slice(0, -1)).slice(0, 3))
     expectOrdered(events)
     expect(itemsOf(events)).toEqual([])
@@ -157,7 +157,7 @@ describe('compaction blocks of the Anthropic API', () => {
 })
 
 test.each(['anthropic:compaction:%%', 'anthropic:compaction:e30=', 'gAAAAA'])(
-  'a compaction of another provider is left out (%s)',
+  'a compaction with the encrypted content %s is not sent to Anthropic',
   (encrypted_content) => {
     const item: Item = { type: 'opaque', raw: { type: 'compaction', encrypted_content } }
     const { body, codes } = encode([user('Hi'), item])

@@ -124,8 +124,8 @@ const params: Arbitrary<Partial<PromptParameters>> = fc.record(
 
 const WITH_BREAKPOINTS: JsonObject = {}
 
-describe('laws of the Anthropic encoder', () => {
-  test('the encoder sends only valid requests for any conversation and settings', () => {
+describe('properties of encoded Anthropic requests', () => {
+  test('the Anthropic encoder creates valid requests for arbitrary conversations and parameters', () => {
     fc.assert(
       fc.property(specialConversation, params, (items, params) => {
         expect(anthropicComplaints(encode(items, params, WITH_BREAKPOINTS).body)).toEqual([])
@@ -134,7 +134,7 @@ describe('laws of the Anthropic encoder', () => {
     )
   })
 
-  test('the encoder sends the same bytes for the same prompt', () => {
+  test('the Anthropic encoder creates the same bytes for equal prompts', () => {
     fc.assert(
       fc.property(specialConversation, params, (items, params) => {
         const copy = structuredClone(items)
@@ -146,7 +146,7 @@ describe('laws of the Anthropic encoder', () => {
     )
   })
 
-  test('the encoder sends earlier messages unchanged in later rounds', () => {
+  test('the Anthropic encoder repeats the blocks of an earlier request unchanged in the next request', () => {
     const rounds = fc.tuple(
       tidyConversation,
       tidyConversation,
@@ -170,7 +170,7 @@ function listBlocks({ messages }: JsonObject): readonly string[] {
   return all.flatMap(({ role, content }) => content.map((block) => JSON.stringify([role, block])))
 }
 
-describe('the checker of Anthropic requests', () => {
+describe('the checker of Anthropic requests that tests use', () => {
   const validRequest = {
     model: 'claude-sonnet-4-5',
     max_tokens: 10,
@@ -183,7 +183,7 @@ describe('the checker of Anthropic requests', () => {
   const text = (text: string) => ({ type: 'text', text })
   const hi = turn('user', text('hi'))
 
-  test('the request checker accepts a valid request', () => {
+  test('the checker of Anthropic requests accepts a valid request', () => {
     expect(anthropicRefusal(validRequest)).toBeNull()
   })
 
@@ -255,7 +255,7 @@ describe('the checker of Anthropic requests', () => {
     ],
     ['Extra inputs', { seed: 1 }],
     ['top level', { tools: [{ name: 'look', input_schema: { type: 'object', oneOf: [] } }] }],
-  ])('the request checker rejects a request with: %s', (message, change) => {
+  ])('the checker of Anthropic requests finds the fault "%s"', (message, change) => {
     const { error } = anthropicRefusal({ ...validRequest, ...change }) ?? {}
     expect(error).toMatchObject({ message: expect.stringContaining(message) as string })
   })

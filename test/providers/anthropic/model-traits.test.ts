@@ -17,11 +17,14 @@ test.each([
   ['claude-of-the-future', 'adaptive', 128_000],
   ['claude-instant-1.2', 'none', 4096],
   ['MiniMax-M2', 'none', null],
-])('the model %s thinks with %s and writes up to %s tokens', (model, thinking, ceiling) => {
-  expect(describeModel(model, {})).toMatchObject({ thinking, outputLimit: ceiling })
-})
+])(
+  'the model %s has the thinking mode "%s" and an output limit of %s tokens',
+  (model, thinkingMode, maxTokens) => {
+    expect(describeModel(model, {})).toMatchObject({ thinkingMode, outputLimit: maxTokens })
+  },
+)
 
-test('a quirk with an invalid value changes nothing', () => {
+test('Anthropic quirks with invalid values do not change the traits of a model', () => {
   const quirks = { thinking: 'hard', prefill: 'yes', maxTokens: '1', structuredOutput: null }
   expect(describeModel('claude-sonnet-5', quirks)).toEqual(describeModel('claude-sonnet-5', {}))
 })

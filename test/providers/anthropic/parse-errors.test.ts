@@ -37,12 +37,15 @@ test.each<readonly [number, JsonObject | string, object]>([
   ],
   [503, 'no healthy upstream', { message: 'no healthy upstream' }],
   [500, {}, { message: 'The upstream answered with status 500 and no explanation.' }],
-])('an Anthropic error with status %i is parsed: %j', (status, body, expected) => {
-  const failure = anthropic.parseErrorResponse(status, body)
-  expect(failure).toMatchObject({ status, param: null, ...expected })
-})
+])(
+  "an Anthropic error with status %i is converted to OpenAI's format: %j",
+  (status, body, expected) => {
+    const failure = anthropic.parseErrorResponse(status, body)
+    expect(failure).toMatchObject({ status, param: null, ...expected })
+  },
+)
 
-test('a parsed error keeps the message of the provider', () => {
+test("an Anthropic error keeps its message in OpenAI's format", () => {
   const { message } = anthropic.parseErrorResponse(
     400,
     error('invalid_request_error', 'roles must alternate'),

@@ -30,26 +30,32 @@ const STREAMS = [
 
 const BODIES = ['parallel-tool-use', 'prompt-cache-read', 'prompt-cache-write']
 
-describe.skipIf(!sharedExists)('recorded Anthropic answers', () => {
-  test.each(STREAMS)('the answer %s has its events in order', (name) => {
+describe.skipIf(!sharedExists)('decoding of recorded Anthropic answers', () => {
+  test.each(STREAMS)('the recorded Anthropic answer %s gives events in a valid order', (name) => {
     const events = decodeSse(readMessages(name))
     expectOrdered(events)
     expect(events.at(-1)?.type).toBe('answer-ended')
   })
 
-  test.each(STREAMS)('the answer %s is sent back unchanged', (name) => {
-    const messages = readMessages(name)
-    expect(encodeAnswer(itemsOf(decodeSse(messages)))).toEqual(joinBlocks(messages))
-  })
+  test.each(STREAMS)(
+    'the blocks of the recorded Anthropic answer %s are sent back unchanged',
+    (name) => {
+      const messages = readMessages(name)
+      expect(encodeAnswer(itemsOf(decodeSse(messages)))).toEqual(joinBlocks(messages))
+    },
+  )
 
-  test.each(BODIES)('the answer %s, not streamed, is sent back unchanged', (name) => {
-    const body = JSON.parse(readShared(`${FOLDER}${name}.json`).toString()) as JsonObject
-    const events = anthropic.decodeBody(body, accountOf())
-    expectOrdered(events)
-    expect(encodeAnswer(itemsOf(events))).toEqual(body['content'])
-  })
+  test.each(BODIES)(
+    'the blocks of the non-streamed Anthropic answer %s are sent back unchanged',
+    (name) => {
+      const body = JSON.parse(readShared(`${FOLDER}${name}.json`).toString()) as JsonObject
+      const events = anthropic.decodeBody(body, accountOf())
+      expectOrdered(events)
+      expect(encodeAnswer(itemsOf(events))).toEqual(body['content'])
+    },
+  )
 
-  test('a recorded answer reports cached tokens, including those of a compaction within the answer', () => {
+  test('the usage of a recorded Anthropic answer includes the tokens of a compaction within the answer', () => {
     expect(decodeSse(readMessages('compaction-cache-read')).at(-1)).toMatchObject({
       usage: {
         inputTokens: 181 + 100 + 55_096,
@@ -61,7 +67,7 @@ describe.skipIf(!sharedExists)('recorded Anthropic answers', () => {
     })
   })
 
-  test('a recorded answer that was refused has a refusal and a finish reason', () => {
+  test('a recorded Anthropic refusal gives a refusal part and the finish reason content-filter', () => {
     const events = decodeSse(readMessages('refusal'))
     expect(events.at(-1)).toMatchObject({ finish: 'content-filter' })
     expect(itemsOf(events)).toMatchObject([{ content: [{ type: 'refusal' }] }])

@@ -6,7 +6,7 @@ import { accountWith } from '../../support/responses-kit.ts'
 const { chat, responses, anthropic, gemini } = PROVIDERS
 
 describe.each([chat, responses, anthropic, gemini])(
-  'unexplained failures over $wire',
+  'error responses without an explanation, from $wire upstreams',
   ({ parseErrorResponse }) => {
     const PAGE = '<!doctype html>\n<html><head><title> Sign in </title></head></html>'
     test.each([
@@ -20,7 +20,7 @@ describe.each([chat, responses, anthropic, gemini])(
       [401, '', 'no explanation', 'authentication_error', 'invalid_api_key'],
       [429, '', 'no explanation', 'rate_limit_error', 'rate_limit_exceeded'],
     ])(
-      'an error response with status %i and body %j is reported as %s',
+      'an error response with status %i and body %j is explained to the client with "%s"',
       (status, body, what, type, code) => {
         const message = `The upstream answered with status ${status} and ${what}.`
         expect(parseErrorResponse(status, body)).toEqual({
@@ -36,9 +36,9 @@ describe.each([chat, responses, anthropic, gemini])(
 )
 
 describe.each([chat, responses])(
-  'unexplained failures inside of an answer with status 200, over $wire',
+  'errors within answers of status 200, from $wire upstreams',
   (provider) => {
-    const told = (error: object, status?: string) =>
+    const decodeError = (error: object, status?: string) =>
       provider
         .decodeBody(
           { ...(status === undefined ? {} : { status }), error: { ...error } },
@@ -55,21 +55,21 @@ describe.each([chat, responses])(
       [{ message: 'Slow.', code: 'rate_limit_exceeded' }, 429, 'rate_limit_exceeded'],
       [{ message: 'Long.', code: 'context_length_exceeded' }, 400, 'context_length_exceeded'],
       [{ message: 'No.', type: 'invalid_request_error' }, 400, null],
-    ])('the error %j inside of an answer has status %i', (error, status, code) => {
-      for (const said of [undefined, 'failed']) {
-        expect(told(error, said)).toMatchObject({
+    ])('the error %j within an answer of status 200 gets the status %i', (error, status, code) => {
+      for (const answerStatus of [undefined, 'failed']) {
+        expect(decodeError(error, answerStatus)).toMatchObject({
           type: 'answer-failed',
           failure: { status, message: error.message },
         })
       }
       // One of the wires omits a code that only repeats the status.
-      if (code !== String(status)) expect(told(error)).toMatchObject({ failure: { code } })
+      if (code !== String(status)) expect(decodeError(error)).toMatchObject({ failure: { code } })
     })
 
     test.each([{}, { length: 3 }])(
-      'the error %j inside of an answer has no status of its own',
+      'the error %j within an answer explains nothing and gets the status 502',
       (error) => {
-        expect(told(error, 'failed')).toMatchObject({
+        expect(decodeError(error, 'failed')).toMatchObject({
           type: 'answer-failed',
           failure: {
             status: 502,
@@ -83,7 +83,7 @@ describe.each([chat, responses])(
   },
 )
 
-test('a code outside of the HTTP statuses is ignored over Gemini', () => {
+test('an error code of a Gemini answer that is no HTTP status gives the status 502', () => {
   const error = { code: 1000, message: 'Fire.' }
   expect(gemini.decodeBody({ error }, accountWith({})).at(-1)).toMatchObject({
     failure: { status: 502, message: 'Fire.' },

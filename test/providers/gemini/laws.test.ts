@@ -74,7 +74,7 @@ const geminiConversation = fc.array(geminiRound, { maxLength: 4 }).map((rounds) 
 
 const anyConversation = fc.oneof(conversation, geminiConversation)
 
-test('Gemini requests are valid for any conversation', () => {
+test('the Gemini encoder creates valid requests for arbitrary conversations', () => {
   fc.assert(
     fc.property(anyConversation, params, (items, some) => {
       const { path, body } = gemini.encode(promptOf(items, some), ACCOUNT)
@@ -84,7 +84,7 @@ test('Gemini requests are valid for any conversation', () => {
   )
 })
 
-test('equal prompts give equal Gemini requests, and encoding does not change the prompt', () => {
+test('the Gemini encoder creates equal requests for equal prompts and does not change the prompt', () => {
   fc.assert(
     fc.property(anyConversation, params, (items, some) => {
       const prompt = promptOf(items, some)
@@ -98,7 +98,7 @@ test('equal prompts give equal Gemini requests, and encoding does not change the
   )
 })
 
-test('one more answer and question leave all earlier turns of a Gemini request unchanged', () => {
+test('a further answer and question leave all earlier turns of a Gemini request unchanged', () => {
   const question = message('user', 'And now?')
   const answer = message('assistant', 'This.')
   fc.assert(
@@ -115,7 +115,7 @@ test('one more answer and question leave all earlier turns of a Gemini request u
   )
 })
 
-test('every call of a consistent conversation is sent with its output', () => {
+test('a Gemini request contains every tool call of a consistent conversation with its output', () => {
   fc.assert(
     fc.property(tidyConversation, (items) => {
       const { body, codes } = encode(items)
@@ -131,7 +131,7 @@ test('every call of a consistent conversation is sent with its output', () => {
   )
 })
 
-test('any stream of chunks gives events in order and keeps its signatures', () => {
+test('the Gemini decoder emits events in a valid order for arbitrary chunks and keeps their signatures', () => {
   const part = fc.constantFrom<JsonObject>(
     { text: 'a' },
     { text: '' },
@@ -166,7 +166,7 @@ test('any stream of chunks gives events in order and keeps its signatures', () =
   )
 })
 
-describe('the checker of Gemini requests', () => {
+describe('the checker of Gemini requests that tests use', () => {
   const path = '/models/gemini-3.8-flash:generateContent'
   const user = { role: 'user', parts: [{ text: 'Hi' }] }
   const callTurn = {
@@ -175,7 +175,7 @@ describe('the checker of Gemini requests', () => {
   }
   const responseTurn = { role: 'user', parts: [{ functionResponse: { name: 'f', response: {} } }] }
 
-  test('the request checker accepts a valid request', () => {
+  test('the checker of Gemini requests accepts a valid request', () => {
     expect(geminiRefusal(path, { contents: [user, callTurn, responseTurn] })).toBeNull()
   })
 
@@ -251,7 +251,7 @@ describe('the checker of Gemini requests', () => {
       },
       /Unsupported MIME/,
     ],
-  ])('the request checker rejects %s', (_, body, pattern) => {
+  ])('the checker of Gemini requests rejects %s', (_, body, pattern) => {
     const refusal = geminiRefusal(path, body) as {
       readonly error: { readonly message: string }
     } | null

@@ -5,8 +5,8 @@ function error(code: number, status: string, message: string, details: object[] 
   return { error: { code, message, status, details } } as never
 }
 
-describe("Google's errors in OpenAI's format", () => {
-  test('an error keeps its status and its message', () => {
+describe("Google's errors, converted to OpenAI's format", () => {
+  test('a Google error keeps its status and its message', () => {
     expect(
       gemini.parseErrorResponse(404, error(404, 'NOT_FOUND', 'models/x is not found')),
     ).toEqual({
@@ -26,7 +26,7 @@ describe("Google's errors in OpenAI's format", () => {
     })
   })
 
-  test("an error about a wrong key has status 401, whatever Google's status", () => {
+  test('a Google error about an invalid API key gets the status 401', () => {
     const message = 'API key not valid. Please pass a valid API key.'
     const reason = [
       { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' },
@@ -42,7 +42,7 @@ describe("Google's errors in OpenAI's format", () => {
     }
   })
 
-  test('an error has the retry delay in the form that clients parse', () => {
+  test("a Google error's retry delay is appended to the message as OpenAI's clients parse it", () => {
     const details = [
       {
         '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
@@ -61,7 +61,7 @@ describe("Google's errors in OpenAI's format", () => {
     })
   })
 
-  test("an error about a conversation that is too long has OpenAI's error code", () => {
+  test("a Google error about a too long conversation gets OpenAI's code context_length_exceeded", () => {
     const message =
       'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).'
     expect(gemini.parseErrorResponse(400, error(400, 'INVALID_ARGUMENT', message)).code).toBe(
@@ -69,7 +69,7 @@ describe("Google's errors in OpenAI's format", () => {
     )
   })
 
-  test('an error in a list or as text is parsed', () => {
+  test('a Google error in a list or as JSON text is parsed', () => {
     const body = JSON.stringify([error(429, 'RESOURCE_EXHAUSTED', 'Slow down.')])
     expect(gemini.parseErrorResponse(429, body)).toMatchObject({
       status: 429,
@@ -77,7 +77,7 @@ describe("Google's errors in OpenAI's format", () => {
     })
   })
 
-  test('an error in another format is still reported', () => {
+  test('a Google error in another format still gives a failure with a message', () => {
     expect(gemini.parseErrorResponse(502, '<html><body>Bad gateway</body></html>')).toMatchObject({
       status: 502,
       type: 'server_error',

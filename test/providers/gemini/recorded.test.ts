@@ -31,9 +31,9 @@ const FILES = [
   'web-search-grounding.sse',
 ]
 
-describe.skipIf(!sharedExists)('recorded Gemini answers', () => {
+describe.skipIf(!sharedExists)('decoding of recorded Gemini answers', () => {
   test.each(FILES)(
-    'the recorded answer %s has its events in order and ends without a failure',
+    'the recorded Gemini answer %s gives events in a valid order and no failure',
     (file) => {
       const events = decodeFile(file)
       expectOrdered(events)
@@ -42,7 +42,7 @@ describe.skipIf(!sharedExists)('recorded Gemini answers', () => {
   )
 
   test.each(FILES)(
-    'the recorded answer %s is sent back with every signature on its part',
+    'the recorded Gemini answer %s is sent back with each signature on its original part',
     (file) => {
       const chunks = readChunks(file)
       const sentParts = encodeAnswer(itemsOf(decodeFile(file)), String(chunks[0]?.['modelVersion']))
@@ -55,7 +55,7 @@ describe.skipIf(!sharedExists)('recorded Gemini answers', () => {
   )
 
   test.each(FILES)(
-    'the recorded answer %s is sent back with its calls signed, even by a client without storage',
+    'the calls of the recorded Gemini answer %s keep their signatures without the stored native fields',
     (file) => {
       const calls = (parts: readonly WirePart[]) =>
         parts.filter(({ functionCall }) => functionCall !== undefined)
@@ -67,14 +67,14 @@ describe.skipIf(!sharedExists)('recorded Gemini answers', () => {
     },
   )
 
-  test.each(FILES)('the recorded answer %s is sent back with the same text', (file) => {
+  test.each(FILES)('the recorded Gemini answer %s is sent back with the same text', (file) => {
     const sentParts = encodeAnswer(itemsOf(decodeFile(file)), 'gemini-2.5-pro')
     const joinText = (parts: readonly WirePart[]) =>
       parts.map(({ text = '', thought }) => (thought === true ? '' : text)).join('')
     expect(joinText(sentParts)).toBe(joinText(readChunks(file).flatMap(listParts)))
   })
 
-  test('the finish reasons of recorded answers are those of the recordings', () => {
+  test('recorded Gemini answers are decoded with the right finish reasons', () => {
     const endings = FILES.map((file) => decodeFile(file).at(-1))
     expect(endings.map((event) => (event?.type === 'answer-ended' ? event.finish : null))).toEqual([
       'stop',
@@ -90,7 +90,7 @@ describe.skipIf(!sharedExists)('recorded Gemini answers', () => {
     ])
   })
 
-  test('a recorded answer with grounding has its citations at the right offsets', () => {
+  test('the citations of a recorded Gemini answer have the right text positions', () => {
     const [item] = itemsOf(decodeFile('web-search-grounding.sse'))
     const [part] = item?.type === 'message' ? item.content : []
     if (part?.type !== 'output_text') throw new Error('no text')

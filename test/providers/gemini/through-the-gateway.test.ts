@@ -57,7 +57,7 @@ const LOOK = {
   additionalProperties: false,
 }
 
-test('a tool loop over Responses works for a client that sends all items back', async () => {
+test('a Responses client that sends all items back can run a tool loop with a Gemini model', async () => {
   const input: ResponseInput = [{ role: 'user', content: 'Where is it warmer?' }]
   const ask = () =>
     gateway.openai.responses
@@ -87,7 +87,7 @@ test('a tool loop over Responses works for a client that sends all items back', 
   )
 })
 
-test('a tool loop over Responses works for a client with previous_response_id', async () => {
+test('a Responses client with previous_response_id can run a tool loop with a Gemini model', async () => {
   const tools = [{ type: 'function', name: 'look', parameters: LOOK, strict: true } as const]
   const model = 'gemini-3.8-flash'
   const first = await gateway.openai.responses
@@ -112,7 +112,7 @@ test('a tool loop over Responses works for a client with previous_response_id', 
   ])
 })
 
-test('a tool loop over Chat Completions works', async () => {
+test('a Chat Completions client can run a tool loop with a Gemini model', async () => {
   const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: 'Where is it warmer?' }]
   const runner = gateway.openai.chat.completions.runTools({
     model: 'gemini-3.8-flash',
@@ -135,7 +135,7 @@ test('a tool loop over Chat Completions works', async () => {
   expect(upstream.received).toHaveLength(2)
 })
 
-test('an error of Gemini reaches the client with its message and OpenAI’s status', async () => {
+test('a Gemini error reaches the client with its message and OpenAI’s status', async () => {
   const error = { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT' }
   upstream.behave = answerJson(400, { error })
   const request = gateway.openai.chat.completions.create({

@@ -21,8 +21,8 @@ const quirkSets = fc
       : { profile: name },
   )
 
-describe('laws of Chat Completions requests', () => {
-  test('an encoded request is valid for every valid conversation', () => {
+describe('properties of encoded Chat Completions requests', () => {
+  test('the chat encoder creates a valid request for every valid conversation', () => {
     fc.assert(
       fc.property(tidyConversation, quirkSets, (items, quirks) => {
         const { body } = encodePrompt(promptOf([...items, user('so?')]), quirks)
@@ -32,7 +32,7 @@ describe('laws of Chat Completions requests', () => {
     )
   })
 
-  test('an encoded request has one note for each opaque or reasoning item, which it cannot hold', () => {
+  test('the chat encoder writes one note for each opaque or reasoning item, which it cannot send', () => {
     fc.assert(
       fc.property(conversation, (items) => {
         const { body, notes } = encodePrompt(promptOf(items))
@@ -49,7 +49,7 @@ describe('laws of Chat Completions requests', () => {
     )
   })
 
-  test('an encoded request keeps its earlier messages when the conversation continues', () => {
+  test('the chat encoder repeats the earlier messages unchanged when the conversation continues', () => {
     fc.assert(
       fc.property(tidyConversation, tidyConversation, (before, after) => {
         const more = [user('and?'), ...after]
@@ -62,7 +62,7 @@ describe('laws of Chat Completions requests', () => {
     )
   })
 
-  test('an encoded request is the same for the same prompt, which stays unchanged', () => {
+  test('the chat encoder creates equal requests for equal prompts and does not change the prompt', () => {
     fc.assert(
       fc.property(conversation, quirkSets, (items, quirks) => {
         const before = JSON.stringify(items)
@@ -75,7 +75,7 @@ describe('laws of Chat Completions requests', () => {
   })
 })
 
-describe('laws of decoded Chat Completions answers', () => {
+describe('properties of decoded Chat Completions answers', () => {
   const field = fc.oneof(
     fc.constantFrom(null, '', 'a', '{"x":1}', 0, 1, true),
     fc.jsonValue({ maxDepth: 2 }),
@@ -140,7 +140,7 @@ describe('laws of decoded Chat Completions answers', () => {
   )
   const quirks = fc.constantFrom<JsonObject>({}, { thinkTags: true }, { thinkTags: 'unopened' })
 
-  test('a decoded answer has valid events whatever the stream contains', () => {
+  test('the chat decoder emits valid events for a stream with arbitrary content', () => {
     fc.assert(
       fc.property(fc.array(data, { maxLength: 12 }), quirks, (all, accountQuirks) => {
         const messages = all.map((one) => ({ data: one }))
@@ -154,7 +154,7 @@ describe('laws of decoded Chat Completions answers', () => {
     )
   })
 
-  test('a decoded answer has valid events whatever a non-streamed body contains', () => {
+  test('the chat decoder emits valid events for a non-streamed body with arbitrary content', () => {
     fc.assert(
       fc.property(
         fc.record(
@@ -173,7 +173,7 @@ describe('laws of decoded Chat Completions answers', () => {
     )
   })
 
-  test('a decoded error has status, type, code, message and param for any error body', () => {
+  test('an arbitrary error body of a chat service gives a failure with status, type, code, message and param', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 400, max: 599 }),

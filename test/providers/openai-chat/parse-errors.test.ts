@@ -4,7 +4,7 @@ import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
 
 const { parseErrorResponse } = openaiChat
 
-test("parseError keeps OpenAI's own error unchanged", () => {
+test("an error of OpenAI's Chat Completions API stays unchanged", () => {
   const error = {
     message: 'No.',
     type: 'invalid_request_error',
@@ -14,7 +14,7 @@ test("parseError keeps OpenAI's own error unchanged", () => {
   expect(parseErrorResponse(400, { error })).toEqual({ status: 400, ...error })
 })
 
-test('parseError adds the fields that an error lacks', () => {
+test("missing fields of a chat service's error are filled in", () => {
   expect(parseErrorResponse(404, { error: { message: 'gone' } })).toEqual({
     status: 404,
     type: 'invalid_request_error',
@@ -29,16 +29,19 @@ test.each([
   [402, 'invalid_request_error', 'insufficient_quota'],
   [429, 'rate_limit_error', 'rate_limit_exceeded'],
   [500, 'server_error', 'upstream_broken'],
-])('parseError derives type and code from status %i', (status, type, code) => {
-  expect(parseErrorResponse(status, {})).toMatchObject({ status, type, code })
-})
+])(
+  "a chat service's error without a type and a code gets them from its status %i",
+  (status, type, code) => {
+    expect(parseErrorResponse(status, {})).toMatchObject({ status, type, code })
+  },
+)
 
-test('parseError converts numeric codes to text, but drops those that repeat the status', () => {
+test("a numeric code of a chat service's error becomes text, or is dropped if it repeats the status", () => {
   expect(parseErrorResponse(400, { error: { message: 'x', code: 400 } }).code).toBeNull()
   expect(parseErrorResponse(400, { error: { message: 'x', code: 1214 } }).code).toBe('1214')
 })
 
-test("parseError adds the provider's message to OpenRouter's error", () => {
+test("the provider's message is added to OpenRouter's error", () => {
   const error = (raw: string) => ({
     code: 429,
     message: 'Provider returned error',
@@ -55,7 +58,7 @@ test("parseError adds the provider's message to OpenRouter's error", () => {
   expect(parseErrorResponse(400, { error: error('{"error":') }).message).toContain('{"error":')
 })
 
-test("parseError adds the model's text to Groq's error", () => {
+test("the text that the model wrote is added to Groq's error about a failed tool call", () => {
   const error = { code: 'tool_use_failed', message: 'No call.', failed_generation: '{"a"' }
   expect(parseErrorResponse(400, { error })).toMatchObject({
     code: 'tool_use_failed',
@@ -63,13 +66,13 @@ test("parseError adds the model's text to Groq's error", () => {
   })
 })
 
-test("parseError names the field in FastAPI's errors", () => {
+test('a FastAPI error is parsed to a message that names the field', () => {
   const detail = [{ loc: ['body', 'messages', 0], msg: 'field required' }]
   expect(parseErrorResponse(422, { detail }).message).toBe('body.messages.0: field required')
   expect(parseErrorResponse(404, { detail: 'Not Found' }).message).toBe('Not Found')
 })
 
-test('parseError uses the title of an HTML page and truncates plain text', () => {
+test("the message of a chat service's error is the title of an HTML page, or truncated plain text", () => {
   const page = '<html><head><title>502 Bad Gateway</title></head><body>…</body></html>'
   expect(parseErrorResponse(502, page).message).toBe(
     'The upstream answered with status 502 and a web page: 502 Bad Gateway.',

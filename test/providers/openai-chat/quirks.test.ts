@@ -7,7 +7,7 @@ import { readChatQuirks } from '../../../src/providers/openai-chat/quirks.ts'
 import { talk } from '../../support/talk.ts'
 import { accountOf, image, message, promptOf, encode, user } from './kit.ts'
 
-test('a profile is a set of quirks that the account can override one by one', () => {
+test('the quirk `profile` sets the quirks of a service, which the account can override one by one', () => {
   expect(readChatQuirks(accountOf({ profile: 'mistral' }))).toBeTypeOf('object')
   const quirks = readChatQuirks(
     accountOf({ profile: 'deepseek', reasoningOn: 'all', query: 'a=1' }),
@@ -15,7 +15,7 @@ test('a profile is a set of quirks that the account can override one by one', ()
   expect(quirks).toEqual({ ...KNOWN_SERVICE_QUIRKS['deepseek'], reasoningOn: 'all', query: 'a=1' })
 })
 
-test('invalid quirk values are ignored', () => {
+test('invalid values of Chat Completions quirks are ignored', () => {
   const quirks = {
     profile: 'nobody',
     developerRole: 'yes',
@@ -28,24 +28,24 @@ test('invalid quirk values are ignored', () => {
   expect(readChatQuirks(accountOf(quirks))).toEqual({})
 })
 
-test('the API key is sent in the header of the quirk `keyHeader`', () => {
+test('the API key of a chat account is sent in the header that the quirk `keyHeader` names', () => {
   const { createHeaders } = openaiChat
   expect(createHeaders(accountOf())).toEqual({ authorization: 'Bearer sk-1' })
   expect(createHeaders(accountOf({ profile: 'azure' }))).toEqual({ 'api-key': 'sk-1' })
   expect(createHeaders({ ...accountOf(), apiKey: null })).toEqual({})
 })
 
-test('the quirk `query` is appended to the path', () => {
+test('the quirk `query` is appended to the path of a chat request', () => {
   const { path } = openaiChat.encode(promptOf([user('hi')]), accountOf({ query: 'api-version=1' }))
   expect(path).toBe('/chat/completions?api-version=1')
 })
 
-describe('strict alternation of roles', () => {
+describe('strict alternation of roles in a chat request', () => {
   const strict = { strictAlternation: true }
   const encodeLines = (items: Parameters<typeof encode>[0], quirks: JsonObject = strict) =>
     lines(encode(items, {}, quirks).messages)
 
-  test('strict alternation merges consecutive messages, puts system first and starts with a user message', () => {
+  test('the quirk `strictAlternation` merges consecutive messages, puts system messages first and starts with the user', () => {
     const items = talk`
       system: one
       system: two
@@ -73,7 +73,7 @@ describe('strict alternation of roles', () => {
     ])
   })
 
-  test('strict alternation does not merge calls, outputs or messages with different names', () => {
+  test('the quirk `strictAlternation` does not merge calls, outputs or messages with different names', () => {
     const named = (name: string) => ({ ...user('hi'), native: { chat: { name } } })
     const items = [
       named('Ann'),
@@ -94,14 +94,14 @@ describe('strict alternation of roles', () => {
     ])
   })
 
-  test('strict alternation merges messages with images by concatenating their parts', () => {
+  test('the quirk `strictAlternation` merges messages with images by concatenating their parts', () => {
     expect(encode([user('see', image()), user('well?')], {}, strict).messages).toMatchObject([
       { content: [{ type: 'text' }, { type: 'image_url' }, { type: 'text', text: 'well?' }] },
     ])
   })
 })
 
-test('system messages are sent as user messages if `systemRole` is false', () => {
+test('the quirk `systemRole: false` sends system messages as user messages', () => {
   const { messages, codes } = encode(
     [message('developer', 'Be kind.'), user('hi')],
     {},
@@ -116,7 +116,7 @@ test('system messages are sent as user messages if `systemRole` is false', () =>
   expect(codes).toEqual(['developer-as-system', 'system-as-user'])
 })
 
-test('an assistant message is inserted between a tool output and the user if `userAfterTool` is false', () => {
+test('the quirk `userAfterTool: false` inserts an assistant message between a tool output and a user message', () => {
   const items = talk`
     user: go
     call a
@@ -139,7 +139,7 @@ describe('an assistant message at the end of a chat request', () => {
   `
   const last = (quirks: JsonObject) => (encode(items, {}, quirks).messages as JsonObject[]).at(-1)
 
-  test('an assistant message at the end is marked as a prefix if `prefixCompletion` is true', () => {
+  test('the quirk `prefixCompletion: true` marks an assistant message at the end as a prefix', () => {
     expect(last({ prefixCompletion: true })).toEqual({
       role: 'assistant',
       content: 'The answer is',
@@ -148,13 +148,13 @@ describe('an assistant message at the end of a chat request', () => {
     expect(last({ profile: 'deepseek' })).toMatchObject({ prefix: true, reasoning_content: '' })
   })
 
-  test('an assistant message at the end is followed by a user message that asks for the continuation if `prefixCompletion` is false', () => {
+  test('the quirk `prefixCompletion: false` adds a user message that asks to continue after an assistant message at the end', () => {
     expect(last({ prefixCompletion: false })).toMatchObject({ role: 'user' })
     expect(last({})).toEqual({ role: 'assistant', content: 'The answer is' })
   })
 })
 
-test("a message's name is left out if `messageNames` is false", () => {
+test("the quirk `messageNames: false` leaves out a message's name", () => {
   const named = { ...user('hi'), native: { chat: { name: 'Ann' } } }
   expect(encode([named]).messages).toEqual([{ role: 'user', name: 'Ann', content: 'hi' }])
   expect(encode([named], {}, { profile: 'groq' }).messages).toEqual([

@@ -49,29 +49,38 @@ const BODIES = [
   'chat-compatible/gemini-tool-call-empty-id.json',
 ]
 
-describe.skipIf(!sharedExists)('recorded Chat Completions answers', () => {
-  test.each(COMPLETE_STREAMS)('the recording %s ends successfully with all of its text', (file) => {
-    const messages = readMessages(file)
-    const events = decodeMessages(messages)
-    expect(eventFaults(events)).toEqual([])
-    expect(events.at(-1)?.type).toBe('answer-ended')
-    expect(collectText(itemsIn(events))).toEqual(collectTextNaively(messages))
-  })
+describe.skipIf(!sharedExists)('decoding of recorded Chat Completions answers', () => {
+  test.each(COMPLETE_STREAMS)(
+    'the recorded chat stream %s is decoded without a failure and with all of its text',
+    (file) => {
+      const messages = readMessages(file)
+      const events = decodeMessages(messages)
+      expect(eventFaults(events)).toEqual([])
+      expect(events.at(-1)?.type).toBe('answer-ended')
+      expect(collectText(itemsIn(events))).toEqual(collectTextNaively(messages))
+    },
+  )
 
-  test.each(FAILED_STREAMS)('the recording %s fails with the status of its error', (file) => {
-    const events = decodeMessages(readMessages(file))
-    expect(eventFaults(events)).toEqual([])
-    expect(events.at(-1)).toMatchObject({ type: 'answer-failed', failure: { status: 400 } })
-  })
+  test.each(FAILED_STREAMS)(
+    'the recorded chat stream %s fails with the status of its error',
+    (file) => {
+      const events = decodeMessages(readMessages(file))
+      expect(eventFaults(events)).toEqual([])
+      expect(events.at(-1)).toMatchObject({ type: 'answer-failed', failure: { status: 400 } })
+    },
+  )
 
-  test.each(BODIES)('the recording %s, which is not streamed, ends successfully', (file) => {
-    const body = readJson(file)
-    const events = openaiChat.decodeBody(body, accountOf())
-    expect(eventFaults(events)).toEqual([])
-    expect(events.at(-1)?.type).toBe('answer-ended')
-  })
+  test.each(BODIES)(
+    'the recorded non-streamed chat answer %s is decoded without a failure',
+    (file) => {
+      const body = readJson(file)
+      const events = openaiChat.decodeBody(body, accountOf())
+      expect(eventFaults(events)).toEqual([])
+      expect(events.at(-1)?.type).toBe('answer-ended')
+    },
+  )
 
-  test('usage is found in any chunk of a recorded stream', () => {
+  test('usage is read from any chunk of a recorded chat stream', () => {
     const without = COMPLETE_STREAMS.filter((file) => {
       const last = decodeMessages(readMessages(file)).at(-1)
       return last?.type === 'answer-ended' && last.usage === null
@@ -80,7 +89,7 @@ describe.skipIf(!sharedExists)('recorded Chat Completions answers', () => {
     expect(without).toEqual(['chat-compatible/vllm-think-tags-tool-call.jsonl'])
   })
 
-  test('a signature in a recorded stream is stored in the block of the text that it signs', () => {
+  test('a signature in a recorded chat stream is stored with the block of text that it signs', () => {
     const [reasoning] = itemsIn(
       decodeMessages(readMessages('openrouter/claude-reasoning-details.sse')),
     )
@@ -95,13 +104,13 @@ describe.skipIf(!sharedExists)('recorded Chat Completions answers', () => {
     expect(String(details[0]?.['signature'])).toHaveLength(304)
   })
 
-  test('citations of a recorded stream become annotations of the text after them', () => {
+  test('citations in a recorded chat stream become annotations of the text after them', () => {
     const [message] = itemsIn(decodeMessages(readMessages('openrouter/web-search-annotations.sse')))
     const [part] = message?.type === 'message' ? message.content : []
     expect(part?.type === 'output_text' ? part.annotations?.length : 0).toBe(5)
   })
 
-  test('the position of chunk borders in a recorded stream makes no difference', () => {
+  test('the position of chunk borders in a recorded chat stream makes no difference', () => {
     const bytes = readShared(`fixtures/streams/openrouter/kimi-tool-call-no-finish.sse`)
     const expected = decodeMessages(readMessages('openrouter/kimi-tool-call-no-finish.sse'))
     for (const size of [1, 7, 64, 1000]) {

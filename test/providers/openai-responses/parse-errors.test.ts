@@ -40,6 +40,6 @@ test.each([
       message: 'The upstream answered with status 500 and no explanation.',
     },
   ],
-])('parseError parses status %i with %j', (status, body, expected) => {
+])('an error of a Responses service with status %i is parsed: %j', (status, body, expected) => {
   expect(parseErrorResponse(status, body)).toEqual({ status, ...expected })
 })

@@ -23,13 +23,16 @@ function listUpstreamItems(events: readonly StreamEvent[]): readonly unknown[] {
   })
 }
 
-describe.skipIf(!sharedExists)('recorded Responses streams', () => {
-  test.each(recordedStreams())('the stream $name has a valid order of events', ({ messages }) => {
-    expect(eventFaults(runStage(decodeStream(), messages))).toEqual([])
-  })
+describe.skipIf(!sharedExists)('decoding of recorded Responses streams', () => {
+  test.each(recordedStreams())(
+    'the recorded Responses stream $name gives events in a valid order',
+    ({ messages }) => {
+      expect(eventFaults(runStage(decodeStream(), messages))).toEqual([])
+    },
+  )
 
   test.each(recordedStreams())(
-    'the stream $name ends with the items and usage of its final response',
+    'the recorded Responses stream $name gives the items and usage of its final response',
     ({ name, messages }) => {
       const events = runStage(decodeStream(), messages)
       const last = messages.findLast(({ data }) => data !== '[DONE]')
@@ -50,7 +53,7 @@ describe.skipIf(!sharedExists)('recorded Responses streams', () => {
   )
 
   test.each(recordedStreams())(
-    'the stream $name is a failure wherever it is cut off',
+    'the recorded Responses stream $name is a failure wherever it is cut off',
     ({ messages }) => {
       const end = messages.findIndex(({ data }) =>
         /"type":"(?:error|response\.completed)"/.test(data),
@@ -64,16 +67,19 @@ describe.skipIf(!sharedExists)('recorded Responses streams', () => {
   )
 })
 
-describe.skipIf(!sharedExists)('recorded Responses errors', () => {
+describe.skipIf(!sharedExists)('parsing of recorded Responses errors', () => {
   test.each([
     ['error-401-invalid-key', 401, 'invalid_api_key', null],
     ['error-400-model-not-found', 400, 'model_not_found', 'model'],
     ['error-400-reasoning-without-following-item', 400, null, 'input'],
     ['error-400-not-background-stream', 400, 'invalid_request_error', 'stream'],
-  ])('the error of %s keeps its code, param and message', (name, status, code, param) => {
-    const body = readShared(`fixtures/streams/openai-responses/${name}.json`).toString()
-    const failure = parseErrorResponse(status, JSON.parse(body) as JsonObject)
-    expect(failure).toMatchObject({ status, code, param, type: 'invalid_request_error' })
-    expect(body).toContain(JSON.stringify(failure.message).slice(1, -1))
-  })
+  ])(
+    'the recorded Responses error %s keeps its code, param and message',
+    (name, status, code, param) => {
+      const body = readShared(`fixtures/streams/openai-responses/${name}.json`).toString()
+      const failure = parseErrorResponse(status, JSON.parse(body) as JsonObject)
+      expect(failure).toMatchObject({ status, code, param, type: 'invalid_request_error' })
+      expect(body).toContain(JSON.stringify(failure.message).slice(1, -1))
+    },
+  )
 })

@@ -7,7 +7,7 @@ import { PROVIDERS } from '../../../src/providers/registry.ts'
 import { validateQuirks } from '../../../src/providers/quirks/validate-quirks.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 
-test('an invalid value and a quirk of another wire are errors', () => {
+test('validateQuirks reports invalid values and quirks of other wires', () => {
   const quirks = {
     profile: 'nobody',
     developerRole: 'yes',
@@ -30,7 +30,7 @@ test('an invalid value and a quirk of another wire are errors', () => {
   ])
 })
 
-test('valid quirks have no errors', () => {
+test('validateQuirks reports no errors for valid quirks', () => {
   expect(validateQuirks('chat', { profile: 'groq', callIdPattern: '^a', toolMedia: true })).toEqual(
     [],
   )
@@ -39,28 +39,26 @@ test('valid quirks have no errors', () => {
   expect(validateQuirks('gemini', { jsonSchema: true, inlineLimitBytes: 1e6 })).toEqual([])
 })
 
-describe('quirks that every wire has', () => {
-  test.each(Object.values(PROVIDERS).map(({ wire }) => wire))(
-    'quirks of every wire are accepted over %s',
-    (wire) => {
-      expect(
-        validateQuirks(wire, { contextWindow: 8192, degrade: true, stop: ['<|end|>'] }),
-      ).toEqual([])
-      expect(
-        validateQuirks(wire, { contextWindow: { 'qwen*': 1, '*': 2 }, speakerGuard: ['Ada'] }),
-      ).toEqual([])
-      expect(
-        validateQuirks(wire, { contextWindow: { '*': '8k' }, speakerGuard: 'on', stop: 'x' }),
-      ).toEqual([
-        'quirks.contextWindow must be a number of tokens, or such numbers by model.',
-        'quirks.speakerGuard must be true, false or a list of labels.',
-        'quirks.stop must be a list of stop strings.',
-      ])
-    },
-  )
-})
+test.each(Object.values(PROVIDERS).map(({ wire }) => wire))(
+  'an account with the wire %s accepts the quirks that every wire has',
+  (wire) => {
+    expect(validateQuirks(wire, { contextWindow: 8192, degrade: true, stop: ['<|end|>'] })).toEqual(
+      [],
+    )
+    expect(
+      validateQuirks(wire, { contextWindow: { 'qwen*': 1, '*': 2 }, speakerGuard: ['Ada'] }),
+    ).toEqual([])
+    expect(
+      validateQuirks(wire, { contextWindow: { '*': '8k' }, speakerGuard: 'on', stop: 'x' }),
+    ).toEqual([
+      'quirks.contextWindow must be a number of tokens, or such numbers by model.',
+      'quirks.speakerGuard must be true, false or a list of labels.',
+      'quirks.stop must be a list of stop strings.',
+    ])
+  },
+)
 
-test('an invalid quirk prevents the start with an error that names it', () => {
+test('the gateway does not start with an invalid quirk, and its error names the quirk', () => {
   const upstream = {
     name: 'a',
     wire: 'chat',
@@ -72,7 +70,7 @@ test('an invalid quirk prevents the start with an error that names it', () => {
   )
 })
 
-describe('the tables of quirks', () => {
+describe('tables of quirks', () => {
   const tables = [COMMON_QUIRKS, ...Object.values(PROVIDERS).map(({ quirks }) => quirks)]
   const names = new Set(tables.flatMap((table) => Object.keys(table)))
   const src = new URL('../../../src/', import.meta.url)
@@ -95,10 +93,12 @@ describe('the tables of quirks', () => {
     expect([...names].filter((name) => !gathered.includes(name) && !words.has(name))).toEqual([])
   })
 
-  test('the quirk tables have a sentence and a description of the values for each quirk', () => {
-    for (const [name, { what, sentence }] of tables.flatMap((table) => Object.entries(table))) {
-      expect([name, sentence]).toEqual([name, expect.stringMatching(/^[A-Z`][^|\n]*\.$/)])
-      expect([name, what]).toEqual([name, expect.stringMatching(/^[a-z][^|\n]*[^.]$/)])
+  test('each quirk in the tables has a description and its accepted values', () => {
+    for (const [name, { acceptedValues, description }] of tables.flatMap((table) =>
+      Object.entries(table),
+    )) {
+      expect([name, description]).toEqual([name, expect.stringMatching(/^[A-Z`][^|\n]*\.$/)])
+      expect([name, acceptedValues]).toEqual([name, expect.stringMatching(/^[a-z][^|\n]*[^.]$/)])
     }
   })
 })

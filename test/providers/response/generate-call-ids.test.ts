@@ -8,14 +8,14 @@ import { PROVIDERS } from '../../../src/providers/registry.ts'
 import { eventFaults } from '../../support/event-laws.ts'
 import { plainAccount } from '../../support/account.ts'
 
-describe('the call id generator', () => {
-  test('the call id generator keeps the first use of an id from the upstream', () => {
+describe('ids of tool calls in an answer', () => {
+  test("the call id generator returns an upstream's id for its first use", () => {
     const idFor = createCallIdGenerator(() => 'up-1', [])
     expect([idFor('a'), idFor('b')]).toEqual(['a', 'b'])
     expect(idFor('a')).toMatch(/^call_[0-9a-zA-Z]{9}$/)
   })
 
-  test('the call id generator generates equal ids for the same answer, and different ids for each call and answer', () => {
+  test('generated call ids are equal if an answer is decoded again, and differ between calls and answers', () => {
     const ids = (answer: string) => {
       const idFor = createCallIdGenerator(() => answer, [])
       return [idFor(''), idFor(''), idFor('')]
@@ -24,7 +24,7 @@ describe('the call id generator', () => {
     expect(new Set([...ids('up-1'), ...ids('up-2')]).size).toBe(6)
   })
 
-  test('the call id generator reads the id of the answer only when it generates an id', () => {
+  test("the call id generator reads the answer's id only when it must generate an id", () => {
     const idFor = createCallIdGenerator(() => {
       throw new Error('Nobody knows yet.')
     }, [])
@@ -82,13 +82,16 @@ test.each<readonly [WireName, JsonObject]>([
       ],
     },
   ],
-])('an answer over %s has a distinct id for every call', (wire, body) => {
-  const events = PROVIDERS[wire].decodeBody(body, plainAccount(wire))
-  expect(eventFaults(events)).toEqual([])
-  const fold = foldAnswerOutcome()
-  for (const event of events) fold.push(event)
-  const ids = fold.currentOutcome().items.map((item) => ('call_id' in item ? item.call_id : ''))
-  expect(ids).toHaveLength(2)
-  expect(new Set(ids).size).toBe(2)
-  expect(ids).not.toContain('')
-})
+])(
+  'an answer of the wire %s with repeated or missing call ids gets a distinct id for every call',
+  (wire, body) => {
+    const events = PROVIDERS[wire].decodeBody(body, plainAccount(wire))
+    expect(eventFaults(events)).toEqual([])
+    const fold = foldAnswerOutcome()
+    for (const event of events) fold.push(event)
+    const ids = fold.currentOutcome().items.map((item) => ('call_id' in item ? item.call_id : ''))
+    expect(ids).toHaveLength(2)
+    expect(new Set(ids).size).toBe(2)
+    expect(ids).not.toContain('')
+  },
+)

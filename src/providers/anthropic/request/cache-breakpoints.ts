@@ -1,7 +1,7 @@
 /**
- * Adds cache breakpoints, at most four: after the tools, the system prompt, the history before the
- * last question, and the last message. The content before a breakpoint does not change from request
- * to request, so the next request reads from the cache what this request wrote.
+ * Adds at most four cache breakpoints to a request: after the tools, after the system prompt,
+ * before the last question, and after the last user message. The API caches the content before each
+ * breakpoint, so the next request with the same beginning costs less.
  *
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
@@ -46,16 +46,12 @@ function markLast(
 }
 
 /**
- * Types of blocks that may have a breakpoint. Other types, e.g. thinking and results of the
- * provider's own tools, must be sent unchanged.
+ * The types of blocks that may carry a breakpoint. Other blocks, e.g. thinking, must be sent
+ * unchanged.
  */
-const MARKABLE_TYPES: ReadonlySet<unknown> = new Set([
-  'text',
-  'image',
-  'document',
-  'tool_use',
-  'tool_result',
-])
+const MARKABLE_TYPES: ReadonlySet<unknown> = new Set(
+  'text image document tool_use tool_result'.split(' '),
+)
 
 function isMarkable(block: ContentBlock): boolean {
   return MARKABLE_TYPES.has(block['type']) && !isBlankText(block)

@@ -1,6 +1,6 @@
 /**
- * Encodes the items of an assistant turn as content blocks: thinking with its signature, text with
- * its citations, calls with all their fields, and blocks that only this provider understands.
+ * Encodes an assistant's items as content blocks: thinking, text with its citations, tool calls,
+ * and blocks of Anthropic's own tools.
  */
 import type {
   FunctionCall,
@@ -25,8 +25,8 @@ import { encodeToolName } from '../tool-names.ts'
 import { isServerToolCall, type ContentBlock, type BlockEntry } from '../api-types.ts'
 
 export interface AssistantItemContext extends EncodingContext {
-  readonly at: number
-  /** The call id that is sent upstream; empty if the item is no tool call. */
+  readonly itemIndex: number
+  /** The id that the call has in the request; empty if the item is no tool call. */
   readonly callId: string
 }
 
@@ -51,21 +51,21 @@ export function encodeAssistantItem(
   }
 }
 
-function createEntry({ at }: AssistantItemContext, block: ContentBlock): BlockEntry {
-  return { role: 'assistant', at, block }
+function createEntry({ itemIndex }: AssistantItemContext, block: ContentBlock): BlockEntry {
+  return { role: 'assistant', itemIndex, block }
 }
 
 function encodeMessage(item: Message, context: AssistantItemContext): readonly BlockEntry[] {
   const native = item.native?.['anthropic']
   if (native?.['refused'] === true) {
-    context.notes.write('refusal-left-out', { at: context.at })
+    context.notes.write('refusal-left-out', { itemIndex: context.itemIndex })
     return []
   }
   const citations = listOrEmpty(native?.['citations'])
   const hasCitations = citations.length === item.content.length
   return item.content.map((part, index) => {
     if (isMedia(part)) return moveToUser(part, context)
-    const block = encodePart(part, context.at, context.notes)
+    const block = encodePart(part, context.itemIndex, context.notes)
     const partCitations = hasCitations ? listOrEmpty(citations[index]) : []
     return createEntry(
       context,
@@ -78,48 +78,50 @@ function isMedia({ type }: Part): boolean {
   return type === 'input_image' || type === 'input_file' || type === 'input_audio'
 }
 
-/** Moves media to a user message, because an assistant message cannot contain any. */
-function moveToUser(part: Part, { at, notes }: AssistantItemContext): BlockEntry {
-  notes.write('assistant-media-moved', { at })
-  return { role: 'user', at, block: encodePart(part, at, notes) }
+/**
+ * Encodes media for the user message after the assistant message, because an assistant message
+ * cannot contain media.
+ */
+function moveToUser(part: Part, { itemIndex, notes }: AssistantItemContext): BlockEntry {
+  notes.write('assistant-media-moved', { itemIndex })
+  return { role: 'user', itemIndex, block: encodePart(part, itemIndex, notes) }
 }
 
 function encodeToolUse(
   item: ToolCall,
   input: JsonObject,
-  { callId, at, notes }: AssistantItemContext,
+  { callId, itemIndex, notes }: AssistantItemContext,
 ): ContentBlock {
   const name = encodeToolName(item.name)
-  if (name !== item.name) notes.write('tool-name-changed', { at })
+  if (name !== item.name) notes.write('tool-name-changed', { itemIndex })
   return { type: 'tool_use', id: callId, name, input, ...item.native?.['anthropic'] }
 }
 
 function parseArguments(
   { arguments: text }: FunctionCall,
-  { at, notes }: AssistantItemContext,
+  { itemIndex, notes }: AssistantItemContext,
 ): JsonObject {
   if (text.trim() === '') return {}
   const json = tryParseJsonObject(text)
   if (json !== null) return json
-  notes.write('arguments-not-an-object', { at })
+  notes.write('arguments-not-an-object', { itemIndex })
   return { arguments: text }
 }
 
 function encodeReasoning(item: Reasoning, context: AssistantItemContext): readonly BlockEntry[] {
-  const { at, traits, notes } = context
+  const { itemIndex, traits, notes } = context
   const block = restoreThinkingBlock(item)
   if (typeof block === 'string') {
-    notes.write(block, { at })
+    notes.write(block, { itemIndex })
     return []
   }
   if (traits.acceptsThinking) return [createEntry(context, block)]
-  notes.write('thinking-unsupported', { at })
+  notes.write('thinking-unsupported', { itemIndex })
   return []
 }
 
 /**
- * Restores the original thinking block, or returns the code of a note that explains why it cannot
- * be sent.
+ * Returns the original thinking block, or the code of the note that explains why it cannot be sent.
  */
 function restoreThinkingBlock({ native, origin, summary, encrypted_content: packed }: Reasoning) {
   if (origin !== undefined && origin.wire !== 'anthropic') return 'reasoning-of-another-provider'
@@ -131,19 +133,17 @@ function restoreThinkingBlock({ native, origin, summary, encrypted_content: pack
   return unpackThinkingBlock(packed, summary.map(({ text }) => text).join('')) ?? 'thinking-changed'
 }
 
-/** Block types of the provider's own tools, other than those that end in `_tool_result`. */
-const SERVER_TOOL_TYPES: ReadonlySet<string> = new Set([
-  'server_tool_use',
-  'mcp_tool_use',
-  'container_upload',
-])
+/** The types of blocks of Anthropic's own tools, other than those that end in `_tool_result`. */
+const SERVER_TOOL_TYPES: ReadonlySet<string> = new Set(
+  'server_tool_use mcp_tool_use container_upload'.split(' '),
+)
 
 function encodeOpaqueItem(item: OpaqueItem, context: AssistantItemContext): readonly BlockEntry[] {
   const compaction = isOfOtherProvider(item) ? null : unpackCompactionBlock(item)
   if (compaction !== null) return [createEntry(context, compaction)]
   if (isServerBlock(item)) return [createEntry(context, restoreServerBlock(item))]
   context.notes.write('item-of-another-provider', {
-    at: context.at,
+    itemIndex: context.itemIndex,
     detail: textOrEmpty(item.raw['type']),
   })
   return []
@@ -163,8 +163,8 @@ function isServerBlock(item: OpaqueItem): boolean {
 }
 
 /**
- * Restores a block of the provider's own tools. Removes the `id` that the gateway generated for the
- * client, except from calls of such tools, which have an id of the provider.
+ * Returns the original block of one of Anthropic's own tools. Removes the `id` that the gateway
+ * added for the client, but not the id of a call, which Anthropic assigned.
  */
 function restoreServerBlock({ raw, native }: OpaqueItem): ContentBlock {
   if (native?.['anthropic'] !== undefined || isServerToolCall(raw)) return raw

@@ -1,12 +1,14 @@
 /**
- * Requests compaction by the API above a number of tokens. The beta header is also sent if the
- * conversation contains an earlier compaction block, which the API would reject otherwise.
+ * Requests compaction of a conversation of more than `compactAbove` tokens: the API then replaces
+ * the beginning of the conversation by a summary. The setting and its beta header are also sent if
+ * the conversation contains an earlier compaction block, because the API rejects the block
+ * otherwise.
  *
  * https://platform.claude.com/docs/en/build-with-claude/compaction-threshold
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Account } from '../../provider-interface.ts'
-import type { AnthropicNotes } from './encoding-context.ts'
+import type { AnthropicNotes } from '../encoding-notes.ts'
 import type { BlockEntry } from '../api-types.ts'
 
 export interface ContextManagement {
@@ -29,13 +31,16 @@ export function encodeContextManagement(
   return { fields: { context_management: { edits } }, headers: addBetaHeader(account) }
 }
 
-/** A threshold above every context window, so that the API does not compact. */
+/** A threshold that no context window reaches, so that the API does not compact. */
 const UNREACHABLE_THRESHOLD = 100_000_000
 
 const COMPACTION_BETA = 'compact-2026-01-12'
 const BETA_HEADER = 'anthropic-beta'
 
-/** Adds the beta to those that the account sends in every request. */
+/**
+ * Adds the compaction beta to the account's own betas, e.g. `mcp-client` →
+ * `mcp-client,compact-2026-01-12`. Returns no header if the account already has it.
+ */
 function addBetaHeader({ headers }: Account): Readonly<Record<string, string>> {
   const headerName = Object.keys(headers).find((name) => name.toLowerCase() === BETA_HEADER)
   const value = headerName === undefined ? '' : (headers[headerName] ?? '')

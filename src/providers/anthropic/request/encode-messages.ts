@@ -1,8 +1,8 @@
 /**
- * Encodes the conversation as entries: content blocks in order, each with the role of its message.
- * Adjacent entries with the same role become one message later, so roles always alternate.
+ * Encodes the items of a conversation as a list of content blocks, each with the role of its
+ * message. Later, adjacent blocks of one role become one message, so that roles alternate.
  *
- * The API requires that the next message after a `tool_use` begins with its `tool_result`. It
+ * The API requires the `tool_result` of each `tool_use` at the beginning of the next message. It
  * rejects other requests: "`tool_use` ids were found without `tool_result` blocks immediately
  * after".
  */
@@ -10,7 +10,8 @@ import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-ans
 import { isToolCall, isToolOutput, type Item, type ToolOutput } from '../../../core/item.ts'
 import { encodeAssistantItem } from './encode-assistant-message.ts'
 import { encodeParts, createTextBlock } from './encode-parts.ts'
-import type { AnthropicNotes, EncodingContext } from './encoding-context.ts'
+import type { AnthropicNotes } from '../encoding-notes.ts'
+import type { EncodingContext } from './encoding-context.ts'
 import { pairToolCalls, type ToolCallPairs } from './pair-tool-calls.ts'
 import {
   isThinking,
@@ -19,7 +20,9 @@ import {
   type RequestSection,
 } from '../api-types.ts'
 
-/** Encodes the items from index `start`, after the leading instructions. */
+/**
+ * Encodes the items from index `start` on. Earlier items are instructions for the system prompt.
+ */
 export function encodeMessages(
   items: readonly Item[],
   start: number,
@@ -30,20 +33,21 @@ export function encodeMessages(
   const sectionStarts = new Set(findConsecutiveAnswers(items))
   let entries: BlockEntry[] = []
   const sections = [entries]
-  let at = start
-  while (at < items.length) {
-    const item = items[at]
+  let itemIndex = start
+  while (itemIndex < items.length) {
+    const item = items[itemIndex]
     if (item === undefined) break
-    if (sectionStarts.has(at)) sections.push((entries = []))
+    if (sectionStarts.has(itemIndex)) sections.push((entries = []))
     if (isAssistantItem(item)) {
-      const end = findSegmentEnd(items, at, sectionStarts)
-      entries.push(...encodeSegment({ ...context, items, start: at, end, pairs }))
-      at = end
+      const end = findSegmentEnd(items, itemIndex, sectionStarts)
+      entries.push(...encodeSegment({ ...context, items, start: itemIndex, end, pairs }))
+      itemIndex = end
       continue
     }
-    if (item.type === 'message') entries.push(...encodeInput(item, at, notes))
-    else if (!pairs.pairedOutputs.has(at)) notes.write('output-without-call', { at })
-    at += 1
+    if (item.type === 'message') entries.push(...encodeInput(item, itemIndex, notes))
+    else if (!pairs.pairedOutputIndexes.has(itemIndex))
+      notes.write('output-without-call', { itemIndex })
+    itemIndex += 1
   }
   return sections
 }
@@ -68,17 +72,14 @@ function findSegmentEnd(
 
 function encodeInput(
   { role, content }: Extract<Item, { readonly type: 'message' }>,
-  at: number,
+  itemIndex: number,
   notes: AnthropicNotes,
 ): readonly BlockEntry[] {
-  const entries = encodeParts(content, at, notes).map((block): BlockEntry => ({
-    role: 'user',
-    at,
-    block,
-  }))
-  if (role === 'user') return entries
-  notes.write('system-in-place', { at })
-  return entries.map((entry) => ({ ...entry, block: tagSystemText(entry.block) }))
+  const blocks = encodeParts(content, itemIndex, notes)
+  if (role !== 'user') notes.write('system-in-place', { itemIndex })
+  return blocks.map((block) => {
+    return { role: 'user', itemIndex, block: role === 'user' ? block : tagSystemText(block) }
+  })
 }
 
 function tagSystemText(block: ContentBlock): ContentBlock {
@@ -95,26 +96,26 @@ interface AssistantSegment extends EncodingContext {
 }
 
 /**
- * Encodes a segment: the model's blocks, then the outputs of its calls, then media that an
- * assistant message cannot contain.
+ * Encodes a segment, i.e. consecutive items of the assistant: its own blocks, then the outputs of
+ * its calls, then media, which an assistant message cannot contain.
  */
 function encodeSegment(segment: AssistantSegment): readonly BlockEntry[] {
   const { items, start, end, pairs, traits, notes } = segment
   const modelEntries: BlockEntry[] = []
   const mediaEntries: BlockEntry[] = []
   const results: BlockEntry[] = []
-  for (let at = start; at < end; at++) {
-    const item = items[at]
+  for (let itemIndex = start; itemIndex < end; itemIndex++) {
+    const item = items[itemIndex]
     if (item === undefined) continue
     if (isToolCall(item)) {
       if (item.name === '') {
-        notes.write('call-without-name', { at })
+        notes.write('call-without-name', { itemIndex })
         continue
       }
-      results.push(encodeResult(segment, at))
+      results.push(encodeResult(segment, itemIndex))
     }
-    const id = pairs.idByCall.get(at) ?? ''
-    for (const entry of encodeAssistantItem(item, { at, callId: id, traits, notes })) {
+    const id = pairs.sentIdByCall.get(itemIndex) ?? ''
+    for (const entry of encodeAssistantItem(item, { itemIndex, callId: id, traits, notes })) {
       ;(entry.role === 'assistant' ? modelEntries : mediaEntries).push(entry)
     }
   }
@@ -122,8 +123,9 @@ function encodeSegment(segment: AssistantSegment): readonly BlockEntry[] {
 }
 
 /**
- * Moves tool calls after the text. Does not move them if the segment has thinking, which is valid
- * only in the original order of blocks.
+ * Moves tool calls after the text, where the model itself writes them: `[call, text]` → `[text,
+ * call]`. If one of the blocks is thinking, all blocks stay in their order, because thinking is
+ * valid only in the original order.
  */
 function moveCallsLast(entries: readonly BlockEntry[]): readonly BlockEntry[] {
   const isBound = entries.some(({ block }) => isThinking(block))
@@ -137,43 +139,34 @@ function isToolUse({ block }: BlockEntry): boolean {
 }
 
 function encodeResult({ items, end, pairs, notes }: AssistantSegment, call: number): BlockEntry {
-  const id = pairs.idByCall.get(call) ?? ''
-  const at = pairs.outputByCall.get(call)
-  const output = at === undefined ? undefined : items[at]
-  if (at === undefined || output === undefined || !isToolOutput(output)) {
-    notes.write('output-missing', { at: call })
-    return { role: 'user', at: call, block: createMissingResult(id) }
+  const result = { type: 'tool_result', tool_use_id: pairs.sentIdByCall.get(call) ?? '' }
+  const itemIndex = pairs.outputIndexByCall.get(call)
+  const output = itemIndex === undefined ? undefined : items[itemIndex]
+  if (itemIndex === undefined || output === undefined || !isToolOutput(output)) {
+    notes.write('output-missing', { itemIndex: call })
+    const content = 'There is no result: the call was not completed.'
+    return { role: 'user', itemIndex: call, block: { ...result, content, is_error: true } }
   }
-  if (pairs.areSeparated(end, at)) notes.write('output-moved', { at })
-  return { role: 'user', at, block: createToolResult(id, output, at, notes) }
+  if (pairs.areSeparated(end, itemIndex)) notes.write('output-moved', { itemIndex })
+  const content = encodeOutputContent(output, itemIndex, notes)
+  const errorFlag = isErrorOutput(output) ? { is_error: true } : {}
+  return { role: 'user', itemIndex, block: { ...result, ...content, ...errorFlag } }
 }
 
-function createMissingResult(id: string): ContentBlock {
-  const content = 'There is no result: the call was not completed.'
-  return { type: 'tool_result', tool_use_id: id, content, is_error: true }
-}
-
-function createToolResult(
-  id: string,
-  output: ToolOutput,
-  at: number,
+function encodeOutputContent(
+  { output }: ToolOutput,
+  itemIndex: number,
   notes: AnthropicNotes,
 ): ContentBlock {
-  return {
-    type: 'tool_result',
-    tool_use_id: id,
-    ...encodeContent(output, at, notes),
-    ...(isErrorOutput(output) ? { is_error: true } : {}),
-  }
-}
-
-function encodeContent({ output }: ToolOutput, at: number, notes: AnthropicNotes): ContentBlock {
   if (typeof output === 'string') return output.trim() === '' ? {} : { content: output }
-  const content = encodeParts(output, at, notes).filter((block) => block['text'] !== '')
+  const content = encodeParts(output, itemIndex, notes).filter((block) => block['text'] !== '')
   return content.length === 0 ? {} : { content }
 }
 
-/** True if the client marked the output as an error with `is_error`, which only this wire has. */
+/**
+ * True if the client marked the output as failed with `is_error`, a field that only Anthropic's API
+ * has.
+ */
 function isErrorOutput(output: ToolOutput): boolean {
   const flag = 'is_error' in output ? output.is_error : output.native?.['anthropic']?.['is_error']
   return flag === true

@@ -1,8 +1,12 @@
-/** Encodes the parameters of a request, and writes notes for those that this wire does not have. */
+/**
+ * Encodes the parameters of a request, and writes notes for parameters that Anthropic's API does
+ * not have.
+ */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
-import type { AnthropicNotes, EncodingContext } from './encoding-context.ts'
+import type { AnthropicNotes } from '../encoding-notes.ts'
+import type { EncodingContext } from './encoding-context.ts'
 import { splitStopSequences, type SplitStopSequences } from '../../request/split-stop-sequences.ts'
 
 export function encodeParameters(
@@ -28,16 +32,17 @@ function encodeSampling(
 ): JsonObject {
   const topK = typeof extra['top_k'] === 'number' ? extra['top_k'] : null
   const requested = { temperature, top_p: topP, top_k: topK }
-  if (isThinking || traits.sampling === 'none') {
-    const why = traits.sampling === 'none' ? 'sampling-unsupported' : 'sampling-with-thinking'
+  if (isThinking || traits.samplingParameters === 'none') {
+    const why =
+      traits.samplingParameters === 'none' ? 'sampling-unsupported' : 'sampling-with-thinking'
     for (const [field, value] of Object.entries(requested)) {
-      // Needs no note for 1, the default of `temperature` and `top_p`, because leaving it out
-      // changes nothing.
+      // A value of 1 needs no note: it is the default of `temperature` and `top_p`, so leaving it
+      // out changes nothing.
       if (value !== null && (value !== 1 || field === 'top_k')) notes.write(why, { field })
     }
     return {}
   }
-  const isConflict = traits.sampling === 'one' && temperature !== null && topP !== null
+  const isConflict = traits.samplingParameters === 'one' && temperature !== null && topP !== null
   if (isConflict) notes.write('sampling-conflict', { field: 'top_p' })
   return {
     ...(temperature === null ? {} : { temperature: clampTemperature(temperature, notes) }),
@@ -52,7 +57,10 @@ function clampTemperature(temperature: number, notes: AnthropicNotes): number {
   return clamped
 }
 
-/** Selects the stop sequences that are sent: the API rejects those that consist of white space. */
+/**
+ * Splits the stop sequences: the API rejects blank ones, so the gateway itself ends the answer at
+ * those.
+ */
 export function planStopSequences({ stop }: PromptParameters): SplitStopSequences {
   return splitStopSequences(stop, Infinity, (sequence) => sequence.trim() !== '')
 }
@@ -88,7 +96,9 @@ function encodeServiceTier(
   return {}
 }
 
-/** Values of `include` that need no parameter: this wire always returns encrypted reasoning. */
+/**
+ * Values of `include` that need no parameter, because the API always returns encrypted reasoning.
+ */
 const ALWAYS_INCLUDED: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
 
 function noteUnsupported(params: PromptParameters, notes: AnthropicNotes): void {

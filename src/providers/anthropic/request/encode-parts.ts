@@ -1,27 +1,27 @@
 /**
- * Encodes the parts of a message or of a tool output as content blocks. A notice replaces a part
- * that this wire cannot represent, so that the model knows that there was one.
+ * Encodes the parts of a message or tool output as content blocks. A part that the API does not
+ * support is replaced by a notice, so that the model knows that something is missing.
  */
 import { parseDataUrl } from '../../../core/media/data-url.ts'
 import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
 import type { FilePart, ImagePart, Part } from '../../../core/item.ts'
-import type { AnthropicNotes } from './encoding-context.ts'
+import type { AnthropicNotes } from '../encoding-notes.ts'
 import type { ContentBlock } from '../api-types.ts'
 
 export function encodeParts(
   parts: string | readonly Part[],
-  at: number,
+  itemIndex: number,
   notes: AnthropicNotes,
 ): readonly ContentBlock[] {
   if (typeof parts === 'string') return [createTextBlock(parts)]
-  return parts.map((part) => encodePart(part, at, notes))
+  return parts.map((part) => encodePart(part, itemIndex, notes))
 }
 
 export function createTextBlock(text: string): ContentBlock {
   return { type: 'text', text }
 }
 
-export function encodePart(part: Part, at: number, notes: AnthropicNotes): ContentBlock {
+export function encodePart(part: Part, itemIndex: number, notes: AnthropicNotes): ContentBlock {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -29,53 +29,46 @@ export function encodePart(part: Part, at: number, notes: AnthropicNotes): Conte
     case 'refusal':
       return createTextBlock(part.refusal)
     case 'input_image':
-      return encodeImage(part, at, notes)
+      return encodeImage(part, itemIndex, notes)
     case 'input_file':
-      return encodeFile(part, at, notes)
+      return encodeFile(part, itemIndex, notes)
     case 'input_audio':
-      return createNotice('audio', 'media-unsupported', at, notes)
+      return createNotice('audio', 'media-unsupported', itemIndex, notes)
     case 'opaque': {
       const { type } = part.raw
-      return createNotice(
-        typeof type === 'string' ? type : 'content',
-        'media-unsupported',
-        at,
-        notes,
-      )
+      const label = typeof type === 'string' ? type : 'content'
+      return createNotice(label, 'media-unsupported', itemIndex, notes)
     }
   }
 }
 
-const IMAGE_TYPES: ReadonlySet<string> = new Set([
-  'image/jpeg',
-  'image/png',
-  'image/gif',
-  'image/webp',
-])
+const IMAGE_TYPES: ReadonlySet<string> = new Set(
+  'image/jpeg image/png image/gif image/webp'.split(' '),
+)
 
 function encodeImage(
   { image_url, file_id, detail }: ImagePart,
-  at: number,
+  itemIndex: number,
   notes: AnthropicNotes,
 ): ContentBlock {
-  if (detail !== undefined && detail !== 'auto') notes.write('image-detail-ignored', { at })
+  if (detail !== undefined && detail !== 'auto') notes.write('image-detail-ignored', { itemIndex })
   if (typeof image_url !== 'string') {
     const why = file_id ? 'file-of-another-provider' : 'media-unsupported'
-    return createNotice('image', why, at, notes)
+    return createNotice('image', why, itemIndex, notes)
   }
   const data = parseDataUrl(image_url)
   if (data === null) {
     return /^https?:\/\//.test(image_url)
       ? { type: 'image', source: { type: 'url', url: image_url } }
-      : createNotice('image', 'media-unsupported', at, notes)
+      : createNotice('image', 'media-unsupported', itemIndex, notes)
   }
   const mediaType = data.type === 'image/jpg' ? 'image/jpeg' : data.type
   return IMAGE_TYPES.has(mediaType)
     ? { type: 'image', source: { type: 'base64', media_type: mediaType, data: data.base64 } }
-    : createNotice(`${mediaType || 'image'} file`, 'media-unsupported', at, notes)
+    : createNotice(`${mediaType || 'image'} file`, 'media-unsupported', itemIndex, notes)
 }
 
-function encodeFile(part: FilePart, at: number, notes: AnthropicNotes): ContentBlock {
+function encodeFile(part: FilePart, itemIndex: number, notes: AnthropicNotes): ContentBlock {
   const { file_data, file_id, file_url, filename } = part
   const title = filename === undefined ? {} : { title: filename }
   const name = filename === undefined ? 'file' : `file ${filename}`
@@ -84,7 +77,7 @@ function encodeFile(part: FilePart, at: number, notes: AnthropicNotes): ContentB
   }
   if (file_data === undefined) {
     const why = file_id ? 'file-of-another-provider' : 'media-unsupported'
-    return createNotice(name, why, at, notes)
+    return createNotice(name, why, itemIndex, notes)
   }
   const dataUrl = parseDataUrl(file_data)
   const mediaType = dataUrl?.type ?? guessMediaType(filename)
@@ -94,17 +87,17 @@ function encodeFile(part: FilePart, at: number, notes: AnthropicNotes): ContentB
     return { type: 'document', source, ...title }
   }
   const data = isPlainText(mediaType) ? decodeUtf8(base64) : null
-  if (data === null) return createNotice(name, 'media-unsupported', at, notes)
+  if (data === null) return createNotice(name, 'media-unsupported', itemIndex, notes)
   return { type: 'document', source: { type: 'text', media_type: 'text/plain', data }, ...title }
 }
 
 function createNotice(
   description: string,
   why: 'media-unsupported' | 'file-of-another-provider',
-  at: number,
+  itemIndex: number,
   notes: AnthropicNotes,
 ): ContentBlock {
-  notes.write(why, { at, detail: description })
+  notes.write(why, { itemIndex, detail: description })
   const name = sanitizeNoticeName(description)
   return createTextBlock(
     formatNotice(`A medium (${name}) that was here is not shown: this model cannot read it.`),
@@ -114,7 +107,7 @@ function createNotice(
 function guessMediaType(filename = ''): string {
   const extension = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase()
   if (['txt', 'md', 'csv', 'json'].includes(extension)) return 'text/plain'
-  // Base64 without a media type is taken for a PDF, because clients that send it mean a PDF.
+  // Base64 without a media type counts as a PDF, because clients that send it mean a PDF.
   return extension === 'pdf' || extension === '' ? 'application/pdf' : ''
 }
 
@@ -122,7 +115,7 @@ function isPlainText(mediaType: string): boolean {
   return mediaType.startsWith('text/') || /^application\/(?:json|xml)$/.test(mediaType)
 }
 
-/** Decodes base64 to text; returns `null` if the base64 or the UTF-8 is invalid. */
+/** Decodes base64 to text; returns `null` if the data is no valid base64 or UTF-8. */
 function decodeUtf8(base64: string): string | null {
   try {
     const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))

@@ -1,7 +1,7 @@
 /**
- * Encodes a prompt as a request of the Messages API. The request is valid for any items and depends
- * only on the prompt and the account. With a further turn the earlier messages stay the same,
- * except for cache breakpoints, so the provider can reuse its cache.
+ * Encodes a prompt as a request to `POST /messages`. The request is valid for any items. When the
+ * conversation continues, the earlier messages stay the same except for cache breakpoints, so the
+ * API can reuse its cache.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import { countLeadingInstructions } from '../../../core/items/leading-instructions.ts'
@@ -10,14 +10,14 @@ import type { Prompt } from '../../../core/prompt.ts'
 import type { Account, EncodedRequest } from '../../provider-interface.ts'
 import { addCacheBreakpoints } from './cache-breakpoints.ts'
 import { encodeContextManagement } from './encode-context-management.ts'
-import { fixFirstAndLastMessage, fixFormerLastMessages } from './fix-first-and-last-message.ts'
+import { fixFirstAndLastMessage, fixSectionEnds } from './fix-first-and-last-message.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { encodeParts, createTextBlock } from './encode-parts.ts'
 import { encodeTools, addStubTools } from './encode-tools.ts'
-import { createNotes, type AnthropicNotes } from './encoding-context.ts'
+import { NOTES, type AnthropicNotes } from '../encoding-notes.ts'
 import { encodeParameters, planStopSequences } from './encode-parameters.ts'
 import { groupByRole, removeRejectedBlocks } from './remove-rejected-blocks.ts'
-import { chooseStructuredOutputMethod } from './choose-structured-output-method.ts'
+import { encodeStructuredOutput } from './encode-structured-output.ts'
 import { planThinking } from './plan-thinking.ts'
 import { describeModel } from '../model-traits.ts'
 import {
@@ -26,20 +26,22 @@ import {
   type BlockEntry,
   type AnthropicMessage,
 } from '../api-types.ts'
+import { createNoteCollector } from '../../note-collector.ts'
 
 export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
   const { items, params, stream } = prompt
   const traits = describeModel(params.model, account.quirks)
-  const notes = createNotes()
+  const notes = createNoteCollector('anthropic', NOTES)
   const context = { traits, notes }
-  const output = chooseStructuredOutputMethod(params, context)
+  const output = encodeStructuredOutput(params, context)
   const requested = encodeTools(params, output.tool, context)
   const start = countLeadingInstructions(items)
   const sections = removeRejectedBlocks(encodeMessages(items, start, context), notes)
   const hasFormat = output.format !== null
-  // Encodes the conversation with thinking first, because the plan depends on these entries.
+  // The plan for thinking depends on the messages, so this encodes them as if thinking were on.
+  const unusedNotes = createNoteCollector('anthropic', NOTES)
   const thinkingOptions = { isThinkingOn: true, hasFormat, traits }
-  const thinkingEntries = fixFormerLastMessages(sections, thinkingOptions, createNotes())
+  const thinkingEntries = fixSectionEnds(sections, thinkingOptions, unusedNotes)
   const plan = planThinking(params, requested.choice, thinkingEntries, context)
   const { isOn: isThinkingOn, thinking, effort, maxTokens } = plan
   const entries = fixFirstAndLastMessage(sections, { isThinkingOn, hasFormat, traits }, notes)
@@ -47,7 +49,12 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
   const { tools, system, messages } = addCacheBreakpoints(
     {
       tools: offered.tools,
-      system: encodeSystem(items.slice(0, start), params.instructions, output.instruction, notes),
+      system: encodeSystemPrompt(
+        items.slice(0, start),
+        params.instructions,
+        output.instruction,
+        notes,
+      ),
       messages: groupMessages(entries),
     },
     traits.cacheControl,
@@ -80,17 +87,17 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
   }
 }
 
-/** Encodes the system prompt. This wire allows only text in it. */
-function encodeSystem(
+/** Encodes the system prompt. Leaves out media, because the API accepts only text in it. */
+function encodeSystemPrompt(
   leading: readonly Item[],
   instructions: string | null,
   formatInstruction: string | null,
   notes: AnthropicNotes,
 ): readonly ContentBlock[] {
-  const blocks = leading.flatMap((item, at) => {
+  const blocks = leading.flatMap((item, itemIndex) => {
     if (item.type !== 'message') return []
-    return encodeParts(item.content, at, notes).filter(({ type }) => {
-      if (type !== 'text') notes.write('media-unsupported', { at })
+    return encodeParts(item.content, itemIndex, notes).filter(({ type }) => {
+      if (type !== 'text') notes.write('media-unsupported', { itemIndex })
       return type === 'text'
     })
   })

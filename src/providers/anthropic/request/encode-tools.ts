@@ -1,4 +1,4 @@
-/** Encodes the tools of a request and the tool choice. */
+/** Encodes the tools of a request and its tool choice. */
 import { textOrEmpty, type JsonObject } from '../../../core/json/json.ts'
 import type {
   CustomTool,
@@ -8,7 +8,8 @@ import type {
   Tool,
   ToolChoice,
 } from '../../../core/prompt.ts'
-import type { AnthropicNotes, EncodingContext } from './encoding-context.ts'
+import type { AnthropicNotes } from '../encoding-notes.ts'
+import type { EncodingContext } from './encoding-context.ts'
 import { simplifyOutputSchema, simplifyToolSchema } from './simplify-json-schema.ts'
 import { encodeToolName } from '../tool-names.ts'
 import type { BlockEntry } from '../api-types.ts'
@@ -25,8 +26,8 @@ export interface EncodedToolChoice {
 }
 
 /**
- * Encodes the tools. `answerTool` is the tool for structured output; if it is set, the model must
- * call it.
+ * Encodes the tools and the tool choice. `answerTool` is the tool for structured output
+ * (`encode-structured-output.ts`). If it is not `null`, the model must call a tool.
  */
 export function encodeTools(
   params: PromptParameters,
@@ -37,7 +38,10 @@ export function encodeTools(
   const clientTools = filterAllowedTools(params, notes).flatMap((tool) =>
     encodeTool(tool, `tools[${params.tools.indexOf(tool)}]`, context),
   )
-  if (!traits.strictTools && params.tools.some((tool) => tool.type === 'function' && tool.strict)) {
+  if (
+    !traits.enforcesToolSchemas &&
+    params.tools.some((tool) => tool.type === 'function' && tool.strict)
+  ) {
     notes.write('strict-not-enforced', { field: 'tools' })
   }
   const choice = encodeChoice(params, clientTools.length > 0, notes)
@@ -80,7 +84,7 @@ function encodeFunctionTool(
   field: string,
   { traits, notes }: EncodingContext,
 ): JsonObject {
-  const isStrict = traits.strictTools && tool.strict
+  const isStrict = traits.enforcesToolSchemas && tool.strict
   const schema = simplifyToolSchema(tool.parameters)
   if (tool.parameters !== null && schema !== tool.parameters) {
     notes.write('tool-schema-changed', { field, detail: tool.name })
@@ -117,7 +121,7 @@ function encodeName(
   return { name: encoded, ...(description ? { description } : {}) }
 }
 
-/** Matches the version date of the provider's own tools, e.g. `web_search_20250305`. */
+/** Matches the version date in the types of Anthropic's own tools, e.g. `web_search_20250305`. */
 const PROVIDER_TOOL_TYPE = /_20\d{6}$/
 
 function encodeHostedTool(
@@ -169,9 +173,9 @@ function mapToolChoice(choice: ToolChoice | null, notes: AnthropicNotes): Encode
 }
 
 /**
- * If the request has no tools, adds definitions of the tools of earlier calls, and forbids calling
- * them: the API rejects tool calls in a conversation without tools. For example, a request for a
- * title has no tools.
+ * Adds definitions of the tools that were called earlier, if a request offers no tools, e.g. a
+ * request for a title. The API rejects tool calls without definitions. The tool choice `none`
+ * forbids new calls.
  */
 export function addStubTools(
   { tools, choice }: EncodedTools,

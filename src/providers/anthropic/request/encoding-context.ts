@@ -1,18 +1,11 @@
 /**
- * Defines the values that all functions need that encode a request: the model's traits, and the
- * collector of notes.
+ * Defines the context that the functions of the request encoder share: the traits of the model, and
+ * the collector of notes.
  */
-import { createNoteCollector, type NoteCollector } from '../../note-collector.ts'
-import { NOTES } from '../encoding-notes.ts'
+import type { AnthropicNotes } from '../encoding-notes.ts'
 import type { ModelTraits } from '../model-traits.ts'
-
-export type AnthropicNotes = NoteCollector<keyof typeof NOTES>
 
 export interface EncodingContext {
   readonly traits: ModelTraits
   readonly notes: AnthropicNotes
-}
-
-export function createNotes(): AnthropicNotes {
-  return createNoteCollector('anthropic', NOTES)
 }

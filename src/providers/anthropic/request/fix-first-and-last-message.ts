@@ -1,13 +1,14 @@
 /**
- * Makes the first and the last message of a request valid. A conversation must begin with a user
- * message. If the model cannot continue an assistant message, it must end with a user message too.
- * If an earlier request ended within this conversation, its end is encoded as it was then, because
- * later answers were generated after it. While thinking is off, thinking in an open tool loop is
- * left out, because the API rejects it.
+ * Makes the beginning and the end of a request valid. A request must begin with a user message. It
+ * must also end with one, unless the model can continue an assistant message (prefill).
+ *
+ * If the model continued its own answer, an earlier request ended within this conversation. The end
+ * of that request is encoded again in the same way, because the model generated the continuation
+ * after it.
  */
 import { textOrEmpty } from '../../../core/json/json.ts'
 import { createTextBlock } from './encode-parts.ts'
-import type { AnthropicNotes } from './encoding-context.ts'
+import type { AnthropicNotes } from '../encoding-notes.ts'
 import { groupByRole, removeTrailingThinking } from './remove-rejected-blocks.ts'
 import { lacksInitialThinking, findOpenToolLoop } from './plan-thinking.ts'
 import type { ModelTraits } from '../model-traits.ts'
@@ -16,8 +17,8 @@ import { isServerToolCall, isThinking, type BlockEntry, type RequestSection } fr
 export interface MessageEndOptions {
   readonly isThinkingOn: boolean
   /**
-   * True if a response format (a JSON schema) is requested. The request then cannot end with an
-   * assistant message (prefill).
+   * True if the client requests a JSON schema. The request cannot end with an assistant message
+   * then.
    */
   readonly hasFormat: boolean
   readonly traits: ModelTraits
@@ -28,7 +29,7 @@ export function fixFirstAndLastMessage(
   options: MessageEndOptions,
   notes: AnthropicNotes,
 ): readonly BlockEntry[] {
-  const entries = fixFormerLastMessages(sections, options, notes)
+  const entries = fixSectionEnds(sections, options, notes)
   const allowed = options.isThinkingOn
     ? entries
     : removeOpenThinking(entries, options.traits, notes)
@@ -36,10 +37,10 @@ export function fixFirstAndLastMessage(
 }
 
 /**
- * Joins all sections. The end of each section is encoded as in the earlier request, with or without
- * thinking.
+ * Joins the sections of a request. Each section but the last ends as the earlier request ended,
+ * e.g. with a user message that asks the model to continue.
  */
-export function fixFormerLastMessages(
+export function fixSectionEnds(
   sections: readonly RequestSection[],
   options: MessageEndOptions,
   notes: AnthropicNotes,
@@ -58,23 +59,24 @@ export function fixFormerLastMessages(
 }
 
 /**
- * Removes the thinking of an open tool loop. A model without thinking in its traits is left out: it
- * may belong to another service, which may require the thinking even if it is off.
+ * Removes the thinking of an open tool loop, which the API rejects while thinking is off. If the
+ * model's traits have no thinking, nothing is removed: the model belongs to another service, which
+ * may require the thinking.
  */
 function removeOpenThinking(
   entries: readonly BlockEntry[],
-  { thinking }: ModelTraits,
+  { thinkingMode }: ModelTraits,
   notes: AnthropicNotes,
 ): readonly BlockEntry[] {
-  if (thinking === 'none') return entries
+  if (thinkingMode === 'none') return entries
   const open = new Set(findOpenToolLoop(entries).filter(({ block }) => isThinking(block)))
-  for (const { at } of open) notes.write('thinking-off', { at })
+  for (const { itemIndex } of open) notes.write('thinking-off', { itemIndex })
   return open.size === 0 ? entries : entries.filter((entry) => !open.has(entry))
 }
 
 function fixStart(entries: readonly BlockEntry[], notes: AnthropicNotes): readonly BlockEntry[] {
   const [first] = entries
-  // A conversation may begin with a compaction, because it replaces the user's first message.
+  // A compaction may come first, because it replaces the messages before it.
   if (first?.role === 'user' || first?.block['type'] === 'compaction') return entries
   notes.write('first-user-line-added')
   return [createUserLine('Let us begin.'), ...entries]
@@ -86,15 +88,15 @@ function fixEnd(
   notes: AnthropicNotes,
 ): readonly BlockEntry[] {
   const last = entries.at(-1)
-  // A paused turn may be last although it is no prefill: the API continues its own tool call.
-  if (last?.role !== 'assistant' || isPausedTurn(entries)) return entries
+  // An answer that paused for one of Anthropic's own tools may come last: the API continues it.
+  if (last?.role !== 'assistant' || isPausedAnswer(entries)) return entries
   if (
     !options.traits.supportsPrefill ||
     options.isThinkingOn ||
     options.hasFormat ||
     last.block['type'] !== 'text'
   ) {
-    notes.write('prefill-as-instruction', { at: last.at })
+    notes.write('prefill-as-instruction', { itemIndex: last.itemIndex })
     return [...entries, createUserLine('Continue exactly where your last message ends.')]
   }
   const text = textOrEmpty(last.block['text']).trimEnd()
@@ -103,12 +105,12 @@ function fixEnd(
   return [...before, { ...last, block: { ...last.block, text } }]
 }
 
-function isPausedTurn(entries: readonly BlockEntry[]): boolean {
+function isPausedAnswer(entries: readonly BlockEntry[]): boolean {
   const group = groupByRole(entries).at(-1) ?? []
   const answered = new Set(group.map(({ block }) => block['tool_use_id']))
   return group.some(({ block }) => isServerToolCall(block) && !answered.has(block['id']))
 }
 
 function createUserLine(text: string): BlockEntry {
-  return { role: 'user', at: null, block: createTextBlock(text) }
+  return { role: 'user', itemIndex: null, block: createTextBlock(text) }
 }

@@ -1,7 +1,7 @@
 /**
  * Decides whether and how much the model thinks, and changes parameters that conflict with
- * thinking: it excludes a forced tool call and sampling parameters, its token budget is part of the
- * output limit, and some models cannot turn it off.
+ * thinking. For example, thinking is not possible with a forced tool call, and `max_tokens` must be
+ * higher than the thinking budget.
  *
  * https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking
  */
@@ -32,7 +32,7 @@ export function planThinking(
   const maxTokens = limitMaxTokens(params, context)
   const { effort } = params
   const wantsThinking = effort === null ? traits.thinksByDefault : !isEffortOff(effort)
-  if (traits.thinking === 'none') {
+  if (traits.thinkingMode === 'none') {
     const isIgnored = wantsThinking && effort !== null
     if (isIgnored) notes.write('effort-unsupported', { field: 'reasoning.effort' })
     return { isOn: false, thinking: null, effort: null, maxTokens, toolChoice: choice }
@@ -41,22 +41,18 @@ export function planThinking(
   if (obstacle !== null) notes.write(obstacle, { field: 'reasoning.effort' })
   const isOn =
     (wantsThinking && obstacle === null) ||
-    (traits.thinking === 'adaptive' && traits.thinkingOffType === null)
+    (traits.thinkingMode === 'adaptive' && traits.thinkingOffType === null)
   if (!isOn) {
     const isExplicit = traits.thinksByDefault || effort !== null
     const thinking =
       isExplicit && traits.thinkingOffType !== null ? { type: traits.thinkingOffType } : null
     return { isOn, thinking, effort: null, maxTokens, toolChoice: choice }
   }
-  if (traits.thinking === 'budget') {
-    return {
-      isOn,
-      effort: null,
-      toolChoice: choice,
-      ...planBudget(effort, maxTokens, params, context),
-    }
+  if (traits.thinkingMode === 'budget') {
+    const budgetFields = planBudget(effort, maxTokens, params, context)
+    return { isOn, effort: null, toolChoice: choice, ...budgetFields }
   }
-  // Requests the text of the thinking, which the API leaves out by default.
+  // `summarized` requests the text of the thinking, which the API leaves out by default.
   const thinking = { type: 'adaptive', display: 'summarized' }
   return { isOn, thinking, effort: chooseEffort(effort, context), maxTokens, toolChoice: choice }
 }
@@ -69,7 +65,7 @@ function resolveToolChoice(
   choice: EncodedToolChoice | null,
   { traits, notes }: EncodingContext,
 ): EncodedToolChoice | null {
-  if (choice === null || traits.forcedTools !== 'never' || !isForced(choice)) return choice
+  if (choice === null || traits.forcedToolCalls !== 'never' || !isForced(choice)) return choice
   notes.write('forced-tool-unsupported', { field: 'tool_choice' })
   const { name: _name, ...rest } = choice
   return { ...rest, type: 'auto' }
@@ -94,15 +90,15 @@ function findObstacle(
   entries: readonly BlockEntry[],
   traits: ModelTraits,
 ) {
-  if (isForced(choice) && traits.forcedTools === 'without-thinking')
+  if (isForced(choice) && traits.forcedToolCalls === 'without-thinking')
     return 'thinking-with-forced-tool'
   return lacksInitialThinking(findOpenToolLoop(entries), traits) ? 'thinking-missing-in-loop' : null
 }
 
 /**
  * Returns the entries of the open tool loop: all entries after the user's last message, if the last
- * message contains tool results or is the model's own. If thinking has a budget, an open tool loop
- * must begin with thinking.
+ * message contains tool results or is the assistant's. If thinking has a token budget, the API
+ * requires that this loop begins with thinking, or that thinking is off.
  */
 export function findOpenToolLoop(entries: readonly BlockEntry[]): readonly BlockEntry[] {
   const groups = groupByRole(entries)
@@ -121,9 +117,9 @@ function isToolResult({ block }: BlockEntry): boolean {
 
 export function lacksInitialThinking(
   [first]: readonly BlockEntry[],
-  { thinking }: ModelTraits,
+  { thinkingMode }: ModelTraits,
 ): boolean {
-  return thinking === 'budget' && first !== undefined && !isThinking(first.block)
+  return thinkingMode === 'budget' && first !== undefined && !isThinking(first.block)
 }
 
 const BUDGETS: Readonly<Record<string, number>> = { low: 2048, medium: 8192, high: 16_384 }
@@ -131,8 +127,9 @@ const MAX_BUDGET = 24_576
 const MIN_BUDGET = 1024
 
 /**
- * Computes the budget and the output limit. A client's limit that is higher than the budget
- * includes the budget, as with OpenAI; a lower limit applies to the answer without thinking.
+ * Computes the thinking budget and `max_tokens`, which must be higher. If the client's limit is
+ * higher than the budget, the budget is part of it, as with OpenAI. Otherwise the budget is added
+ * to it.
  */
 function planBudget(
   effort: string | null,
@@ -152,7 +149,7 @@ function enableThinking(budget: number): JsonObject {
 }
 
 function chooseEffort(effort: string | null, { traits, notes }: EncodingContext): string | null {
-  if (effort === null || traits.efforts.includes(effort)) return effort
+  if (effort === null || traits.acceptedEfforts.includes(effort)) return effort
   if (isEffortOff(effort)) {
     notes.write('thinking-always-on', { field: 'reasoning.effort' })
     return 'low'

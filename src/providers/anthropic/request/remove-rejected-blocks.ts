@@ -1,9 +1,9 @@
 /**
- * Removes blocks that the API rejects at their position: empty text, thinking at the end of a
- * message, and a call of the provider's own tool without a result. The end of a section is treated
- * like the end of a request, because it was the end of an earlier one.
+ * Removes blocks that the API rejects: empty text, thinking at the end of a message, and a call of
+ * one of Anthropic's own tools without a result. The same applies to the end of each section, where
+ * an earlier request ended.
  */
-import type { AnthropicNotes } from './encoding-context.ts'
+import type { AnthropicNotes } from '../encoding-notes.ts'
 import {
   isBlankText,
   isServerToolCall,
@@ -36,8 +36,8 @@ function cleanSection(
   return groups.flatMap((group, index) => {
     const cleaned = removeBlankText(group, notes)
     if (group[0]?.role === 'user') return cleaned
-    // The last message may end with an unanswered call of the provider's own tool: sending it back
-    // makes the API continue a paused turn.
+    // The last message may end with a call of one of Anthropic's own tools that has no result: the
+    // API then continues the paused answer.
     const next = groups[index + 1]?.[0]
     const isWaiting = next === undefined ? isLast : next.block['type'] === 'tool_result'
     const allowed = isWaiting ? cleaned : removeUnansweredCalls(cleaned, isAnswered, notes)
@@ -45,7 +45,7 @@ function cleanSection(
   })
 }
 
-/** Groups adjacent entries with the same role. */
+/** Groups adjacent entries that have the same role. */
 export function groupByRole(entries: readonly BlockEntry[]): readonly (readonly BlockEntry[])[] {
   const groups: BlockEntry[][] = []
   for (const entry of entries) {
@@ -57,17 +57,16 @@ export function groupByRole(entries: readonly BlockEntry[]): readonly (readonly 
 }
 
 /**
- * Removes empty text blocks, and removes blocks of white space from a message that has no other
- * text.
+ * Removes empty text blocks. Also removes blocks of white space, if the message has no other text.
  */
 function removeBlankText(
   group: readonly BlockEntry[],
   notes: AnthropicNotes,
 ): readonly BlockEntry[] {
   const hasText = group.some(({ block }) => block['type'] === 'text' && !isBlankText(block))
-  return group.filter(({ at, block }) => {
+  return group.filter(({ itemIndex, block }) => {
     if (!isBlankText(block) || (hasText && block['text'] !== '')) return true
-    notes.write('empty-text', { at })
+    notes.write('empty-text', { itemIndex })
     return false
   })
 }
@@ -79,7 +78,7 @@ function removeUnansweredCalls(
 ): readonly BlockEntry[] {
   return group.filter((entry) => {
     if (!isServerToolCall(entry.block) || isAnswered(entry)) return true
-    notes.write('server-tool-without-result', { at: entry.at })
+    notes.write('server-tool-without-result', { itemIndex: entry.itemIndex })
     return false
   })
 }
@@ -89,6 +88,7 @@ export function removeTrailingThinking(
   notes: AnthropicNotes,
 ): readonly BlockEntry[] {
   const end = group.findLastIndex(({ block }) => !isThinking(block)) + 1
-  for (const { at } of group.slice(end)) notes.write('reasoning-without-follower', { at })
+  for (const { itemIndex } of group.slice(end))
+    notes.write('reasoning-without-follower', { itemIndex })
   return end === group.length ? group : group.slice(0, end)
 }

@@ -1,21 +1,21 @@
 /**
- * Converts JSON schemas to the subset that this wire accepts. The root of a tool's schema must be
- * an object without alternatives such as `anyOf`. A schema of structured output may contain only
- * rules that the API's grammar can enforce.
+ * Converts JSON schemas to what the API accepts. A tool's schema must be an object without
+ * alternatives such as `anyOf` at its root. A schema for structured output may contain only
+ * keywords that the API can enforce, e.g. no `minLength`.
  *
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 import { isObject, listOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
-/** Returns a schema that is valid for a tool; the same object if it is valid already. */
+/** Returns a valid schema for a tool: the same object if it is valid, otherwise a copy. */
 export function simplifyToolSchema(schema: JsonObject | null): JsonObject {
   if (schema === null) return { type: 'object', properties: {} }
   const { anyOf, oneOf, allOf, ...rest } = schema
   const alternatives = [anyOf, oneOf, allOf].filter((list) => list !== undefined)
   if (alternatives.length === 0)
     return schema['type'] === 'object' ? schema : { ...rest, type: 'object' }
-  // Offers the properties of all alternatives and requires none, because the model may choose any
-  // alternative.
+  // Lists the properties of all alternatives. Does not require them, because the arguments may
+  // match any alternative.
   const branches = alternatives.flatMap(listOrEmpty).filter(isObject)
   const all = listOrEmpty(allOf).filter(isObject)
   const required = [schema, ...all].flatMap((branch) => listOrEmpty(branch['required']))
@@ -33,49 +33,23 @@ function readProperties({ properties }: JsonObject): JsonObject {
 
 export interface SimplifiedSchema {
   readonly schema: JsonObject
-  /** The rules that were removed from the schema, e.g. `minLength`. */
-  readonly lost: readonly string[]
+  /** The keywords that were removed from the schema, e.g. `minLength`. */
+  readonly droppedKeywords: readonly string[]
 }
 
 export function simplifyOutputSchema(schema: JsonObject): SimplifiedSchema {
   const lost = new Set<string>()
-  return { schema: keepEnforceable(schema, lost), lost: [...lost] }
+  return { schema: keepEnforceable(schema, lost), droppedKeywords: [...lost] }
 }
 
-const SUPPORTED_KEYWORDS: ReadonlySet<string> = new Set([
-  '$schema',
-  '$ref',
-  '$defs',
-  'definitions',
-  'type',
-  'title',
-  'description',
-  'properties',
-  'required',
-  'additionalProperties',
-  'items',
-  'enum',
-  'const',
-  'default',
-  'anyOf',
-  'allOf',
-  'oneOf',
-  'nullable',
-  'format',
-])
+const SUPPORTED_KEYWORDS: ReadonlySet<string> = new Set(
+  `$schema $ref $defs definitions type title description properties required additionalProperties
+  items enum const default anyOf allOf oneOf nullable format`.split(/\s+/),
+)
 
-const SUPPORTED_FORMATS: ReadonlySet<unknown> = new Set([
-  'date-time',
-  'time',
-  'date',
-  'duration',
-  'email',
-  'hostname',
-  'uri',
-  'ipv4',
-  'ipv6',
-  'uuid',
-])
+const SUPPORTED_FORMATS: ReadonlySet<unknown> = new Set(
+  'date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '),
+)
 
 const SCHEMA_LIST_KEYWORDS: ReadonlySet<string> = new Set(['anyOf', 'allOf', 'oneOf'])
 const SCHEMA_MAP_KEYWORDS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
@@ -86,13 +60,13 @@ function keepEnforceable(schema: JsonObject, lost: Set<string>): JsonObject {
     if (keyword === 'additionalProperties') continue
     const isKept =
       keyword === 'format' ? SUPPORTED_FORMATS.has(value) : SUPPORTED_KEYWORDS.has(keyword)
-    // The grammar supports `minItems: 0` and `minItems: 1` only.
+    // The API enforces `minItems` only if it is 0 or 1.
     if (isKept || (keyword === 'minItems' && (value === 0 || value === 1))) {
       keywords.push([keyword === 'oneOf' ? 'anyOf' : keyword, simplifyNested(keyword, value, lost)])
     } else lost.add(keyword)
   }
-  // The API requires `additionalProperties: false` in every object schema.
   if (isObjectSchema(schema)) {
+    // The API requires `additionalProperties: false` in every object schema.
     keywords.push(['additionalProperties', false])
     if ((schema['additionalProperties'] ?? false) !== false) lost.add('additionalProperties')
   }

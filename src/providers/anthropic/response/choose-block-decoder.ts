@@ -1,7 +1,6 @@
 /**
- * Chooses the decoder of a content block. Consecutive text blocks become parts of one message; any
- * other block becomes an item. Parts and items are in the order of the blocks, so encoding them
- * again restores the same blocks.
+ * Chooses the decoder of a content block by its type. Consecutive text blocks become the parts of
+ * one message; each other block becomes an item.
  */
 import { startCompactionBlock } from './decode-compaction.ts'
 import { endMessage, startAnswerToolBlock, startTextBlock } from './decode-text.ts'
@@ -9,7 +8,7 @@ import { startOpaqueBlock } from './decode-opaque.ts'
 import { startRedactedThinkingBlock, startThinkingBlock } from './decode-thinking.ts'
 import { startToolUseBlock } from './decode-tool-use.ts'
 import type { AnswerState, StartedBlock, BlockDecoder } from './decoding-state.ts'
-import { ANSWER_TOOL } from '../request/choose-structured-output-method.ts'
+import { ANSWER_TOOL } from '../request/encode-structured-output.ts'
 import type { ContentBlock } from '../api-types.ts'
 
 export function startBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
@@ -21,7 +20,7 @@ export function startBlock(answer: AnswerState, start: ContentBlock): StartedBlo
   return endEvents.length === 0 ? { events, block } : { events: [...endEvents, ...events], block }
 }
 
-/** Decoders by block type. Blocks of other types become opaque items. */
+/** The decoders by block type. A block of any other type becomes an opaque item. */
 const ITEM_DECODERS: ReadonlyMap<unknown, BlockDecoder> = new Map([
   ['compaction', startCompactionBlock],
   ['thinking', startThinkingBlock],

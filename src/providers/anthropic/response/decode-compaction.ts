@@ -1,6 +1,6 @@
 /**
- * Decodes a compaction block into an item. The item is emitted only when it is complete: if a
- * failed compaction became an item, a client that relied on it would lose all earlier messages.
+ * Decodes a compaction block into an item. Emits the item only when the block is complete: a client
+ * replaces all earlier messages by a compaction, so a failed one would lose them.
  */
 import type { Json } from '../../../core/json/json.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
@@ -31,8 +31,8 @@ export function startCompactionBlock(answer: AnswerState, start: ContentBlock): 
 }
 
 /**
- * Appends a delta's content. A delta without `content` changes nothing; `null` marks the compaction
- * as failed.
+ * Appends the content of a delta. A delta without `content` changes nothing; `null` means that the
+ * compaction failed.
  */
 function appendContent(before: Json | undefined, more: Json | undefined): Json | undefined {
   if (more === undefined) return before

@@ -1,4 +1,4 @@
-/** Decodes blocks of the provider's own tools and of unknown types into opaque items. */
+/** Decodes blocks of Anthropic's own tools, and blocks of unknown types, into opaque items. */
 import type { Item } from '../../../core/item.ts'
 import {
   listOrEmpty,
@@ -12,14 +12,15 @@ import { markIfIncomplete, type AnswerState, type StartedBlock } from './decodin
 import type { ContentBlock } from '../api-types.ts'
 
 /**
- * Decodes a block by merging all deltas into it: text is appended, JSON is parsed at the end, any
- * other value replaces the earlier one.
+ * Decodes a block by merging its deltas into it: appends text, parses JSON at the end, and replaces
+ * any other value.
  */
 export function startOpaqueBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
   const index = answer.nextIndex++
   const block: Record<string, Json | undefined> = { ...start }
   let inputJson = ''
-  // `native.anthropic` marks the block as this provider's, because its type may not show that.
+  // `native.anthropic` marks the item as Anthropic's, because the type of the block may not show
+  // it.
   const createItem = (): Item => ({ type: 'opaque', raw: { ...block }, native: { anthropic: {} } })
   return {
     events: [{ type: 'item-started', index, item: createItem() }],

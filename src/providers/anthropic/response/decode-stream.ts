@@ -1,7 +1,7 @@
 /**
- * Decodes an answer of the Messages API into events, streamed or not. Unknown blocks become opaque
- * items, and unknown events are ignored. A stream that ends without `message_stop` is reported as a
- * failure, even if the answer looks complete.
+ * Decodes an answer of the Messages API, streamed or not, into events. Unknown blocks become opaque
+ * items; unknown events are ignored. A stream without `message_stop` is a failure, even if the
+ * answer looks complete.
  */
 import type { Failure, AnswerFinishReason, StreamEvent } from '../../../core/stream-event.ts'
 import type { Message } from '../../../core/item.ts'
@@ -25,7 +25,7 @@ import type { AnswerState, BlockBuilder } from './decoding-state.ts'
 import { encodeToolName } from '../tool-names.ts'
 import { mapEncodedToolNames } from '../../response/map-encoded-tool-names.ts'
 import { mergeUsage, parseUsage } from './usage.ts'
-import { asBlock, type WireEvent, type WireEventOf } from '../api-types.ts'
+import { objectOrEmpty } from '../api-types.ts'
 
 export function decodeStream(_account: Account, prompt?: Prompt): Decoder {
   const state = createState(prompt)
@@ -42,17 +42,13 @@ export function decodeBody(
 ): readonly StreamEvent[] {
   const state = createState(prompt)
   if (body['type'] === 'error' || !Array.isArray(body['content'])) {
-    return failAnswer(state, isObject(body['error']) ? parseError(body['error']) : NO_MESSAGE)
+    const { error } = body
+    return failAnswer(state, isObject(error) ? parseError(error, null) : NO_MESSAGE)
   }
-  const { stop_reason, stop_details, usage } = body
   return [
-    ...HANDLERS.message_start(state, { type: 'message_start', message: body }),
-    ...HANDLERS.message_delta(state, {
-      type: 'message_delta',
-      delta: { stop_reason: stop_reason ?? null, stop_details: stop_details ?? null },
-      usage: usage ?? null,
-    }),
-    ...HANDLERS.message_stop(state, { type: 'message_stop' }),
+    ...HANDLERS.message_start(state, { message: body }),
+    ...HANDLERS.message_delta(state, { delta: body }),
+    ...HANDLERS.message_stop(state),
   ]
 }
 
@@ -70,7 +66,7 @@ interface DecoderState {
   isStarted: boolean
   isOver: boolean
   stopReason: string
-  /** The provider's explanation of why it refuses to answer; empty without one. */
+  /** The explanation that Anthropic sends if it refuses to answer; empty without one. */
   explanation: string
   usage: JsonObject | null
   upstreamId: string
@@ -80,7 +76,7 @@ function createState(prompt: Prompt | undefined): DecoderState {
   const toolNames = mapEncodedToolNames(prompt, encodeToolName)
   const chooseCallId = createCallIdGenerator(() => state.upstreamId, prompt?.items ?? [])
   const state: DecoderState = {
-    answer: { nextIndex: 0, message: null, toolNames, chooseCallId },
+    answer: { nextIndex: 0, message: null, toolNames, createCallId: chooseCallId },
     open: new Map(),
     isStarted: false,
     isOver: false,
@@ -100,67 +96,49 @@ function decodeMessage(
   if (data === '' || data === '[DONE]') return NO_OUTPUT
   const json = tryParseJsonObject(data)
   if (json === null) return failAnswer(state, INVALID_JSON)
-  const type = json['type'] ?? name
-  if (isKnownType(type)) return handleEvent(state, json as WireEvent, type)
-  // Some proxies send their own errors without a `type`.
-  return isObject(json['error']) ? failAnswer(state, parseError(json['error'])) : NO_OUTPUT
+  const handle = HANDLERS_BY_TYPE.get(json['type'] ?? name)
+  if (handle !== undefined) return handle(state, json)
+  // Proxies may send an error without the `type` field of Anthropic's events.
+  return isObject(json['error']) ? failAnswer(state, parseError(json['error'], null)) : NO_OUTPUT
 }
 
-function isKnownType(type: unknown): type is WireEvent['type'] {
-  return typeof type === 'string' && Object.hasOwn(HANDLERS, type)
-}
+type Handler = (state: DecoderState, event: JsonObject) => readonly StreamEvent[]
 
-function handleEvent(
-  state: DecoderState,
-  event: WireEvent,
-  type: WireEvent['type'],
-): readonly StreamEvent[] {
-  const decode = HANDLERS[type] as (state: DecoderState, event: WireEvent) => readonly StreamEvent[]
-  return decode(state, event)
-}
-
-type Handlers = {
-  readonly [Type in WireEvent['type']]: (
-    state: DecoderState,
-    event: WireEventOf<Type>,
-  ) => readonly StreamEvent[]
-}
-
-const HANDLERS: Handlers = {
-  message_start(state, event) {
-    const message = asBlock(event.message)
-    state.usage = mergeUsage(state.usage, message['usage'])
-    const { id, model, content } = message
+/** Handlers by event name. Events without a handler are ignored. */
+const HANDLERS = {
+  message_start(state, { message }) {
+    const { id, model, content, usage } = objectOrEmpty(message)
+    state.usage = mergeUsage(state.usage, usage)
     const events = startAnswer(state, textOrNull(id), textOrNull(model))
     for (const block of listOrEmpty(content)) events.push(...decodeCompleteBlock(state, block))
     return events
   },
 
-  content_block_start(state, event) {
-    const index = numberOrZero(event.index)
+  content_block_start(state, { index: blockIndex, content_block }) {
+    const index = numberOrZero(blockIndex)
     const earlierEvents = [...startAnswer(state), ...(state.open.get(index)?.end(true) ?? [])]
-    const { events, block } = startBlock(state.answer, asBlock(event.content_block))
+    const { events, block } = startBlock(state.answer, objectOrEmpty(content_block))
     state.open.set(index, block)
     return earlierEvents.length === 0 ? events : [...earlierEvents, ...events]
   },
 
-  content_block_delta(state, event) {
-    const block = state.open.get(numberOrZero(event.index))
-    return block === undefined ? NO_OUTPUT : block.addDelta(asBlock(event.delta))
+  content_block_delta(state, { index, delta }) {
+    const block = state.open.get(numberOrZero(index))
+    return block === undefined ? NO_OUTPUT : block.addDelta(objectOrEmpty(delta))
   },
 
-  content_block_stop(state, event) {
-    const index = numberOrZero(event.index)
+  content_block_stop(state, { index: blockIndex }) {
+    const index = numberOrZero(blockIndex)
     const block = state.open.get(index)
     state.open.delete(index)
     return block === undefined ? NO_OUTPUT : block.end(true)
   },
 
-  message_delta(state, event) {
-    const { stop_reason, stop_details } = asBlock(event.delta)
+  message_delta(state, { delta, usage }) {
+    const { stop_reason, stop_details } = objectOrEmpty(delta)
     state.stopReason = textOrEmpty(stop_reason) || state.stopReason
-    state.explanation = textOrEmpty(asBlock(stop_details)['explanation']) || state.explanation
-    state.usage = mergeUsage(state.usage, event.usage)
+    state.explanation = textOrEmpty(objectOrEmpty(stop_details)['explanation']) || state.explanation
+    state.usage = mergeUsage(state.usage, usage)
     return NO_OUTPUT
   },
 
@@ -173,10 +151,10 @@ const HANDLERS: Handlers = {
     return [...events, ...refusal, { type: 'answer-ended', finish, usage }]
   },
 
-  ping: () => NO_OUTPUT,
+  error: (state, { error }) => failAnswer(state, parseError(error, null)),
+} satisfies Readonly<Record<string, Handler>>
 
-  error: (state, event) => failAnswer(state, parseError(event.error)),
-}
+const HANDLERS_BY_TYPE = new Map<unknown, Handler>(Object.entries(HANDLERS))
 
 const FINISH_REASONS: ReadonlyMap<string, AnswerFinishReason> = new Map([
   ['end_turn', 'stop'],
@@ -200,13 +178,13 @@ function startAnswer(
 }
 
 function decodeCompleteBlock(state: DecoderState, block: Json): readonly StreamEvent[] {
-  const started = startBlock(state.answer, asBlock(block))
+  const started = startBlock(state.answer, objectOrEmpty(block))
   return [...started.events, ...started.block.end(true)]
 }
 
 /**
- * Emits the explanation of a refusal as a message, if the answer has no other content. The next
- * request leaves this message out (`native.anthropic.refused`).
+ * Emits the explanation of a refusal as a message, if the answer has no other content. The message
+ * is marked `native.anthropic.refused`, so that later requests leave it out.
  */
 function emitRefusal({ answer, explanation }: DecoderState): readonly StreamEvent[] {
   if (answer.nextIndex > 0 || explanation === '') return NO_OUTPUT
@@ -228,7 +206,7 @@ function failAnswer(state: DecoderState, failure: Failure): readonly StreamEvent
   return [...start, ...events, { type: 'answer-failed', failure, usage: parseUsage(state.usage) }]
 }
 
-/** Ends the open blocks and the open message. If the stream broke off, marks them as incomplete. */
+/** Ends the open blocks and the open message. Marks them as incomplete if the stream broke off. */
 function closeOpenBlocks(state: DecoderState, isComplete: boolean): readonly StreamEvent[] {
   const events = [...state.open.values()].flatMap((block) => block.end(isComplete))
   state.open.clear()

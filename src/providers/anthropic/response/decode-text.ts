@@ -1,5 +1,7 @@
-/** Decodes text blocks and their citations into the parts of a message. */
-import type { StreamEvent } from '../../../core/stream-event.ts'
+/**
+ * Decodes text blocks and their citations into the parts of a message. The original citations are
+ * stored in the message's `native` field, because later requests must contain them unchanged.
+ */
 import type { Message, TextPart } from '../../../core/item.ts'
 import {
   isObject,
@@ -8,8 +10,9 @@ import {
   type Json,
   type JsonObject,
 } from '../../../core/json/json.ts'
+import type { StreamEvent } from '../../../core/stream-event.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
-import { convertCitation } from './citations.ts'
+import type { ContentBlock } from '../api-types.ts'
 import {
   markIfIncomplete,
   encodeStartInput,
@@ -17,7 +20,6 @@ import {
   type StartedBlock,
   type OpenMessageState,
 } from './decoding-state.ts'
-import type { ContentBlock } from '../api-types.ts'
 
 export function startTextBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
   const writer = createPartWriter(answer, listOrEmpty(start['citations']))
@@ -34,7 +36,10 @@ export function startTextBlock(answer: AnswerState, start: ContentBlock): Starte
   }
 }
 
-/** Decodes a call of the structured-output tool: its input becomes the text of the answer. */
+/**
+ * Decodes a call of the structured-output tool into text: the input of the call is the JSON that
+ * the client requested.
+ */
 export function startAnswerToolBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
   const writer = createPartWriter(answer, [])
   let hasInput = false
@@ -58,9 +63,9 @@ interface PartWriter {
 }
 
 /**
- * Creates a writer for one part of the open message. The part begins with its first character,
- * because the wire also sends empty text blocks. If the message has ended before, the text begins a
- * part of a new message.
+ * Creates a writer for one text part of the open message. Creates the part with its first
+ * character, because the API also sends empty text blocks. If the open message has ended, the
+ * writer starts a new message.
  */
 function createPartWriter(answer: AnswerState, initialCitations: readonly Json[]): PartWriter {
   const citations = [...initialCitations]
@@ -96,9 +101,7 @@ function ensureOpenMessage(answer: AnswerState): {
   return { message: answer.message, events: [{ type: 'item-started', index, item }] }
 }
 
-/**
- * Ends a part. Emits its citations at the end, because each citation applies to the complete text.
- */
+/** Ends a part. Emits its citations only now, because each citation covers the complete text. */
 function endPart({ index, parts }: OpenMessageState, part: number): readonly StreamEvent[] {
   const openPart = parts[part]
   if (openPart === undefined || openPart.isOver) return NO_OUTPUT
@@ -136,4 +139,34 @@ export function endMessage(answer: AnswerState, isComplete: boolean): readonly S
 function createTextPart({ text, citations }: OpenMessageState['parts'][number]): TextPart {
   const annotations = convertCitations(citations, text)
   return { type: 'output_text', text, ...(annotations.length === 0 ? {} : { annotations }) }
+}
+
+/**
+ * Returns an annotation that covers the complete text block of `length` characters. Returns `null`
+ * for citations that the Responses API cannot represent.
+ */
+export function convertCitation(citation: JsonObject, length: number): JsonObject | null {
+  switch (citation['type']) {
+    case 'web_search_result_location':
+      return createUrlCitation(textOrEmpty(citation['url']), citation, length)
+    case 'search_result_location':
+      return createUrlCitation(textOrEmpty(citation['source']), citation, length)
+    case 'char_location':
+    case 'page_location':
+    case 'content_block_location':
+      return createFileCitation(citation, length)
+    default:
+      return null
+  }
+}
+
+function createUrlCitation(url: string, { title }: JsonObject, length: number): JsonObject {
+  return { type: 'url_citation', url, title: textOrEmpty(title), start_index: 0, end_index: length }
+}
+
+function createFileCitation(citation: JsonObject, length: number): JsonObject {
+  const { file_id, document_title, document_index } = citation
+  const number = typeof document_index === 'number' ? document_index + 1 : 1
+  const filename = textOrEmpty(document_title) || `document ${number}`
+  return { type: 'file_citation', file_id: textOrEmpty(file_id), filename, index: length }
 }

@@ -1,6 +1,6 @@
 /**
- * Decodes thinking blocks into reasoning items, which contain a summary for the user and the block
- * itself for later requests.
+ * Decodes thinking blocks into reasoning items. Each contains a summary for the user, and the
+ * original block for later requests.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Reasoning } from '../../../core/item.ts'
@@ -55,8 +55,8 @@ export function startRedactedThinkingBlock(answer: AnswerState, start: ContentBl
 }
 
 /**
- * Creates a reasoning item with the unchanged block. A block without a signature can be shown to
- * the user but not sent back.
+ * Creates a reasoning item that contains the original block. If the block has no signature, the
+ * item has only the text, because the API would reject the block.
  */
 function createReasoning(block: ContentBlock, text: string): Reasoning {
   const packed = packThinkingBlock(block)

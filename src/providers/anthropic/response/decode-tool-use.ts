@@ -1,7 +1,7 @@
-/** Decodes a call of one of the client's tools. */
+/** Decodes a call of a tool that the client offers. */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
-import { textOrEmpty, tryParseJsonObject } from '../../../core/json/json.ts'
+import { textOrEmpty } from '../../../core/json/json.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import {
   markIfIncomplete,
@@ -10,23 +10,18 @@ import {
   type StartedBlock,
 } from './decoding-state.ts'
 import type { ContentBlock } from '../api-types.ts'
+import { unwrapInput } from '../../custom-tool-as-function.ts'
+import { createToolCall } from '../../response/map-encoded-tool-names.ts'
 
 export function startToolUseBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
   const index = answer.nextIndex++
   const { type: _type, id, name, input: _input, ...rest } = start
-  const { name: toolName, isCustom } = answer.toolNames.get(textOrEmpty(name)) ?? {
-    name: textOrEmpty(name),
-    isCustom: false,
-  }
-  const common = {
-    call_id: answer.chooseCallId(textOrEmpty(id)),
-    name: toolName,
-    ...(Object.keys(rest).length === 0 ? {} : { native: { anthropic: rest } }),
-  }
-  const createItem = (text: string): Item =>
-    isCustom
-      ? { type: 'custom_tool_call', ...common, input: text }
-      : { type: 'function_call', ...common, arguments: text }
+  const sentName = textOrEmpty(name)
+  const tool = answer.toolNames.get(sentName) ?? { name: sentName, isCustom: false }
+  const { isCustom } = tool
+  const callId = answer.createCallId(textOrEmpty(id))
+  const native = Object.keys(rest).length === 0 ? {} : { native: { anthropic: rest } }
+  const createItem = (text: string): Item => ({ ...createToolCall(callId, tool, text), ...native })
   let json = ''
   return {
     events: [{ type: 'item-started', index, item: createItem('') }],
@@ -34,13 +29,13 @@ export function startToolUseBlock(answer: AnswerState, start: ContentBlock): Sta
       addDelta(delta) {
         const text = textOrEmpty(delta['partial_json'])
         json += text
-        // A custom tool's input is a string within JSON, so it is emitted only when the JSON is
+        // The input of a custom tool is a string within the JSON, so it is emitted when the JSON is
         // complete.
         return text === '' || isCustom ? NO_OUTPUT : [{ type: 'arguments-delta', index, text }]
       },
       end(isComplete) {
         const startInput = json === '' && isComplete ? encodeStartInput(start) : ''
-        const text = isCustom ? parseCustomInput(json + startInput) : json + startInput
+        const text = isCustom ? unwrapInput(json + startInput) : json + startInput
         const remainingText = isCustom ? text : startInput
         const end: StreamEvent = {
           type: 'item-ended',
@@ -53,10 +48,4 @@ export function startToolUseBlock(answer: AnswerState, start: ContentBlock): Sta
       },
     },
   }
-}
-
-/** Returns the text in the field `input`, or the JSON itself if it is incomplete or invalid. */
-function parseCustomInput(json: string): string {
-  const input = tryParseJsonObject(json)?.['input']
-  return typeof input === 'string' ? input : json
 }

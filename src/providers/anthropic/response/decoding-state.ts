@@ -1,4 +1,4 @@
-/** Defines the state of an answer and of its content blocks while they are decoded. */
+/** Defines the state of an answer and of its content blocks during decoding. */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
@@ -7,11 +7,11 @@ import type { ContentBlock } from '../api-types.ts'
 
 export interface AnswerState {
   nextIndex: number
-  /** The open message, to which further text is added. */
+  /** The open message, to which the next text block is added; `null` if there is none. */
   message: OpenMessageState | null
   readonly toolNames: ReadonlyMap<string, OriginalTool>
-  /** Returns the id for a tool call, which is the upstream's id if that can be used. */
-  readonly chooseCallId: (givenId: string) => string
+  /** Returns the upstream's call id, or a generated id if the upstream's is empty or repeated. */
+  readonly createCallId: (upstreamId: string) => string
 }
 
 export interface OpenMessageState {
@@ -21,7 +21,7 @@ export interface OpenMessageState {
 
 interface OpenPart {
   text: string
-  /** Citations in the provider's format. */
+  /** Citations in Anthropic's format. */
   readonly citations: readonly Json[]
   isOver: boolean
 }
@@ -35,7 +35,7 @@ export interface StartedBlock {
 
 export interface BlockBuilder {
   readonly addDelta: (delta: JsonObject) => readonly StreamEvent[]
-  /** Ends the block. `isComplete` is false if the stream broke off before the end of the block. */
+  /** Ends the block. `isComplete` is false if the stream broke off within the block. */
   readonly end: (isComplete: boolean) => readonly StreamEvent[]
 }
 
@@ -44,8 +44,8 @@ export function markIfIncomplete<Kind extends Item>(item: Kind, isComplete: bool
 }
 
 /**
- * Returns the input in a block's start event as JSON. It is the complete input if no deltas follow,
- * otherwise usually `{}`.
+ * Returns the input of a tool call as JSON, from the start event of its block. The start event has
+ * the complete input if no deltas follow, otherwise usually `{}`.
  */
 export function encodeStartInput({ input }: ContentBlock): string {
   return isObject(input) ? JSON.stringify(input) : '{}'

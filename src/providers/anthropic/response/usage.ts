@@ -1,14 +1,13 @@
 /**
- * Parses token usage. Counts are cumulative and come in two events; the second event may omit
- * fields of the first. `input_tokens` does not include tokens that were read from or written to the
- * cache.
+ * Parses the token counts of an answer. Two events contain counts; the later counts replace the
+ * earlier ones. `input_tokens` does not include tokens that were read from or written to the cache.
  */
 import type { TokenUsage } from '../../../core/stream-event.ts'
 import { isObject, listOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
 /**
- * Merges the usage of a later event into that of an earlier one. A field that is `null` in the
- * later event keeps its value.
+ * Merges the counts of a later event into those of an earlier one. A `null` in the later event does
+ * not replace a count.
  */
 export function mergeUsage(before: JsonObject | null, update: Json | undefined): JsonObject | null {
   if (!isObject(update)) return before
@@ -18,7 +17,7 @@ export function mergeUsage(before: JsonObject | null, update: Json | undefined):
 
 export function parseUsage(raw: JsonObject | null): TokenUsage | null {
   if (raw === null) return null
-  // Adds the tokens of a compaction within the answer, which the API's totals do not include.
+  // The API's totals do not include a compaction within the answer, so its tokens are added here.
   const usages = [raw, ...findCompactions(raw)]
   const cachedTokens = sumField(usages, 'cache_read_input_tokens')
   const cacheWriteTokens = sumField(usages, 'cache_creation_input_tokens')
@@ -41,7 +40,7 @@ function findCompactions({ iterations }: JsonObject): readonly JsonObject[] {
     .filter(({ type }) => type === 'compaction')
 }
 
-/** Adds up a field of several usages. Returns `null`, not 0, if none of them has the field. */
+/** Adds up a field of several objects. Returns `null` if none of them has the field. */
 function sumField(usages: readonly JsonObject[], field: string): number | null {
   const counts = usages.map((usage) => usage[field]).filter((count) => typeof count === 'number')
   return counts.length === 0 ? null : counts.reduce((total, count) => total + count, 0)

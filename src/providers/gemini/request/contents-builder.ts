@@ -1,6 +1,6 @@
 /**
- * Defines the state that the encoder of messages passes on: Gemini's list of turns, called
- * contents, as far as it is encoded.
+ * Builds `contents`, the list of turns in a Gemini request. A turn is one message of the user or of
+ * the model. The encoders of items share this builder.
  */
 import type { Item, Reasoning } from '../../../core/item.ts'
 import { findToolCallPairs } from '../../../core/items/tool-call-pairs.ts'
@@ -12,26 +12,25 @@ export interface ContentsBuilder {
   readonly items: readonly Item[]
   readonly context: EncodingContext
   /**
-   * For each tool call the index of its output, and for each tool output the index of its call
-   * (`findToolCallPairs`).
+   * Maps the index of each tool call to that of its output, and vice versa (`findToolCallPairs`).
    */
-  readonly partners: Int32Array
+  readonly pairedIndexes: Int32Array
   readonly encodeMedia: MediaEncoder
   readonly contents: readonly GeminiContent[]
   /**
-   * Returns the parts of the last turn if that is a model turn, otherwise those of a new model
-   * turn. The caller must add at least one part.
+   * Returns the parts of the last turn, to which the caller adds. If the last turn is the user's,
+   * starts a model turn; the caller must then add at least one part.
    */
-  readonly modelParts: () => GeminiPart[]
-  readonly userParts: () => GeminiPart[]
-  /** Indexes of those tool calls in the last turn whose outputs are not encoded yet. */
+  readonly getModelParts: () => GeminiPart[]
+  readonly getUserParts: () => GeminiPart[]
+  /** The indexes of the tool calls in the last turn whose outputs are not encoded yet. */
   readonly unansweredCalls: number[]
   /**
-   * The reasoning item directly before the current item. It may contain the signature of the next
-   * tool call.
+   * The reasoning item directly before the current item. Its `encrypted_content` may be the
+   * signature of the tool call after it.
    */
   reasoningBefore: Reasoning | null
-  /** Media of the assistant, which are sent with the next user turn. */
+  /** Media of assistant messages, which must be sent in a user turn. */
   readonly pendingMedia: GeminiPart[]
 }
 
@@ -51,11 +50,11 @@ export function createContentsBuilder(
   return {
     items,
     context,
-    partners: findToolCallPairs(items),
+    pairedIndexes: findToolCallPairs(items),
     encodeMedia,
     contents,
-    modelParts: () => getParts('model'),
-    userParts: () => getParts('user'),
+    getModelParts: () => getParts('model'),
+    getUserParts: () => getParts('user'),
     unansweredCalls: [],
     reasoningBefore: null,
     pendingMedia: [],

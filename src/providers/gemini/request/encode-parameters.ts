@@ -1,6 +1,6 @@
 /**
- * Encodes the parameters of a request as `generationConfig`, and writes notes for those that Gemini
- * does not have.
+ * Encodes the parameters of a request as `generationConfig`, and writes notes for parameters that
+ * Gemini does not have.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
@@ -11,28 +11,35 @@ import { planThinking } from './plan-thinking.ts'
 
 const LOGPROBS = 'message.output_text.logprobs'
 
+export interface EncodedParameters {
+  readonly generationConfig: JsonObject
+  /** The encoded fields that belong at the root of the request. */
+  readonly rootFields: JsonObject
+}
+
 export function encodeParameters(
   params: PromptParameters,
   stops: SplitStopSequences,
   format: JsonObject,
   context: EncodingContext,
-): JsonObject {
+): EncodedParameters {
   const { temperature, topP, maxOutputTokens, seed } = params
-  return {
+  const extra = encodeExtraParameters(params, context)
+  const generationConfig = {
     ...omitNulls({ maxOutputTokens, temperature, topP, seed }),
     ...encodeStopSequences(stops, context),
     ...encodePenalties(params, context),
     ...format,
     ...encodeLogprobs(params),
     ...encodeThinking(params.effort, context),
+    ...extra.generationConfig,
   }
+  noteUnsupportedParameters(params, context)
+  return { ...extra, generationConfig }
 }
 
-/** Writes notes for the parameters that Gemini does not have at all. */
-export function noteUnsupportedParameters(
-  params: PromptParameters,
-  { notes }: EncodingContext,
-): void {
+/** Writes a note for each parameter that Gemini does not have. */
+function noteUnsupportedParameters(params: PromptParameters, { notes }: EncodingContext): void {
   const unsupported: Readonly<Record<string, Json>> = {
     verbosity: params.verbosity,
     prompt_cache_key: params.promptCacheKey,
@@ -49,7 +56,7 @@ export function noteUnsupportedParameters(
 }
 
 /**
- * Values of `include` that need no parameter: every answer contains these data, or another
+ * Values of `include` that need no note, because every answer contains the data, or because another
  * parameter requests them.
  */
 const ALWAYS_INCLUDED = new Set(['reasoning.encrypted_content', LOGPROBS])
@@ -72,7 +79,7 @@ function encodeStopSequences(
   return sent.length === 0 ? {} : { stopSequences: sent }
 }
 
-/** Encodes penalties, except for Gemini 2.5, which rejects them with a 400. */
+/** Encodes penalties. Leaves them out for Gemini 2.5, which rejects them with status 400. */
 function encodePenalties(
   { presencePenalty, frequencyPenalty }: PromptParameters,
   context: EncodingContext,
@@ -91,9 +98,56 @@ function encodeLogprobs({ topLogprobs, include }: PromptParameters): JsonObject 
 }
 
 function encodeThinking(effort: string | null, { model, notes }: EncodingContext): JsonObject {
-  const { config, replacement, isUnknownEffort } = planThinking(effort, model)
+  const { thinkingConfig, replacementSetting, isUnknownEffort } = planThinking(effort, model)
   const field = 'reasoning.effort'
   if (isUnknownEffort) notes.write('unsupported-parameter', { field })
-  else if (replacement !== null) notes.write('effort-mapped', { field, detail: replacement })
-  return config === null ? {} : { thinkingConfig: config }
+  else if (replacementSetting !== null)
+    notes.write('effort-mapped', { field, detail: replacementSetting })
+  return thinkingConfig === null ? {} : { thinkingConfig }
+}
+
+/**
+ * Encodes `service_tier`, and fields that OpenAI does not define, e.g. `top_k`. Writes a note for
+ * those that Gemini does not have.
+ */
+function encodeExtraParameters(
+  { extra, serviceTier }: PromptParameters,
+  { notes }: EncodingContext,
+): EncodedParameters {
+  const generationConfig: Record<string, Json | undefined> = {}
+  const rootFields: Record<string, Json | undefined> = {}
+  for (const [field, value] of Object.entries(extra)) {
+    if (isDefaultValue(field, value)) continue
+    const encoded = encodeField(field, value)
+    if (encoded === null) notes.write('unsupported-parameter', { field })
+    Object.assign(generationConfig, encoded?.generationConfig)
+    Object.assign(rootFields, encoded?.rootFields)
+  }
+  if (serviceTier === 'flex' || serviceTier === 'priority') rootFields['serviceTier'] = serviceTier
+  else if (serviceTier !== null && serviceTier !== 'auto' && serviceTier !== 'default') {
+    notes.write('unsupported-parameter', { field: 'service_tier' })
+  }
+  return { generationConfig, rootFields }
+}
+
+/** Encodes a field; returns `null` if Gemini does not have it or the value is invalid. */
+function encodeField(field: string, value: Json | undefined): Partial<EncodedParameters> | null {
+  switch (field) {
+    case 'top_k':
+      return typeof value === 'number' ? { generationConfig: { topK: value } } : null
+    case 'modalities': {
+      if (!Array.isArray(value)) return null
+      const responseModalities = value.map((name) => String(name).toUpperCase())
+      return { generationConfig: { responseModalities } }
+    }
+    case 'cached_content':
+      return typeof value === 'string' ? { rootFields: { cachedContent: value } } : null
+    case 'safety_settings':
+    case 'safetySettings':
+      return Array.isArray(value)
+        ? { rootFields: { safetySettings: value as readonly Json[] } }
+        : null
+    default:
+      return null
+  }
 }

@@ -5,15 +5,15 @@ import type { EncodingContext } from './encoding-context.ts'
 import { simplifySchema } from './simplify-json-schema.ts'
 
 export interface StructuredOutput {
-  readonly config: JsonObject
+  readonly generationConfig: JsonObject
   /**
-   * A sentence for the system prompt that requests the format, if the model cannot combine
+   * A sentence that requests JSON, for the end of the system prompt, if the model cannot combine
    * structured output with tools.
    */
   readonly instruction: string | null
 }
 
-const PLAIN_TEXT: StructuredOutput = { config: {}, instruction: null }
+const PLAIN_TEXT: StructuredOutput = { generationConfig: {}, instruction: null }
 
 export function encodeStructuredOutput(
   format: OutputFormat | null,
@@ -25,18 +25,18 @@ export function encodeStructuredOutput(
   const { model, notes, quirks } = context
   if (hasTools && model.generation !== null && !model.isGeneration3OrLater) {
     notes.write('format-with-tools', { field: 'text.format' })
-    return { config: {}, instruction: describeFormat(schema) }
+    return { generationConfig: {}, instruction: describeFormat(schema) }
   }
   const config = { responseMimeType: 'application/json' }
-  if (schema === null) return { config, instruction: null }
+  if (schema === null) return { generationConfig: config, instruction: null }
   if (quirks.jsonSchema) {
-    return { config: { ...config, responseJsonSchema: schema }, instruction: null }
+    return { generationConfig: { ...config, responseJsonSchema: schema }, instruction: null }
   }
-  const { schema: responseSchema, dropped } = simplifySchema(schema, true)
-  if (dropped.length > 0) {
-    notes.write('schema-simplified', { field: 'text.format', detail: dropped.join(', ') })
+  const { schema: responseSchema, droppedKeywords } = simplifySchema(schema, true)
+  if (droppedKeywords.length > 0) {
+    notes.write('schema-simplified', { field: 'text.format', detail: droppedKeywords.join(', ') })
   }
-  return { config: { ...config, responseSchema }, instruction: null }
+  return { generationConfig: { ...config, responseSchema }, instruction: null }
 }
 
 function describeFormat(schema: JsonObject | null): string {

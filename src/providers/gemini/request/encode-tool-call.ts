@@ -1,4 +1,4 @@
-/** Encodes function calls and the responses to them. */
+/** Encodes tool calls as function calls, and their outputs as function responses. */
 import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
 import type { ToolCall } from '../../../core/item.ts'
 import { tryParseJsonObject, type JsonObject } from '../../../core/json/json.ts'
@@ -11,50 +11,50 @@ import { encodeToolOutput } from './encode-tool-output.ts'
 import type { GeminiPart } from '../api-types.ts'
 
 /**
- * A signature that Google accepts for a tool call without a valid one, e.g. of another model.
- * https://ai.google.dev/gemini-api/docs/thought-signatures
+ * A text that Google accepts instead of a signature, for a tool call of another model or without a
+ * signature. https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 const SIGNATURE_STAND_IN = 'skip_thought_signature_validator'
 
-/** Encodes a tool call; returns no parts if it cannot be sent. */
+/** Encodes a tool call; returns no parts if the call has no name. */
 export function encodeToolCall(
   call: ToolCall,
-  at: number,
+  itemIndex: number,
   builder: ContentsBuilder,
 ): readonly GeminiPart[] {
   const { context, reasoningBefore } = builder
   builder.reasoningBefore = null
   if (call.name === '') {
-    context.notes.write('call-without-name', { at })
+    context.notes.write('call-without-name', { itemIndex })
     return []
   }
   const name = encodeToolName(call.name)
-  if (name !== call.name) context.notes.write('tool-name-changed', { at })
-  const args = encodeArguments(call, at, builder)
+  if (name !== call.name) context.notes.write('tool-name-changed', { itemIndex })
+  const args = encodeArguments(call, itemIndex, builder)
   const functionCall = { ...encodeId(call, builder), name, args }
-  const signature = selectCallSignature(call, reasoningBefore, at, context)
+  const signature = selectCallSignature(call, reasoningBefore, itemIndex, context)
   const after = hasReadableOrigin(call, context)
     ? createSignatureParts(parseTrailingSignatures(call.native?.['gemini']))
     : []
   if (signature !== null) return [{ functionCall, thoughtSignature: signature }, ...after]
-  // Models before Gemini 3 need no signature. Of parallel calls, only the first has one, so the
-  // others need no stand-in.
+  // Models before Gemini 3 require no signature. Gemini 3 requires one on the first of parallel
+  // calls.
   if (!context.model.isGeneration3OrLater || builder.unansweredCalls.length > 0)
     return [{ functionCall }, ...after]
-  context.notes.write('signature-stand-in', { at })
+  context.notes.write('signature-stand-in', { itemIndex })
   return [{ functionCall, thoughtSignature: SIGNATURE_STAND_IN }]
 }
 
 export function encodeToolResponse(
-  at: number,
+  itemIndex: number,
   builder: ContentsBuilder,
 ): { readonly part: GeminiPart; readonly partsAfter: readonly GeminiPart[] } {
-  const call = builder.items[at] as ToolCall
-  const outputIndex = builder.partners[at] ?? UNPAIRED
+  const call = builder.items[itemIndex] as ToolCall
+  const outputIndex = builder.pairedIndexes[itemIndex] ?? UNPAIRED
   const output = builder.items[outputIndex]
   const head = { ...encodeId(call, builder), name: encodeToolName(call.name) }
   if (output?.type !== 'function_call_output' && output?.type !== 'custom_tool_call_output') {
-    builder.context.notes.write('call-without-output', { at })
+    builder.context.notes.write('call-without-output', { itemIndex })
     const response = { error: 'There is no output of this call.' }
     return { part: { functionResponse: { ...head, response } }, partsAfter: [] }
   }
@@ -75,22 +75,22 @@ function createOriginNotice(tool: string): GeminiPart {
 }
 
 /**
- * Returns the id field, if the upstream itself gave the call an id. A gateway-generated id has no
- * meaning for the upstream.
+ * Returns the field `id` of a call to which Gemini itself gave an id. An id that the gateway
+ * generated means nothing to Gemini.
  */
 function encodeId(call: ToolCall, builder: ContentsBuilder): { readonly id?: string } {
   const id = call.native?.['gemini']?.['id']
   return typeof id === 'string' && builder.context.quirks.callIds ? { id } : {}
 }
 
-function encodeArguments(call: ToolCall, at: number, builder: ContentsBuilder): JsonObject {
+function encodeArguments(call: ToolCall, itemIndex: number, builder: ContentsBuilder): JsonObject {
   if (call.type === 'custom_tool_call') {
-    builder.context.notes.write('custom-call', { at })
+    builder.context.notes.write('custom-call', { itemIndex })
     return { input: call.input }
   }
   if (call.arguments.trim() === '') return {}
   const value = tryParseJsonObject(call.arguments)
   if (value !== null) return value
-  builder.context.notes.write('arguments-not-an-object', { at })
+  builder.context.notes.write('arguments-not-an-object', { itemIndex })
   return { arguments: call.arguments }
 }

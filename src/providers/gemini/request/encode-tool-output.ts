@@ -1,6 +1,7 @@
 /**
  * Encodes a tool output as a function response, which must contain a JSON object. From Gemini 3 on,
  * the response also contains the media of the output; for older models, media follow the response.
+ *
  * https://ai.google.dev/gemini-api/docs/function-calling
  */
 import { joinTextAndNotices } from '../../../core/text/gateway-notice.ts'
@@ -10,15 +11,15 @@ import type { InlineBlob, GeminiPart } from '../api-types.ts'
 
 export interface EncodedToolOutput {
   readonly response: JsonObject
-  /** Media that the response contains. */
+  /** The media that the response contains. */
   readonly mediaInside: readonly { readonly inlineData: InlineBlob }[]
-  /** Media that follow the responses of all parallel calls. */
+  /** The media that are sent after the responses of all parallel calls. */
   readonly partsAfter: readonly GeminiPart[]
 }
 
 /**
- * Encodes an output. `encodeMedia` returns a medium as a part, or the notice that replaces it;
- * `null` for other parts.
+ * Encodes an output. `encodeMedia` returns the encoded medium or its notice, and `null` for a part
+ * that is no medium.
  */
 export function encodeToolOutput(
   output: string | readonly Part[],
@@ -42,17 +43,12 @@ export function encodeToolOutput(
   return { response, mediaInside, partsAfter }
 }
 
-const INLINE_TYPES = new Set([
-  'image/png',
-  'image/jpeg',
-  'image/webp',
-  'application/pdf',
-  'text/plain',
-])
+const INLINE_TYPES = new Set(
+  'image/png image/jpeg image/webp application/pdf text/plain'.split(' '),
+)
 
 function toResponseObject(text: string): JsonObject {
-  // A text with a number of 16 or more digits is sent as text, because JSON.parse would round the
-  // number.
+  // Sends text with numbers of 16 or more digits as a string, because JSON.parse would round them.
   if (!text.startsWith('{') || /\d{16}/.test(text)) return { output: text }
   return tryParseJsonObject(text) ?? { output: text }
 }

@@ -1,4 +1,4 @@
-/** Encodes the functions of a request and the tool choice. */
+/** Encodes the tools of a request as function declarations, and its tool choice. */
 import type { PromptParameters, Tool, ToolChoice } from '../../../core/prompt.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { EncodingContext } from './encoding-context.ts'
@@ -6,7 +6,7 @@ import { simplifySchema } from './simplify-json-schema.ts'
 import { encodeToolName } from '../tool-names.ts'
 
 export interface EncodedTools {
-  /** Function declarations. If there are none, the request has no `tools`. */
+  /** The function declarations. If there are none, the request has no `tools`. */
   readonly declarations: readonly JsonObject[]
   readonly toolConfig: JsonObject | null
 }
@@ -38,8 +38,8 @@ export function encodeTools(params: PromptParameters, context: EncodingContext):
 }
 
 /**
- * Encodes the tool choice. Leaves out names of functions that the request does not offer, because
- * Gemini rejects them.
+ * Encodes the tool choice. Leaves out functions that the request does not offer, because Gemini
+ * rejects their names.
  */
 function encodeChoice(choice: ToolChoice, offered: readonly Declaration[]): JsonObject | null {
   switch (choice.type) {
@@ -84,11 +84,8 @@ function encodeDeclaration(
   if (name !== tool.name) notes.write('tool-name-changed', { field })
   if (tool.type === 'function') {
     const description = tool.description === null ? {} : { description: tool.description }
-    return {
-      name,
-      ...description,
-      ...encodeSchema(tool.parameters, `${field}.parameters`, context),
-    }
+    const parameters = encodeSchema(tool.parameters, `${field}.parameters`, context)
+    return { name, ...description, ...parameters }
   }
   notes.write('custom-tool', { field })
   const lines = [tool.description, describeGrammar(tool.format)].filter((text) => text)
@@ -108,23 +105,23 @@ function encodeSchema(
 ): JsonObject {
   const properties = schema?.['properties']
   const isEmpty = isObject(properties) && Object.keys(properties).length === 0
-  // Sends no schema instead of an object schema without properties, which Gemini rejects.
+  // Gemini rejects an object schema without properties, so none is sent.
   if (schema === null || Object.keys(schema).length === 0 || isEmpty) return {}
   if (context.quirks.jsonSchema) return { parametersJsonSchema: schema }
-  const { schema: parameters, dropped } = simplifySchema(schema)
-  if (dropped.length > 0) {
-    context.notes.write('schema-simplified', { field, detail: dropped.join(', ') })
+  const { schema: parameters, droppedKeywords } = simplifySchema(schema)
+  if (droppedKeywords.length > 0) {
+    context.notes.write('schema-simplified', { field, detail: droppedKeywords.join(', ') })
   }
   return { parameters }
 }
 
 /**
- * Describes the grammar of a custom tool in words for the model, because Gemini cannot enforce a
+ * Describes the grammar of a custom tool as text for the model, because Gemini cannot enforce a
  * grammar.
  */
 function describeGrammar(format: Json): string | null {
   if (!isObject(format)) return null
-  // Chat Completions nests the definition one level deeper than Responses: `grammar.definition`.
+  // A Chat Completions client sends `grammar.definition`, a Responses client `definition`.
   const grammar = isObject(format['grammar']) ? format['grammar'] : format
   const { definition } = grammar
   return typeof definition === 'string' ? `The input follows this grammar:\n${definition}` : null

@@ -1,19 +1,19 @@
 /**
- * Maps `reasoning.effort` to Gemini's parameters: a token budget for Gemini 2.5, a level from
- * Gemini 3 on, e.g. `low` → `LOW`. If the model does not support the effort, the nearest supported
- * one is sent and a note is written. Thoughts are always requested, unless thinking is off.
+ * Maps `reasoning.effort` to Gemini's thinking parameters: a token budget for Gemini 2.5, a level
+ * for later models, e.g. `low` → `LOW`. The nearest supported effort replaces one that the model
+ * does not support. Requests thought summaries, unless thinking is off.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { ModelTraits } from '../model-traits.ts'
 
 export interface ThinkingPlan {
-  readonly config: JsonObject | null
+  readonly thinkingConfig: JsonObject | null
   /**
-   * The level that replaces an effort that the model does not support, e.g. `HIGH`; otherwise
-   * `null`.
+   * A description of the setting that replaces an unsupported effort, e.g. `HIGH` or `128 tokens`;
+   * `null` if the effort is supported.
    */
-  readonly replacement: string | null
-  /** True if the effort is none of the known values. */
+  readonly replacementSetting: string | null
+  /** True if the client sent an effort that the gateway does not know. */
   readonly isUnknownEffort: boolean
 }
 
@@ -34,19 +34,19 @@ const SHOW_THOUGHTS: JsonObject = { includeThoughts: true }
 export function planThinking(effort: string | null, model: ModelTraits): ThinkingPlan {
   if (effort !== null && !(effort in BUDGETS))
     return { ...planThinking(null, model), isUnknownEffort: true }
-  if (model.thinking === 'none') {
+  if (model.thinkingMode === 'none') {
     const isIgnored = effort !== null && effort !== 'none'
     return createPlan(null, isIgnored ? 'no thinking' : null)
   }
   if (effort === null) return createPlan(SHOW_THOUGHTS)
-  if (model.thinking === 'shown') return createPlan(SHOW_THOUGHTS, 'the default of the model')
-  return model.thinking === 'budget'
+  if (model.thinkingMode === 'shown') return createPlan(SHOW_THOUGHTS, 'the default of the model')
+  return model.thinkingMode === 'budget'
     ? planBudget(effort as Effort, model)
     : planLevel(effort as Effort, model)
 }
 
 function createPlan(config: JsonObject | null, replacement: string | null = null): ThinkingPlan {
-  return { config, replacement, isUnknownEffort: false }
+  return { thinkingConfig: config, replacementSetting: replacement, isUnknownEffort: false }
 }
 
 function planBudget(effort: Effort, model: ModelTraits): ThinkingPlan {
@@ -71,7 +71,7 @@ function chooseLevel(effort: Effort, model: ModelTraits): 'MINIMAL' | 'LOW' | 'M
     case 'low':
       return 'LOW'
     case 'medium':
-      // Gemini 3 Pro supports only low and high.
+      // Gemini 3 Pro supports only `LOW` and `HIGH`.
       return model.generation === 3 && model.tier === 'pro' ? 'HIGH' : 'MEDIUM'
     case 'high':
     case 'xhigh':
@@ -81,7 +81,8 @@ function chooseLevel(effort: Effort, model: ModelTraits): 'MINIMAL' | 'LOW' | 'M
 }
 
 /**
- * True if the model supports the level `MINIMAL`: Flash before 3.7, Flash-Lite always, Pro never.
+ * True if the model supports the level `MINIMAL`: all Flash-Lite models, Flash before version 3.7,
+ * no Pro model.
  */
 function supportsMinimal({ tier, generation }: ModelTraits): boolean {
   if (tier === 'flash-lite') return true

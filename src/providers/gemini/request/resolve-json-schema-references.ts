@@ -1,9 +1,9 @@
-/** Resolves `$ref` and `allOf` in JSON Schemas. */
+/** Resolves `$ref` and `allOf` in a JSON schema. */
 import { isObject, listOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
 /**
- * Returns the schema that a reference such as `#/$defs/Name` points to. Handles the escapes of JSON
- * Pointer, e.g. `~1` for `/`. `#` is the root schema.
+ * Returns the schema that a reference such as `#/$defs/Name` points to; `#` is the root. Decodes
+ * the escapes of JSON Pointer, e.g. `~1` → `/`.
  */
 export function resolveReference(root: JsonObject, reference: string): JsonObject | null {
   if (!reference.startsWith('#')) return null
@@ -16,8 +16,8 @@ export function resolveReference(root: JsonObject, reference: string): JsonObjec
 }
 
 /**
- * Merges the schemas of `allOf` into one schema. Keywords of the node itself take precedence over
- * those of `allOf`, and earlier schemas over later ones.
+ * Merges the schemas of `allOf` into their parent. If several schemas have the same keyword, the
+ * parent's value applies, otherwise that of the first schema in the list.
  */
 export function mergeAllOf(node: JsonObject, root: JsonObject): JsonObject {
   const { allOf, ...rest } = node

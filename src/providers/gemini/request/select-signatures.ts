@@ -1,7 +1,7 @@
 /**
- * Selects the signatures of an item that may be sent. A signature is valid only for the account and
- * kind of model that made it. A stored item records both; a packed signature
- * (`providers/gemini/pack-thought-signature.ts`) records the model.
+ * Selects the thought signatures that may be sent. Gemini accepts a signature only from the account
+ * and the kind of model that made it. A stored item records both; a packed signature
+ * (`pack-thought-signature.ts`) records only the model.
  */
 import type { Item, Reasoning, ToolCall } from '../../../core/item.ts'
 import type { EncodingContext } from './encoding-context.ts'
@@ -9,31 +9,34 @@ import { canReadSignatures } from '../model-traits.ts'
 import { unpackSignature } from '../pack-thought-signature.ts'
 import { parseSignatures, type TextSignatures } from '../text-signatures.ts'
 
-/** Returns the signatures on the text of an item; `null` if it has none that are valid. */
+/** Returns the signatures of an item's text; `null` if it has no valid ones. */
 export function selectTextSignatures(
   item: Item,
   text: string,
-  at: number,
+  itemIndex: number,
   context: EncodingContext,
 ): TextSignatures | null {
   const signatures = parseSignatures(item.native?.['gemini'])
   if (signatures === null) return null
   if (!hasReadableOrigin(item, context)) {
-    context.notes.write('signature-of-elsewhere', { at })
+    context.notes.write('signature-of-elsewhere', { itemIndex })
     return null
   }
-  if (signatures.spans.length > 0 && signatures.chars !== text.length) {
-    context.notes.write('signature-of-edited-text', { at })
+  if (signatures.spans.length > 0 && signatures.textLength !== text.length) {
+    context.notes.write('signature-of-edited-text', { itemIndex })
     return null
   }
   return signatures
 }
 
-/** Returns the signature of a tool call, or the one in the reasoning item before it. */
+/**
+ * Returns the signature of a tool call, or the signature that is packed in the reasoning item
+ * before the call.
+ */
 export function selectCallSignature(
   call: ToolCall,
   before: Reasoning | null,
-  at: number,
+  itemIndex: number,
   context: EncodingContext,
 ): string | null {
   const ownSignature = call.native?.['gemini']?.['thoughtSignature']
@@ -45,13 +48,13 @@ export function selectCallSignature(
     const isReadable = canReadSignatures(context.model, packed.model)
     if (isReadable && hasReadableOrigin(before, context)) return packed.signature
   }
-  context.notes.write('signature-of-elsewhere', { at })
+  context.notes.write('signature-of-elsewhere', { itemIndex })
   return null
 }
 
 /**
- * True if this account and model can read the item's signatures. An item without an origin is
- * treated as made by them.
+ * True if this account and model made the item or can read its signatures. Also true for an item
+ * without a recorded origin.
  */
 export function hasReadableOrigin({ origin }: Item, { account, model }: EncodingContext): boolean {
   if (origin === undefined) return true

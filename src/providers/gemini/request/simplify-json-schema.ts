@@ -1,7 +1,7 @@
 /**
- * Converts JSON Schema to Gemini's subset of OpenAPI 3.0: Gemini rejects a request with an unknown
- * keyword (https://ai.google.dev/api/caching#Schema). References are resolved, and a list of types
- * becomes alternatives. Other keywords are left out and reported.
+ * Converts JSON Schema to Gemini's subset of OpenAPI 3.0, because Gemini rejects unknown keywords
+ * (https://ai.google.dev/api/caching#Schema). Resolves references and converts a list of types to
+ * `anyOf`. Lists the keywords that it leaves out.
  */
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { resolveReference, mergeAllOf } from './resolve-json-schema-references.ts'
@@ -9,14 +9,14 @@ import { resolveReference, mergeAllOf } from './resolve-json-schema-references.t
 export interface SimplifiedSchema {
   readonly schema: JsonObject
   /** The keywords that were left out, without duplicates. */
-  readonly dropped: readonly string[]
+  readonly droppedKeywords: readonly string[]
 }
 
-/** Simplifies a schema. With `ordered`, the model writes properties in the order of the schema. */
+/** Simplifies a schema. `ordered` makes the model write properties in the order of the schema. */
 export function simplifySchema(schema: JsonObject, ordered = false): SimplifiedSchema {
   const state: Conversion = { root: schema, ordered, dropped: new Set(), nodesLeft: MAX_NODES }
   const simple = convert(schema, state, [])
-  return { schema: simple, dropped: [...state.dropped].toSorted() }
+  return { schema: simple, droppedKeywords: [...state.dropped].toSorted() }
 }
 
 interface Conversion {
@@ -27,60 +27,33 @@ interface Conversion {
 }
 
 /**
- * The references that led to the current schema. A reference that is already in the list is not
- * resolved again, because that would never end.
+ * The references that were resolved on the way to the current schema. A repeated reference is not
+ * resolved again, because the loop would not end.
  */
 type Trail = readonly string[]
 
 type MutableObject = Record<string, Json | undefined>
 
-/** Limits of the resolved schema, because nested references can double its size at every level. */
+/** The maximum size of the result. Nested references can double the size at every level. */
 const MAX_NODES = 5000
 const MAX_DEPTH = 40
 
 /**
- * Is sent in place of a schema that allows any value: Gemini requires a type, and a string can hold
- * every value as text.
+ * Replaces a schema that allows any value. Gemini requires a type, and a string can contain any
+ * value as text.
  */
 const ANY_SCHEMA: JsonObject = { type: 'string' }
 
-const COPIED_KEYWORDS = [
-  'title',
-  'minItems',
-  'maxItems',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'minimum',
-  'maximum',
-  'minProperties',
-  'maxProperties',
-] as const
+const COPIED_KEYWORDS = `title minItems maxItems minLength maxLength pattern minimum maximum
+  minProperties maxProperties`.split(/\s+/)
 
 const FORMATS = new Set(['enum', 'date-time', 'float', 'double', 'int32', 'int64'])
 
-/** Keywords that are not reported: they are converted, or mean nothing to a model. */
-const HANDLED_KEYWORDS = new Set<string>([
+/** Keywords that are converted or mean nothing to a model, so they are not listed as left out. */
+const HANDLED_KEYWORDS = new Set([
   ...COPIED_KEYWORDS,
-  '$schema',
-  '$id',
-  '$defs',
-  '$ref',
-  '$comment',
-  'definitions',
-  'type',
-  'description',
-  'properties',
-  'required',
-  'items',
-  'prefixItems',
-  'enum',
-  'const',
-  'format',
-  'nullable',
-  'anyOf',
-  'oneOf',
-  'allOf',
+  ...`$schema $id $defs $ref $comment definitions type description properties required items
+  prefixItems enum const format nullable anyOf oneOf allOf`.split(/\s+/),
 ])
 
 function convert(node: Json | undefined, state: Conversion, trail: Trail): JsonObject {
@@ -171,7 +144,7 @@ function convertType(node: JsonObject, type: string, state: Conversion, trail: T
   if (type === 'array') shape['items'] = convertItems(node, state, trail)
   const values = readChoices(node)
   if (values !== null && type === 'string') {
-    // Gemini rejects an empty string in `enum`.
+    // Gemini rejects `''` in `enum`.
     const choices = values.filter((value) => typeof value === 'string' && value !== '')
     if (choices.length > 0) shape['enum'] = choices
     if (values.includes(null)) shape['nullable'] = true
@@ -198,8 +171,8 @@ function convertProperties(node: JsonObject, state: Conversion, trail: Trail): J
 }
 
 /**
- * Converts the schema of an array's items, which Gemini requires. The items of a tuple become
- * alternatives.
+ * Converts the schema of an array's items, which Gemini requires. The item schemas of a tuple
+ * become alternatives: any item may match any of them.
  */
 function convertItems(node: JsonObject, state: Conversion, trail: Trail): JsonObject {
   const items = node['prefixItems'] ?? node['items']
@@ -214,8 +187,8 @@ function readChoices(node: JsonObject): readonly Json[] | null {
 }
 
 /**
- * Returns the description of a schema. Appends the choices of an `enum` of numbers, e.g.
- * `One of: 1, 2.`
+ * Returns the description of a schema. If `enum` cannot be sent because its values are no strings,
+ * adds them to the description: `One of: 1, 2.`
  */
 function describeNode(node: JsonObject, shape: JsonObject): JsonObject {
   const text = textOrEmpty(node['description'])

@@ -1,10 +1,10 @@
 /**
- * Builds an answer's items from its parts. Gemini streams a flat list of parts: a text continues
- * until a part of another type, and a function call is complete in one part.
+ * Converts the parts of a Gemini answer to items and emits their events. A text continues until a
+ * part of another type arrives; a function call is complete in one part.
  *
- * A signature may come later on an empty part. After text it belongs to the text, after function
- * calls to the calls. Before a signed call, a reasoning item with the signature is emitted, for
- * clients that store the conversation themselves (`providers/gemini/pack-thought-signature.ts`).
+ * A signature may come on a later, empty part. It then belongs to the text or the function calls
+ * before it. Before a signed call, a reasoning item with the signature is emitted, for clients that
+ * store the conversation themselves (`pack-thought-signature.ts`).
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
@@ -24,18 +24,19 @@ import type {
 
 export interface AnswerEventEmitter {
   /**
-   * Emits the start of the answer with the id and model of its first chunk. Further calls have no
-   * effect.
+   * Emits the start of the answer, with the id and model of the first chunk. Has no effect on
+   * further calls.
    */
   readonly start: (chunk: GeminiChunk) => void
   /** Adds a part. Returns an error message if the part is invalid, otherwise `null`. */
   readonly addPart: (part: GeminiPart, logprobs: readonly Json[] | null) => string | null
   readonly setGrounding: (grounding: GroundingMetadata) => void
-  /** Ends the open items. */
-  readonly close: (isIncomplete: boolean) => void
+  readonly end: (isComplete: boolean) => void
 }
 
-/** Creates the emitter of one answer. `toolNames` maps encoded names to the client's tools. */
+/**
+ * Creates the emitter for one answer. `toolNames` maps encoded tool names to the client's tools.
+ */
 export function createAnswerEventEmitter(
   emit: (event: StreamEvent) => void,
   toolNames: ReadonlyMap<string, OriginalTool>,
@@ -67,11 +68,16 @@ export function createAnswerEventEmitter(
     },
     addPart(part, logprobs) {
       const signature = textOrNull(part.thoughtSignature)
-      return PART_HANDLERS[classifyPart(part, signature)]({ part, signature, logprobs }, context)
+      const kind = classifyPart(part, signature)
+      if (kind === 'call' && textOrNull(part.functionCall?.name) === null) {
+        return 'The upstream called a function without saying which.'
+      }
+      PART_HANDLERS[kind]({ part, signature, logprobs }, context)
+      return null
     },
     setGrounding: texts.setGrounding,
-    close(isIncomplete) {
-      texts.end({ isIncomplete })
+    end(isComplete) {
+      texts.end(isComplete)
       calls.end()
     },
   }
@@ -80,10 +86,10 @@ export function createAnswerEventEmitter(
 interface EmitterContext {
   readonly texts: TextItemBuilder
   readonly calls: ToolCallsBuilder
-  /** Returns the index for the next item. */
+  /** Returns the index of the answer's next item. */
   readonly nextIndex: () => number
   readonly getModel: () => string
-  /** Emits the start and the end of an item that is complete at once. */
+  /** Emits an item whose start and end come together. */
   readonly emitComplete: (item: Item) => void
 }
 
@@ -96,11 +102,11 @@ interface ReceivedPart {
 type PartKind = 'text' | 'thought' | 'call' | 'image' | 'other' | 'nothing'
 
 const PART_HANDLERS: Readonly<
-  Record<PartKind, (received: ReceivedPart, context: EmitterContext) => string | null>
+  Record<PartKind, (received: ReceivedPart, context: EmitterContext) => void>
 > = {
   text({ part: { text = '' }, signature, logprobs }, context) {
     const { texts, calls } = context
-    if (text === '' && signature === null) return null
+    if (text === '' && signature === null) return
     if (text === '' && signature !== null && calls.areOpen()) {
       calls.addLateSignature(signature)
     } else if (text === '' && signature !== null && texts.getOpenKind() === 'reasoning') {
@@ -109,24 +115,19 @@ const PART_HANDLERS: Readonly<
       openTextItem('message', context)
       texts.append(text, signature, logprobs)
     }
-    return null
   },
   thought({ part: { text = '' }, signature }, context) {
-    if (text === '' && signature === null) return null
+    if (text === '' && signature === null) return
     openTextItem('reasoning', context)
     context.texts.append(text, signature, null)
-    return null
   },
   call({ part, signature }, { texts, calls, nextIndex, getModel, emitComplete }) {
     const call = part.functionCall as GeminiFunctionCall
-    if (textOrNull(call.name) === null) {
-      return 'The upstream called a function without saying which.'
-    }
     const isFirstCall = !calls.areOpen()
     const packed =
       isFirstCall && signature !== null ? packSignature({ model: getModel(), signature }) : null
     const hasOpenThought = texts.getOpenKind() === 'reasoning'
-    texts.end({ encryptedContent: packed })
+    texts.end(true, packed)
     if (packed !== null && !hasOpenThought) {
       emitComplete({
         type: 'reasoning',
@@ -136,15 +137,14 @@ const PART_HANDLERS: Readonly<
       })
     }
     calls.add(call, signature, nextIndex())
-    return null
   },
   image({ part, signature }, { texts, calls, emitComplete }) {
     const { mimeType, data } = part.inlineData as InlineBlob
-    texts.end({})
+    texts.end()
     calls.end()
     emitComplete({
       type: 'opaque',
-      // OpenAI's clients expect a generated image as an `image_generation_call`.
+      // OpenAI's clients know generated images as `image_generation_call`.
       raw: {
         type: 'image_generation_call',
         status: 'completed',
@@ -155,15 +155,13 @@ const PART_HANDLERS: Readonly<
         gemini: { mimeType, ...(signature === null ? {} : { thoughtSignature: signature }) },
       },
     })
-    return null
   },
   other({ part }, { texts, calls, emitComplete }) {
-    texts.end({})
+    texts.end()
     calls.end()
     emitComplete({ type: 'opaque', raw: { type: 'gemini:part', part }, native: { gemini: {} } })
-    return null
   },
-  nothing: () => null,
+  nothing() {},
 }
 
 function openTextItem(
@@ -171,13 +169,13 @@ function openTextItem(
   { texts, calls, nextIndex }: EmitterContext,
 ): void {
   if (texts.getOpenKind() === kind) return
-  texts.end({})
+  texts.end()
   calls.end()
   texts.start(kind, nextIndex())
 }
 
 /**
- * Returns the kind of a part. An image in a thought without a signature is a draft, which is
+ * Returns the kind of a part. An unsigned image within a thought is a draft (`nothing`): it is
  * neither shown to the user nor sent back.
  */
 function classifyPart(part: GeminiPart, signature: string | null): PartKind {

@@ -1,12 +1,12 @@
 /**
- * Converts grounding metadata to `url_citation` annotations. Gemini sends it at the end, with
- * offsets in bytes of UTF-8; OpenAI's clients count UTF-16 code units.
+ * Converts Gemini's grounding metadata to `url_citation` annotations. Gemini counts text positions
+ * in bytes of UTF-8, OpenAI's clients in UTF-16 code units.
  */
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import type { GroundingMetadata } from '../api-types.ts'
 
 /**
- * Converts all citations. Skips citations whose offsets are outside of the text, and sources
+ * Converts the citations of a text. Skips citations of positions outside the text and sources
  * without a URL.
  */
 export function convertCitations(
@@ -41,19 +41,19 @@ type Source = NonNullable<GroundingMetadata['groundingChunks']>[number]
 const NO_SUPPORT: Support = {}
 
 /**
- * Returns a function that converts byte offsets to UTF-16 offsets, e.g. 3 → 2 in `éa`. It returns
- * `null` for an offset outside of the text.
+ * Returns a function that converts byte positions to UTF-16 positions, e.g. 3 → 2 in `éa`. That
+ * function returns `null` for a position outside the text.
  */
 function mapByteOffsets(text: string): (byte: number | undefined) => number | null {
   const bytes = new TextEncoder().encode(text)
-  // In ASCII text both offsets are the same.
+  // In ASCII text, both positions are the same, so no table is necessary.
   const chars = bytes.length === text.length ? null : new Uint32Array(bytes.length + 1)
   let count = 0
   if (chars !== null) {
     for (const [index, byte] of bytes.entries()) {
       chars[index] = count
-      // A byte 10xxxxxx continues a character, so it does not count. A character of four bytes
-      // takes two UTF-16 units.
+      // Only the first byte of a character counts, not continuation bytes (`10xxxxxx`). A character
+      // of four bytes takes two UTF-16 code units.
       if ((byte & 0xc0) !== 0x80) count += byte >= 0xf0 ? 2 : 1
     }
     chars[bytes.length] = count

@@ -1,22 +1,27 @@
 /**
- * Decodes an answer into events. Each chunk has the format of a complete answer, and its parts are
- * passed to `createAnswerEventEmitter` one by one. The terminal event is emitted at the end of the
- * stream, because a last chunk may contain the token counts.
+ * Decodes a Gemini answer, streamed or not, into events: a chunk of a stream has the format of a
+ * complete answer. Emits the terminal event at the end of the stream, because token counts may come
+ * after the finish reason.
  */
-import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
-import { isObject, type JsonObject } from '../../../core/json/json.ts'
-import type { Prompt } from '../../../core/prompt.ts'
 import { createFailure } from '../../../core/errors/gateway-error.ts'
+import { isObject, type JsonObject, type Json } from '../../../core/json/json.ts'
+import type { Prompt } from '../../../core/prompt.ts'
+import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import type { Account, Decoder } from '../../provider-interface.ts'
-import { createAnswerEventEmitter, type AnswerEventEmitter } from './answer-event-emitter.ts'
-import { findError, parseError } from '../parse-errors.ts'
-import { parseFinishReason, type AnswerEnding } from './finish-reason.ts'
-import { convertLogprobs } from './logprobs.ts'
-import { encodeToolName } from '../tool-names.ts'
 import { mapEncodedToolNames } from '../../response/map-encoded-tool-names.ts'
-import { parseUsage } from './usage.ts'
-import type { GeminiCandidate, GeminiChunk, UsageMetadata } from '../api-types.ts'
+import type {
+  GeminiCandidate,
+  GeminiChunk,
+  UsageMetadata,
+  LogprobsResult,
+  GeminiLogprob,
+} from '../api-types.ts'
+import { findError, parseError } from '../parse-errors.ts'
+import { encodeToolName } from '../tool-names.ts'
+import { createAnswerEventEmitter, type AnswerEventEmitter } from './answer-event-emitter.ts'
+import { type AnswerEnding, parseUsage, findAnswerEnding } from './decide-answer-end.ts'
+import { createEventBuffer } from '../../response/event-buffer.ts'
 
 export function decodeStream(_account: Account, prompt?: Prompt): Decoder {
   const reader = createChunkReader(prompt)
@@ -51,27 +56,18 @@ interface ChunkReader {
 }
 
 function createChunkReader(prompt: Prompt | undefined): ChunkReader {
-  let events: StreamEvent[] = []
-  const answer = createAnswerEventEmitter(
-    (event) => events.push(event),
-    mapEncodedToolNames(prompt, encodeToolName),
-  )
+  const { emit, takeEvents } = createEventBuffer()
+  const answer = createAnswerEventEmitter(emit, mapEncodedToolNames(prompt, encodeToolName))
   let lastUsage: UsageMetadata | null = null
   let ending: AnswerEnding | null = null
   let isOver = false
 
-  const takeEvents = (): readonly StreamEvent[] => {
-    if (events.length === 0) return NO_OUTPUT
-    const ready = events
-    events = []
-    return ready
-  }
   const finish = (result: AnswerEnding): void => {
     isOver = true
     const usage = lastUsage === null ? null : parseUsage(lastUsage)
     answer.start({})
-    answer.close('failure' in result || result.finish !== 'stop')
-    events.push(
+    answer.end('finish' in result && result.finish === 'stop')
+    emit(
       'failure' in result
         ? { type: 'answer-failed', failure: result.failure, usage }
         : { type: 'answer-ended', finish: result.finish, usage },
@@ -88,16 +84,13 @@ function createChunkReader(prompt: Prompt | undefined): ChunkReader {
     const candidate = findCandidate(chunk)
     const problem = candidate === null ? null : addCandidate(candidate, answer)
     if (problem !== null) return finish(createBrokenEnding(problem))
-    ending = findEnding(chunk, candidate) ?? ending
+    ending = findAnswerEnding(chunk, candidate) ?? ending
   }
 
   return {
     push(chunk) {
-      if (!Array.isArray(chunk)) {
-        if (!isOver) readChunk(chunk)
-        return takeEvents()
-      }
-      for (const each of chunk as readonly unknown[]) if (!isOver) readChunk(each)
+      const chunks: readonly unknown[] = Array.isArray(chunk) ? chunk : [chunk]
+      for (const each of chunks) if (!isOver) readChunk(each)
       return takeEvents()
     },
     fail(message) {
@@ -112,7 +105,7 @@ function createChunkReader(prompt: Prompt | undefined): ChunkReader {
   }
 }
 
-/** Returns the first candidate of an answer; requests ask for one only. */
+/** Returns the first candidate of an answer; requests never ask for more than one. */
 function findCandidate({ candidates }: GeminiChunk): GeminiCandidate | null {
   if (!Array.isArray(candidates)) return null
   for (const candidate of candidates as readonly unknown[]) {
@@ -122,7 +115,8 @@ function findCandidate({ candidates }: GeminiChunk): GeminiCandidate | null {
 }
 
 /**
- * Adds the parts of a candidate. Returns an error message if a part is invalid, otherwise `null`.
+ * Adds the parts of a candidate to the answer. Returns an error message if a part is invalid,
+ * otherwise `null`.
  */
 function addCandidate(candidate: GeminiCandidate, answer: AnswerEventEmitter): string | null {
   const parts: unknown = candidate.content?.parts
@@ -137,22 +131,27 @@ function addCandidate(candidate: GeminiCandidate, answer: AnswerEventEmitter): s
   return null
 }
 
-/**
- * Returns how the answer ends, if the chunk shows it. If the prompt is blocked, there is no
- * candidate, and `promptFeedback` shows it.
- */
-function findEnding(
-  { promptFeedback }: GeminiChunk,
-  candidate: GeminiCandidate | null,
-): AnswerEnding | null {
-  const reason = candidate?.finishReason
-  if (typeof reason === 'string' && reason !== '' && reason !== 'FINISH_REASON_UNSPECIFIED') {
-    const message = candidate?.finishMessage
-    return parseFinishReason(reason, typeof message === 'string' ? message : null)
-  }
-  return typeof promptFeedback?.blockReason === 'string' ? { finish: 'content-filter' } : null
-}
-
 function createBrokenEnding(message: string): { readonly failure: Failure } {
   return { failure: createFailure('upstream_broken', message) }
+}
+
+/** Converts the log probabilities of a chunk to OpenAI's format; returns `null` if it has none. */
+export function convertLogprobs(result: LogprobsResult | undefined): readonly Json[] | null {
+  const chosen = result?.chosenCandidates
+  if (!Array.isArray(chosen) || chosen.length === 0) return null
+  return (chosen as readonly GeminiLogprob[]).map((token, at) => {
+    const top = result?.topCandidates?.[at]?.candidates
+    return {
+      ...convertLogprob(token),
+      top_logprobs: Array.isArray(top) ? top.map(convertLogprob) : [],
+    }
+  })
+}
+
+function convertLogprob({ token = '', logProbability = 0 }: GeminiLogprob): {
+  readonly token: string
+  readonly logprob: number
+  readonly bytes: readonly number[]
+} {
+  return { token, logprob: logProbability, bytes: [...new TextEncoder().encode(token)] }
 }

@@ -1,7 +1,7 @@
 /**
- * Builds the messages and thought summaries of an answer. At most one of these items is open, until
- * a part of another type arrives. Each item records which spans of its text are signed
- * (`providers/gemini/text-signatures.ts`).
+ * Builds the messages and thought summaries of an answer. At most one of them is open, until a part
+ * of another type arrives. Each item records which spans of its text are signed
+ * (`text-signatures.ts`).
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
@@ -21,18 +21,10 @@ export interface TextItemBuilder {
   ) => void
   /** Stores a signature from an empty part after a thought. */
   readonly addTrailingSignature: (signature: string) => void
-  /** Stores the grounding metadata, which replaces the earlier one. */
+  /** Stores the sources of the open message; later metadata replace earlier ones. */
   readonly setGrounding: (grounding: GroundingMetadata) => void
-  /**
-   * Ends the open item. `encryptedContent` becomes a field of a thought
-   * (`providers/gemini/pack-thought-signature.ts`).
-   */
-  readonly end: (options: TextItemEnd) => void
-}
-
-interface TextItemEnd {
-  readonly encryptedContent?: string | null
-  readonly isIncomplete?: boolean
+  /** Ends the open item. `encryptedContent` becomes the `encrypted_content` of a thought. */
+  readonly end: (isComplete?: boolean, encryptedContent?: string | null) => void
 }
 
 type TextItemKind = 'message' | 'reasoning'
@@ -70,7 +62,7 @@ export function createTextItemBuilder(emit: (event: StreamEvent) => void): TextI
     setGrounding(grounding) {
       if (open !== null) open.grounding = grounding
     },
-    end({ encryptedContent = null, isIncomplete = false }) {
+    end(isComplete = true, encryptedContent = null) {
       if (open === null) return
       const { kind, index, grounding, text } = open
       const annotations =
@@ -80,7 +72,7 @@ export function createTextItemBuilder(emit: (event: StreamEvent) => void): TextI
       }
       const item =
         kind === 'message'
-          ? createMessage(open, annotations, isIncomplete)
+          ? createMessage(open, annotations, isComplete)
           : createThought(open, encryptedContent)
       emit({ type: 'item-ended', index, item })
       open = null
@@ -110,10 +102,10 @@ function createDelta(
 function createMessage(
   open: OpenTextItem,
   annotations: readonly JsonObject[],
-  isIncomplete: boolean,
+  isComplete: boolean,
 ): Item {
   const { text, spans, logprobs } = open
-  const signatures = serializeSignatures({ spans, chars: text.length, after: [] })
+  const signatures = serializeSignatures({ spans, textLength: text.length, trailing: [] })
   const part = {
     type: 'output_text',
     text,
@@ -123,7 +115,7 @@ function createMessage(
   return {
     ...EMPTY_ITEMS.message,
     content: text === '' ? [] : [part],
-    ...(isIncomplete ? { status: 'incomplete' } : {}),
+    ...(isComplete ? {} : { status: 'incomplete' }),
     ...(signatures === null ? {} : { native: { gemini: signatures } }),
   }
 }
@@ -136,7 +128,9 @@ function createThought(
     type: 'reasoning',
     summary: text === '' ? [] : [{ type: 'summary_text', text }],
     ...(encryptedContent === null ? {} : { encrypted_content: encryptedContent }),
-    // `native.gemini` is set even without signatures, because it marks the thought as Gemini's.
-    native: { gemini: serializeSignatures({ spans, chars: text.length, after }) ?? {} },
+    // `native.gemini` marks the thought as Gemini's, even if nothing is signed.
+    native: {
+      gemini: serializeSignatures({ spans, textLength: text.length, trailing: after }) ?? {},
+    },
   }
 }

@@ -1,18 +1,17 @@
 /**
- * Builds the function calls of an answer. Each call is complete in one part. Of several parallel
- * calls, only the first has a signature (https://ai.google.dev/gemini-api/docs/thought-signatures).
- * The last call stays open, and so do all calls while none of them has a signature, because the
- * signature may follow.
+ * Builds the function calls of an answer. Each call is complete in one part, but its signature may
+ * come later. So the last call stays open, and while no call of several parallel calls is signed,
+ * all of them do (https://ai.google.dev/gemini-api/docs/thought-signatures).
  *
- * The id of a call is the upstream's, if it sends one. Otherwise it is derived from the answer's
- * id, e.g. `call_<answer id>_0`. So ids differ between answers, and decoding an answer again gives
- * the same ids.
+ * If Gemini sends no call id, one is derived from the id of the answer, e.g. `call_<answer id>_0`.
+ * It differs between answers, and stays the same if an answer is decoded again.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { ToolCall } from '../../../core/item.ts'
-import { isObject, type JsonObject } from '../../../core/json/json.ts'
-import type { OriginalTool } from '../../response/map-encoded-tool-names.ts'
+import { isObject } from '../../../core/json/json.ts'
+import { type OriginalTool, createToolCall } from '../../response/map-encoded-tool-names.ts'
 import type { GeminiFunctionCall } from '../api-types.ts'
+import { unwrapInput } from '../../custom-tool-as-function.ts'
 
 export interface ToolCallsBuilder {
   /** Sets the id of the answer, from which call ids are derived. */
@@ -57,13 +56,14 @@ export function createToolCallsBuilder(
       const isUsable = upstreamId !== null && !ids.has(upstreamId)
       const id = isUsable ? upstreamId : `call_${answerId}_${ids.size}`
       ids.add(id)
-      const input = isObject(args) ? args : {}
-      const { startedCall, text, completeCall } = createCall(id, toolNames.get(name), name, input)
-      emit({ type: 'item-started', index, item: startedCall })
+      const tool = toolNames.get(name) ?? { name, isCustom: false }
+      const json = JSON.stringify(isObject(args) ? args : {})
+      const text = tool.isCustom ? unwrapInput(json) : json
+      emit({ type: 'item-started', index, item: createToolCall(id, tool, '') })
       emit({ type: 'arguments-delta', index, text })
       openCalls.push({
         index,
-        call: completeCall,
+        call: createToolCall(id, tool, text),
         native: {
           ...(upstreamId === null ? {} : { id: upstreamId }),
           ...(signature === null ? {} : { thoughtSignature: signature }),
@@ -81,27 +81,4 @@ export function createToolCallsBuilder(
     },
     end,
   }
-}
-
-interface CallStates {
-  readonly startedCall: ToolCall
-  readonly text: string
-  readonly completeCall: ToolCall
-}
-
-function createCall(
-  call_id: string,
-  original: OriginalTool | undefined,
-  encodedName: string,
-  args: JsonObject,
-): CallStates {
-  const name = original?.name ?? encodedName
-  const json = JSON.stringify(args)
-  if (original?.isCustom === true) {
-    const startedCall = { type: 'custom_tool_call', call_id, name, input: '' } as const
-    const input = typeof args['input'] === 'string' ? args['input'] : json
-    return { startedCall, text: input, completeCall: { ...startedCall, input } }
-  }
-  const startedCall = { type: 'function_call', call_id, name, arguments: '' } as const
-  return { startedCall, text: json, completeCall: { ...startedCall, arguments: json } }
 }

@@ -1,24 +1,24 @@
 /**
- * Applies the rules about the order of messages that only some services have. Each rule runs only if
- * the account's quirks ask for it.
+ * Applies rules about the order of messages that some services have. A rule applies only if a quirk
+ * of the account requires it.
  */
 import { isObject, textOrEmpty, type Json } from '../../../core/json/json.ts'
-import type { NoteCollector } from '../encoding-notes.ts'
+import type { ChatNotes } from '../encoding-notes.ts'
 import type { ChatQuirks } from '../quirk-table.ts'
 import type { ChatMessage } from '../api-types.ts'
 
-type OrderRule = (messages: readonly ChatMessage[], notes: NoteCollector) => readonly ChatMessage[]
+type OrderRule = (messages: readonly ChatMessage[], notes: ChatNotes) => readonly ChatMessage[]
 
 /**
- * Applies the rules of the account. `insertedInstructions` are system messages that the gateway put
- * in the middle of the conversation. They do not count as leading instructions, even if all
- * messages before them are system messages.
+ * Applies the rules of the account. `insertedInstructions` are system messages that the gateway has
+ * put into the conversation. `strictAlternation` sends them as user messages, even if only system
+ * messages precede them.
  */
 export function applyMessageOrderRules(
   messages: readonly ChatMessage[],
   insertedInstructions: ReadonlySet<ChatMessage>,
   quirks: ChatQuirks,
-  notes: NoteCollector,
+  notes: ChatNotes,
 ): readonly ChatMessage[] {
   const rules: OrderRule[] = []
   if (quirks.systemRole === false) rules.push(replaceSystemRole)
@@ -40,9 +40,9 @@ const replaceSystemRole: OrderRule = (messages, notes) =>
   })
 
 /**
- * Makes roles alternate: merges consecutive messages of one role, and turns system messages that
- * are not at the start into user messages. If the first message after the leading instructions is
- * not from the user, adds a user message before it.
+ * Makes user and assistant messages alternate: merges consecutive messages of one role, and sends
+ * system messages after the first messages as user messages. If the first message after the
+ * instructions is the assistant's, adds a user message before it.
  */
 function alternateRoles(insertedInstructions: ReadonlySet<ChatMessage>): OrderRule {
   return (messages, notes) => {
@@ -79,7 +79,8 @@ function markPrefix({ reasoningField }: ChatQuirks): OrderRule {
     const last = findTrailingAssistantText(messages)
     if (last === null) return messages
     notes.write('prefix-marked')
-    // A thinking model requires this field on a message that it continues, even if it is empty.
+    // A service with the field `reasoning_content` requires it in a message to continue, even if it
+    // is empty.
     const reasoning =
       reasoningField === 'reasoning_content' && last['reasoning_content'] === undefined
         ? { reasoning_content: '' }
@@ -89,13 +90,13 @@ function markPrefix({ reasoningField }: ChatQuirks): OrderRule {
 }
 
 /**
- * If `prefixCompletion` is false and the messages end with an assistant text, returns a list with a
- * user message that asks the model to continue; otherwise an empty list.
+ * Returns a user message that asks the model to continue, if `prefixCompletion` is false and the
+ * last message is an assistant text; otherwise no message.
  */
 export function createContinuationRequest(
   messages: readonly ChatMessage[],
   { prefixCompletion }: ChatQuirks,
-  notes: NoteCollector,
+  notes: ChatNotes,
 ): readonly ChatMessage[] {
   if (prefixCompletion !== false || findTrailingAssistantText(messages) === null) return []
   notes.write('prefill-as-request')
@@ -104,7 +105,7 @@ export function createContinuationRequest(
 }
 
 /**
- * Returns the last message if it is an assistant message with text and without tool calls,
+ * Returns the last message if it is an assistant message with text and without tool calls;
  * otherwise null.
  */
 function findTrailingAssistantText(messages: readonly ChatMessage[]): ChatMessage | null {
@@ -122,9 +123,9 @@ function hasCalls(message: ChatMessage): boolean {
 }
 
 /**
- * True if two messages have the same role and name and may be merged. Tool outputs are not merged,
- * because each belongs to one call. No message is merged into one with tool calls, because the
- * outputs must directly follow it.
+ * True if two consecutive messages may be merged: they have the same role and name. Tool outputs
+ * are not merged, because each belongs to one call. An assistant message with tool calls is not
+ * merged with the next one, because its outputs must directly follow it.
  */
 function canMerge(first: ChatMessage, second: ChatMessage): boolean {
   const isOutput = first.role === 'tool' || first.role === 'function'

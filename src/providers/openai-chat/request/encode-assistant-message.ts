@@ -1,7 +1,7 @@
 /**
- * Encodes an assistant's reasoning, text and tool calls as one chat message. The outputs of the
- * calls follow directly, because services reject other messages between calls and outputs. Media of
- * the assistant or of a tool follow in a user message, because services reject media elsewhere.
+ * Encodes reasoning, text and tool calls of the assistant as one message, followed by the outputs
+ * of the calls. Media are sent in a user message after them, because services reject media in
+ * assistant messages and most reject them in tool outputs.
  */
 import {
   readChatOnlyFields,
@@ -19,7 +19,7 @@ import { selectMessageFields } from './encode-input-message.ts'
 import type { EncodingContext } from './encoding-context.ts'
 import type { CallWithOutput, PositionedItem, MessageGroup } from './group-items-into-messages.ts'
 import type { ChatMessage } from '../api-types.ts'
-import { wrapInput } from '../custom-tool-as-function.ts'
+import { wrapInput } from '../../custom-tool-as-function.ts'
 
 type AssistantGroup = Extract<MessageGroup, { readonly type: 'assistant' }>
 
@@ -43,8 +43,8 @@ export function encodeAssistantMessage(
 }
 
 /**
- * True if the assistant message has no content but media. Only the media are sent then, without an
- * empty message.
+ * True if the assistant message contains only media. No assistant message is sent then, because it
+ * would be empty.
  */
 function isOnlyMedia({ message, calls }: AssistantGroup): boolean {
   const parts = message?.item.content ?? []
@@ -57,7 +57,7 @@ function encodeMessage(
   encoding: EncodingContext,
 ): ChatMessage {
   const firstCall = calls[0]?.item
-  const { fields, part } = encodeReasoning(reasoning, calls[0]?.at ?? null, encoding)
+  const { fields, part } = encodeReasoning(reasoning, calls[0]?.itemIndex ?? null, encoding)
   const callFields =
     firstCall === undefined || isFromOtherUpstream(firstCall, encoding.options)
       ? undefined
@@ -82,13 +82,17 @@ function encodeMessage(
 
 function encodeText(message: PositionedItem<Message> | null, { notes }: EncodingContext) {
   if (message === null) return { content: null, refusal: '' }
-  const { at, item } = message
+  const { itemIndex, item } = message
   if (item.content.some((part) => part.type === 'output_text' && part.annotations?.length)) {
-    notes.write('annotations-not-sent', { at })
+    notes.write('annotations-not-sent', { itemIndex })
   }
   const texts = item.content.filter((part) => isText(part) && part.type !== 'refusal')
   const refusal = item.content.map((part) => (part.type === 'refusal' ? part.refusal : '')).join('')
-  const content = encodeContent(texts, { at, notes, partFields: readChatOnlyFields(item).$parts })
+  const content = encodeContent(texts, {
+    itemIndex,
+    notes,
+    partFields: readChatOnlyFields(item).$parts,
+  })
   return { content: content === '' && refusal !== '' ? null : content, refusal }
 }
 
@@ -108,7 +112,7 @@ function encodeCalls(
   if (onlyCall?.type === 'function_call' && isLegacyFunctionCall(onlyCall)) {
     return { function_call: { name: onlyCall.name, arguments: onlyCall.arguments } }
   }
-  const entries = calls.map(({ at, item }, index): JsonObject => {
+  const entries = calls.map(({ itemIndex, item }, index): JsonObject => {
     const entry = isFromOtherUpstream(item, options) ? undefined : readChatOnlyFields(item).$entry
     const base = { ...entry, id: ids[index] ?? '' }
     const { name } = item
@@ -117,22 +121,22 @@ function encodeCalls(
     }
     const { input } = item
     if (options.customTools) return { ...base, type: 'custom', custom: { name, input } }
-    notes.write('custom-call-as-function', { at })
+    notes.write('custom-call-as-function', { itemIndex })
     return { ...base, type: 'function', function: { name, arguments: wrapInput(input) } }
   })
   return { tool_calls: entries }
 }
 
 function encodeAssistantMedia(
-  { at, item }: PositionedItem<Message>,
+  { itemIndex, item }: PositionedItem<Message>,
   { notes }: EncodingContext,
 ): readonly JsonObject[] {
   const media = item.content.filter(isMediaPart)
   if (media.length === 0) return []
-  notes.write('assistant-media-moved', { at })
+  notes.write('assistant-media-moved', { itemIndex })
   const author = textOrEmpty(readChatOnlyFields(item)['name']) || 'the assistant'
   return [
     encodeNotice(`What follows was shown by ${sanitizeNoticeName(author)}.`),
-    ...media.map((part) => encodePart(part, { at, notes })),
+    ...media.map((part) => encodePart(part, { itemIndex, notes })),
   ]
 }

@@ -11,38 +11,35 @@ export function encodeInputMessage(
   message: PositionedItem<Message>,
   encoding: EncodingContext,
 ): ChatMessage {
-  const { at, item } = message
-  const { notes } = encoding
+  const { itemIndex, item } = message
+  const { options, notes } = encoding
   const content =
     item.role === 'user' ? item.content : item.content.filter((part) => !isMediaPart(part))
-  if (content.length < item.content.length) notes.write('media-in-system', { at })
+  if (content.length < item.content.length) notes.write('media-in-system', { itemIndex })
+  const isSentAsSystem = item.role === 'developer' && !options.developerRole
+  if (isSentAsSystem) notes.write('developer-as-system', { itemIndex })
   return {
-    role: chooseRole(message, encoding),
+    role: isSentAsSystem ? 'system' : item.role,
     ...selectMessageFields(message, encoding),
-    content: encodeContent(content, { at, notes, partFields: readChatOnlyFields(item).$parts }),
+    content: encodeContent(content, {
+      itemIndex,
+      notes,
+      partFields: readChatOnlyFields(item).$parts,
+    }),
   }
 }
 
 /**
- * Returns the fields of a message that only Chat Completions has, e.g. `name`, if the upstream
- * accepts them.
+ * Returns the fields of a message that only Chat Completions has, e.g. `name`, unless the upstream
+ * rejects them.
  */
 export function selectMessageFields(
-  { at, item }: PositionedItem<Message>,
+  { itemIndex, item }: PositionedItem<Message>,
   { options, notes }: EncodingContext,
 ): JsonObject | undefined {
   const fields = readChatMessageFields(item)
   if (fields?.['name'] === undefined || options.quirks.messageNames !== false) return fields
-  notes.write('name-not-sent', { at })
+  notes.write('name-not-sent', { itemIndex })
   const { name: _name, ...rest } = fields
   return rest
-}
-
-function chooseRole(
-  { at, item }: PositionedItem<Message>,
-  { options, notes }: EncodingContext,
-): string {
-  if (item.role !== 'developer' || options.developerRole) return item.role
-  notes.write('developer-as-system', { at })
-  return 'system'
 }

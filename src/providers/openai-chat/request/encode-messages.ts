@@ -1,7 +1,7 @@
 /**
- * Encodes a conversation as chat messages, beginning with the instructions. If an answer continued
- * another answer, each remains a message of its own, with the request to continue between them. So
- * the messages are the same as in the request that the second answer belonged to.
+ * Encodes a conversation as chat messages, beginning with the instructions. If the model continued
+ * its own answer, both parts stay separate messages, with the request to continue between them, as
+ * the upstream received them before.
  */
 import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { isInsertedInstruction } from '../../../core/items/leading-instructions.ts'
@@ -23,7 +23,7 @@ export function encodeMessages(
   const messages: ChatMessage[] = []
   const insertedInstructions = new Set<ChatMessage>()
   if (instructions !== null) messages.push({ role: 'system', content: instructions })
-  // With `prefixCompletion` the upstream continued the message itself, so both answers are one
+  // With `prefixCompletion`, the upstream itself continued the message, so both parts are one
   // message.
   const continuations = quirks.prefixCompletion === true ? [] : findConsecutiveAnswers(items)
   for (const group of groupItemsIntoMessages(items, new Set(continuations), notes)) {

@@ -1,6 +1,7 @@
 /**
- * Encodes each parameter of a prompt as Chat Completions fields, with one function per parameter, so
- * that a changed parameter can be encoded alone. Fields with the value `undefined` are removed later.
+ * Encodes the parameters of a prompt as Chat Completions fields. There is one function per
+ * parameter, so that a changed parameter can be encoded alone. A field with the value undefined is
+ * removed from the request.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { OutputFormat, PromptParameters } from '../../../core/prompt.ts'
@@ -13,7 +14,7 @@ type ParameterEncoder = (params: PromptParameters, encoding: EncodingContext) =>
 
 export const PARAMETER_ENCODERS: { readonly [Name in keyof PromptParameters]: ParameterEncoder } = {
   model: ({ model }) => ({ model }),
-  // Instructions become the first message, not a parameter.
+  // Instructions are not a parameter, but the first message.
   instructions: () => ({}),
   tools: (params, encoding) => ({ tools: encodeTools(params, encoding), functions: undefined }),
   toolChoice: (params, encoding) => ({
@@ -85,8 +86,8 @@ export const PARAMETER_ENCODERS: { readonly [Name in keyof PromptParameters]: Pa
 }
 
 /**
- * OpenAI's maximum number of stop sequences. Not applied to Chat Completions clients, because the
- * upstream itself rejects their longer lists.
+ * OpenAI's maximum number of stop sequences. Not applied to requests of Chat Completions clients,
+ * because the upstream itself rejects a list that is too long.
  */
 const MAX_STOP_SEQUENCES = 4
 
@@ -94,8 +95,8 @@ export function planStopSequences(
   { stop, extra }: PromptParameters,
   { quirks, isChatClient }: ChatOptions,
 ): SplitStopSequences {
-  // With several choices, all sequences are sent: the gateway can stop an answer itself only if it
-  // has one choice.
+  // With several choices (`n: 2`), all sequences are sent, because the gateway can end only a
+  // single choice.
   if (isChatClient && !isDefaultValue('n', extra['n'])) return { sent: stop, unsent: [] }
   const limit = quirks.maxStops ?? (isChatClient ? Infinity : MAX_STOP_SEQUENCES)
   return splitStopSequences(stop, quirks.refuses?.includes('stop') === true ? 0 : limit)
@@ -105,7 +106,8 @@ const LOGPROBS = 'message.output_text.logprobs'
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
 /**
- * Fields of Chat Completions services that Responses clients may send to these services as well.
+ * Fields of Chat Completions services that the gateway also sends for Responses clients, e.g.
+ * `top_k`.
  */
 const CHAT_FIELDS: ReadonlySet<string> = new Set(
   `chat_template_kwargs guided_choice guided_grammar guided_json guided_regex ignore_eos

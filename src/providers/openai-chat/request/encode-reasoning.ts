@@ -1,7 +1,7 @@
 /**
- * Encodes reasoning as fields of the assistant message after it. Services use different fields, and
- * many reject all of them. So reasoning is sent only if a quirk names the field, or if the item was
- * received in a field of Chat Completions.
+ * Encodes reasoning as fields of the assistant message after it. Services use different fields and
+ * may reject unknown ones, so reasoning is sent only if a quirk names the field, or if the client
+ * sent it in a field.
  */
 import { readChatOnlyFields, filterObjects } from '../../../core/items/chat-only-fields.ts'
 import type { Reasoning } from '../../../core/item.ts'
@@ -12,25 +12,25 @@ import type { PositionedItem } from './group-items-into-messages.ts'
 
 export interface EncodedReasoning {
   readonly fields: JsonObject
-  /** For Mistral: a part of the type `thinking`, which comes before the content. */
+  /** For Mistral only: a part of type `thinking`, which precedes the content. */
   readonly part: JsonObject | null
 }
 
 /**
- * Encodes reasoning items. `firstCallAt` is the index of the message's first tool call, or null if
- * it has none.
+ * Encodes the reasoning of one message. `firstCallIndex` is the index of the message's first tool
+ * call, or null without one.
  */
 export function encodeReasoning(
   reasoning: readonly PositionedItem<Reasoning>[],
-  firstCallAt: number | null,
+  firstCallIndex: number | null,
   { options, notes }: EncodingContext,
 ): EncodedReasoning {
-  const encoded = encodeReasoningItems(reasoning, firstCallAt !== null, { options, notes })
+  const encoded = encodeReasoningItems(reasoning, firstCallIndex !== null, { options, notes })
   const { reasoningDemanded, reasoningField = 'none' } = options.quirks
-  if (firstCallAt === null || reasoningDemanded !== true) return encoded
+  if (firstCallIndex === null || reasoningDemanded !== true) return encoded
   if (!TEXT_FIELDS.has(reasoningField) || encoded.fields[reasoningField] !== undefined)
     return encoded
-  notes.write('reasoning-stand-in', { at: firstCallAt })
+  notes.write('reasoning-stand-in', { itemIndex: firstCallIndex })
   return { ...encoded, fields: { ...encoded.fields, [reasoningField]: '' } }
 }
 
@@ -44,10 +44,10 @@ function encodeReasoningItems(
   const { reasoningOn, reasoningField } = options.quirks
   const texts = new Map<string, string>()
   const details: JsonObject[] = []
-  for (const { at, item } of reasoning) {
+  for (const { itemIndex, item } of reasoning) {
     const packed = unpackReasoningDetails(item.encrypted_content)
     if (isFromOtherUpstream(item, options) || (packed !== null && isOtherMaker(packed, options))) {
-      notes.write('reasoning-of-elsewhere', { at })
+      notes.write('reasoning-of-elsewhere', { itemIndex })
       continue
     }
     const chatFields = readChatOnlyFields(item)
@@ -55,13 +55,14 @@ function encodeReasoningItems(
     const itemDetails = recorded.length > 0 ? recorded : (packed?.details ?? [])
     const sendsDetails = itemDetails.length > 0 && reasoningField !== 'none'
     if (sendsDetails) details.push(...itemDetails)
-    // `reasoning_details` contain the text, so it is sent separately only if the client did so too.
+    // The text is also part of `reasoning_details`. It is sent a second time only if the client did
+    // so.
     if (sendsDetails && chatFields.$field === undefined) continue
     const text = readText(item)
     const field = chooseTextField(reasoningField, chatFields.$field)
-    if (text === '') notes.write('reasoning-sealed', { at })
+    if (text === '') notes.write('reasoning-sealed', { itemIndex })
     else if (field === 'none' || (reasoningOn === 'calls' && !hasCalls)) {
-      notes.write('reasoning-not-sent', { at })
+      notes.write('reasoning-not-sent', { itemIndex })
     } else texts.set(field, texts.has(field) ? `${texts.get(field)}\n\n${text}` : text)
   }
   return buildReasoning(texts, details)
@@ -83,8 +84,8 @@ function buildReasoning(
 }
 
 /**
- * Returns the field for plain text: `reasoning` for a service with `reasoning_details`, otherwise
- * the field in the quirk.
+ * Returns the field in which reasoning text is sent: the one that the quirk names, or `reasoning`
+ * beside `reasoning_details`.
  */
 function chooseTextField(
   quirk: ChatOptions['quirks']['reasoningField'],
@@ -100,8 +101,8 @@ function readText({ summary, content = [] }: Reasoning): string {
 }
 
 /**
- * True if another upstream made the reasoning. False for items without a recorded origin, because
- * the client itself sent them.
+ * True if another account or model made the item. False without a recorded origin, because the
+ * client itself sent the item.
  */
 export function isFromOtherUpstream(
   { origin }: Pick<Reasoning, 'origin'>,

@@ -1,6 +1,7 @@
 /**
- * Encodes a prompt as a request to /chat/completions. The JSON of a Chat Completions client is sent
- * with as few edits as possible, byte for byte if there are none; other requests are built from items.
+ * Encodes a prompt as a request to `POST /chat/completions`. The body of a Chat Completions client
+ * is edited as little as possible; without edits, its original bytes are sent. Other requests are
+ * built from the prompt.
  */
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters, Prompt } from '../../../core/prompt.ts'
@@ -8,14 +9,15 @@ import type { Account, EncodedRequest } from '../../provider-interface.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { PARAMETER_ENCODERS, planStopSequences } from './encode-parameters.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
-import { createNoteCollector } from '../encoding-notes.ts'
+import { NOTES } from '../encoding-notes.ts'
+import { createNoteCollector } from '../../note-collector.ts'
 import { resolveChatOptions, type EncodingContext } from './encoding-context.ts'
-import { mustRewriteMessages } from './detect-unsupported-messages.ts'
+import { mustRewriteMessages } from './must-rewrite-messages.ts'
 import { removeJsonField } from './remove-json-field.ts'
 
 export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
   const options = resolveChatOptions(prompt, account)
-  const collector = createNoteCollector()
+  const collector = createNoteCollector('chat', NOTES)
   const encoding: EncodingContext = { options, notes: collector }
   const encoded = options.isChatClient
     ? editClientBody(prompt, encoding)
@@ -36,8 +38,8 @@ function buildBody({ params, stream, items }: Prompt, encoding: EncodingContext)
   const usageField = takesStreamOptions ? { stream_options: { include_usage: true } } : {}
   const streamFields = stream ? { stream, ...usageField } : {}
   const messages = encodeMessages(items, params.instructions, encoding)
-  // `messages` is the last field, so that the next turn's body begins with this body's text, up to
-  // its end.
+  // `messages` is the last field. So the next request of a conversation begins with the same bytes,
+  // and the upstream can reuse its cache.
   return { ...removeUnsendableFields({ ...fields, ...streamFields }, encoding), messages }
 }
 
@@ -61,8 +63,8 @@ function editClientBody(
 }
 
 /**
- * Removes `store` from the client's bytes. Returns null if the body differs from the client's in
- * another field.
+ * Returns the client's bytes without the field `store`. Returns null if the new body differs from
+ * the client's in another field too.
  */
 function removeStoreFromBytes(
   body: JsonObject,
@@ -74,8 +76,8 @@ function removeStoreFromBytes(
 }
 
 /**
- * Encodes only those parameters that a transform changed, or that the account's quirks require in
- * another form.
+ * Encodes the parameters that a transform changed, or that the account's quirks require in another
+ * form.
  */
 function encodeChangedParameters(
   { params, source }: Prompt,
@@ -94,8 +96,8 @@ function encodeChangedParameters(
   if (!customTools && params.tools.some((tool) => tool.type === 'custom')) {
     changed.add('tools').add('toolChoice')
   }
-  // Encodes both, because upstreams reject `tools` together with `function_call`, and `functions`
-  // together with `tool_choice`.
+  // The tool choice must have the same form as the tools: upstreams reject `tools` with
+  // `function_call`, and the deprecated `functions` with `tool_choice`.
   const changesTools = changed.has('tools') || changed.has('toolChoice')
   if (changesTools && usesLegacyFunctions(source.body)) changed.add('tools').add('toolChoice')
   let fields: JsonObject = {}
@@ -115,8 +117,8 @@ function clearFields(fields: JsonObject): JsonObject {
 }
 
 /**
- * Removes `store`, because the gateway stores the answer, not the upstream, and sets the fields for
- * streaming.
+ * Returns the fields that the gateway controls: removes `store`, because the gateway stores the
+ * answer, and sets the fields for streaming.
  */
 function overrideGatewayFields({
   stream,
@@ -153,7 +155,10 @@ function replaceMessages(prompt: Prompt, encoding: EncodingContext): JsonObject 
   return { messages: [{ role: 'system', content: instructions }, ...messages] }
 }
 
-/** Removes undefined fields, fields that the upstream rejects, and a tool choice without tools. */
+/**
+ * Removes fields without a value, fields that the upstream rejects, and a tool choice without
+ * tools.
+ */
 function removeUnsendableFields(body: JsonObject, { options, notes }: EncodingContext): JsonObject {
   const { refuses = [] } = options.quirks
   const hasTools = (body['tools'] ?? body['functions']) !== undefined

@@ -1,4 +1,4 @@
-/** Encodes the output of a tool as the message that follows its call. */
+/** Encodes a tool output as the message that follows its call. */
 import { readChatOnlyFields, readChatMessageFields } from '../../../core/items/chat-only-fields.ts'
 import {
   sanitizeNoticeName,
@@ -16,13 +16,13 @@ import type { ChatMessage } from '../api-types.ts'
 interface EncodedOutput {
   readonly message: ChatMessage
   /**
-   * Media that the upstream does not accept in a tool message. The caller sends them in a user
+   * The media that the upstream does not accept in a tool message. The caller sends them in a user
    * message.
    */
   readonly media: readonly JsonObject[]
 }
 
-/** Encodes the output of a call; returns null if the call has none. */
+/** Encodes the output of a call. Returns null if there is none. */
 export function encodeToolOutput(
   { item: call, output }: CallWithOutput,
   id: string,
@@ -37,27 +37,27 @@ export function encodeToolOutput(
 }
 
 /**
- * True for a call in the deprecated form `function_call`, which has no id. Its output names the
- * function instead.
+ * True for a call in the deprecated form `function_call`, which has no id. Its output contains the
+ * name of the function instead.
  */
 export function isLegacyFunctionCall(call: ToolCall): boolean {
   return readChatOnlyFields(call).$legacy === true
 }
 
 function encodeOutputParts(
-  { at, item }: PositionedItem<ToolOutput>,
+  { itemIndex, item }: PositionedItem<ToolOutput>,
   name: string,
   { options, notes }: EncodingContext,
 ): { readonly content: Json; readonly media: readonly JsonObject[] } {
   const { output } = item
   if (typeof output === 'string') return { content: output, media: [] }
-  const context = { at, notes, partFields: readChatOnlyFields(item).$parts }
-  // A Chat Completions client is assumed to send media only to upstreams that accept them, but the
-  // output of a gateway tool is not the client's.
+  const context = { itemIndex, notes, partFields: readChatOnlyFields(item).$parts }
+  // A Chat Completions client is assumed to know which media its upstream accepts. Outputs of
+  // gateway tools do not come from the client, so a quirk must allow their media.
   const takesMedia = isGatewayToolItem(item) ? options.quirks.toolMedia === true : options.toolMedia
   const movedMedia = takesMedia ? [] : output.filter(isMediaPart)
   if (movedMedia.length === 0) return { content: encodeContent(output, context), media: [] }
-  notes.write('tool-media-moved', { at })
+  notes.write('tool-media-moved', { itemIndex })
   const texts = output.filter(isText)
   return {
     content:

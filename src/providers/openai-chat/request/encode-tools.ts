@@ -1,20 +1,22 @@
-/** Encodes tools and the tool choice in nested form: `{ type: 'function', function: { name } }`. */
+/**
+ * Encodes tools and the tool choice in the nested form of Chat Completions: `{ type: 'function',
+ * function: { name } }`.
+ */
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { CustomTool, FunctionTool, PromptParameters, Tool } from '../../../core/prompt.ts'
 import type { EncodingContext } from './encoding-context.ts'
-import { WRAPPED_INPUT_SCHEMA } from '../custom-tool-as-function.ts'
+import { WRAPPED_INPUT_SCHEMA } from '../../custom-tool-as-function.ts'
 
 type ToolParameters = Pick<PromptParameters, 'tools' | 'toolChoice'>
 
-/** Encodes the tools; returns undefined if none can be sent. */
+/** Encodes the tools; returns undefined if there are none to send. */
 export function encodeTools(
   params: ToolParameters,
   encoding: EncodingContext,
 ): readonly Json[] | undefined {
-  const tools = selectOfferedTools(params, encoding).flatMap((tool): readonly JsonObject[] => {
-    const encoded = encodeTool(tool, `tools[${params.tools.indexOf(tool)}]`, encoding)
-    return encoded === undefined ? [] : [encoded]
-  })
+  const tools = selectOfferedTools(params, encoding)
+    .map((tool) => encodeTool(tool, `tools[${params.tools.indexOf(tool)}]`, encoding))
+    .filter((tool) => tool !== undefined)
   return tools.length > 0 ? tools : undefined
 }
 
@@ -48,8 +50,7 @@ export function encodeToolChoice(
 }
 
 /**
- * Returns the names of the custom tools that are sent as functions. The decoder unwraps the
- * arguments of their calls.
+ * Returns the names of the custom tools that are sent as functions (`custom-tool-as-function.ts`).
  */
 export function listWrappedToolNames(
   tools: readonly Tool[],
@@ -59,8 +60,8 @@ export function listWrappedToolNames(
 }
 
 /**
- * Selects the tools to send. If the upstream does not support `allowed_tools`, leaves out the tools
- * that the choice does not allow.
+ * Selects the tools to send. If the tool choice allows only some tools, but the upstream does not
+ * support `allowed_tools`, only those are sent.
  */
 function selectOfferedTools(
   { tools, toolChoice }: ToolParameters,
@@ -94,8 +95,8 @@ function encodeTool(
 }
 
 /**
- * Encodes a function. Sends `strict` only if it is true, because false is the default, and many
- * services reject the field.
+ * Encodes a function. Leaves out `strict: false`, because it is the default and many services
+ * reject the field.
  */
 function encodeFunction({ name, description, parameters, strict }: FunctionTool): JsonObject {
   return {

@@ -1,17 +1,23 @@
 /**
- * Groups the items of a conversation into the messages that they become: an input message alone,
- * and an assistant message with its reasoning, its tool calls and their outputs. If an answer
- * continued another one, their items are not grouped together. Writes a note for items that Chat
- * Completions has no message for.
+ * Groups items by the message that they become. An assistant message contains its reasoning, its
+ * tool calls and their outputs; each other message is a group of its own. Writes a note for items
+ * that Chat Completions does not have.
  */
-import type { Item, Message, Reasoning, ToolCall, ToolOutput } from '../../../core/item.ts'
+import {
+  type Item,
+  type Message,
+  type Reasoning,
+  type ToolCall,
+  type ToolOutput,
+  isToolOutput,
+} from '../../../core/item.ts'
 import { textOrEmpty } from '../../../core/json/json.ts'
 import { UNPAIRED, findToolCallPairs } from '../../../core/items/tool-call-pairs.ts'
-import type { NoteCollector } from '../encoding-notes.ts'
+import type { ChatNotes } from '../encoding-notes.ts'
 
 export interface PositionedItem<One> {
-  /** Index in the prompt's items, which notes report as `at`. */
-  readonly at: number
+  /** The index of the item in the prompt. */
+  readonly itemIndex: number
   readonly item: One
 }
 
@@ -20,14 +26,14 @@ export interface CallWithOutput extends PositionedItem<ToolCall> {
 }
 
 export type MessageGroup =
-  | { readonly type: 'input'; readonly at: number; readonly item: Message }
+  | { readonly type: 'input'; readonly itemIndex: number; readonly item: Message }
   | {
       readonly type: 'assistant'
       readonly reasoning: readonly PositionedItem<Reasoning>[]
       readonly message: PositionedItem<Message> | null
       readonly calls: readonly CallWithOutput[]
     }
-  /** Separates an answer from the answer that continued it. */
+  /** Marks the position at which the model continued its own answer. */
   | { readonly type: 'continued' }
 
 interface OpenGroup {
@@ -38,13 +44,13 @@ interface OpenGroup {
 }
 
 /**
- * Groups the items. `continuations` are the indexes of the first items of those answers that
- * continued another answer.
+ * Groups the items. `continuations` lists the index of the first item of each answer that continues
+ * the answer before it.
  */
 export function groupItemsIntoMessages(
   items: readonly Item[],
   continuations: ReadonlySet<number>,
-  notes: NoteCollector,
+  notes: ChatNotes,
 ): readonly MessageGroup[] {
   const partners = findToolCallPairs(items)
   const groups: MessageGroup[] = []
@@ -56,9 +62,9 @@ export function groupItemsIntoMessages(
     openGroup = null
   }
 
-  for (const [at, item] of items.entries()) {
-    const partner = partners[at] ?? UNPAIRED
-    if (continuations.has(at)) {
+  for (const [itemIndex, item] of items.entries()) {
+    const partner = partners[itemIndex] ?? UNPAIRED
+    if (continuations.has(itemIndex)) {
       close()
       groups.push({ type: 'continued' })
     }
@@ -66,52 +72,56 @@ export function groupItemsIntoMessages(
       case 'message':
         if (item.role !== 'assistant') {
           close()
-          groups.push({ type: 'input', at, item })
+          groups.push({ type: 'input', itemIndex, item })
           break
         }
         if (getOpenGroup().message !== null) close()
-        if (getOpenGroup().calls.length > 0) notes.write('text-moved', { at })
-        getOpenGroup().message = { at, item }
+        if (getOpenGroup().calls.length > 0) notes.write('text-moved', { itemIndex })
+        getOpenGroup().message = { itemIndex, item }
         break
       case 'reasoning':
-        if (startsNextMessage(openGroup, items, continuations, at)) close()
-        getOpenGroup().reasoning.push({ at, item })
+        if (startsNextMessage(openGroup, items, continuations, itemIndex)) close()
+        getOpenGroup().reasoning.push({ itemIndex, item })
         break
       case 'function_call':
       case 'custom_tool_call':
-        getOpenGroup().calls.push({ at, item, output: findOutput(items, partner) })
+        getOpenGroup().calls.push({ itemIndex, item, output: findOutput(items, partner) })
         break
       case 'function_call_output':
       case 'custom_tool_call_output':
         close()
-        if (partner === UNPAIRED) notes.write('output-without-call', { at })
-        else if (hasInputMessageBetween(items, partner, at)) notes.write('output-moved', { at })
+        if (partner === UNPAIRED) notes.write('output-without-call', { itemIndex })
+        else if (hasInputMessageBetween(items, partner, itemIndex))
+          notes.write('output-moved', { itemIndex })
         break
       case 'opaque':
-        notes.write('hosted-item', { at, detail: textOrEmpty(item.raw['type']) })
+        notes.write('hosted-item', { itemIndex, detail: textOrEmpty(item.raw['type']) })
     }
   }
   close()
   return groups
 }
 
-function closeGroup(group: OpenGroup, groups: MessageGroup[], notes: NoteCollector): void {
+function closeGroup(group: OpenGroup, groups: MessageGroup[], notes: ChatNotes): void {
   if (group.message !== null || group.calls.length > 0) groups.push(group)
-  else for (const { at } of group.reasoning) notes.write('reasoning-without-follower', { at })
+  else
+    for (const { itemIndex } of group.reasoning)
+      notes.write('reasoning-without-follower', { itemIndex })
 }
 
 /**
- * True if the reasoning begins a new message: it comes after a message and leads to another one.
- * Reasoning before tool calls belongs to the open message.
+ * True if the reasoning at `itemIndex` begins a new assistant message: the open group has a
+ * message, and the next item after the reasoning is another one. Reasoning before tool calls
+ * belongs to the open group.
  */
 function startsNextMessage(
   openGroup: OpenGroup | null,
   items: readonly Item[],
   continuations: ReadonlySet<number>,
-  at: number,
+  itemIndex: number,
 ): boolean {
   if (openGroup === null || openGroup.message === null) return false
-  for (let next = at + 1; next < items.length && !continuations.has(next); next++) {
+  for (let next = itemIndex + 1; next < items.length && !continuations.has(next); next++) {
     const item = items[next]
     if (item === undefined || item.type === 'reasoning' || item.type === 'opaque') continue
     return item.type === 'message' && item.role === 'assistant'
@@ -119,10 +129,9 @@ function startsNextMessage(
   return false
 }
 
-function findOutput(items: readonly Item[], at: number): PositionedItem<ToolOutput> | null {
-  const item = items[at]
-  if (item?.type !== 'function_call_output' && item?.type !== 'custom_tool_call_output') return null
-  return { at, item }
+function findOutput(items: readonly Item[], itemIndex: number): PositionedItem<ToolOutput> | null {
+  const item = items[itemIndex]
+  return item !== undefined && isToolOutput(item) ? { itemIndex, item } : null
 }
 
 function hasInputMessageBetween(items: readonly Item[], call: number, output: number): boolean {

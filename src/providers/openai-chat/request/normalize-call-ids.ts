@@ -1,6 +1,6 @@
 /**
- * Replaces those call ids in an assistant message that the upstream does not accept or that the
- * message repeats. Other ids do not change.
+ * Replaces the call ids of one assistant message that the upstream does not accept, and repeated
+ * ones. Equal ids always get the same replacement.
  */
 import type { ToolCall } from '../../../core/item.ts'
 import { shortHash } from '../../short-hash.ts'
@@ -12,12 +12,12 @@ export function normalizeCallIds(
   { options: { callIdPattern }, notes }: EncodingContext,
 ): readonly string[] {
   const usedIds = new Set<string>()
-  return calls.map(({ at, item: { call_id: original } }, index) => {
+  return calls.map(({ itemIndex, item: { call_id: original } }, index) => {
     const isAccepted = original !== '' && isAcceptedCallId(original, callIdPattern)
     let id = isAccepted ? original : shortHash(original)
     while (usedIds.has(id)) id = shortHash(`${id} ${index}`)
     usedIds.add(id)
-    if (id !== original) notes.write('call-id-changed', { at })
+    if (id !== original) notes.write('call-id-changed', { itemIndex })
     return id
   })
 }

@@ -1,11 +1,10 @@
 /**
- * Removes one field from the bytes of a JSON object: `{"store":true,"model":"m"}` →
- * `{"model":"m"}`. For a long history this is several times faster than serializing the object
- * again.
+ * Removes a field from the bytes of a JSON object: `{"store":true,"model":"m"}` → `{"model":"m"}`.
+ * For a long history, this is several times faster than serializing the object again.
  *
- * Searches only plain fields (no arrays, objects or escapes) at the start and end of the object, so
- * that a field of a nested object is not mistaken for the field. Returns null if it is not found
- * there.
+ * Finds the field only near the start or the end of the bytes, and only if all fields between it
+ * and that end have simple values (no objects, lists or escapes). So the field of a nested object
+ * is never removed instead. Returns null if the field is not found.
  */
 export function removeJsonField(bytes: Uint8Array, name: string): Uint8Array | null {
   const { atHead, atTail } = getPatterns(name)
@@ -20,14 +19,16 @@ export function removeJsonField(bytes: Uint8Array, name: string): Uint8Array | n
   return cutBytes(bytes, bytes.length - match.length, bytes.length - retained.length)
 }
 
-/** Number of bytes that are searched at each end, which limits how long the patterns take. */
+/**
+ * The number of bytes that are searched at each end, a limit for the running time of the patterns.
+ */
 const SEARCHED_BYTES = 500
 const BLANK = '[ \\t\\r\\n]*'
 const COLON = `${BLANK}:${BLANK}`
 const PLAIN_VALUE = `(?:true|false|null|-?\\d[\\d.eE+-]*|"[^"\\\\]*")`
 const FIELD = `${BLANK}"\\w+"${COLON}${PLAIN_VALUE}${BLANK}`
 
-/** Decodes each byte as one character, so that an index in the text is an index in the bytes. */
+/** Decodes each byte as one character, so that positions in the text are positions in the bytes. */
 const decoder = new TextDecoder('latin1')
 
 interface FieldPatterns {

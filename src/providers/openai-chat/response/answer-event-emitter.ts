@@ -1,6 +1,6 @@
 /**
- * Converts the fields of a streamed chat message to items (reasoning, message, tool calls) and
- * emits their events. An item ends when a field of the next item arrives.
+ * Converts the fields of a streamed message to items (reasoning, message, tool calls) and emits
+ * their events. An item ends when a field of the next item arrives.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { ToolCallFragment } from '../api-types.ts'
@@ -19,10 +19,10 @@ export interface AnswerEventEmitter {
   readonly addAnnotation: (annotation: JsonObject) => void
   readonly addMedia: (raw: JsonObject) => void
   readonly addCallFragment: (fragment: ToolCallFragment) => void
-  /** Stores a field of the message that must be sent back to the upstream, e.g. `extra_content`. */
+  /** Stores a field of the message that later requests must contain, e.g. `extra_content`. */
   readonly setMessageField: (name: string, value: JsonObject) => void
   readonly hasNamelessCall: () => boolean
-  /** Ends all open items; `isComplete: false` marks them as incomplete. */
+  /** Ends all open items. `isComplete: false` marks them as incomplete. */
   readonly end: (isComplete: boolean) => void
 }
 
@@ -68,8 +68,7 @@ export function createAnswerEventEmitter({
       else openReasoning().addDetail(piece)
     },
     addText(text, logprobs) {
-      // Ignores blank lines after a tool call, which some services send: they do not begin a
-      // message.
+      // Some services send blank lines after a tool call. They do not begin a message.
       if (message === null && calls.count() > 0 && text.trim() === '') return
       openMessage().addText(text, logprobs)
     },
@@ -91,7 +90,7 @@ export function createAnswerEventEmitter({
   }
 }
 
-/** Collects fields that belong to the chat message as a unit, not to one of its items. */
+/** Collects the fields that belong to the complete message instead of one of its items. */
 function createMessageFieldCollector() {
   let fields: Record<string, JsonObject> | null = null
   let lateDetails: JsonObject[] = []
@@ -99,9 +98,9 @@ function createMessageFieldCollector() {
     set: (name: string, value: JsonObject): void => {
       fields = { ...fields, [name]: value }
     },
-    /** Adds a reasoning detail that arrives after the reasoning item has ended. */
+    /** Adds a reasoning detail that arrives after the end of the reasoning item. */
     addDetail: (piece: JsonObject): void => addReasoningDetail(lateDetails, piece),
-    /** Returns and clears the collected fields; undefined if there are none. */
+    /** Returns the collected fields and clears them; undefined if there are none. */
     take(): JsonObject | undefined {
       if (fields === null && lateDetails.length === 0) return undefined
       const taken =

@@ -1,41 +1,41 @@
 /**
- * Reads the chunks of an answer, streamed or not, and returns their events. Never throws because of
- * their content, and emits exactly one terminal event.
+ * Reads the chunks of an answer, streamed or not, and returns their events. Never throws, whatever
+ * a chunk contains. Emits exactly one terminal event.
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { createFailure } from '../../../core/errors/gateway-error.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import { createCallIdGenerator } from '../../response/generate-call-ids.ts'
-import { parseStreamError } from '../parse-errors.ts'
+import { parseError } from '../parse-errors.ts'
 import { createAnswerEventEmitter } from './answer-event-emitter.ts'
 import { createAnswerEndTracker } from './decide-answer-end.ts'
 import { readDelta } from './read-delta.ts'
 import type { ReasoningMaker } from '../pack-reasoning-details.ts'
 import { extractThinkTags } from './extract-think-tags.ts'
 import type { ChatChoice, ChatChunk } from '../api-types.ts'
+import { createEventBuffer } from '../../response/event-buffer.ts'
 
 export interface DecodeOptions {
   readonly thinkTags: true | 'unopened' | undefined
   /** The names of custom tools that were sent as functions. */
   readonly wrappedToolNames: ReadonlySet<string>
   /**
-   * The upstream that makes the reasoning, if the client stores the conversation itself: its
-   * details are then packed for the client. Otherwise null.
+   * The account and model of this answer, if its reasoning is packed into `encrypted_content` for a
+   * client that stores the conversation itself; otherwise null.
    */
   readonly reasoningMaker: ReasoningMaker | null
-  /** The items of the prompt. Generated call ids differ from those of the prompt. */
+  /** The items of the prompt, whose call ids must not be generated again. */
   readonly promptItems: readonly Item[]
 }
 
 export interface ChunkReader {
   readonly readChunk: (chunk: ChatChunk) => readonly StreamEvent[]
-  /** Ends the answer after the upstream's `[DONE]`. */
+  /** Ends the answer when the upstream sends `[DONE]`. */
   readonly endAnswer: () => readonly StreamEvent[]
   /**
-   * Ends the answer at the end of the body. The answer has failed if nothing shows that it is
-   * complete.
+   * Ends the answer when the body ends. Without `[DONE]`, a finish reason or usage, the answer has
+   * failed.
    */
   readonly endBody: () => readonly StreamEvent[]
   readonly fail: (failure: Failure) => readonly StreamEvent[]
@@ -48,9 +48,8 @@ export function createChunkReader({
   reasoningMaker,
   promptItems,
 }: DecodeOptions): ChunkReader {
-  let events: StreamEvent[] = []
+  const { emit, takeEvents } = createEventBuffer()
   let isOver = false
-  const emit = (event: StreamEvent): void => void events.push(event)
   const starter = createAnswerStarter(emit)
   const endTracker = createAnswerEndTracker()
   const createCallId = createCallIdGenerator(starter.getIdentity, promptItems)
@@ -59,12 +58,6 @@ export function createChunkReader({
     thinkTags,
   )
 
-  const takeEvents = (): readonly StreamEvent[] => {
-    if (events.length === 0) return NO_OUTPUT
-    const taken = events
-    events = []
-    return taken
-  }
   const fail = (failure: Failure): readonly StreamEvent[] => {
     isOver = true
     starter.start()
@@ -88,7 +81,7 @@ export function createChunkReader({
       starter.readChunk(chunk, choice)
       endTracker.readChunk(chunk, choice)
       const error = readError(chunk)
-      if (error !== null) return fail(parseStreamError(error))
+      if (error !== null) return fail(parseError(error, null))
       if (isObject(choice?.delta)) readDelta(choice.delta, choice.logprobs, answer)
       return takeEvents()
     },
@@ -105,8 +98,8 @@ const NAMELESS_CALL = createFailure(
 )
 
 /**
- * Creates the function that emits `answer-started` once: when a chunk has the id and the model, or
- * before any other event.
+ * Creates the part of the reader that emits `answer-started` once: when a chunk contains the id or
+ * a choice, otherwise before the first other event.
  */
 function createAnswerStarter(emit: (event: StreamEvent) => void) {
   let isStarted = false
@@ -123,7 +116,8 @@ function createAnswerStarter(emit: (event: StreamEvent) => void) {
       if (isStarted) return
       id = textOrEmpty(chunk.id)
       if (typeof chunk.created === 'number') created = chunk.created
-      // Ignores Azure's first chunk, which is about the prompt and has neither an id nor a choice.
+      // Azure's first chunk is about the prompt and has neither an id nor a choice, so it does not
+      // start the answer.
       if (id !== '' || choice !== null) start(textOrEmpty(chunk.model))
     },
     start: (): void => start(''),
@@ -132,7 +126,10 @@ function createAnswerStarter(emit: (event: StreamEvent) => void) {
   }
 }
 
-/** Returns the choice with index 0 or without an index. Others exist if the request has `n: 2`. */
+/**
+ * Returns the choice with index 0 or without an index. Ignores further choices, which a request
+ * with `n: 2` gets.
+ */
 function findFirstChoice(choices: Json | undefined): ChatChoice | null {
   const isFirst = (choice: Json): choice is JsonObject =>
     isObject(choice) && (choice['index'] ?? 0) === 0

@@ -1,7 +1,6 @@
 /**
- * Tracks a stream's finish reason and usage, and decides how the answer ends. The answer does not
- * end with the finish reason, because usage may follow, and because some services send a finish
- * reason for an answer that broke off.
+ * Decides how an answer ends, from its finish reasons and usage. The finish reason alone does not
+ * end the answer, because usage may come after it.
  */
 import type { Failure, AnswerFinishReason, TokenUsage } from '../../../core/stream-event.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
@@ -11,9 +10,9 @@ import type { ChatChoice, ChatChunk } from '../api-types.ts'
 export interface AnswerEndTracker {
   readonly readChunk: (chunk: ChatChunk, choice: ChatChoice | null) => void
   readonly getUsage: () => TokenUsage | null
-  /** Decides how the answer ends if its upstream sends `[DONE]`. */
+  /** Returns how the answer ends if the upstream sends `[DONE]`. */
   readonly decideAtDone: () => AnswerFinishReason | Failure
-  /** Decides how the answer ends if the body ends without `[DONE]`. */
+  /** Returns how the answer ends if its body ends without `[DONE]`. */
   readonly decideAtBodyEnd: () => AnswerFinishReason | Failure
 }
 
@@ -40,8 +39,8 @@ export function createAnswerEndTracker(): AnswerEndTracker {
       const chunkUsage = parseUsage(chunk.usage ?? readGroqUsage(chunk))
       if (chunkUsage !== null) usage = chunkUsage
       if (choice !== null) reason = textOrEmpty(choice.finish_reason) || reason
-      // A chunk with usage and without a choice counts as the end, because it is OpenAI's last
-      // chunk.
+      // OpenAI's last chunk has usage and no choice, so such a chunk means that the answer is
+      // complete.
       else if (chunkUsage !== null) hasFinalUsage = true
     },
     getUsage: () => usage,
@@ -51,8 +50,8 @@ export function createAnswerEndTracker(): AnswerEndTracker {
 }
 
 /**
- * Finish reasons other than `stop` and `tool_calls`. `broken` means that the service could not
- * finish the answer.
+ * The finish reasons that do not mean `stop`. `broken` means that the service could not finish the
+ * answer.
  */
 const FINISH_REASONS: ReadonlyMap<string, AnswerFinishReason | 'broken'> = new Map([
   ['length', 'length'],
@@ -72,7 +71,9 @@ function readGroqUsage({ x_groq: groq }: ChatChunk): Json | undefined {
   return isObject(groq) ? groq['usage'] : undefined
 }
 
-/** Parses usage under the field names of several services; null without a numeric token count. */
+/**
+ * Parses token counts, which services send under different names; returns null without a number.
+ */
 function parseUsage(value: Json | undefined): TokenUsage | null {
   if (!isObject(value)) return null
   const input = readCount(value['prompt_tokens'])

@@ -1,8 +1,7 @@
 /**
- * Decodes a Chat Completions answer, streamed or not, into events. Accepts the deviations of real
- * services (missing or repeated ids and indexes, usage in any chunk, errors together with choices,
- * no `[DONE]`) and never throws. The answer ends at `[DONE]` or with the body, because usage may
- * follow the finish reason.
+ * Decodes a Chat Completions answer, streamed or not, into events. Accepts deviations of real
+ * services: missing or repeated ids, usage in any chunk, errors beside choices, no `[DONE]`. The
+ * answer ends with `[DONE]` or with the body, because usage may follow the finish reason.
  */
 import { filterObjects } from '../../../core/items/chat-only-fields.ts'
 import type { StreamEvent } from '../../../core/stream-event.ts'
@@ -11,7 +10,7 @@ import { createFailure } from '../../../core/errors/gateway-error.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import type { Decoder } from '../../provider-interface.ts'
 import { createChunkReader, type DecodeOptions } from './chunk-reader.ts'
-import { parseStreamError } from '../parse-errors.ts'
+import { parseError } from '../parse-errors.ts'
 
 export function decodeStream(options: DecodeOptions): Decoder {
   const reader = createChunkReader(options)
@@ -23,7 +22,7 @@ export function decodeStream(options: DecodeOptions): Decoder {
       try {
         json = JSON.parse(data)
       } catch {
-        return reader.fail(event === 'error' ? parseStreamError(data) : BROKEN_JSON)
+        return reader.fail(event === 'error' ? parseError(data, null) : BROKEN_JSON)
       }
       return isObject(json) ? reader.readChunk(json) : NO_OUTPUT
     },
@@ -31,7 +30,7 @@ export function decodeStream(options: DecodeOptions): Decoder {
   }
 }
 
-/** Decodes a non-streamed body into the events that its stream would have had. */
+/** Decodes a non-streamed body into the events of the corresponding stream. */
 export function decodeBody(body: JsonObject, options: DecodeOptions): readonly StreamEvent[] {
   const reader = createChunkReader(options)
   const choices = filterObjects(body['choices']).map(convertMessageToDelta)
@@ -47,7 +46,7 @@ function convertMessageToDelta(choice: JsonObject): JsonObject {
   const { message, ...rest } = choice
   if (!isObject(message) || !Array.isArray(message['tool_calls']))
     return { ...rest, delta: message }
-  // Each entry gets an index of its own, because it is a complete call even if ids repeat.
+  // Numbers the calls, because each entry is a complete call even if several have the same id.
   const calls = filterObjects(message['tool_calls']).map((call, index): Json => ({
     ...call,
     index,

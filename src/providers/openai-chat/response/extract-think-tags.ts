@@ -1,17 +1,20 @@
 /**
- * Moves `<think>…</think>` from the start of an answer's text to reasoning, for servers that leave
- * these tags in the text. A tag may be split between chunks. Tags further on in the text are not
- * moved, because the model wrote them itself.
+ * Moves `<think>…</think>` from the beginning of an answer's text to a reasoning item, for servers
+ * that send reasoning within the text. Chunks may split a tag. Tags further on in the text stay,
+ * because the model means them as text.
  */
 import type { AnswerEventEmitter } from './answer-event-emitter.ts'
 
-/** Wraps `answer`, or returns it unchanged if the upstream has no `thinkTags` quirk. */
+/**
+ * Returns an emitter that moves the tags before it passes text on to `answer`. Returns `answer`
+ * itself without the quirk `thinkTags`.
+ */
 export function extractThinkTags(
   answer: AnswerEventEmitter,
-  kind: true | 'unopened' | undefined,
+  thinkTags: true | 'unopened' | undefined,
 ): AnswerEventEmitter {
-  if (kind === undefined) return answer
-  const parser = createTagParser(kind, answer.addText, (text) =>
+  if (thinkTags === undefined) return answer
+  const parser = createTagParser(thinkTags, answer.addText, (text) =>
     answer.addReasoning(text, 'content'),
   )
   return {
@@ -26,22 +29,22 @@ export function extractThinkTags(
 
 interface TagParser {
   readonly push: (text: string) => void
-  /** Emits the buffered text, which was the possible beginning of a tag. */
+  /** Emits the text that was buffered because it might have been the beginning of a tag. */
   readonly end: () => void
 }
 
 const TAG_NAMES = ['think', 'thinking', 'reasoning', 'thought'] as const
 
 /**
- * Creates the parser. `unopened` means that the opening tag is part of the prompt, so the answer
- * begins after it.
+ * Creates the parser. With `unopened`, the answer begins within the thinking, because the prompt
+ * contains the opening tag.
  */
 function createTagParser(
-  kind: true | 'unopened',
+  thinkTags: true | 'unopened',
   emitText: (text: string) => void,
   emitReasoning: (text: string) => void,
 ): TagParser {
-  let state: 'start' | 'thinking' | 'gap' | 'text' = kind === 'unopened' ? 'thinking' : 'start'
+  let state: 'start' | 'thinking' | 'gap' | 'text' = thinkTags === 'unopened' ? 'thinking' : 'start'
   let closingTag = `</${TAG_NAMES[0]}>`
   let buffer = ''
 
@@ -72,7 +75,7 @@ function createTagParser(
     state = 'gap'
     readGap()
   }
-  /** Skips the blank lines between the closing tag and the answer. */
+  /** Skips blank lines between the closing tag and the text. */
   const readGap = (): void => {
     buffer = buffer.trimStart()
     if (buffer === '') return
@@ -98,7 +101,8 @@ function createTagParser(
 }
 
 /**
- * Counts the characters at the end of `text` that may begin `tag`: `'done</th'`, `'</think>'` → 4.
+ * Counts the characters at the end of `text` that may be the beginning of `tag`: `'done</th'`,
+ * `'</think>'` → 4.
  */
 function countPartialTagChars(text: string, tag: string): number {
   for (let length = Math.min(text.length, tag.length - 1); length > 0; length--) {

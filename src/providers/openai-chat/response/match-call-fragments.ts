@@ -1,24 +1,24 @@
 /**
- * Assigns the fragments of a stream to tool calls. A fragment identifies its call by index, by id,
- * by both or by neither, depending on the service.
+ * Assigns streamed fragments to tool calls. Depending on the service, a fragment identifies its
+ * call by index, by id, by both or not at all.
  */
-import type { JsonObject } from '../../../core/json/json.ts'
-import { tryParseJsonObject } from '../../../core/json/json.ts'
-import { parseCallFragment, type ParsedCallFragment } from './parse-call-fragment.ts'
+import { type JsonObject, tryParseJsonObject } from '../../../core/json/json.ts'
+import type { ToolCallFragment } from '../api-types.ts'
 import {
+  parseCallFragment,
+  type ParsedCallFragment,
   createToolCallBuilder,
   type ToolCallOptions,
   type ToolCallBuilder,
 } from './tool-call-builder.ts'
-import type { ToolCallFragment } from '../api-types.ts'
 
 export interface CallFragmentMatcher {
   readonly addFragment: (fragment: ToolCallFragment) => void
   readonly count: () => number
-  /** Returns true if a call has no name, so that no client can run it. */
+  /** Returns true if a call never got a name, so no client can run it. */
   readonly hasNameless: () => boolean
   /**
-   * Ends the calls. `messageFields` belong to the complete message and are stored with its first
+   * Ends the calls. `messageFields` belong to the complete message; they are stored with the first
    * call.
    */
   readonly end: (isComplete: boolean, messageFields: JsonObject | undefined) => void
@@ -43,7 +43,7 @@ export function createCallFragmentMatcher(options: ToolCallOptions): CallFragmen
   }
 }
 
-/** Returns the call that a fragment continues, or undefined if the fragment starts a new one. */
+/** Returns the call that a fragment continues; undefined if the fragment begins a new call. */
 function findCall(
   calls: readonly ToolCallBuilder[],
   fragment: ParsedCallFragment,
@@ -59,14 +59,14 @@ function findCall(
 }
 
 /**
- * True if a fragment begins a new call although its index was used before, e.g. because a service
- * always sends index 0.
+ * True if a fragment begins a new call although an earlier call has its index, e.g. because a
+ * service sends index 0 for every call.
  */
 function startsNewCall(
   call: ToolCallBuilder,
   { id, name, inputText }: ParsedCallFragment,
 ): boolean {
-  // A name alone does not show a new call, because some services repeat the name in every fragment.
+  // A name does not mean that a call begins, because some services repeat it in every fragment.
   if (name === '' || call.name() === '') return false
   if (id !== '' && call.upstreamId !== '') return id !== call.upstreamId
   return inputText.startsWith('{') && tryParseJsonObject(call.inputText()) !== null

@@ -1,11 +1,16 @@
 /**
- * Merges the streamed pieces of OpenRouter's `reasoning_details` into blocks (text, summary or
- * encrypted). Each block must be sent back complete, with its signature.
+ * Merges the streamed pieces of OpenRouter's `reasoning_details` into complete blocks (text,
+ * summary or encrypted data), because later requests must contain complete blocks with their
+ * signatures.
+ *
  * https://openrouter.ai/docs/guides/best-practices/reasoning-tokens
  */
 import { textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
-/** Adds a piece to the block that it continues, or adds it as a new block. Changes `blocks`. */
+/**
+ * Appends a piece to the block that it continues, or adds it as a new block. Changes the list
+ * `blocks`.
+ */
 export function addReasoningDetail(blocks: JsonObject[], piece: JsonObject): void {
   const at = blocks.findLastIndex((block) => isSameBlock(block, piece))
   const block = blocks[at]
@@ -13,7 +18,7 @@ export function addReasoningDetail(blocks: JsonObject[], piece: JsonObject): voi
   else blocks[at] = mergeBlock(block, piece)
 }
 
-/** True if a piece has content. Some services begin a block with an empty piece. */
+/** True if a piece has text, data or a signature. Some services send an empty first piece. */
 export function hasDetailContent(piece: JsonObject): boolean {
   return (
     CONTENT_FIELDS.some((name) => textOrEmpty(piece[name]) !== '') ||
@@ -21,7 +26,7 @@ export function hasDetailContent(piece: JsonObject): boolean {
   )
 }
 
-/** Returns the readable text of a block; `''` if it is encrypted. */
+/** Returns the readable text of a block; `''` if the block is encrypted. */
 export function readDetailText(block: JsonObject): string {
   return textOrEmpty(block['text']) || textOrEmpty(block['summary'])
 }
@@ -40,8 +45,8 @@ function isSameBlock(block: JsonObject, piece: JsonObject): boolean {
 }
 
 /**
- * Compares an id or index of two pieces. True if it is missing in one of them, because later pieces
- * of a block may omit it.
+ * True if two ids or indexes are equal, or if one of them is missing: later pieces of a block may
+ * omit them.
  */
 function isSameOrMissing(first: Json | undefined, second: Json | undefined): boolean {
   return first === second || (first ?? null) === null || (second ?? null) === null

@@ -1,6 +1,6 @@
 /**
- * Builds a message from the pieces of a stream and emits their events, and at the end the complete
- * item.
+ * Builds a message from streamed pieces. Emits an event for each piece and the complete item at the
+ * end.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Message, OpaquePart } from '../../../core/item.ts'
@@ -10,9 +10,9 @@ export interface MessageBuilder {
   readonly addText: (text: string, logprobs: readonly Json[] | undefined) => void
   readonly addRefusal: (text: string) => void
   readonly addAnnotation: (annotation: JsonObject) => void
-  /** Adds an image as an opaque part, which is passed on without being parsed. */
+  /** Adds an image as an opaque part, i.e. without parsing it. */
   readonly addMedia: (raw: JsonObject) => void
-  /** Ends the message. `isComplete: false` marks the item as incomplete. */
+  /** Ends the item. `isComplete: false` marks it as incomplete. */
   readonly end: (isComplete: boolean, messageFields: JsonObject | undefined) => void
 }
 
@@ -28,7 +28,7 @@ export function createMessageBuilder(
   emit: (event: StreamEvent) => void,
 ): MessageBuilder {
   const parts: (OpenTextPart | { readonly type: 'refusal'; refusal: string } | OpaquePart)[] = []
-  // Annotations that arrived before their text, as some services send them.
+  // Annotations that arrived before their text.
   const pendingAnnotations: JsonObject[] = []
   emit({
     type: 'item-started',

@@ -1,4 +1,7 @@
-/** Reads the fields of one delta in the order in which a model writes them: reasoning, text, calls. */
+/**
+ * Reads the fields of a delta and passes them to the emitter, in the order in which a model writes
+ * them: reasoning, text, tool calls.
+ */
 import { filterObjects } from '../../../core/items/chat-only-fields.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { AnswerEventEmitter } from './answer-event-emitter.ts'
@@ -17,7 +20,7 @@ export function readDelta(
   if (delta.annotations !== undefined) readAnnotations(delta.annotations, answer)
   if (delta.images !== undefined)
     for (const raw of filterObjects(delta.images)) answer.addMedia(raw)
-  // Reads only the transcript of spoken audio, as text. The audio data is discarded.
+  // Uses only the transcript of spoken audio, as text. The audio itself is discarded.
   if (isObject(delta.audio)) {
     const transcript = textOrEmpty(delta.audio['transcript'])
     if (transcript !== '') answer.addText(transcript)
@@ -30,8 +33,8 @@ export function readDelta(
 }
 
 /**
- * Reads reasoning from one of its four possible fields. Some servers send the same text in two of
- * them.
+ * Reads reasoning from one of four fields. If a server sends the same text in two of them, it is
+ * read once.
  */
 function readReasoning(delta: ChatDelta, answer: AnswerEventEmitter): void {
   const details =
@@ -64,7 +67,7 @@ function readContent(
   }
 }
 
-/** Reads one of Mistral's content parts, e.g. `{ type: 'thinking', thinking: [{ text: '…' }] }`. */
+/** Reads a part in Mistral's format, e.g. `{ type: 'thinking', thinking: [{ text: '…' }] }`. */
 function readPart(part: JsonObject, answer: AnswerEventEmitter): void {
   const { type, thinking } = part
   if (type === 'text' || type === 'output_text') {
@@ -79,7 +82,10 @@ function readPart(part: JsonObject, answer: AnswerEventEmitter): void {
   } else if (type === 'image_url') answer.addMedia(part)
 }
 
-/** Flattens `{ type: 'url_citation', url_citation: { url } }` to `{ type: 'url_citation', url }`. */
+/**
+ * Passes annotations on in the flat form of the Responses API: `{ type, url_citation: { url } }` →
+ * `{ type, url }`.
+ */
 function readAnnotations(list: Json, answer: AnswerEventEmitter): void {
   for (const annotation of filterObjects(list)) {
     const nested = annotation['url_citation']

@@ -1,6 +1,6 @@
 /**
- * Builds a reasoning item from the pieces of a stream and emits their events, and at the end the
- * complete item.
+ * Builds a reasoning item from streamed pieces. Emits an event for each piece and the complete item
+ * at the end.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Reasoning } from '../../../core/item.ts'
@@ -11,14 +11,11 @@ import { packReasoningDetails, type ReasoningMaker } from '../pack-reasoning-det
 export interface ReasoningBuilder {
   readonly addText: (text: string, channel: 'summary' | 'content') => void
   readonly addDetail: (piece: JsonObject) => void
-  /** Ends the reasoning. `isComplete: false` marks the item as incomplete. */
+  /** Ends the item. `isComplete: false` marks it as incomplete. */
   readonly end: (isComplete: boolean) => void
 }
 
-/**
- * Creates the builder. If `maker` is set, the details are packed into `encrypted_content`, for a
- * client that stores the conversation itself.
- */
+/** Creates the builder. If `maker` is not null, the details are packed into `encrypted_content`. */
 export function createReasoningBuilder(
   index: number,
   emit: (event: StreamEvent) => void,

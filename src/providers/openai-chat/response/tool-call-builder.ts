@@ -1,22 +1,22 @@
 /**
- * Builds a tool call from the fragments of a stream and emits its events. The call starts when its
- * name is known; input that arrives before the name is buffered.
+ * Builds a tool call from streamed fragments and emits its events. Buffers input that arrives
+ * before the name, because the call can start only with its name.
  */
+import { type JsonObject, isObject, textOrEmpty, type Json } from '../../../core/json/json.ts'
 import type { StreamEvent } from '../../../core/stream-event.ts'
-import type { ToolCall } from '../../../core/item.ts'
-import type { JsonObject } from '../../../core/json/json.ts'
-import type { ParsedCallFragment } from './parse-call-fragment.ts'
-import { unwrapInput } from '../custom-tool-as-function.ts'
+import { unwrapInput } from '../../custom-tool-as-function.ts'
+import type { ToolCallFragment } from '../api-types.ts'
+import { createToolCall, type OriginalTool } from '../../response/map-encoded-tool-names.ts'
 
 export interface ToolCallBuilder {
-  /** The index and the id in the first fragment of the call; null and `''` if it had none. */
+  /** The index and id in the first fragment of the call; null and `''` if it has none. */
   readonly upstreamIndex: number | null
   readonly upstreamId: string
   readonly name: () => string
-  /** Returns the input that has arrived so far. */
+  /** Returns the input received so far. */
   readonly inputText: () => string
   readonly addFragment: (fragment: ParsedCallFragment) => void
-  /** Ends the call. `isComplete: false` marks the item as incomplete. */
+  /** Ends the item. `isComplete: false` marks it as incomplete. */
   readonly end: (isComplete: boolean, messageFields: JsonObject | undefined) => void
 }
 
@@ -24,7 +24,7 @@ export interface ToolCallOptions {
   readonly emit: (event: StreamEvent) => void
   /** Returns the index of the answer's next item. */
   readonly nextIndex: () => number
-  /** Returns the upstream's id if it can be used, otherwise a generated one. */
+  /** Returns the upstream's call id, or a generated id if the upstream's is empty or repeated. */
   readonly createCallId: (upstreamId: string) => string
   /** The names of custom tools that were sent as functions. */
   readonly wrappedToolNames: ReadonlySet<string>
@@ -39,15 +39,16 @@ export function createToolCallBuilder(
   let entryFields: JsonObject | null = null
 
   const start = ({ name, isCustom }: ParsedCallFragment): StartedCall => {
-    const kind = isCustom ? 'custom' : wrappedToolNames.has(name) ? 'wrapped' : 'function'
-    const call = { index: nextIndex(), callId: createCallId(upstreamId), name, kind } as const
-    emit({ type: 'item-started', index: call.index, item: createItem(call, '') })
+    const isWrapped = !isCustom && wrappedToolNames.has(name)
+    const tool = { name, isCustom: isCustom || isWrapped }
+    const call = { index: nextIndex(), callId: createCallId(upstreamId), tool, isWrapped }
+    emit({ type: 'item-started', index: call.index, item: createToolCall(call.callId, tool, '') })
     return call
   }
   return {
     upstreamIndex,
     upstreamId,
-    name: () => started?.name ?? '',
+    name: () => started?.tool.name ?? '',
     inputText: () => inputText,
     addFragment(fragment) {
       if (fragment.extraContent !== null)
@@ -59,19 +60,19 @@ export function createToolCallBuilder(
         started = start(fragment)
         delta = inputText
       }
-      // Emits no deltas of wrapped input, because it can be unwrapped only when its JSON is
+      // Wrapped input is emitted at the end, because it can be unwrapped only when its JSON is
       // complete.
-      if (delta === '' || started.kind === 'wrapped') return
+      if (delta === '' || started.isWrapped) return
       emit({ type: 'arguments-delta', index: started.index, text: delta })
     },
     end(isComplete, messageFields) {
       if (started === null) return
-      const { index, kind } = started
-      const input = kind === 'wrapped' ? unwrapInput(inputText) : inputText
-      if (kind === 'wrapped' && input !== '') emit({ type: 'arguments-delta', index, text: input })
+      const { index, callId, tool, isWrapped } = started
+      const input = isWrapped ? unwrapInput(inputText) : inputText
+      if (isWrapped && input !== '') emit({ type: 'arguments-delta', index, text: input })
       const chat = entryFields === null ? messageFields : { ...messageFields, $entry: entryFields }
       const item = {
-        ...createItem(started, input),
+        ...createToolCall(callId, tool, input),
         ...(isComplete ? {} : { status: 'incomplete' }),
         ...(chat === undefined ? {} : { native: { chat } }),
       }
@@ -83,12 +84,36 @@ export function createToolCallBuilder(
 interface StartedCall {
   readonly index: number
   readonly callId: string
-  readonly name: string
-  readonly kind: 'function' | 'custom' | 'wrapped'
+  readonly tool: OriginalTool
+  readonly isWrapped: boolean
 }
 
-function createItem({ callId, name, kind }: StartedCall, text: string): ToolCall {
-  return kind === 'function'
-    ? { type: 'function_call', call_id: callId, name, arguments: text }
-    : { type: 'custom_tool_call', call_id: callId, name, input: text }
+export interface ParsedCallFragment {
+  /** The index and id of the call in the fragment; null and `''` if the fragment has none. */
+  readonly index: number | null
+  readonly id: string
+  readonly name: string
+  readonly inputText: string
+  readonly isCustom: boolean
+  /** Google only: the field `extra_content`, which contains a thought signature. */
+  readonly extraContent: JsonObject | null
+}
+
+export function parseCallFragment(fragment: ToolCallFragment): ParsedCallFragment {
+  const { index, id, type, function: functionBody, custom, extra_content: extra } = fragment
+  const isCustom = isObject(custom) || (type === 'custom' && !isObject(functionBody))
+  const body: JsonObject = isObject(custom) ? custom : isObject(functionBody) ? functionBody : {}
+  return {
+    index: Number.isInteger(index) ? (index as number) : null,
+    id: typeof id === 'number' ? String(id) : textOrEmpty(id),
+    name: textOrEmpty(body['name']),
+    inputText: readInput(isCustom ? body['input'] : body['arguments']),
+    isCustom,
+    extraContent: isObject(extra) ? extra : null,
+  }
+}
+
+/** Returns the arguments as JSON text. Some servers send an object. */
+function readInput(value: Json | undefined): string {
+  return isObject(value) ? JSON.stringify(value) : textOrEmpty(value)
 }

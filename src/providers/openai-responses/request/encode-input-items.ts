@@ -1,16 +1,14 @@
 /**
- * Encodes the items of a prompt as `input`. Items that do not change are the same objects; each
- * change gets a note.
+ * Encodes the items of a prompt as `input`. An item that does not change stays the same object;
+ * each change gets a note.
  *
- * Requests have `store: false`, so the upstream cannot look up items by id. It rejects the id of a
- * reasoning item with 404, an id of the gateway or of another provider with 400, and an item whose
- * id belongs to missing reasoning. Therefore the ids of all items are removed, not only those of
- * reasoning: an id of another item in the same answer refers to its reasoning. A client that itself
- * sends `store: false` manages ids correctly, so its items keep their ids, unless some of its
- * reasoning is dropped.
+ * The upstream stores nothing (`store: false`), so it rejects a reasoning item with an id (404), an
+ * id that the gateway or another provider generated (400), and an item whose id belongs to missing
+ * reasoning. Therefore all ids are removed. A client that itself sends `store: false` sends valid
+ * ids, which stay, unless some of its reasoning is dropped.
  *
- * For the same reason, the upstream can read reasoning only from `encrypted_content` that was made
- * by the same account, or as plain text if it accepts that.
+ * The upstream can read reasoning only from `encrypted_content` of the same account, or as plain
+ * text if the quirk `rawReasoning` allows it.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import {
@@ -25,12 +23,12 @@ import { detectEncryptedContentWire } from '../../../core/reasoning/detect-encry
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
 import { encodeParts } from './encode-parts.ts'
-import type { NoteCollector, NoteCode } from '../encoding-notes.ts'
+import type { ResponsesNotes, NoteCode } from '../encoding-notes.ts'
 
 export function encodeInputItems(
   { items, source }: Prompt,
   account: Account,
-  notes: NoteCollector,
+  notes: ResponsesNotes,
 ): readonly JsonObject[] {
   const { dialect, body } = source
   const clientItems = dialect === 'responses' && body['store'] === false ? source.items : []
@@ -42,11 +40,11 @@ export function encodeInputItems(
     keepsIds: includesAllReasoning(clientItems, items),
   }
   const input: JsonObject[] = []
-  for (const [at, item] of items.entries()) {
+  for (const [itemIndex, item] of items.entries()) {
     const codes = new Set<NoteCode>()
     const encoded = encodeItem(item, target, (code) => codes.add(code))
     if (encoded !== null) input.push(encoded)
-    for (const code of codes) notes.write(code, { at })
+    for (const code of codes) notes.write(code, { itemIndex })
   }
   return input
 }
@@ -55,7 +53,7 @@ interface ItemTarget {
   readonly account: string
   readonly acceptsRawReasoning: boolean
   readonly dialect: Prompt['source']['dialect']
-  /** The items of a client that sends `store: false` and its complete conversation. */
+  /** The items of a client that stores the conversation itself (`store: false`). */
   readonly statelessClientItems: ReadonlySet<Item>
   readonly keepsIds: boolean
 }
@@ -73,31 +71,31 @@ function keepsId(item: Item, { statelessClientItems, keepsIds }: ItemTarget): bo
 
 type WriteNote = (code: NoteCode) => void
 
-/** Encodes an item; returns null if it must not be sent. */
-function encodeItem(item: Item, target: ItemTarget, note: WriteNote): JsonObject | null {
+/** Encodes an item; returns null if the upstream cannot read it. */
+function encodeItem(item: Item, target: ItemTarget, writeNote: WriteNote): JsonObject | null {
   const changes: Record<string, Json | undefined> = { native: undefined, origin: undefined }
-  if (item.type === 'opaque') return encodeOpaque(item, target, note)
+  if (item.type === 'opaque') return encodeOpaque(item, target, writeNote)
   if (item.type === 'reasoning') {
     const code = explainReasoningDrop(item, target)
     if (code !== null) {
-      note(code)
+      writeNote(code)
       return null
     }
   }
   if (item.type === 'message') {
     const source = { isAssistant: item.role === 'assistant', dialect: target.dialect }
-    changes['content'] = encodeParts(item.content, source, note)
+    changes['content'] = encodeParts(item.content, source, writeNote)
   }
   if (isToolOutput(item) && typeof item.output !== 'string') {
     const source = { isAssistant: false, dialect: target.dialect }
-    changes['output'] = encodeParts(item.output, source, note)
+    changes['output'] = encodeParts(item.output, source, writeNote)
   }
   if (isToolItem(item) && item.call_id !== shortenCallId(item.call_id)) {
-    note('call-id-shortened')
+    writeNote('call-id-shortened')
     changes['call_id'] = shortenCallId(item.call_id)
   }
   if (item.id !== undefined && !keepsId(item, target)) {
-    note('id-of-stored-item')
+    writeNote('id-of-stored-item')
     changes['id'] = undefined
   }
   return patchObject(item as unknown as JsonObject, changes)
@@ -117,41 +115,47 @@ function explainReasoningDrop(item: Reasoning, target: ItemTarget): NoteCode | n
   return isReadable ? null : 'reasoning-not-sealed'
 }
 
-/** Item types that the API accepts without an id. Other types require one. */
+/** The item types that may be sent without an id. The API requires an id on other opaque items. */
 const TYPES_WITHOUT_ID: ReadonlySet<Json | undefined> = new Set(
   `compaction web_search_call shell_call shell_call_output apply_patch_call
   apply_patch_call_output tool_search_call tool_search_output`.split(/\s+/),
 )
 
-/** Matches item types that the gateway defines for items that only one other provider can read. */
+/** Matches the types of items that only one other provider can read, e.g. `gemini:part`. */
 const OTHER_WIRE_TYPE = /^(?:anthropic|gemini|chat|demo):/
 
-function encodeOpaque(item: OpaqueItem, target: ItemTarget, note: WriteNote): JsonObject | null {
+function encodeOpaque(
+  item: OpaqueItem,
+  target: ItemTarget,
+  writeNote: WriteNote,
+): JsonObject | null {
   const { raw, origin } = item
   const { type } = raw
   const isOtherWire = typeof type === 'string' && OTHER_WIRE_TYPE.test(type)
   if (isOtherWire || (origin !== undefined && origin.wire !== 'responses')) {
-    note('item-of-another-wire')
+    writeNote('item-of-another-wire')
     return null
   }
   if (raw['id'] === undefined || keepsId(item, target) || !TYPES_WITHOUT_ID.has(type)) return raw
-  note('id-of-stored-item')
+  writeNote('id-of-stored-item')
   return patchObject(raw, { id: undefined })
 }
 
 const MAX_CALL_ID_CHARS = 64
 
 /**
- * Shortens a call id that is too long: cuts it and appends a hash of the complete id. For example,
- * `call_…` of 80 characters becomes its first 49 characters, `_` and a hash of 14 characters. A
- * call and its output are shortened in the same way, so they still match.
+ * Shortens a call id of more than 64 characters to its first 49 characters, `_`, and a hash of 14
+ * characters. Equal ids get the same replacement, so a call and its output still match.
  */
 function shortenCallId(callId: string): string {
   if (callId.length <= MAX_CALL_ID_CHARS) return callId
   return `${callId.slice(0, MAX_CALL_ID_CHARS - 15)}_${hash(callId)}`
 }
 
-/** Hashes a text to 64 bits: FNV-1a with two different seeds, each as 7 base-36 digits. */
+/**
+ * Returns a hash of 14 characters: two FNV-1a hashes with different seeds, each as 7 base-36
+ * digits.
+ */
 function hash(text: string): string {
   let low = 0x811c9dc5
   let high = 0xcbf29ce4

@@ -1,6 +1,6 @@
 /**
- * Encodes the parts of a message or tool output with part types that its role allows. Returns the
- * same list if no part changes.
+ * Encodes the parts of a message or tool output with the part types of its role. Returns the same
+ * list if nothing changes.
  */
 import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
 import type { Part } from '../../../core/item.ts'
@@ -10,23 +10,23 @@ import type { NoteCode } from '../encoding-notes.ts'
 
 export interface PartSource {
   readonly isAssistant: boolean
-  /** The dialect of the client. An opaque part of a Responses client is valid on this wire. */
+  /** The client's dialect. Parts of unknown types are valid only from a Responses client. */
   readonly dialect: DialectName
 }
 
 export function encodeParts(
   parts: readonly Part[],
   source: PartSource,
-  note: (code: NoteCode) => void,
+  writeNote: (code: NoteCode) => void,
 ): readonly JsonObject[] {
   const encoded: JsonObject[] = []
   let isChanged = false
   for (const part of parts) {
-    const encodedPart = encodePart(part, source, note)
+    const encodedPart = encodePart(part, source, writeNote)
     if (encodedPart !== null) encoded.push(encodedPart)
     isChanged ||= encodedPart !== (part as unknown)
   }
-  // If all parts of a message are dropped, sends empty text, so that roles still alternate.
+  // A message without parts becomes empty text, so that roles still alternate.
   if (encoded.length === 0 && isChanged) return [createTextPart('', source)]
   return isChanged ? encoded : (parts as readonly unknown[] as readonly JsonObject[])
 }
@@ -34,27 +34,27 @@ export function encodeParts(
 function encodePart(
   part: Part,
   source: PartSource,
-  note: (code: NoteCode) => void,
+  writeNote: (code: NoteCode) => void,
 ): JsonObject | null {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
       if ((part.type === 'output_text') === source.isAssistant) return castPart(part)
-      note('part-renamed')
+      writeNote('part-renamed')
       return createTextPart(part.text, source)
     case 'refusal':
       if (source.isAssistant) return castPart(part)
-      note('part-renamed')
+      writeNote('part-renamed')
       return createTextPart(part.refusal, source)
     case 'input_image':
     case 'input_file':
     case 'input_audio':
       if (!source.isAssistant) return castPart(part)
-      note('media-of-assistant')
+      writeNote('media-of-assistant')
       return null
     case 'opaque':
       if (source.dialect === 'responses') return part.raw
-      note('part-without-word')
+      writeNote('part-without-word')
       return source.isAssistant ? null : createNotice(part.raw)
   }
 }

@@ -1,18 +1,19 @@
 /**
- * Encodes a prompt as a request to `POST /responses`. Sends the client's bytes if nothing changes.
- * Otherwise the body has `store: false`, because the gateway stores the conversation, and requests
- * encrypted reasoning, so that the next request can send it back.
+ * Encodes a prompt as a request to `POST /responses`. Sends the client's own bytes if nothing
+ * changes. Otherwise the request has `store: false`, because the gateway stores the conversation,
+ * and `include` requests encrypted reasoning, which later requests contain.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Account, EncodedRequest } from '../../provider-interface.ts'
+import { NOTES } from '../encoding-notes.ts'
+import { createNoteCollector } from '../../note-collector.ts'
 import { encodeInputItems } from './encode-input-items.ts'
-import { encodeParameters } from './merge-parameters-into-body.ts'
-import { createNoteCollector } from '../encoding-notes.ts'
-import { planStopSequences } from './accepts-stop-sequences.ts'
+import { encodeParameters } from './encode-parameters.ts'
+import { planStopSequences } from './parameter-encoders.ts'
 
 export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
-  const collector = createNoteCollector()
+  const collector = createNoteCollector('responses', NOTES)
   const { notes } = collector
   const input = encodeInputItems(prompt, account, collector)
   const fields = encodeParameters(prompt, account, collector)
@@ -45,10 +46,7 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
 
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
-/**
- * Matches OpenAI's models without reasoning, which reject `reasoning.encrypted_content` in
- * `include`.
- */
+/** Matches OpenAI's models without reasoning. They reject requests for encrypted reasoning. */
 const NON_REASONING_MODEL = /^(?:.*\/)?(?:ft:)?(?:chatgpt-|gpt-3|gpt-4|gpt-5[^/]*-chat)/
 
 function includeEncryptedReasoning(

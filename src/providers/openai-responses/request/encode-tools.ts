@@ -1,13 +1,16 @@
-/** Encodes tools and the tool choice in flat form: `{ type: 'function', name, parameters }`. */
+/**
+ * Encodes tools and the tool choice in the flat form of Responses: `{ type: 'function', name,
+ * parameters }`.
+ */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters, Prompt, Tool } from '../../../core/prompt.ts'
 import { encodeResponsesToolChoice } from '../../../core/json/encode-responses-tool-choice.ts'
-import type { NoteCode } from '../encoding-notes.ts'
+import type { ResponsesNotes } from '../encoding-notes.ts'
 
-/** Encodes the tools. The tools of a Responses client are sent as the client wrote them. */
+/** Encodes the tools. Tools of a Responses client are sent as the client wrote them. */
 export function encodeTools(
   { params, source }: Prompt,
-  note: (index: number, code: NoteCode, detail: string) => void,
+  notes: ResponsesNotes,
 ): readonly JsonObject[] {
   const clientTools = source.dialect === 'responses' ? source.body['tools'] : null
   const encodedTools: JsonObject[] = []
@@ -15,8 +18,8 @@ export function encodeTools(
     const clientIndex = source.params.tools.indexOf(tool)
     const raw: unknown = Array.isArray(clientTools) ? clientTools[clientIndex] : undefined
     const encoded = raw === undefined ? encodeTool(tool, source.dialect) : (raw as JsonObject)
-    if (encoded === null) note(index, 'tool-without-word', readType(tool))
-    else encodedTools.push(encoded)
+    if (encoded !== null) encodedTools.push(encoded)
+    else notes.write('tool-without-word', { field: `tools[${index}]`, detail: readType(tool) })
   }
   return encodedTools
 }
@@ -29,7 +32,7 @@ function readType(tool: Tool): string {
 function encodeTool(tool: Tool, dialect: Prompt['source']['dialect']): JsonObject | null {
   switch (tool.type) {
     case 'function':
-      // Always sends `strict`, because its default is true in this API and false in Chat
+      // `strict` is always sent, because its default is true in the Responses API and false in Chat
       // Completions.
       return { ...tool }
     case 'custom': {
@@ -49,19 +52,21 @@ function encodeTool(tool: Tool, dialect: Prompt['source']['dialect']): JsonObjec
 export function encodeToolChoice(
   { toolChoice, tools }: PromptParameters,
   dialect: Prompt['source']['dialect'],
-  note: (code: NoteCode) => void,
+  notes: ResponsesNotes,
 ): Json | undefined {
   if (toolChoice === null) return undefined
   if (toolChoice.type === 'opaque') {
     if (dialect === 'responses') return toolChoice.raw
-    note('parameter-without-word')
+    notes.write('parameter-without-word', { field: 'tool_choice' })
     return undefined
   }
   const isSent = (tool: Tool) => dialect === 'responses' || tool.type !== 'opaque'
-  // Sends no choice without tools, because the API rejects it. A missing `auto` or `none` needs no
-  // note, because nothing is lost.
+  // The API rejects a tool choice without tools. Leaving out `auto` or `none` changes nothing, so
+  // it needs no note.
   if (!tools.some(isSent)) {
-    if (toolChoice.type !== 'auto' && toolChoice.type !== 'none') note('tool-choice-without-tools')
+    if (toolChoice.type !== 'auto' && toolChoice.type !== 'none') {
+      notes.write('tool-choice-without-tools', { field: 'tool_choice' })
+    }
     return undefined
   }
   return encodeResponsesToolChoice(toolChoice, tools)

@@ -1,25 +1,23 @@
 /**
- * Encodes each parameter of a prompt as Responses fields, with one function per parameter. A
- * parameter yields no field if the body of a Responses client contains it already, with the same
- * value and in the right format.
+ * Encodes single parameters of a prompt as Responses fields. A parameter yields no field if the
+ * body of a Responses client already contains it in the right form.
  */
-import { patchObject } from '../../../core/json/patch-object.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
 import type { OutputFormat, PromptParameters, Prompt } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
-import type { NoteCode } from '../encoding-notes.ts'
+import { type SplitStopSequences, splitStopSequences } from '../../request/split-stop-sequences.ts'
+import type { ResponsesNotes } from '../encoding-notes.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
-import { acceptsExtraField, planStopSequences } from './accepts-stop-sequences.ts'
 
-/** Fields to set in the body. A field with the value undefined is removed from it. */
+/** Fields to set in the body. The value undefined removes a field. */
 export type BodyFields = Readonly<Record<string, Json | undefined>>
-export type WriteFieldNote = (field: string, code: NoteCode, detail?: string) => void
 
 export interface ParameterContext {
   readonly account: Account
-  /** The body of a Responses client; empty for clients of other dialects. */
+  /** The body of a Responses client; empty for other clients. */
   readonly body: JsonObject
-  readonly note: WriteFieldNote
+  readonly notes: ResponsesNotes
 }
 
 type ParameterEncoder = (prompt: Prompt, context: ParameterContext) => BodyFields
@@ -47,7 +45,7 @@ export const PARAMETER_ENCODERS: readonly ParameterEncoder[] = [
 
 const NO_FIELDS: BodyFields = {}
 
-/** True if the client speaks Responses and no transform changed these parameters. */
+/** True if the client uses the Responses API and no transform changed the parameters `names`. */
 function isUnchanged(
   { params, source }: Prompt,
   ...names: readonly (keyof PromptParameters)[]
@@ -57,7 +55,7 @@ function isUnchanged(
   )
 }
 
-/** The names of the parameters whose value is a string, a number or a boolean. */
+/** The parameters whose value is a string, a number or a boolean. */
 type PlainParameter = {
   [Name in keyof PromptParameters]: PromptParameters[Name] extends string | number | boolean | null
     ? Name
@@ -69,23 +67,21 @@ function encodePlain(name: PlainParameter, field: string): ParameterEncoder {
     isUnchanged(prompt, name) ? NO_FIELDS : { [field]: prompt.params[name] ?? undefined }
 }
 
-/** Removes instructions that the client sent as a list, because they were parsed into items. */
+/** Replaces instructions that the client sent as a list, because they were parsed into items. */
 function encodeInstructions(prompt: Prompt, { body }: ParameterContext): BodyFields {
   if (isUnchanged(prompt, 'instructions') && !Array.isArray(body['instructions'])) return NO_FIELDS
   return { instructions: prompt.params.instructions ?? undefined }
 }
 
-function encodeToolList(prompt: Prompt, { note }: ParameterContext): BodyFields {
+function encodeToolList(prompt: Prompt, { notes }: ParameterContext): BodyFields {
   if (isUnchanged(prompt, 'tools')) return NO_FIELDS
-  const encoded = encodeTools(prompt, (index, code, detail) =>
-    note(`tools[${index}]`, code, detail),
-  )
+  const encoded = encodeTools(prompt, notes)
   return { tools: encoded.length === 0 ? undefined : encoded }
 }
 
-function encodeChoice(prompt: Prompt, { body, note }: ParameterContext): BodyFields {
-  // Encodes the tool choice again if the client sent the nested form of Chat Completions:
-  // `{ function: { name } }`.
+function encodeChoice(prompt: Prompt, { body, notes }: ParameterContext): BodyFields {
+  // A choice in the nested form of Chat Completions, `{ function: { name } }`, must be encoded
+  // again.
   const clientChoice = body['tool_choice']
   const isNested =
     isObject(clientChoice) &&
@@ -93,22 +89,22 @@ function encodeChoice(prompt: Prompt, { body, note }: ParameterContext): BodyFie
   if (isUnchanged(prompt, 'toolChoice', 'tools') && !isNested) return NO_FIELDS
   const { params, source } = prompt
   return {
-    tool_choice: encodeToolChoice(params, source.dialect, (code) => note('tool_choice', code)),
+    tool_choice: encodeToolChoice(params, source.dialect, notes),
   }
 }
 
 const MIN_OUTPUT_TOKENS = 16
 
 /**
- * Encodes the output limit, raised to OpenAI's minimum of 16, because clients send
- * `max_output_tokens: 1` to test a model.
+ * Encodes the output limit. Raises it to OpenAI's minimum of 16, because clients test models with
+ * `max_output_tokens: 1`.
  */
-function encodeMaxOutputTokens(prompt: Prompt, { account, note }: ParameterContext): BodyFields {
+function encodeMaxOutputTokens(prompt: Prompt, { account, notes }: ParameterContext): BodyFields {
   const requested = prompt.params.maxOutputTokens
   const { minOutputTokens } = account.quirks
   const minimum = typeof minOutputTokens === 'number' ? minOutputTokens : MIN_OUTPUT_TOKENS
   if (requested !== null && requested < minimum) {
-    note('max_output_tokens', 'below-minimum')
+    notes.write('below-minimum', { field: 'max_output_tokens' })
     return { max_output_tokens: minimum }
   }
   return isUnchanged(prompt, 'maxOutputTokens')
@@ -116,18 +112,19 @@ function encodeMaxOutputTokens(prompt: Prompt, { account, note }: ParameterConte
     : { max_output_tokens: requested ?? undefined }
 }
 
-function encodeStop(prompt: Prompt, { account, body, note }: ParameterContext): BodyFields {
+function encodeStop(prompt: Prompt, { account, body, notes }: ParameterContext): BodyFields {
   const { sent, unsent } = planStopSequences(prompt, account)
-  if (unsent.length > 0) note('stop', 'stop-enforced')
+  if (unsent.length > 0) notes.write('stop-enforced', { field: 'stop' })
   if (isUnchanged(prompt, 'stop') && (acceptsExtraField('stop', account) || !('stop' in body)))
     return NO_FIELDS
   return { stop: sent.length === 0 ? undefined : sent }
 }
 
-function encodeText(prompt: Prompt, { body, note }: ParameterContext): BodyFields {
+function encodeText(prompt: Prompt, { body, notes }: ParameterContext): BodyFields {
   const isMisplaced = 'verbosity' in body
   if (isUnchanged(prompt, 'format', 'verbosity') && !isMisplaced) return NO_FIELDS
-  if (isMisplaced && body['verbosity'] !== null) note('verbosity', 'parameter-moved')
+  if (isMisplaced && body['verbosity'] !== null)
+    notes.write('parameter-moved', { field: 'verbosity' })
   const { format, verbosity } = prompt.params
   const fields: BodyFields = {
     verbosity: verbosity ?? undefined,
@@ -136,22 +133,23 @@ function encodeText(prompt: Prompt, { body, note }: ParameterContext): BodyField
   return { verbosity: undefined, text: patchNestedFields(body['text'], fields) }
 }
 
-function encodeReasoning(prompt: Prompt, { body, note }: ParameterContext): BodyFields {
+function encodeReasoning(prompt: Prompt, { body, notes }: ParameterContext): BodyFields {
   const isMisplaced = 'reasoning_effort' in body
   if (isUnchanged(prompt, 'effort', 'reasoningSummary') && !isMisplaced) return NO_FIELDS
-  if (isMisplaced && body['reasoning_effort'] !== null) note('reasoning_effort', 'parameter-moved')
+  if (isMisplaced && body['reasoning_effort'] !== null)
+    notes.write('parameter-moved', { field: 'reasoning_effort' })
   const { effort, reasoningSummary } = prompt.params
   const fields = { effort: effort ?? undefined, summary: reasoningSummary ?? undefined }
   return { reasoning_effort: undefined, reasoning: patchNestedFields(body['reasoning'], fields) }
 }
 
-/** Removes `reasoning.raw`, a value of `include` that only the gateway supports. */
+/** Encodes `include` without `reasoning.raw`, a value that only the gateway supports. */
 function encodeInclude(prompt: Prompt, { body }: ParameterContext): BodyFields {
   const { include, topLogprobs } = prompt.params
   const sent = include.filter((name) => name !== 'reasoning.raw')
   if (isUnchanged(prompt, 'include') && sent.length === include.length) return NO_FIELDS
-  // Chat Completions requests log probabilities by `top_logprobs` alone; this API needs a value of
-  // `include` too.
+  // `top_logprobs` alone suffices in Chat Completions. The Responses API also needs a value of
+  // `include`.
   if (prompt.source.dialect === 'chat' && topLogprobs !== null && !sent.includes(LOGPROBS)) {
     sent.push(LOGPROBS)
   }
@@ -160,14 +158,16 @@ function encodeInclude(prompt: Prompt, { body }: ParameterContext): BodyFields {
 
 const LOGPROBS = 'message.output_text.logprobs'
 
-/** Removes `include_usage`, which only Chat Completions has: this API always sends usage. */
+/**
+ * Removes `include_usage`, which only Chat Completions has. The Responses API always sends usage.
+ */
 function encodeStreamOptions(_prompt: Prompt, { body }: ParameterContext): BodyFields {
   const options = body['stream_options']
   if (!isObject(options) || !('include_usage' in options)) return NO_FIELDS
   return { stream_options: patchNestedFields(options, { include_usage: undefined }) }
 }
 
-/** Returns `original` with `fields` set, or undefined if the result is an empty object. */
+/** Returns `original` with `fields` set; undefined if the result has no fields. */
 function patchNestedFields(original: Json | undefined, fields: BodyFields): JsonObject | undefined {
   const object = patchObject(isObject(original) ? original : {}, fields)
   return Object.keys(object).length === 0 ? undefined : object
@@ -184,4 +184,13 @@ function encodeFormat(format: OutputFormat | null): JsonObject | undefined {
     ...(strict === null ? {} : { strict }),
     ...(description === null ? {} : { description }),
   }
+}
+
+export function planStopSequences({ params }: Prompt, account: Account): SplitStopSequences {
+  return splitStopSequences(params.stop, acceptsExtraField('stop', account) ? Infinity : 0)
+}
+
+/** True if the account's quirk `passes` lists the field, which OpenAI's API does not have. */
+export function acceptsExtraField(field: string, { quirks }: Account): boolean {
+  return Array.isArray(quirks['passes']) && quirks['passes'].includes(field)
 }

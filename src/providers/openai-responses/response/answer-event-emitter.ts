@@ -1,14 +1,13 @@
 /**
- * Emits the events of an answer from the items of a Responses stream. An item is identified by its
- * `output_index`. Adds events that the upstream left out, so that the order of events is always
- * valid.
+ * Emits the events of an answer from the items of a Responses stream, which are identified by
+ * `output_index`. Adds events that the upstream left out, e.g. the start of an item.
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import { createAnswerEndEvent } from './decide-answer-end.ts'
 import { decodeItem } from './decode-item.ts'
 import { createItemBuilder, type ItemBuilder } from './item-builder.ts'
+import { createEventBuffer } from '../../response/event-buffer.ts'
 
 export interface AnswerEventEmitter {
   /** Emits `answer-started`, unless it was emitted before. */
@@ -17,21 +16,23 @@ export interface AnswerEventEmitter {
   readonly openItem: (outputIndex: number, raw: JsonObject) => ItemBuilder
   readonly getItem: (outputIndex: number) => ItemBuilder | null
   readonly endItem: (outputIndex: number, raw: JsonObject) => void
-  /** Returns the index of the last opened item, for events without `output_index`; -1 if there is none. */
+  /**
+   * Returns the index of the last opened item, for events without `output_index`; -1 without an
+   * item.
+   */
   readonly getLatestIndex: () => number
-  /** Stores the first `error` event, which is reported when the answer ends. */
+  /** Stores the first `error` event, which is emitted as the failure at the end of the answer. */
   readonly recordError: (failure: Failure) => void
-  /** Ends the answer with the upstream's final response object. */
+  /** Ends the answer with the response object in the upstream's last event. */
   readonly finishAnswer: (response: JsonObject) => void
-  /** Ends the answer without a final response object, e.g. if the stream breaks off. */
+  /** Ends the answer without that object, e.g. if the stream breaks off. */
   readonly failAnswer: (failure: Failure) => void
   readonly isOver: () => boolean
   readonly takeEvents: () => readonly StreamEvent[]
 }
 
 export function createAnswerEventEmitter(): AnswerEventEmitter {
-  let events: StreamEvent[] = []
-  const emit = (event: StreamEvent): void => void events.push(event)
+  const { emit, takeEvents } = createEventBuffer()
   const items = new Map<number, ItemBuilder>()
   let isStarted = false
   let isOver = false
@@ -88,19 +89,14 @@ export function createAnswerEventEmitter(): AnswerEventEmitter {
       isOver = true
     },
     isOver: () => isOver,
-    takeEvents() {
-      if (events.length === 0) return NO_OUTPUT
-      const taken = events
-      events = []
-      return taken
-    },
+    takeEvents,
   }
 }
 
 /**
- * Lists the items of the final response that did not end in the stream or did not appear in it.
- * Some servers leave items out of the final list. So the indexes of that list are used for unseen
- * items only if the list is at least as long as the stream's.
+ * Lists the items of the final response that have not ended in the stream, or were not in it at
+ * all. Some servers leave items out of the final list, which changes the indexes. So unseen items
+ * are added only if the list is at least as long as the stream's.
  */
 function listUnfinishedItems(
   output: unknown,

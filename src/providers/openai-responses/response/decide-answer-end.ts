@@ -1,4 +1,4 @@
-/** Derives how an answer ended from its final response object. */
+/** Decides how an answer ends, and parses its token counts, from its final response object. */
 import type {
   AnswerEnded,
   AnswerFailed,
@@ -11,8 +11,8 @@ import { createFailure } from '../../../core/errors/gateway-error.ts'
 import { parseError } from '../parse-errors.ts'
 
 /**
- * Creates the terminal event. `recordedError` is the failure of an earlier `error` event, which has
- * more details than the response.
+ * Creates the terminal event. `recordedError` is an earlier `error` event, which explains more than
+ * the response object.
  */
 export function createAnswerEndEvent(
   response: JsonObject,
@@ -32,8 +32,8 @@ export function createAnswerEndEvent(
 }
 
 /**
- * Parses the reason of an incomplete answer. Any reason other than `content_filter` counts as a
- * length limit, e.g. `max_output_tokens`.
+ * Returns why an answer is incomplete: every reason but `content_filter` counts as a length limit,
+ * e.g. `max_output_tokens`.
  */
 function parseFinishReason(details: Json | undefined): AnswerFinishReason {
   return isObject(details) && details['reason'] === 'content_filter' ? 'content-filter' : 'length'

@@ -1,13 +1,12 @@
 /**
- * Decodes an item of a Responses answer. A valid item is returned as the same object. Missing and
- * mistyped fields are corrected in a copy, because the gateway cannot reject an answer as it can
- * reject a request.
+ * Decodes an item of a Responses answer. Corrects missing and mistyped fields in a copy, because
+ * the gateway must accept any answer. Returns a valid item as the same object.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import type { Item } from '../../../core/item.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
-/** Decodes an item. A tool call without an id gets `fallbackCallId`. */
+/** Decodes an item. `fallbackCallId` is used for a tool call without an id. */
 export function decodeItem(raw: JsonObject, fallbackCallId: string): Item {
   const { type, id, status } = raw
   const decode = typeof type === 'string' ? DECODERS.get(type) : undefined
@@ -16,7 +15,7 @@ export function decodeItem(raw: JsonObject, fallbackCallId: string): Item {
     ...decode(raw, fallbackCallId),
     id: readString(id),
     status: readString(status),
-    // Removes these two fields, because only the gateway sets them.
+    // Only the gateway sets these fields.
     native: undefined,
     origin: undefined,
   }) as unknown as Item
@@ -64,7 +63,7 @@ function decodeCall(inputField: 'arguments' | 'input'): ItemDecoder {
     return {
       call_id: textOrEmpty(raw['call_id']) || fallbackCallId,
       name: textOrEmpty(raw['name']),
-      // Converts arguments to JSON text, because some servers send an object.
+      // Some servers send the arguments as an object instead of JSON text.
       [inputField]: isObject(input) ? JSON.stringify(input) : textOrEmpty(input),
     }
   }
@@ -78,8 +77,8 @@ function decodeCallOutput({ call_id, output }: JsonObject, fallbackCallId: strin
 }
 
 /**
- * Decodes the entries of a list without those that cannot be decoded. Returns the same list if no
- * entry changes.
+ * Decodes the entries of a list; leaves out invalid ones. Returns the same list if no entry
+ * changes.
  */
 function decodeList(
   value: unknown,

@@ -2,8 +2,8 @@
  * Decodes a Responses answer, streamed or not, into events.
  *
  * Items are identified by `output_index`, because their ids may differ between events. A finished
- * item takes precedence over the deltas before it. An `error` event and the `response.failed` event
- * after it become one failure. A stream without a final event is a failure, too.
+ * item replaces what its deltas contained. An `error` event and the `response.failed` event after
+ * it are one failure. A stream without a final event is a failure too.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import {
@@ -38,7 +38,10 @@ export function decodeStream(): Decoder {
   }
 }
 
-/** Decodes a non-streamed body like the last event of a stream. */
+/**
+ * Decodes a non-streamed body, which has the format of the response object in a stream's last
+ * event.
+ */
 export function decodeBody(body: JsonObject): readonly StreamEvent[] {
   const answer = createAnswerEventEmitter()
   if (Array.isArray(body['output']) || isObject(body['error'])) answer.finishAnswer(body)
@@ -105,7 +108,7 @@ const HANDLERS: ResponsesEventHandlers<AnswerEventEmitter> = {
   'response.custom_tool_call_input.done': handleFullText('arguments', 'input'),
 }
 
-/** Handlers by event name. Events without a handler are skipped. */
+/** Handlers by event name. Events without a handler are ignored. */
 const HANDLERS_BY_NAME: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
 
 function handleStart(answer: AnswerEventEmitter, event: JsonObject): void {
@@ -113,8 +116,8 @@ function handleStart(answer: AnswerEventEmitter, event: JsonObject): void {
 }
 
 /**
- * Returns a handler of a final event. The response's own `status` takes precedence over the event's
- * name: `response.completed` may still contain a failed response.
+ * Returns the handler of a final event. `response.completed` may still contain a failed response,
+ * whose `status` then applies.
  */
 function handleEnd(status: 'completed' | 'incomplete' | 'failed'): Handler {
   return (answer, { response }) => {
@@ -127,8 +130,8 @@ function handleEnd(status: 'completed' | 'incomplete' | 'failed'): Handler {
 }
 
 /**
- * Reads the error of an event. OpenAI sends `{ error: { code, … } }`, but documents `{ code, … }`,
- * so both are accepted.
+ * Returns the error of an event. OpenAI documents `{ code, … }`, but sends `{ error: { code, … }
+ * }`.
  */
 function readError(event: JsonObject): JsonObject {
   if (isObject(event['error'])) return event['error']
@@ -140,7 +143,8 @@ const EMPTY_MESSAGE: JsonObject = { type: 'message', role: 'assistant', content:
 const EMPTY_REASONING: JsonObject = { type: 'reasoning', summary: [] }
 
 /**
- * The item that a delta starts if no event announced it; null for a tool call, which needs a name.
+ * The item that the first delta starts if no event announced it; null for a tool call, because its
+ * name is unknown.
  */
 const EMPTY_ITEM_BY_CHANNEL: Readonly<Record<DeltaChannel, JsonObject | null>> = {
   text: EMPTY_MESSAGE,
@@ -210,8 +214,8 @@ function readPartIndex(channel: DeltaChannel, event: JsonObject): number {
 }
 
 /**
- * Reads an index; returns 0 if it is invalid. The maximum prevents that a malicious index fills the
- * memory.
+ * Returns an index; 0 if it is invalid. The maximum of 10,000 prevents that an upstream fills the
+ * memory with a huge list.
  */
 function readIndex(value: Json | undefined): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 10_000

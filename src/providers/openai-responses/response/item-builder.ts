@@ -1,7 +1,7 @@
 /**
- * Builds an item from its deltas and emits their events. Stores the received text, so that at the
- * end only the missing rest is emitted: servers repeat each text completely when it is done, and
- * some send the text only then or only in the final response.
+ * Builds an item from its deltas and emits their events. Servers repeat a text when it is complete,
+ * and some send it only then. So the builder stores the text that it received, and emits only the
+ * rest at the end.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item, Message, Part, Reasoning } from '../../../core/item.ts'
@@ -19,13 +19,13 @@ export interface ItemBuilder {
     logprobs?: readonly Json[],
   ) => void
   /**
-   * Emits the end of `fullText` that was not received yet, or nothing if `fullText` does not begin
-   * with the received text.
+   * Emits the part of `fullText` that follows the received text. Emits nothing if `fullText` does
+   * not begin with the received text.
    */
   readonly addRemainingText: (channel: DeltaChannel, part: number, fullText: string) => void
   readonly addAnnotation: (part: number, annotation: JsonObject) => void
   readonly end: (item: Item) => void
-  /** Ends the item with the text received so far, if the upstream did not finish it. */
+  /** Ends an item that the upstream did not finish, with the text received so far. */
   readonly endWithReceivedText: (status: 'completed' | 'incomplete') => void
 }
 
@@ -89,7 +89,7 @@ export function createItemBuilder(
 
 type ReceivedText = Record<DeltaChannel, string[]> & { annotations: JsonObject[][] }
 
-/** Removes the content of an announced item, because the deltas may send the same content. */
+/** Removes the content of a started item, because the deltas may repeat it. */
 function removeContent(item: Item): Item {
   switch (item.type) {
     case 'message':
@@ -170,8 +170,8 @@ function listAnnotations(item: Item): readonly (readonly JsonObject[])[] {
 }
 
 /**
- * Returns the final item with the id of the started item, which the client knows. Copilot, for
- * example, sends another id with every event.
+ * Returns the final item with the id of the started item, which the client already knows. Some
+ * upstreams, e.g. Copilot, send another id with every event.
  */
 function keepStartedId(started: Item, final: Item): Item {
   if (started.id === undefined || started.id === final.id || final.type !== started.type)

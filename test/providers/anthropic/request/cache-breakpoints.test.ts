@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import { assistant, call, encode, look, output, system, user } from '../kit.ts'
 
-describe('Anthropic cache breakpoints (C44)', () => {
+describe('cache breakpoints in Anthropic requests (C44)', () => {
   const items = [system('s'), user('a'), assistant('b'), user('c'), call('x'), output('x')]
   const marked = (cacheControl: JsonObject[string]) => {
     const { body } = encode(items, { tools: [look()] }, { cacheControl: cacheControl ?? null })
     return JSON.stringify(body).match(/"cache_control":\{[^}]*\}/g) ?? []
   }
 
-  test('cache breakpoints come after the tools, the instructions, the history and the last message', () => {
+  test('Anthropic cache breakpoints follow the tools, the instructions, the history and the last message', () => {
     const mark = { cache_control: { type: 'ephemeral' } }
     const { body } = encode(items, { tools: [look()] }, {})
     expect(marked(null)).toHaveLength(4)
@@ -20,7 +20,7 @@ describe('Anthropic cache breakpoints (C44)', () => {
     })
   })
 
-  test('cache breakpoints can live an hour, or be left out', () => {
+  test('the quirk cacheControl makes Anthropic cache content for an hour, or turns cache breakpoints off', () => {
     expect(marked('1h')[0]).toBe('"cache_control":{"type":"ephemeral","ttl":"1h"}')
     expect(marked(false)).toEqual([])
   })

@@ -14,12 +14,12 @@ import {
 
 const text = (text: string) => ({ type: 'text', text })
 
-describe('sending reasoning to Anthropic', () => {
+describe('reasoning in Anthropic requests', () => {
   const before = [user('go')]
   const after = [assistant('Done.'), user('thanks')]
   const encodeBetween = (items: readonly Item[]) => encode([...before, ...items, ...after])
 
-  test('reasoning of another provider is left out (C98)', () => {
+  test('reasoning of another provider is not sent to Anthropic (C98)', () => {
     const foreign: Reasoning = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
     expect(encodeBetween([foreign]).codes).toEqual(['reasoning-of-another-provider'])
     const origin = { wire: 'gemini', account: 'g', model: 'm', prefixHash: null }
@@ -28,11 +28,11 @@ describe('sending reasoning to Anthropic', () => {
     ])
   })
 
-  test('reasoning without a signature is left out', () => {
+  test('reasoning without a signature is not sent to Anthropic', () => {
     expect(encodeBetween([thought('so', '')]).codes).toEqual(['thinking-unsigned'])
   })
 
-  test('reasoning is restored from encrypted_content, unless its text was changed (C98)', () => {
+  test('thinking for Anthropic is restored from encrypted_content, unless its text was edited (C98)', () => {
     const thinking = block({ type: 'thinking', thinking: 'so', signature: 'sig' })
     const redacted = block({ type: 'redacted_thinking', data: 'c2VhbGVk' })
     const kept = itemsOf(decode(createAnswer(thinking, redacted))).map((item) => {
@@ -50,7 +50,7 @@ describe('sending reasoning to Anthropic', () => {
     expect(encodeBetween(changed).codes).toEqual(['thinking-changed'])
   })
 
-  test('reasoning at the end of a message is left out', () => {
+  test('reasoning at the end of an assistant message is not sent to Anthropic', () => {
     const { body, codes } = encode([user('go'), thought('so'), user('still there?')])
     expect(body['messages']).toEqual([
       { role: 'user', content: [text('go'), text('still there?')] },
@@ -58,7 +58,7 @@ describe('sending reasoning to Anthropic', () => {
     expect(codes).toEqual(['reasoning-without-follower'])
   })
 
-  test('reasoning is left out for a model that cannot read it', () => {
+  test('reasoning is not sent to a Claude model that cannot read it', () => {
     const items = [...before, thought('so'), ...after]
     expect(encode(items, { model: 'claude-3-haiku-20240307' }).codes).toEqual([
       'thinking-unsupported',
@@ -66,8 +66,8 @@ describe('sending reasoning to Anthropic', () => {
   })
 })
 
-describe('sending items of other providers to Anthropic', () => {
-  test('items of other providers are left out, and items of this provider are sent unchanged', () => {
+describe('opaque items in Anthropic requests', () => {
+  test("opaque items of other providers are not sent to Anthropic, and Anthropic's own are sent unchanged", () => {
     const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'x' } }
     const found = { type: 'web_search_tool_result', tool_use_id: 's', content: [] }
     const { body, codes } = encode([
@@ -83,7 +83,7 @@ describe('sending items of other providers to Anthropic', () => {
     expect(codes).toEqual(['item-of-another-provider'])
   })
 
-  test('a server tool call without a result is sent only at the end of a paused turn', () => {
+  test('a call of an Anthropic server tool without a result is sent only at the end of a paused answer', () => {
     const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }
     const paused: Item[] = [user('go'), assistant('Hm.'), { type: 'opaque', raw: search }]
     expect(encode(paused, { model: 'claude-opus-4-6' })).toMatchObject({

@@ -4,8 +4,8 @@ import { assistant, call, contentAt, encode, look, output, user } from '../kit.t
 
 const text = (text: string) => ({ type: 'text', text })
 
-describe('sending tool calls to Anthropic', () => {
-  test('the outputs of parallel calls are one message, before any other content', () => {
+describe('tool calls in Anthropic requests', () => {
+  test('the outputs of parallel calls begin one Anthropic message, before any other content', () => {
     const items = [
       user('go'),
       call('a'),
@@ -23,7 +23,7 @@ describe('sending tool calls to Anthropic', () => {
     expect(codes).toEqual(['output-moved', 'output-moved'])
   })
 
-  test('a call comes after the text of its turn', () => {
+  test('a tool call is sent to Anthropic after the text of its message', () => {
     const items = [user('go'), call('a'), assistant('I look.'), output('a')]
     expect(contentAt(encode(items).body, 1)).toEqual([
       text('I look.'),
@@ -31,13 +31,13 @@ describe('sending tool calls to Anthropic', () => {
     ])
   })
 
-  test('a call without an output gets an error, an output without a call is left out', () => {
+  test('an Anthropic request has an error result for a call without an output, and no output without a call', () => {
     const { body, codes } = encode([user('go'), call('a'), output('b')], { tools: [look()] })
     expect(contentAt(body, 2)).toMatchObject([{ tool_use_id: 'a', is_error: true }])
     expect(codes).toEqual(['output-missing', 'output-without-call'])
   })
 
-  test('a failed output stays an error, and its images stay inside the result', () => {
+  test('a failed tool output is sent to Anthropic as an error, with its images inside the result', () => {
     const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' } as const
     const failed: Item & { is_error: boolean } = {
       type: 'function_call_output',
@@ -62,7 +62,7 @@ describe('sending tool calls to Anthropic', () => {
     ['', {}, []],
     ['{"a":', { arguments: '{"a":' }, ['arguments-not-an-object']],
     ['[1]', { arguments: '[1]' }, ['arguments-not-an-object']],
-  ])('arguments %j of a tool call are sent as an object', (args, input, expected) => {
+  ])('tool call arguments %j are sent to Anthropic as the object %j', (args, input, expected) => {
     const { body, codes } = encode([user('go'), call('a', 'look', args), output('a')], {
       tools: [look()],
     })
@@ -70,7 +70,7 @@ describe('sending tool calls to Anthropic', () => {
     expect(codes).toEqual(expected)
   })
 
-  test('an invalid call id is always replaced by the same id', () => {
+  test('an invalid call id is always replaced by the same id in Anthropic requests', () => {
     const items = [user('go'), call('functions.look:0'), output('functions.look:0')]
     const { body, codes } = encode(items, { tools: [look()] })
     expect(contentAt(body, 1)).toMatchObject([{ id: 'call_9a3a9af1' }])
@@ -78,7 +78,7 @@ describe('sending tool calls to Anthropic', () => {
     expect(codes).toEqual(['call-id-changed'])
   })
 
-  test('a repeated call id gets a different id', () => {
+  test('a repeated call id gets another id in an Anthropic request', () => {
     const again = [call('0'), output('0'), call('0'), output('0')]
     const { body } = encode([user('go'), ...again])
     const second = contentAt(body, 3) as readonly { id: string }[]
@@ -87,7 +87,7 @@ describe('sending tool calls to Anthropic', () => {
     expect(contentAt(body, 4)).toMatchObject([{ tool_use_id: second[0]?.id }])
   })
 
-  test('a custom call is encoded with its input as one string', () => {
+  test('a custom tool call is sent to Anthropic with its input as one string', () => {
     const items: Item[] = [
       user('go'),
       { type: 'custom_tool_call', call_id: 'a', name: 'grep', input: 'so' },

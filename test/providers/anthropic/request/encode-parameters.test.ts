@@ -3,25 +3,23 @@ import type { JsonObject } from '../../../../src/core/json/json.ts'
 import type { PromptParameters } from '../../../../src/core/prompt.ts'
 import { QUESTION, assistant, encode, fields, thought } from '../kit.ts'
 
-describe('sampling parameters for Claude models', () => {
-  test.each<readonly [Partial<PromptParameters>, JsonObject, readonly string[]]>([
-    [{ temperature: 2 }, { temperature: 1 }, ['temperature-clamped']],
-    [{ temperature: 0, topP: 0.5 }, { temperature: 0 }, ['sampling-conflict']],
-    [{ topP: 0.5, extra: { top_k: 3 } }, { top_p: 0.5, top_k: 3 }, []],
-    [{ temperature: 0, effort: 'low' }, {}, ['sampling-with-thinking']],
-    [{ temperature: 0, model: 'claude-opus-4-8' }, {}, ['sampling-unsupported']],
-    [{ temperature: 1, model: 'claude-opus-4-8' }, {}, []],
-    [{ temperature: 0, topP: 0.5, model: 'kimi-k2' }, { temperature: 0, top_p: 0.5 }, []],
-  ])('sampling parameters %j are encoded as %j', (params, expected, expectedWhy) => {
-    const { body, codes } = encode(QUESTION, params)
-    const { temperature, top_p, top_k } = body
-    expect(JSON.parse(JSON.stringify({ temperature, top_p, top_k }))).toEqual(expected)
-    expect(codes).toEqual(expectedWhy)
-  })
+test.each<readonly [Partial<PromptParameters>, JsonObject, readonly string[]]>([
+  [{ temperature: 2 }, { temperature: 1 }, ['temperature-clamped']],
+  [{ temperature: 0, topP: 0.5 }, { temperature: 0 }, ['sampling-conflict']],
+  [{ topP: 0.5, extra: { top_k: 3 } }, { top_p: 0.5, top_k: 3 }, []],
+  [{ temperature: 0, effort: 'low' }, {}, ['sampling-with-thinking']],
+  [{ temperature: 0, model: 'claude-opus-4-8' }, {}, ['sampling-unsupported']],
+  [{ temperature: 1, model: 'claude-opus-4-8' }, {}, []],
+  [{ temperature: 0, topP: 0.5, model: 'kimi-k2' }, { temperature: 0, top_p: 0.5 }, []],
+])('the sampling parameters %j are sent to Anthropic as %j', (params, expected, expectedWhy) => {
+  const { body, codes } = encode(QUESTION, params)
+  const { temperature, top_p, top_k } = body
+  expect(JSON.parse(JSON.stringify({ temperature, top_p, top_k }))).toEqual(expected)
+  expect(codes).toEqual(expectedWhy)
 })
 
-describe('parameters other than sampling for Claude models', () => {
-  test('an output limit is always sent, and never above the maximum of the model', () => {
+describe('limits, stop sequences and other parameters in Anthropic requests', () => {
+  test("an Anthropic request always has an output limit, at most the model's maximum", () => {
     const limits = [
       'claude-3-haiku-20240307',
       'claude-3-5-haiku-latest',
@@ -37,7 +35,7 @@ describe('parameters other than sampling for Claude models', () => {
     ])
   })
 
-  test('a blank stop sequence and a long user id are not sent', () => {
+  test('blank stop sequences and long user ids are not sent to Anthropic', () => {
     expect(fields({ stop: ['\n', 'END'] }, 'stop_sequences')).toEqual([['END'], ['stop-enforced']])
     expect(fields({ safetyIdentifier: 'x'.repeat(257) }, 'metadata')).toEqual([
       undefined,
@@ -45,7 +43,7 @@ describe('parameters other than sampling for Claude models', () => {
     ])
   })
 
-  test('each parameter that the API does not have gets a note', () => {
+  test("each parameter that Anthropic's API does not have gets a note", () => {
     const { notes } = encodeNotedFields({
       seed: 1,
       presencePenalty: 0.5,
@@ -71,12 +69,12 @@ describe('parameters other than sampling for Claude models', () => {
     )
   })
 
-  test('the default service tier is sent', () => {
+  test('the service tier "default" is sent to Anthropic as "standard_only"', () => {
     expect(fields({ serviceTier: 'default' }, 'service_tier')).toEqual(['standard_only', []])
     expect(fields({ serviceTier: 'auto' }, 'service_tier')).toEqual([undefined, []])
   })
 
-  test('quirks override the traits of a model', () => {
+  test('the quirks of an Anthropic account override the traits of a model', () => {
     const quirks = {
       thinking: 'budget',
       maxTokens: 3000,

@@ -11,12 +11,12 @@ function encodeUserPart(part: Part): { readonly block: unknown; readonly why: re
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-describe('sending images to Anthropic', () => {
+describe('images in Anthropic requests', () => {
   test.each<readonly [string, object]>([
     ['data:image/png;base64,AAAA', { type: 'base64', media_type: 'image/png', data: 'AAAA' }],
     ['data:image/JPG;base64,AAAA', { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' }],
     ['https://example.com/a.png', { type: 'url', url: 'https://example.com/a.png' }],
-  ])('an image with the URL %s is sent', (image_url, source) => {
+  ])('an image with the URL %s is sent to Anthropic', (image_url, source) => {
     expect(encodeUserPart({ type: 'input_image', image_url })).toEqual({
       block: { type: 'image', source },
       why: [],
@@ -28,7 +28,7 @@ describe('sending images to Anthropic', () => {
     { image_url: 'data:image/png,AAAA' },
     { image_url: 'blob:1' },
     {},
-  ])('an image such as %j becomes a notice', (image) => {
+  ])('the image %j, which Anthropic cannot read, becomes a notice', (image) => {
     const { block, why } = encodeUserPart({ type: 'input_image', ...image })
     expect(block).toMatchObject({
       type: 'text',
@@ -37,13 +37,13 @@ describe('sending images to Anthropic', () => {
     expect(why).toEqual(['media-unsupported'])
   })
 
-  test('an image with the file id of another service becomes a notice', () => {
+  test('an image with the file id of another service becomes a notice in an Anthropic request', () => {
     expect(encodeUserPart({ type: 'input_image', file_id: 'file-1' }).why).toEqual([
       'file-of-another-provider',
     ])
   })
 
-  test('an image loses its level of detail with a note, unless it is auto', () => {
+  test("an image's level of detail is dropped with a note for Anthropic, unless it is auto", () => {
     const image_url = 'https://example.com/a.png'
     expect(encodeUserPart({ type: 'input_image', image_url, detail: 'high' }).why).toEqual([
       'image-detail-ignored',
@@ -51,7 +51,7 @@ describe('sending images to Anthropic', () => {
     expect(encodeUserPart({ type: 'input_image', image_url, detail: 'auto' }).why).toEqual([])
   })
 
-  test('an image in an assistant message moves to a user message after it', () => {
+  test("an assistant's image is sent to Anthropic in a user message after the assistant message", () => {
     const message = assistant('Here:')
     const image = { type: 'input_image', image_url: 'https://example.com/a.png' } as const
     const { body, codes } = encode([
@@ -67,7 +67,7 @@ describe('sending images to Anthropic', () => {
   })
 })
 
-describe('sending files to Anthropic', () => {
+describe('files in Anthropic requests', () => {
   test.each<readonly [string, Part, object]>([
     [
       'a PDF',
@@ -89,7 +89,7 @@ describe('sending files to Anthropic', () => {
       { type: 'input_file', file_url: 'https://example.com/a.pdf' },
       { source: { type: 'url', url: 'https://example.com/a.pdf' } },
     ],
-  ])('a file with %s is sent as a document', (_, part, document) => {
+  ])('a file with %s is sent to Anthropic as a document', (_, part, document) => {
     expect(encodeUserPart(part)).toEqual({ block: { type: 'document', ...document }, why: [] })
   })
 
@@ -105,12 +105,12 @@ describe('sending files to Anthropic', () => {
       'media-unsupported',
     ],
     ['elsewhere', { type: 'input_file', file_id: 'file-1' }, 'file-of-another-provider'],
-  ])('a file with %s becomes a notice', (_, part, code) => {
+  ])('a file with %s becomes a notice in an Anthropic request', (_, part, code) => {
     expect(encodeUserPart(part)).toMatchObject({ block: { type: 'text' }, why: [code] })
   })
 })
 
-test('audio and unknown parts of a message become notices', () => {
+test('audio and unknown message parts become notices in an Anthropic request', () => {
   const audio: Part = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
   expect(encodeUserPart(audio)).toMatchObject({
     block: {

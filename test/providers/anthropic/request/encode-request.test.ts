@@ -19,7 +19,7 @@ import {
 
 const text = (text: string) => ({ type: 'text', text })
 
-test('encodes a request with all fields', () => {
+test('a prompt with all parameters is encoded as a complete Anthropic request', () => {
   const { path, body, notes } = anthropic.encode(
     promptOf(
       [
@@ -90,7 +90,7 @@ test('encodes a request with all fields', () => {
   expect(notes).toEqual([])
 })
 
-test('the headers of a request contain the API key and the API version', () => {
+test('the headers of an Anthropic request contain the API key and the API version', () => {
   expect(anthropic.createHeaders(accountOf())).toEqual({
     'x-api-key': 'sk-ant-1',
     'anthropic-version': '2023-06-01',
@@ -100,8 +100,8 @@ test('the headers of a request contain the API key and the API version', () => {
   })
 })
 
-describe('message roles in Anthropic requests', () => {
-  test('adjacent messages of one role become one message', () => {
+describe('roles of messages in Anthropic requests', () => {
+  test('adjacent messages of one role become one Anthropic message', () => {
     expect(
       encodeMessages([user('a'), user('b'), assistant('c'), assistant('d'), user('e')]),
     ).toEqual([
@@ -111,29 +111,29 @@ describe('message roles in Anthropic requests', () => {
     ])
   })
 
-  test('a conversation that starts with the model gets a user line before it', () => {
+  test('an Anthropic request whose conversation starts with the assistant gets a user message before it', () => {
     const { body, codes } = encode([assistant('Hello!'), user('Hi')])
     expect(contentAt(body, 0)).toEqual([text('Let us begin.')])
     expect(codes).toEqual(['first-user-line-added'])
   })
 
-  test('later system messages keep their position as tagged user text', () => {
+  test('a system message within the conversation is sent to Anthropic as tagged user text in the same position', () => {
     const { body, codes } = encode([user('a'), assistant('b'), system('Be kind.'), user('c')])
     expect(contentAt(body, 2)).toEqual([text('<system>\nBe kind.\n</system>'), text('c')])
     expect(codes).toEqual(['system-in-place'])
   })
 
-  test('empty text is left out, and blank text only in a message without other text', () => {
+  test('Anthropic requests omit empty text, and blank text if the message has no other text', () => {
     const { body, codes } = encode([user('a', ''), assistant('\n\n'), user('b', ' ')])
     expect(body['messages']).toEqual([{ role: 'user', content: ['a', 'b', ' '].map(text) }])
     expect(codes).toEqual(['empty-text', 'empty-text'])
   })
 })
 
-describe('an assistant message at the end of an Anthropic request', () => {
+describe('assistant messages at the end of Anthropic requests', () => {
   const items = [user('Yes or no?'), assistant('My answer is ')]
 
-  test('an assistant message at the end is continued by a model that supports it, without its trailing space', () => {
+  test('a final assistant message is sent without its trailing space to a Claude model that can continue it', () => {
     const { body, codes } = encode(items)
     expect(contentAt(body, 1)).toEqual([text('My answer is')])
     expect(codes).toEqual([])
@@ -143,7 +143,7 @@ describe('an assistant message at the end of an Anthropic request', () => {
     ['cannot do that', items, { model: 'claude-opus-4-6' }],
     ['thinks', [user('Yes or no?'), thought('so'), assistant('My answer is ')], { effort: 'low' }],
   ])(
-    'an assistant message at the end is followed by a request to continue if the model %s',
+    'a final assistant message is followed by a request to continue if the Claude model %s',
     (_, items, params) => {
       const { body, codes } = encode(items, params)
       expect(body['messages']).toMatchObject([
@@ -155,7 +155,7 @@ describe('an assistant message at the end of an Anthropic request', () => {
     },
   )
 
-  test('an assistant message at the end is continued without thinking if it started without', () => {
+  test('a final assistant message that began without thinking is continued without thinking', () => {
     const { body, codes } = encode(items, { effort: 'low' })
     expect(body['messages']).toHaveLength(2)
     expect(codes).toEqual(['thinking-missing-in-loop'])

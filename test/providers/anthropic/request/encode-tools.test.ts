@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { PromptParameters, Tool } from '../../../../src/core/prompt.ts'
 import { QUESTION, call, encode, look, output, fields } from '../kit.ts'
 
-describe('sending tools to Anthropic', () => {
-  test('tools of every type are encoded', () => {
+describe('tools in Anthropic requests', () => {
+  test('function, custom and hosted tools are encoded for Anthropic', () => {
     const tools: readonly Tool[] = [
       { ...look(), description: 'Looks.' },
       { type: 'custom', name: 'grep', description: null, format: { type: 'text' } },
@@ -27,7 +27,7 @@ describe('sending tools to Anthropic', () => {
     expect(why).toEqual(['custom-tool-as-function', 'hosted-tool'])
   })
 
-  test('tools get a schema that is an object without alternatives', () => {
+  test('a tool schema for Anthropic becomes an object without alternatives', () => {
     const parameters = {
       $defs: {},
       anyOf: [
@@ -50,7 +50,7 @@ describe('sending tools to Anthropic', () => {
     ])
   })
 
-  test('tools are strict only with the quirk strictTools', () => {
+  test('a tool for Anthropic is strict only with the quirk strictTools', () => {
     const parameters = { type: 'object', properties: { a: { type: 'number', minimum: 1 } } }
     const tools = [{ ...look(), parameters, strict: true }]
     expect(encode(QUESTION, { tools }).codes).toEqual(['strict-not-enforced'])
@@ -69,7 +69,7 @@ describe('sending tools to Anthropic', () => {
     expect(codes).toEqual([])
   })
 
-  test('the tools of earlier calls are defined and forbidden if only the history has calls', () => {
+  test('an Anthropic request without tools defines and forbids the tools that were called earlier', () => {
     const { body, codes } = encode([...QUESTION, call('a'), output('a'), call('b'), output('b')])
     expect(body).toMatchObject({ tools: [{ name: 'look' }], tool_choice: { type: 'none' } })
     expect(codes).toEqual(['tools-stubbed'])
@@ -85,21 +85,21 @@ describe('sending tools to Anthropic', () => {
     [{ type: 'function', name: 'look' }, null, { type: 'tool', name: 'look' }],
     [{ type: 'allowed', mode: 'auto', names: ['look'] }, null, { type: 'auto' }],
   ])(
-    'tools with the choice %j and parallel calls %j are sent as %j',
+    'the tool choice %j with parallel_tool_calls %j is sent to Anthropic as %j',
     (toolChoice, parallelToolCalls, choice) => {
       const params = { tools: [look()], toolChoice, parallelToolCalls }
       expect(fields(params, 'tool_choice')).toEqual([choice, []])
     },
   )
 
-  test('tools outside of the allowed tools are not sent', () => {
+  test('tools that the tool choice does not allow are not sent to Anthropic', () => {
     const toolChoice = { type: 'allowed', mode: 'required', names: ['b'] } as const
     expect(
       fields({ tools: [look('a'), look('b')], toolChoice }, 'tools', 'tool_choice'),
     ).toMatchObject([[{ name: 'b' }], { type: 'any' }, ['allowed-tools-filtered']])
   })
 
-  test('tools cannot be chosen if there are none', () => {
+  test('a tool choice without tools is not sent to Anthropic', () => {
     expect(fields({ toolChoice: { type: 'required' } }, 'tool_choice')).toEqual([
       undefined,
       ['tool-choice-without-tools'],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { QUESTION, assistant, call, encode, look, output, fields, thought, user } from '../kit.ts'
 
-describe('planning the thinking of Claude models', () => {
+describe('thinking parameters of Claude models', () => {
   const adaptive = { type: 'adaptive', display: 'summarized' }
 
   test.each<readonly [string, string | null, unknown, unknown, readonly string[]]>([
@@ -19,11 +19,18 @@ describe('planning the thinking of Claude models', () => {
     ['claude-3-5-haiku-latest', 'high', undefined, undefined, ['effort-unsupported']],
     ['kimi-k2', 'high', undefined, undefined, ['effort-unsupported']],
     ['kimi-k2', null, undefined, undefined, []],
-  ])('thinking of %s at effort %s', (model, effort, thinking, config, why) => {
-    expect(fields({ model, effort }, 'thinking', 'output_config')).toEqual([thinking, config, why])
-  })
+  ])(
+    'the Claude model %s gets the thinking parameters for the effort %s',
+    (model, effort, thinking, config, why) => {
+      expect(fields({ model, effort }, 'thinking', 'output_config')).toEqual([
+        thinking,
+        config,
+        why,
+      ])
+    },
+  )
 
-  test('thinking with a budget stays below the output limit, which is raised if necessary', () => {
+  test('a thinking budget stays below the output limit of an Anthropic request, which is raised if necessary', () => {
     const thinking = { type: 'enabled', budget_tokens: 2048 }
     expect(fields({ effort: 'low', maxOutputTokens: 4000 }, 'thinking', 'max_tokens')).toEqual([
       thinking,
@@ -37,7 +44,7 @@ describe('planning the thinking of Claude models', () => {
     ])
   })
 
-  test('thinking is turned off by a forced tool call', () => {
+  test('a forced tool call turns thinking off for a Claude model', () => {
     const params = { tools: [look()], toolChoice: { type: 'required' } as const }
     expect(fields({ ...params, effort: 'low' }, 'thinking', 'tool_choice')).toEqual([
       { type: 'disabled' },
@@ -50,7 +57,7 @@ describe('planning the thinking of Claude models', () => {
     ])
   })
 
-  test('thinking that cannot be turned off replaces a forced tool call by a free choice', () => {
+  test('a Claude model that always thinks gets the tool choice auto instead of a forced tool call', () => {
     const params = { tools: [look()], toolChoice: { type: 'function', name: 'look' } as const }
     expect(fields({ ...params, model: 'claude-fable-5-1' }, 'thinking', 'tool_choice')).toEqual([
       adaptive,
@@ -59,7 +66,7 @@ describe('planning the thinking of Claude models', () => {
     ])
   })
 
-  test('thinking with a budget stays off in a tool loop that started without it', () => {
+  test('a Claude model with a thinking budget does not think in a tool loop that started without thinking', () => {
     const loop = [...QUESTION, call('a'), output('a')]
     const params = { tools: [look()], effort: 'low' }
     expect(encode(loop, params).codes).toEqual(['thinking-missing-in-loop'])
@@ -69,7 +76,7 @@ describe('planning the thinking of Claude models', () => {
     expect(encode(loop, { ...params, model: 'claude-opus-4-6' }).codes).toEqual([])
   })
 
-  test('thinking of the open tool loop is left out while thinking is off, thinking of earlier turns stays', () => {
+  test('with thinking off, an Anthropic request omits the thinking of the open tool loop but keeps that of earlier answers', () => {
     const loop = [thought('so'), call('a'), output('a')]
     const params = { tools: [look()] }
     expect(encode([...QUESTION, ...loop], params).codes).toEqual(['thinking-off'])

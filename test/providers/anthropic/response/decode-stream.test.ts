@@ -20,8 +20,8 @@ function lastEvent(events: readonly StreamEvent[]): StreamEvent | undefined {
   return events.at(-1)
 }
 
-describe('decoding Anthropic answers', () => {
-  test('an answer of text is emitted as it arrives', () => {
+describe('decoded Anthropic answers', () => {
+  test("text in an Anthropic stream is emitted in the upstream's deltas", () => {
     expect(decode(createAnswer(HI))).toEqual([
       { type: 'answer-started', upstreamId: 'msg_1', model: 'claude-sonnet-4-5' },
       { type: 'item-started', index: 0, item: { type: 'message', role: 'assistant', content: [] } },
@@ -51,7 +51,7 @@ describe('decoding Anthropic answers', () => {
     ])
   })
 
-  test('an answer has readable thinking and the original block for later requests', () => {
+  test('an Anthropic thinking block becomes a readable summary and keeps the original block', () => {
     const thinking = block(
       { type: 'thinking', thinking: '', signature: '' },
       { type: 'thinking_delta', thinking: 'Let me' },
@@ -79,7 +79,7 @@ describe('decoding Anthropic answers', () => {
     ])
   })
 
-  test('an answer has redacted thinking without readable text', () => {
+  test('a redacted thinking block becomes a reasoning item without text', () => {
     const redacted = { type: 'redacted_thinking', data: 'c2VhbGVk' }
     expect(itemsOf(decode(createAnswer(block(redacted))))).toEqual([
       {
@@ -91,7 +91,7 @@ describe('decoding Anthropic answers', () => {
     ])
   })
 
-  test('an answer emits the arguments of a tool call as they arrive', () => {
+  test("tool call arguments in an Anthropic stream are emitted in the upstream's deltas", () => {
     const use = block(
       { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
       { type: 'input_json_delta', partial_json: '' },
@@ -107,14 +107,14 @@ describe('decoding Anthropic answers', () => {
     ])
   })
 
-  test('an answer has an empty object for a tool call without arguments', () => {
+  test('an Anthropic tool call without input gets an empty object as arguments', () => {
     const use = block({ type: 'tool_use', id: 'toolu_1', name: 'look', input: {} })
     const events = decode(createAnswer(use))
     expect(events[2]).toEqual({ type: 'arguments-delta', index: 0, text: '{}' })
     expect(itemsOf(events)).toMatchObject([{ arguments: '{}' }])
   })
 
-  test('an answer has the text of a custom tool call, and the original name of a tool', () => {
+  test("an Anthropic answer's tool calls get the client's tool names, and custom tool calls their text", () => {
     const tools = [
       { type: 'custom', name: 'grep', description: null, format: null } as const,
       look('files.read'),
@@ -140,7 +140,7 @@ describe('decoding Anthropic answers', () => {
     ])
   })
 
-  test('an answer through the structured-output tool is text', () => {
+  test("a call of Anthropic's structured-output tool is decoded as text", () => {
     const use = block(
       { type: 'tool_use', id: 'a', name: 'backstory_json_answer', input: {} },
       { type: 'input_json_delta', partial_json: '{"a":' },
@@ -153,7 +153,7 @@ describe('decoding Anthropic answers', () => {
     ])
   })
 
-  test('an answer has consecutive text blocks as parts of one message, without empty ones', () => {
+  test('consecutive non-empty text blocks of an Anthropic answer become parts of one message', () => {
     const events = decode(createAnswer(textBlock('one'), textBlock(''), textBlock(' two')))
     expectOrdered(events)
     expect(itemsOf(events)).toEqual([
@@ -168,7 +168,7 @@ describe('decoding Anthropic answers', () => {
     ])
   })
 
-  test('an answer emits citations at the end of their text', () => {
+  test('citations in an Anthropic stream are emitted at the end of their text', () => {
     const citation = {
       type: 'web_search_result_location',
       url: 'https://example.com/a',
@@ -198,7 +198,7 @@ describe('decoding Anthropic answers', () => {
     ])
   })
 
-  test("an answer has blocks of the provider's own tools, complete with their deltas", () => {
+  test("blocks of Anthropic's server tools become opaque items with all their deltas", () => {
     const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }
     const found = { type: 'web_search_tool_result', tool_use_id: 's', content: [{ url: 'u' }] }
     const events = decode(
@@ -216,7 +216,7 @@ describe('decoding Anthropic answers', () => {
     ])
   })
 
-  test('an answer that was refused without content contains the explanation', () => {
+  test('an Anthropic refusal without content becomes a message with the explanation', () => {
     const explanation = 'This request was blocked.'
     const events = decode([
       { type: 'message_start', message: {} },
@@ -242,7 +242,7 @@ describe('decoding Anthropic answers', () => {
     ['model_context_window_exceeded', 'length'],
     ['refusal', 'content-filter'],
     ['something_new', 'stop'],
-  ])('an answer with the stop reason %s ends with %s', (stop_reason, finish) => {
+  ])("Anthropic's stop reason %s is decoded as the finish reason %s", (stop_reason, finish) => {
     const events = decode([
       ...createAnswer(HI).slice(0, -2),
       { type: 'message_delta', delta: { stop_reason }, usage: null },
@@ -251,14 +251,14 @@ describe('decoding Anthropic answers', () => {
     expect(lastEvent(events)).toMatchObject({ type: 'answer-ended', finish })
   })
 
-  test('an answer continues after a ping, an unknown event and an empty line', () => {
+  test('the Anthropic decoder ignores pings, unknown events and empty lines', () => {
     const [start, ...rest] = createAnswer(HI)
     const events = decode([start ?? {}, { type: 'ping' }, { type: 'weather', is: 'fine' }, ...rest])
     expect(events).toEqual(decode(createAnswer(HI)))
     expect(decodeSse([{ data: '' }])).toMatchObject([{}, { type: 'answer-failed' }])
   })
 
-  test('an answer that was not streamed gives the same items', () => {
+  test('a non-streamed Anthropic answer gives the same items as its stream', () => {
     const body = {
       type: 'message',
       id: 'msg_1',

@@ -5,7 +5,7 @@ import { ACCOUNT, call, image, message, output, promptOf, encode, encodeTurns } 
 
 const hi = message('user', 'Hi')
 
-test('the path of a Gemini request contains the model and the method, a header the key', () => {
+test('a Gemini request has the model and the method in its path and the API key in a header', () => {
   const prompt = promptOf([hi], { model: 'models/gemini-2.5 pro' })
   expect(gemini.encode(prompt, ACCOUNT).path).toBe(
     '/models/gemini-2.5%20pro:streamGenerateContent?alt=sse',
@@ -17,8 +17,8 @@ test('the path of a Gemini request contains the model and the method, a header t
   expect(gemini.createHeaders({ ...ACCOUNT, apiKey: null })).toEqual({})
 })
 
-describe('roles in Gemini requests', () => {
-  test('leading system messages follow the instructions in the system instruction', () => {
+describe('roles of turns in Gemini requests', () => {
+  test('a Gemini system instruction contains the instructions and then the leading system messages', () => {
     const items = [message('system', 'Be brief.'), message('developer', 'In verse.'), hi]
     const { body, notes } = encode(items, { instructions: 'Today is Monday.' })
     expect(body['systemInstruction']).toEqual({
@@ -28,7 +28,7 @@ describe('roles in Gemini requests', () => {
     expect(notes).toEqual([])
   })
 
-  test('a later system message keeps its position as tagged user text', () => {
+  test('a system message within the conversation is sent to Gemini as tagged user text in the same position', () => {
     const items = [
       hi,
       message('assistant', 'Hello'),
@@ -47,7 +47,7 @@ describe('roles in Gemini requests', () => {
     expect(notes).toEqual([{ did: 'changed', at: 2, why: 'system-in-place', by: 'gemini' }])
   })
 
-  test('a model without a system instruction gets the text in the first user turn', () => {
+  test('a Gemini model without a system instruction gets its text in the first user turn', () => {
     const { body, codes } = encode([message('system', 'Be brief.'), hi], {
       model: 'gemma-3-27b-it',
     })
@@ -57,7 +57,7 @@ describe('roles in Gemini requests', () => {
     expect(codes).toEqual(['system-as-user'])
   })
 
-  test('adjacent messages of one role become one turn, and empty parts are left out', () => {
+  test('adjacent messages of one role become one Gemini turn without empty parts', () => {
     const items = [
       hi,
       message('user', '', 'there'),
@@ -73,7 +73,7 @@ describe('roles in Gemini requests', () => {
     ])
   })
 
-  test('a Gemini request begins with the user and, if the model requires it, ends with the user', () => {
+  test('a Gemini request begins with a user turn and, if the model requires it, ends with one', () => {
     const { body, codes } = encode([message('assistant', 'Welcome')])
     expect(body['contents']).toEqual([
       { role: 'user', parts: [{ text: '[Gateway notice: The conversation begins.]' }] },
@@ -87,7 +87,7 @@ describe('roles in Gemini requests', () => {
     expect(older.body['contents']).toHaveLength(2)
   })
 
-  test('an empty conversation is still a valid request', () => {
+  test('an empty conversation becomes a valid Gemini request', () => {
     expect(encodeTurns([])).toEqual([
       { role: 'user', parts: [{ text: '[Gateway notice: The conversation begins.]' }] },
     ])
@@ -95,7 +95,7 @@ describe('roles in Gemini requests', () => {
 })
 
 describe('tool calls and their outputs in Gemini requests', () => {
-  test('parallel calls are one turn, followed by their outputs in one turn in the same order', () => {
+  test('parallel calls become one Gemini turn, and their outputs the next turn in the same order', () => {
     const items = [
       hi,
       call('a', 'look', { at: 1 }, { thoughtSignature: 'S', id: 'x1' }),
@@ -124,12 +124,12 @@ describe('tool calls and their outputs in Gemini requests', () => {
     expect(notes).toEqual([])
   })
 
-  test('call ids are not sent to an upstream that rejects them', () => {
+  test('call ids are not sent to a Gemini upstream that rejects them', () => {
     const items = [hi, call('a', 'look', {}, { thoughtSignature: 'S', id: 'x1' }), output('a', '')]
     expect(JSON.stringify(encode(items, {}, { callIds: false }).body)).not.toContain('x1')
   })
 
-  test('tool rounds stay separate, and the text between them keeps its position', () => {
+  test('successive tool calls stay separate Gemini turns, and the text between them keeps its position', () => {
     const items = [
       hi,
       message('assistant', 'Let me see.'),
@@ -146,7 +146,7 @@ describe('tool calls and their outputs in Gemini requests', () => {
     expect(encodeTurns(items)).toHaveLength(7)
   })
 
-  test('a late tool output is moved directly after its call', () => {
+  test('a late tool output is moved directly after its call in a Gemini request', () => {
     const { body, notes } = encode([
       hi,
       call('a', 'look', {}, { thoughtSignature: 'S' }),
@@ -161,7 +161,7 @@ describe('tool calls and their outputs in Gemini requests', () => {
     expect(notes).toEqual([{ did: 'moved', at: 3, why: 'output-moved', by: 'gemini' }])
   })
 
-  test('a call without an output gets an error, an output without a call is left out', () => {
+  test('a Gemini request has an error response for a call without an output, and no output without a call', () => {
     const { body, notes } = encode([
       hi,
       call('a', 'look', {}, { thoughtSignature: 'S' }),
@@ -189,13 +189,13 @@ describe('tool calls and their outputs in Gemini requests', () => {
     ])
   })
 
-  test('a call without a name is left out with its output', () => {
+  test('a tool call without a name is not sent to Gemini, nor is its output', () => {
     const { body, codes } = encode([hi, call('a', '', {}), output('a', '1'), hi])
     expect(body['contents']).toHaveLength(1)
     expect(codes).toEqual(['call-without-name', 'output-without-call'])
   })
 
-  test('invalid arguments and custom input are sent inside an object', () => {
+  test('invalid tool arguments and custom tool input are sent to Gemini within an object', () => {
     const broken: Item = { type: 'function_call', call_id: 'a', name: 'look', arguments: '{"at":' }
     const free: Item = { type: 'custom_tool_call', call_id: 'b', name: 'grep', input: 'a b' }
     const freeOutput: Item = { type: 'custom_tool_call_output', call_id: 'b', output: 'c' }
@@ -215,7 +215,7 @@ describe('tool calls and their outputs in Gemini requests', () => {
     expect(codes).toEqual(['arguments-not-an-object', 'custom-call'])
   })
 
-  test('an output that JSON.parse would change stays text', () => {
+  test('a tool output with numbers that JSON.parse would round is sent to Gemini as text', () => {
     const encodedOutputs = ['{"id":12345678901234567890}', '{broken', '[1]', 'plain'].map((text) =>
       encodeTurns([hi, call('a', 'look', {}), output('a', text)], { model: 'gemini-2.5-pro' }),
     )
@@ -228,7 +228,7 @@ describe('tool calls and their outputs in Gemini requests', () => {
     )
   })
 
-  test('an invalid tool name is changed the same way everywhere', () => {
+  test('an invalid tool name is changed in the same way in all parts of a Gemini request', () => {
     const tool = { type: 'function', description: null, parameters: null, strict: false } as const
     const { body } = encode([hi, call('a', '2nd/tool', {}), output('a', '')], {
       tools: [{ ...tool, name: '2nd/tool' }],
@@ -239,7 +239,7 @@ describe('tool calls and their outputs in Gemini requests', () => {
     expect(new Set(names).size).toBe(1)
   })
 
-  test('images of an output are sent inside it from Gemini 3 on, and after it before', () => {
+  test('images of a tool output are sent within the response from Gemini 3 on, and after it for older models', () => {
     const items = [
       hi,
       call('a', 'shoot', {}, { thoughtSignature: 'S' }),
@@ -290,7 +290,7 @@ describe('thought signatures in Gemini requests', () => {
     return { signatures, codes: codes }
   }
 
-  test('a call of another model gets the documented stand-in signature, once for parallel calls (C98)', () => {
+  test('the first of parallel calls of another model gets the documented stand-in signature for Gemini 3 (C98)', () => {
     const items = [
       hi,
       call('a', 'f', {}),
@@ -310,7 +310,7 @@ describe('thought signatures in Gemini requests', () => {
     })
   })
 
-  test('a signature is restored from the reasoning item before its call', () => {
+  test("a Gemini call's signature is restored from the reasoning item before it", () => {
     const sealed: Item = {
       type: 'reasoning',
       summary: [],
@@ -332,7 +332,7 @@ describe('thought signatures in Gemini requests', () => {
     expect(elsewhere.codes).toEqual(['signature-of-elsewhere', 'signature-stand-in'])
   })
 
-  test('a signature is sent only to its own account and kind of model (C98)', () => {
+  test('a thought signature is sent only to the account and the kind of model that made it (C98)', () => {
     const origin: Origin = {
       wire: 'gemini',
       account: 'google',
@@ -366,7 +366,7 @@ describe('thought signatures in Gemini requests', () => {
     },
   }
 
-  test('a signed span of text becomes a separate part again', () => {
+  test('a signed span of text becomes a separate part of a Gemini request', () => {
     expect(encodeTurns([hi, signed, hi])).toMatchObject([
       {},
       {
@@ -380,7 +380,7 @@ describe('thought signatures in Gemini requests', () => {
     ])
   })
 
-  test('a text of another account or model is sent without its signature (C98)', () => {
+  test('a text of another account or model is sent to Gemini without its signature (C98)', () => {
     const here = { wire: 'gemini', account: 'google', model: 'gemini-3.8-flash', prefixHash: null }
     const from = (more: Partial<Origin>): Item => ({ ...signed, origin: { ...here, ...more } })
     expect(encode([hi, from({}), hi]).codes).toEqual([])
@@ -392,14 +392,14 @@ describe('thought signatures in Gemini requests', () => {
     }
   })
 
-  test('an edited text is sent without its signature', () => {
+  test('an edited text is sent to Gemini without its signature', () => {
     const edited = { ...signed, content: [{ type: 'output_text', text: 'It is.' }] } as Item
     const { body, codes } = encode([hi, edited, hi])
     expect(body['contents']).toMatchObject([{}, { parts: [{ text: 'It is.' }] }, {}])
     expect(codes).toEqual(['signature-of-edited-text'])
   })
 
-  test('only the signed spans of a thought are sent', () => {
+  test('only the signed spans of a thought are sent to Gemini', () => {
     const summary = [{ type: 'summary_text', text: 'Hm. So.' }] as const
     const gemini = {
       signatures: [{ start: 4, end: 7, thoughtSignature: 'S' }],
@@ -435,7 +435,7 @@ describe('generated images and unknown items in Gemini requests', () => {
     raw: { type: 'image_generation_call', result: 'AAAA', output_format: 'png' },
   }
 
-  test('a generated image of Gemini is sent back signed, one of another provider as user input', () => {
+  test('an image that Gemini generated is sent back signed, and one of another provider as user input', () => {
     const geminiPicture: Item = { ...picture, native: { gemini: { thoughtSignature: 'S' } } }
     const blob = { inlineData: { mimeType: 'image/png', data: 'AAAA' } }
     expect(encodeTurns([hi, geminiPicture, hi])).toMatchObject([
@@ -463,7 +463,7 @@ describe('generated images and unknown items in Gemini requests', () => {
     expect(codes).toEqual(['media-moved'])
   })
 
-  test('an image in the last assistant message is sent in a user turn after it', () => {
+  test('an image in the last assistant message is sent to Gemini in a user turn after it', () => {
     expect(encodeTurns([hi, message('assistant', 'Look:', image('AAAA'))])).toMatchObject([
       {},
       { parts: [{ text: 'Look:' }] },
@@ -474,7 +474,7 @@ describe('generated images and unknown items in Gemini requests', () => {
     ])
   })
 
-  test('a part of an unknown type is sent back unchanged', () => {
+  test('a Gemini part of an unknown type is sent back unchanged', () => {
     const part = { executableCode: { language: 'PYTHON', code: '1' } }
     const raw = { type: 'gemini:part', part }
     expect(encodeTurns([hi, { type: 'opaque', raw, native: { gemini: {} } }, hi])).toMatchObject([

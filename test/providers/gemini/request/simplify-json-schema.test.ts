@@ -9,7 +9,7 @@ function simplify(schema: JsonObject): JsonObject {
   return result
 }
 
-test('keywords of a schema that Gemini supports stay unchanged', () => {
+test('schema keywords that Gemini supports stay unchanged', () => {
   const schema = {
     type: 'object',
     title: 'A city',
@@ -21,11 +21,11 @@ test('keywords of a schema that Gemini supports stay unchanged', () => {
     },
     required: ['name'],
   }
-  expect(simplifySchema(schema)).toEqual({ schema, dropped: [] })
+  expect(simplifySchema(schema)).toEqual({ schema, droppedKeywords: [] })
 })
 
-test('keywords of a schema that Gemini does not support are left out and reported', () => {
-  const { schema, dropped } = simplifySchema({
+test('schema keywords that Gemini does not support are left out and listed', () => {
+  const { schema, droppedKeywords } = simplifySchema({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'x',
     type: 'object',
@@ -40,7 +40,7 @@ test('keywords of a schema that Gemini does not support are left out and reporte
     type: 'object',
     properties: { a: { type: 'number' }, b: { type: 'string' }, c: { type: 'object' } },
   })
-  expect(dropped).toEqual([
+  expect(droppedKeywords).toEqual([
     'additionalProperties',
     'default',
     'exclusiveMinimum',
@@ -50,7 +50,7 @@ test('keywords of a schema that Gemini does not support are left out and reporte
   ])
 })
 
-test('a reference in a schema is replaced by its definition', () => {
+test('a reference in a schema for Gemini is replaced by the definition', () => {
   const schema = simplify({
     type: 'object',
     properties: {
@@ -69,8 +69,8 @@ test('a reference in a schema is replaced by its definition', () => {
   })
 })
 
-describe('schemas with endless references', () => {
-  test('a schema inside itself is cut after one level', () => {
+describe('schemas with recursive references', () => {
+  test('a schema for Gemini that contains itself is cut after one level', () => {
     const tree = {
       $ref: '#/$defs/Tree',
       $defs: {
@@ -84,10 +84,10 @@ describe('schemas with endless references', () => {
       type: 'object',
       properties: { left: { type: 'object' }, value: { type: 'string' } },
     })
-    expect(simplifySchema(tree).dropped).toEqual(['$ref'])
+    expect(simplifySchema(tree).droppedKeywords).toEqual(['$ref'])
   })
 
-  test('references to the root, in allOf and to unknown definitions are resolved or cut', () => {
+  test('schema references to the root and in allOf are resolved, and those to unknown definitions are cut', () => {
     simplify({
       type: 'object',
       properties: { me: { $ref: '#' }, who: { $ref: '#/nowhere' }, where: { $ref: 'https://a/b' } },
@@ -95,7 +95,7 @@ describe('schemas with endless references', () => {
     simplify({ $defs: { A: { allOf: [{ $ref: '#/$defs/A' }] } }, allOf: [{ $ref: '#/$defs/A' }] })
   })
 
-  test('references that double at every level stop at a limit', () => {
+  test('schema references that double at every level are cut at a limit', () => {
     const $defs: Record<string, JsonObject> = { d40: { type: 'string' } }
     for (let at = 0; at < 40; at++) {
       const next = { $ref: `#/$defs/d${at + 1}` }
@@ -158,7 +158,7 @@ test.each<[string, JsonObject, JsonObject]>([
     { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
   ],
   ['an object without fields', { type: 'object', properties: {} }, { type: 'object' }],
-])('simplifies %s', (_, schema, expected) => {
+])('the schema simplifier for Gemini converts %s', (_, schema, expected) => {
   const found = simplify(schema)
   // The expected schemas have the same keys in any order.
   expect(found).toEqual(expected)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { gemini } from '../../../../src/providers/gemini/gemini.ts'
 import { ACCOUNT, chunk, itemsOf, lastChunk, promptOf, decode } from '../kit.ts'
 
-test('text in any number of chunks is one message', () => {
+test('text in several chunks of a Gemini stream becomes one message', () => {
   expect(decode([chunk({ text: 'Hel' }), chunk({ text: 'lo.' }), lastChunk()])).toEqual([
     { type: 'answer-started', upstreamId: 'answer1', model: 'gemini-3.8-flash' },
     {
@@ -36,7 +36,7 @@ test('text in any number of chunks is one message', () => {
   ])
 })
 
-test('a thought has a summary and carries the signature of the call after it', () => {
+test('a Gemini thought becomes a reasoning item with the signature of the call after it', () => {
   const events = decode([
     chunk({ text: 'I need ', thought: true }),
     chunk(
@@ -62,7 +62,7 @@ test('a thought has a summary and carries the signature of the call after it', (
   ])
 })
 
-test('only the first signed call of a batch gets a reasoning item, if there is no thought', () => {
+test('the first of parallel Gemini calls gets a reasoning item with its signature if no thought precedes it', () => {
   const events = decode([
     chunk(
       { functionCall: { name: 'look', args: {} }, thoughtSignature: 'S1' },
@@ -81,7 +81,7 @@ test('only the first signed call of a batch gets a reasoning item, if there is n
   ])
 })
 
-test('call ids differ between answers and are equal when an answer is decoded again', () => {
+test('generated ids of Gemini calls differ between answers and are equal if an answer is decoded again', () => {
   const decodeIds = (responseId: string | null) =>
     itemsOf(
       decode([
@@ -96,14 +96,14 @@ test('call ids differ between answers and are equal when an answer is decoded ag
   expect(new Set([...decodeIds('one'), ...decodeIds('two'), ...decodeIds(null)]).size).toBe(6)
 })
 
-test('a repeated id of the upstream is used once', () => {
+test('a call id that Gemini repeats is used only for the first call', () => {
   const twice = { functionCall: { name: 'look', id: 'same' } }
   const calls = itemsOf(decode([chunk(twice, twice), lastChunk()]))
   expect(calls).toMatchObject([{ call_id: 'same' }, { call_id: 'call_answer1_1' }])
   expect(calls[1]?.native).toEqual({ gemini: { id: 'same' } })
 })
 
-test('a signature after a text, a batch or a signed call stays with it', () => {
+test('a late Gemini signature is stored with the text or the calls before it', () => {
   const lateSignature = { text: '', thoughtSignature: 'LATE' }
   const [text] = itemsOf(decode([chunk({ text: '4' }), chunk(lateSignature), lastChunk()]))
   expect(text?.native).toEqual({
@@ -125,7 +125,7 @@ test('a signature after a text, a batch or a signed call stays with it', () => {
   expect(thought[0]?.native).toEqual({ gemini: { after: ['LATE'] } })
 })
 
-test('the position of a signed span in a text is stored', () => {
+test('the position of a signed span in a Gemini text is stored', () => {
   const [item] = itemsOf(
     decode([
       chunk({ text: 'This is', thoughtSignature: 'S' }),
@@ -139,7 +139,7 @@ test('the position of a signed span in a text is stored', () => {
   })
 })
 
-test('parts of several kinds in one chunk become items in order', () => {
+test('parts of several kinds in one Gemini chunk become items in the same order', () => {
   const events = decode([
     chunk(
       { text: 'Thinking.', thought: true },
@@ -166,7 +166,7 @@ test('parts of several kinds in one chunk become items in order', () => {
   ])
 })
 
-test('calls of custom tools and of renamed tools have the client’s names and formats', () => {
+test('Gemini calls of custom and renamed tools get the client’s tool names and formats', () => {
   const prompt = promptOf([], {
     tools: [
       { type: 'custom', name: 'grep', description: null, format: null },
@@ -191,7 +191,7 @@ test('calls of custom tools and of renamed tools have the client’s names and f
   ])
 })
 
-test('sources become citations with offsets in UTF-16 units', () => {
+test("Gemini's sources become citations with positions in UTF-16 units", () => {
   const text = 'Größe 69 °F. 🙂 Sonne.'
   const start = new TextEncoder().encode('Größe 69 °F. 🙂 ').length
   const grounding = {
@@ -222,7 +222,7 @@ test('sources become citations with offsets in UTF-16 units', () => {
   expect(itemsOf(events)[0]).toMatchObject({ content: [{ annotations: [annotation] }] })
 })
 
-test('log probabilities are emitted with the text of their chunk', () => {
+test("Gemini's log probabilities are emitted with the text of their chunk", () => {
   const candidate = {
     content: { parts: [{ text: 'A' }] },
     logprobsResult: {
@@ -247,7 +247,7 @@ describe('the end of a Gemini answer', () => {
     ['PROHIBITED_CONTENT', 'content-filter'],
     ['SPII', 'content-filter'],
     ['IMAGE_SAFETY', 'content-filter'],
-  ])('an answer with the finish reason %s is %s', (reason, finish) => {
+  ])("Gemini's finish reason %s is decoded as %s", (reason, finish) => {
     expect(decode([chunk({ text: 'so' }), lastChunk(reason)]).at(-1)).toMatchObject({
       type: 'answer-ended',
       finish,
@@ -255,7 +255,7 @@ describe('the end of a Gemini answer', () => {
   })
 
   test.each(['MALFORMED_FUNCTION_CALL', 'OTHER', 'LANGUAGE', 'A_REASON_OF_NEXT_YEAR'])(
-    'an answer with the finish reason %s is a failure, and the received text is kept',
+    "Gemini's finish reason %s is a failure that keeps the received text",
     (reason) => {
       const events = decode([chunk({ text: 'so far' }), lastChunk(reason)])
       expect(events.at(-1)).toMatchObject({
@@ -270,7 +270,7 @@ describe('the end of a Gemini answer', () => {
     },
   )
 
-  test('a blocked prompt ends with content-filter and no items', () => {
+  test('the answer to a blocked Gemini prompt ends with content-filter and has no items', () => {
     const events = decode([
       { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: {}, responseId: 'r' },
     ])
@@ -280,7 +280,7 @@ describe('the end of a Gemini answer', () => {
     ])
   })
 
-  test('the last token counts of an answer apply, even after the finish reason', () => {
+  test('the last token counts of a Gemini answer apply, even after the finish reason', () => {
     const usage = {
       promptTokenCount: 100,
       cachedContentTokenCount: 60,
@@ -308,7 +308,7 @@ describe('the end of a Gemini answer', () => {
     })
   })
 
-  test('a stream that breaks off is a failure', () => {
+  test('a Gemini stream that breaks off is a failure', () => {
     for (const chunks of [[], [chunk({ text: 'so' })], [chunk({ functionCall: { name: 'f' } })]]) {
       expect(decode(chunks).at(-1)).toMatchObject({
         type: 'answer-failed',
@@ -317,7 +317,7 @@ describe('the end of a Gemini answer', () => {
     }
   })
 
-  test('an error in the stream, bare or in a list, ends it with the upstream’s message', () => {
+  test('an error in a Gemini stream, bare or in a list, ends the answer with the upstream’s message', () => {
     const error = {
       error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' },
     }
@@ -339,7 +339,7 @@ describe('unexpected data in a Gemini stream', () => {
     '3',
     '"text"',
     '{"candidates":[{"content":{"parts":[{"functionCall":{}}]}}]}',
-  ])('a stream with %s ends with a failure', (data) => {
+  ])('a Gemini stream with the chunk %s ends with a failure', (data) => {
     expect(decode([chunk({ text: 'so' }), data, lastChunk()]).at(-1)).toMatchObject({
       type: 'answer-failed',
       failure: { status: 502 },
@@ -356,14 +356,14 @@ describe('unexpected data in a Gemini stream', () => {
     '{"usageMetadata":"many","promptFeedback":null}',
     '[DONE]',
     '',
-  ])('a stream with %s is decoded', (data) => {
+  ])('a Gemini stream with the unusual chunk %s is decoded without a failure', (data) => {
     expect(decode([chunk({ text: 'so' }), data, lastChunk()]).at(-1)).toMatchObject({
       type: 'answer-ended',
       finish: 'stop',
     })
   })
 
-  test('no event is emitted after the terminal event', () => {
+  test('the Gemini decoder emits no event after the terminal event', () => {
     const decoder = gemini.createDecoder(ACCOUNT)
     expect(decoder.push({ data: 'x' }).at(-1)?.type).toBe('answer-failed')
     expect(decoder.push({ data: 'y' })).toEqual([])
@@ -372,7 +372,7 @@ describe('unexpected data in a Gemini stream', () => {
   })
 })
 
-test('an answer that was not streamed gives the same events as one chunk', () => {
+test('a non-streamed Gemini answer gives the same events as a stream of one chunk', () => {
   const parts = [{ text: 'hm', thought: true }, { text: 'Hello.' }]
   const body = {
     candidates: [{ content: { parts }, finishReason: 'STOP' }],

@@ -4,7 +4,7 @@ import type { Item } from '../../../../src/core/item.ts'
 import { talk } from '../../../support/talk.ts'
 import { assistant, call, message, output, encode, reasoning, toolCall, user } from '../kit.ts'
 
-test('instructions are the first message, and text is a plain string', () => {
+test('instructions become the first chat message, and text becomes a plain string', () => {
   expect(
     encode([message('system', 'Be kind.'), user('hi'), assistant('ho')], {
       instructions: 'Be brief.',
@@ -17,7 +17,7 @@ test('instructions are the first message, and text is a plain string', () => {
   ])
 })
 
-test('a developer message is sent as system unless the upstream knows the role', () => {
+test('a developer message is sent as system unless the chat upstream accepts the role developer', () => {
   const items = [message('developer', 'Be brief.'), user('hi')]
   expect(encode(items).messages).toMatchObject([{ role: 'system' }, { role: 'user' }])
   expect(encode(items).codes).toEqual(['developer-as-system'])
@@ -27,7 +27,7 @@ test('a developer message is sent as system unless the upstream knows the role',
   ])
 })
 
-test("a model's text parts are joined without a separator and input parts by lines", () => {
+test("an assistant's text parts are joined without a separator, and input text parts with line breaks", () => {
   const { messages, codes } = encode([user('a', 'b'), assistant('c', 'd')])
   expect(messages).toEqual([
     { role: 'user', content: 'a\nb' },
@@ -37,7 +37,7 @@ test("a model's text parts are joined without a separator and input parts by lin
 })
 
 describe('tool calls in Chat Completions requests', () => {
-  test('calls of one answer are one message together with the text before them', () => {
+  test('tool calls of one answer become one chat message with the text before them', () => {
     const items = talk`
       user: go
       assistant: Wait.
@@ -59,7 +59,7 @@ describe('tool calls in Chat Completions requests', () => {
     expect(encode(items).notes).toEqual([])
   })
 
-  test('calls in successive answers are separate messages', () => {
+  test('tool calls of successive answers become separate chat messages', () => {
     const items = talk`
       user: go
       call a
@@ -76,7 +76,7 @@ describe('tool calls in Chat Completions requests', () => {
     ])
   })
 
-  test('calls are directly followed by their outputs, which other messages had separated', () => {
+  test('tool outputs are moved directly after their calls if other messages separate them', () => {
     const items = talk`
       user: go
       call a
@@ -95,13 +95,13 @@ describe('tool calls in Chat Completions requests', () => {
     expect(notes).toEqual([{ did: 'moved', why: 'output-moved', by: 'chat', at: 3 }])
   })
 
-  test('calls of one answer are one message together with the text after them', () => {
+  test('tool calls of one answer become one chat message with the text after them', () => {
     const { messages, codes } = encode([user('go'), call('a'), assistant('Wait.'), output('a')])
     expect(messages).toMatchObject([{}, { content: 'Wait.', tool_calls: [{ id: 'a' }] }, {}])
     expect(codes).toEqual(['text-moved'])
   })
 
-  test('calls with the same id in one answer get different ids', () => {
+  test('tool calls with the same id in one answer get different ids in a chat request', () => {
     const items = [user('go'), call('a'), call('a'), output('a', 'one'), output('a', 'two')]
     const { messages, codes } = encode(items)
     expect(messages).toMatchObject([
@@ -113,7 +113,7 @@ describe('tool calls in Chat Completions requests', () => {
     expect(codes).toEqual(['call-id-changed'])
   })
 
-  test('calls with an id that is too long get a shorter one, which is the same in every request', () => {
+  test('a too long call id is replaced by a shorter id that is the same in every chat request', () => {
     const long = 'toolu_'.repeat(10)
     const items = [user('go'), call(long), output(long)]
     const idIn = (all: readonly Item[]) =>
@@ -122,13 +122,13 @@ describe('tool calls in Chat Completions requests', () => {
     expect(idIn([...items, user('more')])).toBe(idIn(items))
   })
 
-  test('missing calls cause their outputs to be dropped', () => {
+  test('a tool output without its call is dropped from a chat request', () => {
     const { messages, notes } = encode([user('go'), output('zz'), assistant('so')])
     expect(messages).toMatchObject([{ role: 'user' }, { role: 'assistant' }])
     expect(notes).toEqual([{ did: 'dropped', why: 'output-without-call', by: 'chat', at: 1 }])
   })
 
-  test('calls of custom tools are wrapped as functions unless the upstream knows custom tools', () => {
+  test('custom tool calls are sent as function calls unless the chat upstream supports custom tools', () => {
     const items = talk`
       user: go
       custom a sh ls "x"
@@ -149,7 +149,7 @@ describe('tool calls in Chat Completions requests', () => {
   })
 })
 
-test('items of hosted tools are dropped without splitting the message around them', () => {
+test('items of hosted tools are dropped from a chat request without splitting the message around them', () => {
   const items = talk`
     user: go
     assistant: Wait.
@@ -181,18 +181,18 @@ describe('reasoning in Chat Completions requests', () => {
       }[]
     ).map(({ reasoning_content, reasoning }) => reasoning_content ?? reasoning ?? null)
 
-  test('reasoning is not sent to an upstream that is not known to accept it', () => {
+  test('reasoning is not sent to a chat upstream that is not known to accept it', () => {
     expect(fields({})).toEqual([null, null, null])
     expect(encode(items).codes).toEqual(['reasoning-not-sent', 'reasoning-not-sent'])
   })
 
-  test('reasoning is sent in the configured field of the message that it led to', () => {
+  test('reasoning is sent in the field that the quirk `reasoningField` names, with the message after it', () => {
     expect(fields({ reasoningField: 'reasoning_content' })).toEqual([null, 'Hm\n\nAha', null])
     expect(fields({ reasoningField: 'reasoning' })).toEqual([null, 'Hm\n\nAha', null])
     expect(fields({ reasoningField: 'reasoning_details' })).toEqual([null, 'Hm\n\nAha', null])
   })
 
-  test('reasoning is sent only with calls if `reasoningOn` is calls', () => {
+  test('the quirk `reasoningOn: calls` sends reasoning only with tool calls', () => {
     const only = { reasoningField: 'reasoning_content', reasoningOn: 'calls' }
     const two = [user('go'), reasoning('Hm'), assistant('so'), user('and?'), ...items.slice(3)]
     expect(encode(two, {}, only).messages).toMatchObject([
@@ -205,7 +205,7 @@ describe('reasoning in Chat Completions requests', () => {
     expect(encode(two, {}, only).codes).toEqual(['reasoning-not-sent'])
   })
 
-  test('reasoning is a content part for Mistral', () => {
+  test('reasoning is sent to Mistral as a content part', () => {
     const { messages } = encode(
       [user('go'), reasoning('Hm'), assistant('so')],
       {},
@@ -225,7 +225,7 @@ describe('reasoning in Chat Completions requests', () => {
     ])
   })
 
-  test('reasoning details are sent back unchanged, from all items of the message', () => {
+  test('the `reasoning_details` of all items of a message are sent back unchanged', () => {
     const one = { type: 'reasoning.text', text: 'Hm', signature: 's', index: 0 }
     const late = { type: 'reasoning.encrypted', data: 'x', index: 1 }
     const { messages, notes } = encode([
@@ -240,7 +240,7 @@ describe('reasoning in Chat Completions requests', () => {
     expect(notes).toEqual([])
   })
 
-  test('reasoning that is encrypted or led to no message is dropped with a note', () => {
+  test('reasoning that is encrypted or has no message after it is dropped from a chat request with a note', () => {
     const sealed: Item = { type: 'reasoning', summary: [], encrypted_content: 'x' }
     const quirks = { reasoningField: 'reasoning' }
     expect(encode([user('go'), sealed, assistant('so')], {}, quirks).codes).toEqual([
@@ -252,7 +252,7 @@ describe('reasoning in Chat Completions requests', () => {
   })
 })
 
-test('refusals are sent in their own field, and annotations are dropped', () => {
+test('a chat request sends refusals in their own field and omits annotations', () => {
   const refused = assistant({ type: 'refusal', refusal: 'No.' })
   const cited = assistant({
     type: 'output_text',

@@ -13,14 +13,14 @@ function listNotes(params: Partial<PromptParameters>, quirks: JsonObject = {}): 
   return encode([user('hi')], params, quirks).notes.map(({ why, field }) => `${why} ${field}`)
 }
 
-test('no field is sent for a parameter that is not set', () => {
+test('a chat request has no field for a parameter that is not set', () => {
   expect(encode([user('hi')]).body).toEqual({
     model: 'm',
     messages: [{ role: 'user', content: 'hi' }],
   })
 })
 
-test('every parameter is sent in its Chat Completions field', () => {
+test('each parameter is sent in its Chat Completions field', () => {
   expect(
     encodeFields({
       tools: [functionTool()],
@@ -66,7 +66,7 @@ test('every parameter is sent in its Chat Completions field', () => {
   })
 })
 
-test('usage is requested for a stream unless the upstream rejects `stream_options`', () => {
+test('usage is requested with a chat stream unless the upstream rejects `stream_options`', () => {
   const stream = (quirks: JsonObject) => encodePrompt(promptOf([user('hi')], {}, true), quirks)
   expect(stream({}).body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
   const withoutUsage = stream({ refuses: ['stream_options'] })
@@ -74,7 +74,7 @@ test('usage is requested for a stream unless the upstream rejects `stream_option
   expect(withoutUsage.notes).toEqual([])
 })
 
-test('a JSON schema is nested and keeps its `strict`', () => {
+test('a JSON schema is nested in a chat request and keeps its `strict`', () => {
   const format = {
     type: 'json_schema',
     name: 'n',
@@ -93,12 +93,12 @@ test('a JSON schema is nested and keeps its `strict`', () => {
   })
 })
 
-test('log probabilities are requested without alternatives', () => {
+test('a chat request can request log probabilities without alternatives', () => {
   expect(encodeFields({ include: ['message.output_text.logprobs'] })).toEqual({ logprobs: true })
   expect(encodeFields({ topLogprobs: 0 })).toEqual({ logprobs: true })
 })
 
-test('each parameter without a field gets a note', () => {
+test('each parameter that Chat Completions does not have gets a note', () => {
   expect(
     listNotes({
       reasoningSummary: 'auto',
@@ -115,7 +115,7 @@ test('each parameter without a field gets a note', () => {
   ])
 })
 
-test("parameters are sent in the field that the upstream's quirks name", () => {
+test("parameters of a chat request are sent in the fields that the account's quirks name", () => {
   const params = { maxOutputTokens: 9, effort: 'low' }
   expect(encodeFields(params, { profile: 'openrouter' })).toEqual({
     max_tokens: 9,
@@ -133,7 +133,7 @@ describe('tools in Chat Completions requests', () => {
   const shell = { type: 'custom', name: 'sh', description: 'Runs it.', format: lark } as const
   const hosted = { type: 'opaque', raw: { type: 'web_search' } } as const
 
-  test('tools have `strict` only if it is true', () => {
+  test('a tool in a chat request has `strict` only if it is true', () => {
     const tool = { ...functionTool(), strict: true, parameters: { type: 'object' } } as const
     expect(encodeFields({ tools: [tool] })).toEqual({
       tools: [
@@ -145,7 +145,7 @@ describe('tools in Chat Completions requests', () => {
     })
   })
 
-  test('tools of type custom become functions with the grammar in their description', () => {
+  test('a custom tool is sent to a chat upstream as a function with the grammar in its description', () => {
     const { tools } = encodeFields({ tools: [shell] })
     expect(tools).toMatchObject([
       {
@@ -171,7 +171,7 @@ describe('tools in Chat Completions requests', () => {
     })
   })
 
-  test('tools that another provider runs are dropped, and so is a choice without tools', () => {
+  test('a chat request omits tools that another provider runs, and a tool choice without tools', () => {
     expect(
       encodeFields({ tools: [hosted], toolChoice: { type: 'required' }, parallelToolCalls: true }),
     ).toEqual({})
@@ -180,7 +180,7 @@ describe('tools in Chat Completions requests', () => {
     ).toEqual(['hosted-tool tools[0]', 'tool-choice-without-tools tool_choice'])
   })
 
-  test('tools are named by every form of tool choice', () => {
+  test('each form of tool choice is encoded for Chat Completions with the names of its tools', () => {
     const choice = (toolChoice: PromptParameters['toolChoice'], quirks: JsonObject = {}) =>
       encodeFields({ tools: [functionTool(), shell], toolChoice }, quirks)['tool_choice']
     expect(choice({ type: 'none' })).toBe('none')
@@ -199,7 +199,7 @@ describe('tools in Chat Completions requests', () => {
     expect(choice({ type: 'opaque', raw: { type: 'mcp' } })).toBeUndefined()
   })
 
-  test('tools that are not allowed are dropped if the upstream does not know `allowed_tools`', () => {
+  test('tools that the tool choice does not allow are not sent to a chat upstream without `allowed_tools`', () => {
     const tools = [functionTool('a'), functionTool('b')]
     const toolChoice = { type: 'allowed', mode: 'required', names: ['a'] } as const
     expect(encodeFields({ tools, toolChoice })).toEqual({

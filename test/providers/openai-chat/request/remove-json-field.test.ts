@@ -16,7 +16,7 @@ test.each([
   ['{"a":{"store":1},"store":false,"b":"x", "c":null}', '{"a":{"store":1},"b":"x", "c":null}'],
   [`{"store":true,"a":"${'x'.repeat(1000)}"}`, `{"a":"${'x'.repeat(1000)}"}`],
   [`{"a":"${'x'.repeat(1000)}","store":true,"b":1}`, `{"a":"${'x'.repeat(1000)}","b":1}`],
-])('removeJsonField removes `store` from %s: %s', (text, expected) => {
+])('removeJsonField removes `store` from %s and returns %s', (text, expected) => {
   expect(removeStore(text)).toBe(expected)
 })
 
@@ -26,11 +26,11 @@ test.each([
   '{"a":{"store":true},"b":[]}',
   '{"a":[],"store":true,"b":[]}',
   '{"store":"say \\"hi\\"","a":1}',
-])('removeJsonField returns null for %s', (text) => {
+])('removeJsonField returns null for %s, in which it cannot remove `store`', (text) => {
   expect(removeStore(text)).toBeNull()
 })
 
-test('removeJsonField returns null or the same object without the field', () => {
+test('removeJsonField returns null or the bytes of the same object without the field', () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), fc.jsonValue()),

@@ -14,7 +14,7 @@ import {
   USAGE,
 } from '../kit.ts'
 
-test('text of a chat stream is emitted in the same deltas as the upstream', () => {
+test("text in a chat stream is emitted in the upstream's deltas", () => {
   const events = decodeChunks([
     chunk({ role: 'assistant', content: '' }),
     chunk({ content: 'Hel' }),
@@ -44,12 +44,12 @@ test('text of a chat stream is emitted in the same deltas as the upstream', () =
   ])
 })
 
-test('an answer without text has no items and is not a failure', () => {
+test('a chat answer without text has no items and is not a failure', () => {
   const events = decodeChunks([chunk({ role: 'assistant', content: '' }), finish('length'), DONE])
   expect(events.map(({ type }) => type)).toEqual(['answer-started', 'answer-ended'])
 })
 
-test('nulls, comments, empty choices and unknown fields of a chat stream are ignored', () => {
+test('nulls, comments, empty choices and unknown fields in a chat stream are ignored', () => {
   expect(
     decode(
       { ...chunk({}), choices: [], id: '', model: '', prompt_filter_results: [] },
@@ -67,7 +67,7 @@ test('nulls, comments, empty choices and unknown fields of a chat stream are ign
   ).toEqual([assistant('hi')])
 })
 
-test('only the choice with index 0 is read, in any order of choices', () => {
+test('the chat decoder reads only the choice with index 0, in any order of choices', () => {
   const other = (text: string) => ({
     id: 'up-1',
     choices: [{ index: 1, delta: { content: text }, finish_reason: 'length' }],
@@ -83,7 +83,7 @@ test('only the choice with index 0 is read, in any order of choices', () => {
 })
 
 describe('the end of a chat answer', () => {
-  test('an answer has the last usage of any chunk', () => {
+  test('the usage of a chat answer is the last usage in any chunk', () => {
     const usageOf = (...chunks: Parameters<typeof decodeChunks>[0]) => {
       const last = decodeChunks(chunks).at(-1)
       return last?.type === 'answer-ended' ? last.usage?.totalTokens : null
@@ -97,7 +97,7 @@ describe('the end of a chat answer', () => {
     expect(usageOf({ ...text, usage: USAGE }, finish('stop', { usage: cumulative }), DONE)).toBe(9)
   })
 
-  test('the usage has null for details that were not sent and 0 for those sent as 0 (C44)', () => {
+  test('the usage of a chat answer has null for missing details and 0 for those sent as 0 (C44)', () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 4,
@@ -122,37 +122,37 @@ describe('the end of a chat answer', () => {
     ['length', 'length'],
     ['model_length', 'length'],
     ['content_filter', 'content-filter'],
-  ])('the finish reason %s becomes %s', (reason, meaning) => {
+  ])('the finish reason %s of a chat service is decoded as %s', (reason, meaning) => {
     expect(decodeChunks([finish(reason), DONE]).at(-1)).toMatchObject({ finish: meaning })
   })
 
-  test('an answer with a finish reason may end without [DONE]', () => {
+  test('a chat answer with a finish reason is complete without [DONE]', () => {
     expect(decodeChunks([chunk({ content: 'a' }), finish('length')]).at(-1)).toMatchObject({
       finish: 'length',
     })
   })
 
-  test('an answer with [DONE] may end without a finish reason', () => {
+  test('a chat answer with [DONE] is complete without a finish reason', () => {
     expect(decodeChunks([chunk({ content: 'a' }), DONE]).at(-1)).toMatchObject({ finish: 'stop' })
   })
 
-  test('an answer whose last chunk has usage may end without a finish reason and [DONE]', () => {
+  test('a chat answer whose last chunk has usage is complete without a finish reason and [DONE]', () => {
     const events = decodeChunks([chunk({ content: 'a' }), { choices: [], usage: USAGE }])
     expect(events.at(-1)?.type).toBe('answer-ended')
   })
 
-  test('an answer without finish reason, usage and [DONE] is a failure, and its text is kept as incomplete', () => {
+  test('a chat answer without a finish reason, usage and [DONE] is a failure that keeps its text as incomplete', () => {
     const events = decodeChunks([chunk({ content: 'Hel' })])
     expect(getFailure(events)).toMatchObject({ status: 502, code: 'upstream_broken' })
     expect(itemsIn(events)).toEqual([{ ...assistant('Hel'), status: 'incomplete' }])
   })
 
-  test('a stream without chunks is a failure', () => {
+  test('a chat stream without chunks is a failure', () => {
     expect(getFailure(decodeChunks([]))).toMatchObject({ code: 'upstream_broken' })
     expect(getFailure(decodeChunks([DONE]))).toMatchObject({ code: 'upstream_broken' })
   })
 
-  test('the end of an answer is its last event', () => {
+  test('the chat decoder emits no event after the terminal event', () => {
     const decoder = openaiChat.createDecoder(accountOf())
     const push = (data: unknown) => decoder.push({ data: JSON.stringify(data) })
     push(chunk({ content: 'a' }))
@@ -164,7 +164,7 @@ describe('the end of a chat answer', () => {
 })
 
 describe('failures in a chat stream', () => {
-  test('failures are read from an error beside choices, with its numeric code as status', () => {
+  test('an error beside choices in a chat stream is a failure with the numeric code as its status', () => {
     const events = decodeChunks([
       chunk({ content: 'a' }),
       finish('length'),
@@ -178,7 +178,7 @@ describe('failures in a chat stream', () => {
     })
   })
 
-  test('failures are read from an error that is a string or the chunk itself', () => {
+  test('an error in a chat stream may be a string or the chunk itself', () => {
     expect(getFailure(decodeChunks([{ error: 'no GPU left' }]))).toMatchObject({
       status: 502,
       message: 'no GPU left',
@@ -192,18 +192,18 @@ describe('failures in a chat stream', () => {
     })
   })
 
-  test('failures because of broken JSON do not quote it', () => {
+  test('the failure for invalid JSON in a chat stream does not quote the JSON', () => {
     const events = decodeChunks([chunk({ content: 'a' }), '{"choices":[{"del'])
     expect(getFailure(events)?.message).toBe('The upstream sent a chunk that is not JSON.')
   })
 
-  test('failures are read from an `error` event with plain text', () => {
+  test('an `error` event with plain text in a chat stream is a failure', () => {
     const decoder = openaiChat.createDecoder(accountOf())
     const events = decoder.push({ event: 'error', data: 'overloaded' })
     expect(getFailure(events)).toMatchObject({ message: 'overloaded' })
   })
 
-  test('failures are derived from a finish reason such as `error`', () => {
+  test('a finish reason such as `error` in a chat stream is a failure', () => {
     const events = decodeChunks([
       chunk({ content: 'a' }),
       finish('insufficient_system_resource'),
@@ -213,14 +213,14 @@ describe('failures in a chat stream', () => {
   })
 })
 
-describe('fields of a chat message other than its text', () => {
-  test('a refusal becomes a part of its own', () => {
+describe('refusals, citations, images and other fields in a chat stream', () => {
+  test('a refusal in a chat stream becomes a message part of its own', () => {
     expect(decode(chunk({ refusal: 'I ' }), chunk({ refusal: 'will not' }))).toEqual([
       assistant({ type: 'refusal', refusal: 'I will not' }),
     ])
   })
 
-  test('log probabilities are stored with their text', () => {
+  test('log probabilities in a chat stream are stored with their text', () => {
     const token = { token: 'a', logprob: -0.1, bytes: [97], top_logprobs: [] }
     const events = decodeChunks([
       chunk({ content: 'a' }, { logprobs: { content: [token], refusal: null } }),
@@ -234,7 +234,7 @@ describe('fields of a chat message other than its text', () => {
     ])
   })
 
-  test('citations before the text are flattened and added to it', () => {
+  test('citations before the text in a chat stream become annotations of that text', () => {
     const annotations = [{ type: 'url_citation', url_citation: { url: 'https://a.example' } }]
     const flat = { type: 'url_citation', url: 'https://a.example' }
     const cited = assistant({ type: 'output_text', text: 'a', annotations: [flat] })
@@ -242,14 +242,14 @@ describe('fields of a chat message other than its text', () => {
     expect(decode(chunk({ content: 'a' }), chunk({ annotations }))).toEqual([cited])
   })
 
-  test('images become opaque parts', () => {
+  test('images in a chat stream become opaque message parts', () => {
     const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }
     expect(decode(chunk({ content: 'see' }), chunk({ images: [picture] }))).toEqual([
       assistant('see', { type: 'opaque', raw: picture }),
     ])
   })
 
-  test('the transcript of spoken audio becomes text', () => {
+  test('the transcript of spoken audio in a chat stream becomes text', () => {
     const spoken = [{ id: 'a1' }, { transcript: 'Hel' }, { data: 'UklG' }, { transcript: 'lo' }]
     expect(decode(...spoken.map((audio) => chunk({ audio })))).toEqual([assistant('Hello')])
   })
@@ -259,7 +259,7 @@ describe('non-streamed Chat Completions answers', () => {
   const decodeBody = (body: Parameters<typeof openaiChat.decodeBody>[0]) =>
     openaiChat.decodeBody(body, accountOf())
 
-  test('a non-streamed answer has the same items as its stream', () => {
+  test('a non-streamed chat answer gives the same items as its stream', () => {
     const message = { role: 'assistant', content: 'a', reasoning_content: 'Hm', refusal: null }
     const body = {
       id: 'up-1',
@@ -274,7 +274,7 @@ describe('non-streamed Chat Completions answers', () => {
     expect(decodeBody(body)).toEqual(decodeChunks([...chunks, DONE]))
   })
 
-  test('a non-streamed answer fails with its error or without a choice', () => {
+  test('a non-streamed chat answer with an error or without a choice is a failure', () => {
     expect(getFailure(decodeBody({ error: { message: 'no', code: 'bad' } }))).toMatchObject({
       message: 'no',
       code: 'bad',

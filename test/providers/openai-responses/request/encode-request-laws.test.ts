@@ -79,8 +79,8 @@ function readSentBody({ body, bytes }: Pick<EncodedRequest, 'body' | 'bytes'>): 
   return parsedBody
 }
 
-describe('an encoded request is valid for OpenAI', () => {
-  test('an encoded request is valid for a Chat Completions client', () => {
+describe('properties of encoded Responses requests', () => {
+  test('the Responses encoder creates valid requests for arbitrary conversations of Chat Completions clients', () => {
     fc.assert(
       fc.property(storedItems, parameters, (items, params) => {
         expect(
@@ -106,7 +106,7 @@ describe('an encoded request is valid for OpenAI', () => {
     { requiredKeys: ['tools'] },
   )
 
-  test('an encoded request is valid for a Responses client', () => {
+  test('the Responses encoder creates valid requests for arbitrary conversations of Responses clients', () => {
     fc.assert(
       fc.property(storedItems, bodies, (items, body) => {
         const encoded = encodeRequest(promptOf(parseBody({ ...ASK, ...body }), items), ACCOUNT)
@@ -117,7 +117,7 @@ describe('an encoded request is valid for OpenAI', () => {
   })
 })
 
-test('each changed or dropped item of a request has a note', () => {
+test('the Responses encoder writes a note for each item that it changes or drops', () => {
   fc.assert(
     fc.property(storedItems, (items) => {
       const { body, notes } = encodeRequest(promptOf(parseBody(ASK), items), accountWith({}))
@@ -145,7 +145,7 @@ function removeGatewayFields(item: Item): JsonObject {
   return own.type === 'opaque' ? own.raw : (own as unknown as JsonObject)
 }
 
-test('the same prompt is encoded to the same bytes (C1)', () => {
+test('the Responses encoder creates the same bytes for equal prompts (C1)', () => {
   fc.assert(
     fc.property(storedItems, (items) => {
       const once = () => JSON.stringify(encodeRequest(chatPrompt(items), ACCOUNT).body)
@@ -155,7 +155,7 @@ test('the same prompt is encoded to the same bytes (C1)', () => {
   )
 })
 
-test('the encoded input stays the same when new items are added after it', () => {
+test('the Responses encoder repeats the earlier input unchanged when new items follow', () => {
   fc.assert(
     fc.property(storedItems, (items) => {
       const inputOf = (all: readonly Item[]) =>
@@ -166,14 +166,14 @@ test('the encoded input stays the same when new items are added after it', () =>
   )
 })
 
-describe('the checker of Responses requests', () => {
+describe('the checker of Responses requests that tests use', () => {
   const body = (input: unknown, more: JsonObject = {}) =>
     responsesComplaints({ model: 'm', store: false, input: input as JsonObject[], ...more })
   const CALL = { type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
   const OUTPUT = { type: 'function_call_output', call_id: 'c', output: 'x' }
   const ENCRYPTED = { type: 'reasoning', summary: [], encrypted_content: 'e' }
 
-  test('the request checker accepts a valid request', () => {
+  test('the checker of Responses requests accepts a valid request', () => {
     expect(body([ENCRYPTED, CALL, OUTPUT])).toEqual([])
   })
 
@@ -202,7 +202,7 @@ describe('the checker of Responses requests', () => {
     ['too few tokens', [], { max_output_tokens: 1 }],
     ['a tool without `strict`', [], { tools: [{ type: 'function', name: 'f' }] }],
     ['a choice without tools', [], { tool_choice: 'auto' }],
-  ])('the request checker rejects %s', (_name, input, more) => {
+  ])('the checker of Responses requests rejects %s', (_name, input, more) => {
     expect(body(input, more)).not.toEqual([])
   })
 })

@@ -46,10 +46,10 @@ function encode(prompt: Prompt, quirks: JsonObject): Sent {
   }
 }
 
-describe('the bytes of a Responses client', () => {
+describe('unchanged bytes of a Responses client', () => {
   const STATELESS = { ...ASK, store: false }
 
-  test("the client's own bytes are sent if the gateway changes nothing", () => {
+  test("a Responses client's own bytes are sent if the gateway changes nothing", () => {
     const clientRequest = parseBody({
       ...STATELESS,
       stream: true,
@@ -93,11 +93,11 @@ describe('the bytes of a Responses client', () => {
       'the instructions are a list',
       { ...STATELESS, instructions: [{ role: 'developer', content: 'x' }] },
     ],
-  ])("the client's own bytes are not sent if %s", (_why, body) => {
+  ])("a Responses client's own bytes are not sent if %s", (_why, body) => {
     expect(encodeRequest(promptOf(parseBody(body)), ACCOUNT).body).not.toBeInstanceOf(Uint8Array)
   })
 
-  test("the client's own bytes are not sent if items or parameters were changed", () => {
+  test("a Responses client's own bytes are not sent if items or parameters were changed", () => {
     const clientRequest = parseBody(STATELESS)
     const items = [...clientRequest.items]
     const params = { ...clientRequest.params, model: 'gpt-5-mini' }
@@ -111,14 +111,14 @@ describe('the bytes of a Responses client', () => {
     })
   })
 
-  test("the client's own bytes are not sent if `stream` is changed", () => {
+  test("a Responses client's own bytes are not sent if `stream` is changed", () => {
     const prompt = { ...promptOf(parseBody(STATELESS)), stream: true }
     expect(encodeRequest(prompt, ACCOUNT).body).toMatchObject({ stream: true })
   })
 })
 
 describe('items in Responses requests', () => {
-  test('items are sent as the same objects, without `native` and `origin` (C10)', () => {
+  test('unchanged items are sent to Responses upstreams as the same objects, without `native` and `origin` (C10)', () => {
     const fine = parseBody({
       ...ASK,
       input: [
@@ -139,7 +139,7 @@ describe('items in Responses requests', () => {
     expect(notes).toEqual([])
   })
 
-  test('items are sent in their order', () => {
+  test('items are sent to Responses upstreams in their order', () => {
     const items = talk`
       user: weather?
       sealed: hm
@@ -152,7 +152,7 @@ describe('items in Responses requests', () => {
     expect(encodeStored(items).input).toEqual(items)
   })
 
-  test('items are sent with their `phase`', () => {
+  test('items are sent to Responses upstreams with their `phase`', () => {
     const [message] = talk`assistant: soon`
     const item = { ...message, phase: 'commentary' } as Item
     expect(encodeStored([item]).input).toEqual([item])
@@ -174,19 +174,19 @@ describe('item ids in Responses requests', () => {
     { type: 'opaque', raw: { type: 'mcp_call', id: 'mcp_1' } },
   ]
 
-  test('item ids are removed from all items, because the upstream stores nothing (C10)', () => {
+  test('the ids of all items are removed from a Responses request, because the upstream stores nothing (C10)', () => {
     const { input, notes } = encodeStored(items)
     expect(input.map(({ id }) => id)).toEqual([...items.slice(1).map(() => undefined), 'mcp_1'])
     expect(notes).toEqual([0, 1, 2, 3, 4].map((at) => ['changed', at, 'id-of-stored-item']))
   })
 
-  test('item ids are kept for items that a client with `store: false` sends', () => {
+  test('items that a Responses client with `store: false` sends keep their ids', () => {
     const { input, notes } = encodeStateless(items)
     expect(input.map(({ id }) => id)).toEqual(['rs_1', 'msg_1', 'fc_1', 'fco_1', 'ws_1', 'mcp_1'])
     expect(notes).toEqual([])
   })
 
-  test('item ids are removed from recorded items, also for a client with `store: false`', () => {
+  test('stored items lose their ids in a Responses request, also for a client with `store: false`', () => {
     const recorded = items.map((item) => ({ ...item, origin: HERE }))
     expect(encodeStored(recorded, { ...ASK, store: false }).input.slice(0, 4)).toMatchObject(
       items.slice(0, 4).map(({ id: _id, ...item }) => item),
@@ -241,30 +241,39 @@ describe('reasoning in Responses requests', () => {
       {},
       'reasoning-not-sealed',
     ],
-  ])('reasoning is sent only if the upstream can read it: %s', (_name, item, quirks, why) => {
-    const { input, notes } = encodeStored([item], ASK, quirks)
-    expect(input).toHaveLength(why === null ? 1 : 0)
-    expect(notes).toEqual(why === null ? [] : [['dropped', 0, why]])
-  })
+  ])(
+    'reasoning is sent in a Responses request only if the upstream can read it: %s',
+    (_name, item, quirks, why) => {
+      const { input, notes } = encodeStored([item], ASK, quirks)
+      expect(input).toHaveLength(why === null ? 1 : 0)
+      expect(notes).toEqual(why === null ? [] : [['dropped', 0, why]])
+    },
+  )
 
   test.each<[string, Item, boolean]>([
     ['encrypted', { ...encrypted, id: 'rs_1' }, true],
     ['plain text', { ...raw, id: 'rs_1' }, true],
     ['only a summary', { type: 'reasoning', id: 'rs_1', summary: [] }, false],
-  ])('reasoning of a client with `store: false`: %s', (_name, item, isSent) => {
-    expect(encodeStateless([item]).input).toEqual(isSent ? [item] : [])
-  })
+  ])(
+    'reasoning of a Responses client with `store: false` is sent only if the upstream can read it: %s',
+    (_name, item, isSent) => {
+      expect(encodeStateless([item]).input).toEqual(isSent ? [item] : [])
+    },
+  )
 })
 
 test.each<[string, Item]>([
   ['by its maker', { type: 'opaque', raw: { type: 'x' }, origin: { ...HERE, wire: 'anthropic' } }],
   ['by its type', { type: 'opaque', raw: { type: 'gemini:part' } }],
-])('an item that only another provider understands, recognized %s, is dropped', (_how, item) => {
-  const { input, notes } = encodeStored([item])
-  expect([input, notes]).toEqual([[], [['dropped', 0, 'item-of-another-wire']]])
-})
+])(
+  'an item that only another provider understands, recognized %s, is not sent to Responses upstreams',
+  (_how, item) => {
+    const { input, notes } = encodeStored([item])
+    expect([input, notes]).toEqual([[], [['dropped', 0, 'item-of-another-wire']]])
+  },
+)
 
-test('a long call_id is shortened in the call and in its output (C10)', () => {
+test('a long call_id is shortened in a Responses request, in the call and in its output (C10)', () => {
   const [one, other] = ['x'.repeat(70), `${'x'.repeat(69)}y`]
   const { input, notes } = encodeStored(talk`
     call ${one} f {}
@@ -284,7 +293,7 @@ describe('content parts in Responses requests', () => {
   const input = { type: 'input_text', text: 'a' } as const
   const output = { type: 'output_text', text: 'a' } as const
 
-  test('parts get the type of their role', () => {
+  test('text parts in a Responses request get the type that belongs to their role', () => {
     const items: readonly Item[] = [
       { type: 'message', role: 'assistant', content: [input] },
       { type: 'message', role: 'user', content: [output, { type: 'refusal', refusal: 'no' }] },
@@ -299,7 +308,7 @@ describe('content parts in Responses requests', () => {
     expect(notes).toEqual([0, 1, 2].map((at) => ['changed', at, 'part-renamed']))
   })
 
-  test('parts of an assistant message cannot be images', () => {
+  test('images are dropped from assistant messages in a Responses request', () => {
     const { input: sentItems, notes } = encodeStored([
       { type: 'message', role: 'assistant', content: [output, image] },
       { type: 'message', role: 'assistant', content: [image] },
@@ -311,7 +320,7 @@ describe('content parts in Responses requests', () => {
     expect(notes).toEqual([0, 1].map((at) => ['dropped', at, 'media-of-assistant']))
   })
 
-  test('parts of unknown types are sent only for a Responses client', () => {
+  test('message parts of unknown types are sent to Responses upstreams only for a Responses client', () => {
     const video = { type: 'input_video', video_url: 'x' }
     const item: Item = {
       type: 'message',
@@ -334,7 +343,7 @@ describe('content parts in Responses requests', () => {
   })
 })
 
-test('the API key is sent as a bearer token', () => {
+test('the API key of a Responses account is sent as a bearer token', () => {
   expect(openaiResponses.createHeaders(ACCOUNT)).toEqual({ authorization: 'Bearer sk-1' })
   expect(openaiResponses.createHeaders({ ...ACCOUNT, apiKey: null })).toEqual({})
 })

@@ -61,7 +61,7 @@ const finished = (text: string, more: JsonObject = {}) => ({
 const CALL = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '' }
 
 describe('messages in a Responses stream', () => {
-  test('a message has the deltas and the final item of the upstream', () => {
+  test("a message in a Responses stream gives the upstream's deltas and final item", () => {
     const final = finished('Hello', { phase: 'final_answer', future: 1 })
     expect(decode(added(MESSAGE), textDelta('Hel'), textDelta('lo'), done(final))).toEqual([
       { type: 'item-started', index: 0, item: MESSAGE },
@@ -71,7 +71,7 @@ describe('messages in a Responses stream', () => {
     ])
   })
 
-  test('a message gets the missing text as soon as its full text is known', () => {
+  test('text missing from the deltas of a Responses stream is emitted as soon as the full text is known', () => {
     const decoder = decodeStream()
     for (const event of [CREATED, added(MESSAGE), textDelta('He')]) decoder.push(toSse(event))
     const textDone = { type: 'response.output_text.done', output_index: 0, content_index: 0 }
@@ -84,7 +84,7 @@ describe('messages in a Responses stream', () => {
     ])
   })
 
-  test('a message whose final text differs from its deltas ends with the final text', () => {
+  test('a Responses message whose final text differs from its deltas ends with the final text', () => {
     const events = runStage(
       decodeStream(),
       [CREATED, added(MESSAGE), textDelta('Hallo'), done(finished('Hello')), COMPLETED].map(toSse),
@@ -93,7 +93,7 @@ describe('messages in a Responses stream', () => {
     expect(events.filter(({ type }) => type === 'text-delta')).toHaveLength(1)
   })
 
-  test('a message has refusals, annotations and log probabilities', () => {
+  test("a Responses stream's refusals, annotations and log probabilities are decoded", () => {
     const annotation = { type: 'url_citation', url: 'https://a.example/' }
     const more = { type: 'url_citation', url: 'https://b.example/' }
     const logprobs = [{ token: 'a', logprob: -1 }]
@@ -121,7 +121,7 @@ describe('messages in a Responses stream', () => {
     ])
   })
 
-  test('a message keeps the id of its first event', () => {
+  test('a Responses message keeps the id of its first event', () => {
     // Copilot sends another id in every event.
     const events = decode(
       added(MESSAGE),
@@ -131,14 +131,14 @@ describe('messages in a Responses stream', () => {
     expect(itemsIn(events)).toEqual([finished('a', { id: 'msg_1' })])
   })
 
-  test('a message starts with its first delta if the upstream omits `output_item.added`', () => {
+  test('a Responses message starts with its first delta if the upstream omits `output_item.added`', () => {
     const [started, delta] = decode(textDelta('a'))
     expect(started).toMatchObject({ type: 'item-started', item: { type: 'message' } })
     expect(delta).toMatchObject({ type: 'text-delta', text: 'a' })
     expect(itemsIn(decode(done(finished('a'))))).toEqual([finished('a')])
   })
 
-  test('a message keeps a part of unknown type as opaque', () => {
+  test('a Responses message keeps a part of unknown type as an opaque part', () => {
     const content = [{ type: 'output_video', url: 'x' }, 'bare', 7]
     expect(itemsIn(decode(done({ ...MESSAGE, content })))).toMatchObject([
       {
@@ -155,7 +155,7 @@ describe('reasoning in a Responses stream', () => {
   const REASONING = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'partial' }
   const position = { output_index: 0, content_index: 0 }
 
-  test('reasoning has deltas on both channels and encrypted content only at the end', () => {
+  test('reasoning in a Responses stream gives summary and content deltas, and encrypted content only at the end', () => {
     const final = {
       ...REASONING,
       summary: [{ type: 'summary_text', text: 's' }],
@@ -182,7 +182,7 @@ describe('reasoning in a Responses stream', () => {
     ])
   })
 
-  test('reasoning is read from events with either name', () => {
+  test('reasoning in a Responses stream is read from events with either of two names', () => {
     const [, delta] = decode(added(REASONING), {
       type: 'response.reasoning.delta',
       ...position,
@@ -197,7 +197,7 @@ describe('reasoning in a Responses stream', () => {
     })
   })
 
-  test('reasoning may continue after the message started', () => {
+  test('reasoning in a Responses stream may continue after the message has started', () => {
     const events = decode(
       added(REASONING),
       added(MESSAGE, 1),
@@ -210,7 +210,7 @@ describe('reasoning in a Responses stream', () => {
   })
 
   test.each([null, 'text', [{ text: 7 }, 'thought', null]])(
-    'reasoning with the invalid summary %j is corrected',
+    'reasoning in a Responses stream with the invalid summary %j is corrected',
     (summary) => {
       const [item] = itemsIn(decode(done({ type: 'reasoning', summary, content: null })))
       expect(item).toMatchObject({ type: 'reasoning' })
@@ -222,7 +222,7 @@ describe('reasoning in a Responses stream', () => {
 describe('tool calls in a Responses stream', () => {
   const final = { ...CALL, arguments: '{"a":1}' }
 
-  test('a tool call has deltas of its arguments', () => {
+  test('a tool call in a Responses stream gives deltas of its arguments', () => {
     const delta = { type: 'response.function_call_arguments.delta', output_index: 0 }
     expect(
       decode(added(CALL), { ...delta, delta: '{"a"' }, { ...delta, delta: ':1}' }, done(final)),
@@ -246,15 +246,18 @@ describe('tool calls in a Responses stream', () => {
       done(final),
     ],
     [done(final)],
-  ])('a tool call whose arguments come at once emits them once', (...events) => {
-    expect(decode(...events)).toEqual([
-      { type: 'item-started', index: 0, item: CALL },
-      { type: 'arguments-delta', index: 0, text: '{"a":1}' },
-      { type: 'item-ended', index: 0, item: final },
-    ])
-  })
+  ])(
+    'tool call arguments that a Responses stream contains without deltas are emitted once',
+    (...events) => {
+      expect(decode(...events)).toEqual([
+        { type: 'item-started', index: 0, item: CALL },
+        { type: 'arguments-delta', index: 0, text: '{"a":1}' },
+        { type: 'item-ended', index: 0, item: final },
+      ])
+    },
+  )
 
-  test('a tool call of a custom tool has deltas of its input', () => {
+  test('a custom tool call in a Responses stream gives deltas of its input', () => {
     const custom = { type: 'custom_tool_call', call_id: 'c', name: 'f', input: '' }
     const delta = { type: 'response.custom_tool_call_input.delta', output_index: 0, delta: 'ls' }
     expect(decode(added(custom), delta, done({ ...custom, input: 'ls' }))[1]).toEqual({
@@ -264,7 +267,7 @@ describe('tool calls in a Responses stream', () => {
     })
   })
 
-  test('a tool call without a call_id gets one that stays the same until its end', () => {
+  test('a tool call without a call_id in a Responses stream gets one that stays the same until its end', () => {
     const nameless = { type: 'function_call', name: 'f', arguments: { a: 1 } }
     const [started, , ended] = decode(added(nameless, 3), done(nameless, 3))
     expect(started).toMatchObject({ item: { call_id: 'call_resp_up_3' } })
@@ -272,7 +275,7 @@ describe('tool calls in a Responses stream', () => {
   })
 })
 
-test('the item of a hosted tool is kept unchanged', () => {
+test('the item of a hosted tool in a Responses stream stays unchanged', () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: {} }
   expect(
     decode(
@@ -287,7 +290,7 @@ test('the item of a hosted tool is kept unchanged', () => {
 })
 
 describe('the start of a Responses answer', () => {
-  test('the start of an answer has the upstream id and the model', () => {
+  test("the start event of a Responses answer has the upstream's id and model", () => {
     expect(decodeAll(CREATED, COMPLETED)[0]).toEqual({
       type: 'answer-started',
       upstreamId: 'resp_up',
@@ -295,7 +298,7 @@ describe('the start of a Responses answer', () => {
     })
   })
 
-  test('the start of an answer may be a `queued` event', () => {
+  test('a Responses stream may begin with a `queued` event', () => {
     const queued = { ...CREATED, type: 'response.queued' }
     const running = { ...CREATED, type: 'response.in_progress' }
     expect(decodeAll(queued, running, COMPLETED).map(({ type }) => type)).toEqual([
@@ -310,7 +313,7 @@ describe('the end of a Responses answer', () => {
     return decodeAll(CREATED, { type, response }).at(-1)
   }
 
-  test('the end of an answer has the usage, with null for missing counts', () => {
+  test('the terminal event of a Responses answer has the usage, with null for missing counts', () => {
     const usage = {
       input_tokens: 20,
       input_tokens_details: { cached_tokens: 4 },
@@ -338,11 +341,11 @@ describe('the end of a Responses answer', () => {
     ['response.incomplete', {}, 'length'],
     ['response.completed', { status: 'incomplete' }, 'length'],
     ['response.completed', {}, 'stop'],
-  ])('an answer that ends as %s with %j finishes with %s', (type, response, finish) => {
+  ])('the Responses event %s with %j gives the finish reason %s', (type, response, finish) => {
     expect(ending(response, type)).toMatchObject({ type: 'answer-ended', finish })
   })
 
-  test('the end of an answer adds items that did not end or did not appear in the stream', () => {
+  test('a final response adds items that did not end or did not appear in the Responses stream', () => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), {
       type: 'response.completed',
       response: { output: [finished('ab'), { ...CALL, arguments: '{}' }] },
@@ -350,7 +353,7 @@ describe('the end of a Responses answer', () => {
     expect(itemsIn(events)).toEqual([finished('ab'), { ...CALL, arguments: '{}' }])
   })
 
-  test('the end of an answer with a shorter list of items does not mix them up', () => {
+  test('a final response with a shorter list of items does not mix up the items of a Responses stream', () => {
     const search = { type: 'web_search_call', id: 'ws_1' }
     const events = decodeAll(
       CREATED,
@@ -363,7 +366,7 @@ describe('the end of a Responses answer', () => {
     expect(itemsIn(events)).toMatchObject([finished('a'), { type: 'opaque' }])
   })
 
-  test('the end of an answer without a list ends open items with the received text', () => {
+  test('a final response without a list of items ends the open items with the received text', () => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), {
       type: 'response.completed',
       response: { output: null },
@@ -371,7 +374,7 @@ describe('the end of a Responses answer', () => {
     expect(itemsIn(events)).toEqual([finished('a')])
   })
 
-  test('the end of an answer does not change finished items', () => {
+  test('a final response does not change finished items of a Responses stream', () => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), done(finished('a')), {
       type: 'response.completed',
       response: { output: [finished('b')] },
@@ -379,7 +382,7 @@ describe('the end of a Responses answer', () => {
     expect(itemsIn(events)).toEqual([finished('a')])
   })
 
-  test('the end of an answer is the last event', () => {
+  test('the Responses decoder emits no event after the terminal event', () => {
     const decoder = decodeStream()
     decoder.push(toSse(COMPLETED))
     expect(decoder.push(toSse(added(MESSAGE)))).toEqual([])
@@ -398,7 +401,7 @@ describe('failures in a Responses stream', () => {
   test.each([
     [{ type: 'error', error: ERROR }],
     [{ type: 'error', code: ERROR.code, message: ERROR.message, param: null }],
-  ])('a failure is reported once for `error` and `response.failed`', (error) => {
+  ])('the events `error` and `response.failed` in a Responses stream give one failure', (error) => {
     const failed = {
       type: 'response.failed',
       response: { status: 'failed', error: { code: 'server_error', message: 'Less.' } },
@@ -412,7 +415,7 @@ describe('failures in a Responses stream', () => {
     ])
   })
 
-  test('a failure is read from `response.failed` alone', () => {
+  test('the event `response.failed` alone fails a Responses answer', () => {
     const error = { code: 'context_length_exceeded', message: 'Too long.' }
     expect(
       decodeAll(CREATED, { type: 'response.failed', response: { error } }).at(-1),
@@ -421,14 +424,14 @@ describe('failures in a Responses stream', () => {
     })
   })
 
-  test('a failure is read from an `error` event alone', () => {
+  test('the event `error` alone fails a Responses answer', () => {
     expect(decodeAll({ type: 'error', error: ERROR })).toMatchObject([
       { type: 'answer-started', upstreamId: null, model: null },
       { type: 'answer-failed', failure: { code: 'insufficient_quota' } },
     ])
   })
 
-  test('a failure is a stream without a final event, even if every item ended', () => {
+  test('a Responses stream without a final event is a failure, even if every item has ended', () => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), done(finished('a')))
     expect(itemsIn(events)).toEqual([finished('a')])
     expect(events.at(-1)).toMatchObject({
@@ -437,7 +440,7 @@ describe('failures in a Responses stream', () => {
     })
   })
 
-  test('a failure keeps the received items and marks them as incomplete', () => {
+  test('a failed Responses answer keeps the received items and marks them as incomplete', () => {
     const events = decodeAll(
       CREATED,
       added({ type: 'reasoning', id: 'rs_1', summary: [] }, 0),
@@ -465,7 +468,7 @@ describe('failures in a Responses stream', () => {
       { type, response: 5 },
       { type, response: [{ status: 'completed' }] },
     ]),
-  )('a final event without a response is a failure: %j', (end) => {
+  )('a final event of a Responses stream without a response is a failure: %j', (end) => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), end)
     expect(itemsIn(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'a' }] }])
     expect(events.at(-1)).toMatchObject({
@@ -474,7 +477,7 @@ describe('failures in a Responses stream', () => {
     })
   })
 
-  test('a failure is an event that is not JSON', () => {
+  test('a Responses stream with an event that is not JSON is a failure', () => {
     const decoder = decodeStream()
     expect(decoder.push({ data: '{"type":"respon' }).at(-1)).toMatchObject({
       type: 'answer-failed',
@@ -483,8 +486,8 @@ describe('failures in a Responses stream', () => {
   })
 })
 
-describe('unusual and invalid Responses streams', () => {
-  test('a stream may have the event name only in the SSE field or only in the data', () => {
+describe('unusual and invalid events in a Responses stream', () => {
+  test('the event name of a Responses stream may be only in the SSE field or only in the data', () => {
     const { type: _type, ...nameless } = added(MESSAGE)
     const events = runStage(decodeStream(), [
       { event: 'response.output_item.added', data: JSON.stringify(nameless) },
@@ -501,7 +504,7 @@ describe('unusual and invalid Responses streams', () => {
     ])
   })
 
-  test('a stream may have unknown events and fields', () => {
+  test('unknown events and fields in a Responses stream are ignored', () => {
     const unknown = ['keepalive', 'response.reasoning_part.added', 'constructor', '__proto__', '']
     expect(decode(...unknown.map((type) => ({ type })))).toEqual([])
   })
@@ -545,7 +548,7 @@ describe('unusual and invalid Responses streams', () => {
     { requiredKeys: ['type'] },
   ) as fc.Arbitrary<JsonObject>
 
-  test('a stream with arbitrary content has a valid order of events', () => {
+  test('a Responses stream with arbitrary content gives events in a valid order', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
         const faults = eventFaults(runStage(decodeStream(), events.map(toSse)))
@@ -555,7 +558,7 @@ describe('unusual and invalid Responses streams', () => {
     )
   })
 
-  test('a non-streamed answer with arbitrary content has a valid order of events', () => {
+  test('a non-streamed Responses answer with arbitrary content gives events in a valid order', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom('output', 'status', 'error', 'id'), value),
@@ -568,7 +571,7 @@ describe('unusual and invalid Responses streams', () => {
 })
 
 describe('non-streamed Responses answers', () => {
-  test('a non-streamed answer has the same events as its stream', () => {
+  test('a non-streamed Responses answer gives the same items as its stream', () => {
     const call = { ...CALL, arguments: '{}' }
     const body = {
       id: 'resp_up',
@@ -593,7 +596,7 @@ describe('non-streamed Responses answers', () => {
     [{ error: { code: 429, message: 'x' } }, '429'],
     [{ status: 'cancelled', output: [] }, 'upstream_broken'],
     [{ status: 'in_progress', output: [] }, 'upstream_broken'],
-  ])('the non-streamed answer %j is a failure with code %s', (body, code) => {
+  ])('the non-streamed Responses answer %j is a failure with the code %s', (body, code) => {
     expect(decodeBody(body).at(-1)).toMatchObject({ type: 'answer-failed', failure: { code } })
   })
 })

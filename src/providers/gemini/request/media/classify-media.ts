@@ -1,7 +1,7 @@
 /**
- * Decides how a medium (image, audio, video or document) is sent: as base64 inside the request, or as
- * a URL that Google can read. A medium that can be sent in neither way is `refused`, and a notice
- * replaces it.
+ * Decides how an image, audio, video or document is sent: as base64 within the request (`inline`),
+ * or as a URL that Google loads (`remote`). A medium that can be sent in neither way is `refused`,
+ * and a notice replaces it.
  *
  * https://ai.google.dev/gemini-api/docs/file-input-methods
  */
@@ -19,7 +19,7 @@ export type ClassifiedMedia =
 
 /**
  * Classifies a part; returns `null` if it is no medium. `canReadAnyUrl` is true if the upstream
- * loads URLs of any host, not only of Google's.
+ * loads URLs of any host instead of only Google's.
  */
 export function classifyMedia(part: Part, canReadAnyUrl: boolean): ClassifiedMedia | null {
   if (isText(part)) return null
@@ -37,7 +37,9 @@ export function classifyMedia(part: Part, canReadAnyUrl: boolean): ClassifiedMed
   }
 }
 
-/** Encodes base64 data for the request, unless Gemini cannot read its type. */
+/**
+ * Returns base64 data as an inline medium, or as refused if Gemini does not support its media type.
+ */
 export function encodeInlineOrRefuse(
   mimeType: string,
   data: string,
@@ -65,7 +67,7 @@ function classifyFile(part: FilePart, canReadAnyUrl: boolean): ClassifiedMedia {
   return classifyUpload(file_id, label)
 }
 
-/** Classifies video in the format that some Chat Completions clients send. */
+/** Classifies a video part `{ type: 'video_url', video_url: { url } }`, which some clients send. */
 function classifyVideo(raw: JsonObject, canReadAnyUrl: boolean): ClassifiedMedia | null {
   if (raw['type'] !== 'video_url' && raw['type'] !== 'input_video') return null
   const video: Json | undefined = raw['video_url']
@@ -118,8 +120,8 @@ function classifyRemote(
 }
 
 /**
- * Classifies an uploaded file. An id of Google's Files API, e.g. `files/abc`, becomes a URL; an id
- * of another service is unknown to Google.
+ * Classifies an uploaded file. The id of a file that Google stores, e.g. `files/abc`, becomes a
+ * URL. Google does not know the ids of other services.
  */
 function classifyUpload(id: string | null | undefined, label: string): ClassifiedMedia {
   if (typeof id !== 'string') return { kind: 'refused', why: 'media-unsupported', label }

@@ -1,4 +1,4 @@
-/** Maps media types to those that Gemini reads, and file names to media types. */
+/** Maps media types to those that Gemini supports, and file names to media types. */
 
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif'])
 
@@ -9,12 +9,12 @@ const ALIASES: Readonly<Record<string, string>> = {
   'audio/pcm16': 'audio/pcm',
 }
 
-/** Types of text that do not begin with `text/`. */
+/** Media types of text that do not begin with `text/`. */
 const TEXT_TYPES = /^application\/(?:json|xml|yaml|x-yaml|javascript|typescript|sql|toml|x-sh|rtf)$/
 
 /**
- * Returns Gemini's name for a media type, e.g. `image/jpg` → `image/jpeg`; `null` if Gemini cannot
- * read it.
+ * Returns the media type that Gemini supports, e.g. `image/jpg` → `image/jpeg`, `application/json`
+ * → `text/plain`; `null` if there is none.
  */
 export function toReadableMediaType(mimeType: string): string | null {
   const lower = mimeType.toLowerCase()
@@ -64,8 +64,8 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
  * Guesses the media type from the extension of a file name or URL; returns `null` for an unknown
  * extension.
  */
-export function guessMediaType(name: string): string | null {
-  const bare = name.split(/[?#]/, 1)[0] ?? ''
+export function guessMediaType(fileNameOrUrl: string): string | null {
+  const bare = fileNameOrUrl.split(/[?#]/, 1)[0] ?? ''
   const extension = bare.slice(bare.lastIndexOf('.') + 1).toLowerCase()
   return BY_EXTENSION[extension] ?? null
 }

@@ -44,11 +44,11 @@ test.each<[string, Part, string]>([
     },
     'video/mp4',
   ],
-])('sends %s as base64', (_, part, mimeType) => {
+])('the Gemini encoder sends %s as base64', (_, part, mimeType) => {
   expect(encodePart(part)).toEqual({ part: { inlineData: { mimeType, data: 'AAAA' } }, codes: [] })
 })
 
-test('a URL of a medium is sent if Google can read it', () => {
+test('the URL of a medium is sent to Gemini if Google can load it', () => {
   const youtube = 'https://www.youtube.com/watch?v=x'
   expect(
     encodePart({ type: 'opaque', raw: { type: 'video_url', video_url: youtube } }).part,
@@ -85,18 +85,18 @@ test.each<[Part, string, RegExp]>([
   ],
   [{ type: 'input_file', file_data: 'AAAA', filename: 'a.svg' }, 'media-unsupported', /a\.svg/],
   [{ type: 'opaque', raw: { type: 'input_smell' } }, 'unknown-part', /input_smell/],
-])('sends a notice instead of the medium %j', (part, why, pattern) => {
+])('the Gemini encoder sends a notice instead of the medium %j', (part, why, pattern) => {
   const { part: notice, codes } = encodePart(part)
   expect((notice as { text: string }).text).toMatch(pattern)
   expect(codes).toEqual([why])
 })
 
-test('a level of detail of an image gets a note, unless it is the default', () => {
+test("an image's level of detail gets a note for Gemini, unless it is the default", () => {
   expect(encodePart({ ...image('AAAA'), detail: 'low' } as Part).codes).toEqual(['image-detail'])
   expect(encodePart({ ...image('AAAA'), detail: 'auto' } as Part).codes).toEqual([])
 })
 
-test('above the size limit, only the latest media are sent', () => {
+test('a Gemini request above the size limit contains only the latest media', () => {
   const big = 'A'.repeat(40)
   const items = [
     message('user', image(big)),

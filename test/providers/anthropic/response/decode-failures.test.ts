@@ -1,9 +1,9 @@
 /** Tests answers that break off or contain invalid data. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { StreamEvent } from '../../../src/core/stream-event.ts'
-import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
-import { anthropic } from '../../../src/providers/anthropic/anthropic.ts'
+import type { StreamEvent } from '../../../../src/core/stream-event.ts'
+import { isObject, type JsonObject } from '../../../../src/core/json/json.ts'
+import { anthropic } from '../../../../src/providers/anthropic/anthropic.ts'
 import {
   accountOf,
   createAnswer,
@@ -12,7 +12,7 @@ import {
   expectOrdered,
   itemsOf,
   textBlock,
-} from './kit.ts'
+} from '../kit.ts'
 
 const HI = textBlock('Hi', ' there')
 
@@ -20,7 +20,7 @@ function lastEvent(events: readonly StreamEvent[]): StreamEvent | undefined {
   return events.at(-1)
 }
 
-describe('Anthropic answers that fail', () => {
+describe('failures in Anthropic answers', () => {
   const startedAnswer = [
     ...createAnswer(HI).slice(0, 3),
     {
@@ -35,7 +35,7 @@ describe('Anthropic answers that fail', () => {
     },
   ]
 
-  test("an answer that fails after status 200 reports the provider's message and keeps the received items", () => {
+  test("an error event after status 200 fails the answer with Anthropic's message and keeps the received items", () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' }
     const events = decode([...startedAnswer, { type: 'error', error, request_id: 'req_1' }])
     expectOrdered(events)
@@ -55,7 +55,7 @@ describe('Anthropic answers that fail', () => {
     })
   })
 
-  test('an answer without message_stop has failed, even if it looks complete', () => {
+  test('an Anthropic stream without message_stop is a failure, even if the answer looks complete', () => {
     const events = decode(createAnswer(HI).slice(0, -1))
     expectOrdered(events)
     expect(lastEvent(events)).toMatchObject({
@@ -64,20 +64,20 @@ describe('Anthropic answers that fail', () => {
     })
   })
 
-  test('an answer that fails in the middle of a text keeps the text as incomplete', () => {
+  test('an Anthropic stream that breaks off within a text keeps the text as an incomplete message', () => {
     const events = decode(startedAnswer.slice(0, 3))
     expectOrdered(events)
     expect(itemsOf(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'Hi' }] }])
   })
 
-  test('an answer without any event has failed', () => {
+  test('an Anthropic stream without events is a failure', () => {
     const events = decode([])
     expectOrdered(events)
     expect(lastEvent(events)).toMatchObject({ failure: { code: 'upstream_broken' } })
   })
 
   test.each(['{"type":', 'null', '"text"', '<html>'])(
-    'an answer with the data %s fails once',
+    'an Anthropic stream with the data %s emits one failure',
     (data) => {
       const events = decodeSse([{ data }, { data }, { data: '{"type":"message_stop"}' }])
       expectOrdered(events)
@@ -85,19 +85,19 @@ describe('Anthropic answers that fail', () => {
     },
   )
 
-  test('an answer with the error of a proxy reports its message', () => {
+  test("an error that a proxy sends in an Anthropic stream fails the answer with the proxy's message", () => {
     const events = decodeSse([{ data: '{"error":{"message":"No route."}}' }])
     expect(lastEvent(events)).toMatchObject({ failure: { status: 502, message: 'No route.' } })
   })
 
-  test('an answer emits nothing after a failure', () => {
+  test('the Anthropic decoder emits no events after a failure', () => {
     const decoder = anthropic.createDecoder(accountOf())
     decoder.push({ data: '{"type":"error"}' })
     expect(decoder.push({ data: JSON.stringify(createAnswer(HI)[0]) })).toEqual([])
     expect(decoder.end()).toEqual([])
   })
 
-  test('a non-streamed answer with an error in the body has failed', () => {
+  test('a non-streamed Anthropic answer with an error, or without content, is a failure', () => {
     const error = { type: 'api_error', message: 'Oops' }
     const events = anthropic.decodeBody({ type: 'error', error }, accountOf())
     expect(events).toMatchObject([{ type: 'answer-started' }, { failure: { message: 'Oops' } }])
@@ -105,7 +105,7 @@ describe('Anthropic answers that fail', () => {
   })
 })
 
-test('any input to the Anthropic decoder gives events in order and no exception', () => {
+test('the Anthropic decoder emits events in a valid order for arbitrary input, without an exception', () => {
   const value = fc.jsonValue({ maxDepth: 2 })
   const delta = fc.record({
     type: fc.constantFrom(

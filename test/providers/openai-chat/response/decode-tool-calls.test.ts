@@ -1,8 +1,8 @@
 /** Decodes tool calls from streams in which index, id and name deviate from the documented form. */
 import { describe, expect, test } from 'vitest'
-import type { Item } from '../../../src/core/item.ts'
-import type { JsonObject } from '../../../src/core/json/json.ts'
-import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
+import type { Item } from '../../../../src/core/item.ts'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import { openaiChat } from '../../../../src/providers/openai-chat/openai-chat.ts'
 import {
   accountOf,
   assistant,
@@ -17,7 +17,7 @@ import {
   decodeChunks,
   reasoning,
   user,
-} from './kit.ts'
+} from '../kit.ts'
 
 function callsChunk(...fragments: readonly JsonObject[]): JsonObject {
   return chunk({ tool_calls: fragments })
@@ -27,7 +27,7 @@ function listCallIds(items: readonly Item[]): readonly string[] {
   return items.flatMap((item) => (item.type === 'function_call' ? [item.call_id] : []))
 }
 
-test('a decoded call is joined from the fragments of one index and starts with its name and id', () => {
+test('chat stream fragments with one index become one tool call, which starts with its name and id', () => {
   const events = decodeChunks([
     callsChunk({ index: 0, id: 'a', type: 'function', function: { name: 'look', arguments: '' } }),
     callsChunk({ index: 0, function: { arguments: '{"x"' } }),
@@ -44,7 +44,7 @@ test('a decoded call is joined from the fragments of one index and starts with i
   ])
 })
 
-test('interleaved calls are kept apart, and several fragments of a chunk are read in order', () => {
+test('interleaved fragments in a chat stream become separate tool calls, in the order of each chunk', () => {
   expect(
     decode(
       callsChunk(
@@ -64,7 +64,7 @@ test('interleaved calls are kept apart, and several fragments of a chunk are rea
   ).toEqual([call('a', 'f', '{"x"}'), call('b', 'g', '[]')])
 })
 
-test('text and reasoning end when a call starts, and blank lines after it are ignored', () => {
+test('text and reasoning in a chat stream end when a tool call starts, and blank lines after it are ignored', () => {
   expect(
     decode(
       chunk({ reasoning: 'Hm' }),
@@ -75,7 +75,7 @@ test('text and reasoning end when a call starts, and blank lines after it are ig
   ).toEqual([reasoning('Hm'), assistant('Wait'), call('a', 'f', '{}')])
 })
 
-test('calls are decoded whatever the finish reason is', () => {
+test('tool calls in a chat stream are decoded with any finish reason', () => {
   const events = decodeChunks([
     callsChunk({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }),
     finish('stop'),
@@ -85,7 +85,7 @@ test('calls are decoded whatever the finish reason is', () => {
 })
 
 describe('call ids in a chat stream', () => {
-  test('call ids in later fragments may be empty, null or repeated', () => {
+  test('later fragments of a tool call in a chat stream may have an empty, null or repeated id', () => {
     const later = ['', null, 'a', undefined].map((id) =>
       callsChunk({ index: 0, ...(id === undefined ? {} : { id }), function: { arguments: 'x' } }),
     )
@@ -94,13 +94,13 @@ describe('call ids in a chat stream', () => {
     ).toEqual([call('a', 'f', 'xxxx')])
   })
 
-  test('call ids that repeat with the name in every fragment belong to one call', () => {
+  test('chat stream fragments that all repeat the id and the name belong to one tool call', () => {
     const fragmentOf = (text: string) =>
       callsChunk({ index: 0, id: '0', type: 'function', function: { name: 'f', arguments: text } })
     expect(decode(fragmentOf(''), fragmentOf('{'), fragmentOf('}'))).toEqual([call('0', 'f', '{}')])
   })
 
-  test('call ids that are missing or repeated are generated, deterministic and unique', () => {
+  test('tool calls in a chat stream without an id of their own get a deterministic and unique id', () => {
     const chunks = [
       callsChunk({ index: 0, id: '', function: { name: 'f', arguments: '{}' } }),
       callsChunk({ index: 1, function: { name: 'f', arguments: '{}' } }),
@@ -114,7 +114,7 @@ describe('call ids in a chat stream', () => {
     for (const id of ids.filter((one) => one !== 'a')) expect(id).toMatch(/^call_[0-9a-zA-Z]{9}$/)
   })
 
-  test('call ids that are generated differ from all ids in the conversation and in its next answers', () => {
+  test('generated call ids of a chat stream differ from all ids in the conversation and in its next answers', () => {
     const nameless = {
       choices: [{ index: 0, delta: { tool_calls: [{ function: { name: 'f' } }] } }],
     }
@@ -139,7 +139,7 @@ describe('call ids in a chat stream', () => {
     expect(listCallIds(decodeAnswer(itemsWithId))).not.toContain(first)
   })
 
-  test('call ids that are numbers become text', () => {
+  test('numeric call ids in a chat stream become text', () => {
     expect(listCallIds(decode(callsChunk({ index: 0, id: 7, function: { name: 'f' } })))).toEqual([
       '7',
     ])
@@ -147,7 +147,7 @@ describe('call ids in a chat stream', () => {
 })
 
 describe('call indexes in a chat stream', () => {
-  test('call indexes that are missing are replaced by the id', () => {
+  test('chat stream fragments without an index are assigned to tool calls by id', () => {
     expect(
       decode(
         callsChunk({ id: 'a', function: { name: 'f', arguments: '{' } }),
@@ -157,7 +157,7 @@ describe('call indexes in a chat stream', () => {
     ).toEqual([call('a', 'f', '{}'), call('b', 'g', '{}')])
   })
 
-  test('without call ids and indexes, a fragment belongs to the last call', () => {
+  test('a chat stream fragment without an index and an id belongs to the last tool call', () => {
     expect(
       decode(
         callsChunk({ function: { name: 'f', arguments: '{' } }),
@@ -167,7 +167,7 @@ describe('call indexes in a chat stream', () => {
     ).toEqual(['f{}', 'g{"x":1}'])
   })
 
-  test('call indexes that are the same for every call are distinguished by id or by complete arguments', () => {
+  test('tool calls that share an index in a chat stream are told apart by id or by complete arguments', () => {
     const named = (id: string, name: string) =>
       callsChunk({ index: 0, id, function: { name, arguments: '{"x":1}' } })
     expect(decode(named('a', 'f'), named('b', 'g'))).toEqual([
@@ -179,7 +179,7 @@ describe('call indexes in a chat stream', () => {
 })
 
 describe('call names in a chat stream', () => {
-  test('call names that come late delay the start of the call', () => {
+  test('a tool call in a chat stream starts only when its name arrives', () => {
     const events = decodeChunks([
       callsChunk({ index: 0, id: 'a', function: { arguments: '{"x"' } }),
       callsChunk({ index: 0, function: { name: 'f', arguments: ':1' } }),
@@ -191,7 +191,7 @@ describe('call names in a chat stream', () => {
     expect(itemsIn(events)).toEqual([call('a', 'f', '{"x":1}')])
   })
 
-  test('call names that never come make the answer a failure', () => {
+  test('a tool call without a name makes a chat answer a failure', () => {
     const events = decodeChunks([
       callsChunk({ index: 0, id: 'a', function: { arguments: '{}' } }),
       DONE,
@@ -200,8 +200,8 @@ describe('call names in a chat stream', () => {
   })
 })
 
-describe('custom, legacy and unusual calls in a chat stream', () => {
-  test('custom calls are decoded with their input', () => {
+describe('custom, deprecated and unusual calls in a chat stream', () => {
+  test('a custom tool call in a chat stream is decoded with its input', () => {
     const custom = (body: JsonObject) =>
       callsChunk({ index: 0, id: 'a', type: 'custom', custom: body })
     expect(decode(custom({ name: 'sh', input: 'l' }), custom({ input: 's' }))).toEqual([
@@ -209,7 +209,7 @@ describe('custom, legacy and unusual calls in a chat stream', () => {
     ])
   })
 
-  test('calls of custom tools that were sent as functions become custom calls', () => {
+  test('a function call of a custom tool that was sent as a function becomes a custom tool call', () => {
     const tool = { type: 'custom', name: 'sh', description: null, format: null } as const
     const prompt = promptOf([], { tools: [tool] })
     const chunksOf = (text: string) => [
@@ -229,7 +229,7 @@ describe('custom, legacy and unusual calls in a chat stream', () => {
     ])
   })
 
-  test('the deprecated `function_call` becomes a call', () => {
+  test('the deprecated `function_call` in a chat stream becomes a tool call', () => {
     const items = decode(
       chunk({ function_call: { name: 'f', arguments: '{' } }),
       chunk({ function_call: { arguments: '}' } }),
@@ -237,13 +237,13 @@ describe('custom, legacy and unusual calls in a chat stream', () => {
     expect(items).toMatchObject([{ name: 'f', arguments: '{}' }])
   })
 
-  test('arguments of a call that are an object become JSON text', () => {
+  test('arguments that a chat service sends as an object become JSON text', () => {
     expect(
       decode(callsChunk({ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } })),
     ).toEqual([call('a', 'f', '{"x":1}')])
   })
 
-  test('a thought signature is stored with its call or its message', () => {
+  test('a thought signature in a chat stream is stored with its tool call or its message', () => {
     const signed = { google: { thought_signature: 's' } }
     expect(
       decode(callsChunk({ index: 0, id: 'a', function: { name: 'f' }, extra_content: signed })),
@@ -254,7 +254,7 @@ describe('custom, legacy and unusual calls in a chat stream', () => {
   })
 })
 
-test('a non-streamed answer has one call for each entry even if ids repeat', () => {
+test('a non-streamed chat answer has one tool call for each entry even if ids repeat', () => {
   const entry = { id: '', type: 'function', function: { name: 'f', arguments: '{}' } }
   const message = { role: 'assistant', content: null, tool_calls: [entry, entry] }
   const body = { id: 'up-1', choices: [{ index: 0, message, finish_reason: 'stop' }] }

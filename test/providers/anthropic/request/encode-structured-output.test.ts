@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { QUESTION, encode, look, fields, system } from '../kit.ts'
 
-describe('structured answers of Claude models', () => {
+describe('structured output of Claude models', () => {
   const schema = {
     type: 'object',
     properties: { n: { type: 'integer', minimum: 1 }, at: { type: 'string', format: 'date' } },
@@ -15,7 +15,7 @@ describe('structured answers of Claude models', () => {
     description: null,
   } as const
 
-  test('a structured answer is requested by its schema, without rules that cannot be enforced', () => {
+  test('a Claude model that supports schemas gets the schema without keywords that Anthropic cannot enforce', () => {
     expect(fields({ format }, 'output_config')).toEqual([
       {
         format: {
@@ -32,7 +32,7 @@ describe('structured answers of Claude models', () => {
     ])
   })
 
-  test('a structured answer is requested by a tool if the model supports nothing else', () => {
+  test('a Claude model without schema support is forced to call a tool with the schema', () => {
     const model = 'claude-3-7-sonnet-latest'
     expect(fields({ format, model }, 'tools', 'tool_choice', 'output_config')).toEqual([
       [
@@ -51,7 +51,7 @@ describe('structured answers of Claude models', () => {
     })
   })
 
-  test('a structured answer without a schema is requested by an instruction', () => {
+  test('a Claude model gets an instruction to answer with JSON if the client sends no schema', () => {
     const { body, codes } = encode([system('Be brief.'), ...QUESTION], {
       format: { type: 'json_object' },
     })

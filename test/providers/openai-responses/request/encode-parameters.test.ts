@@ -45,13 +45,13 @@ const ALWAYS = {
   include: ['reasoning.encrypted_content'],
 }
 
-describe('parameters of a Chat Completions client in Responses requests', () => {
-  test('a request of a Chat Completions client contains only the fields that every request has', () => {
+describe('Responses requests for Chat Completions clients', () => {
+  test('a Responses request for a Chat Completions client without parameters has only the fields of every request', () => {
     expect(encodeChat({})).toEqual({ fields: ALWAYS, notes: [] })
   })
 
   test.each([[[]], [['message.output_text.logprobs']]])(
-    'a request of a Chat Completions client includes log probabilities once (%j)',
+    'a Responses request for a Chat Completions client includes log probabilities once (%j)',
     (include) => {
       expect(encodeChat({ topLogprobs: 2, include }).fields['include']).toEqual([
         'message.output_text.logprobs',
@@ -60,7 +60,7 @@ describe('parameters of a Chat Completions client in Responses requests', () => 
     },
   )
 
-  test('a request of a Chat Completions client contains every parameter in its field', () => {
+  test('a Responses request for a Chat Completions client has each parameter in its field', () => {
     const schema = { type: 'object' }
     expect(
       encodeChat({
@@ -103,7 +103,7 @@ describe('parameters of a Chat Completions client in Responses requests', () => 
     })
   })
 
-  test('a request of a Chat Completions client contains flat tools that always have `strict`', () => {
+  test('a Responses request for a Chat Completions client has flat tools that always have `strict`', () => {
     const custom = { type: 'custom', name: 'c', description: null, format: null } as const
     const look = {
       type: 'function',
@@ -128,7 +128,7 @@ describe('parameters of a Chat Completions client in Responses requests', () => 
     expect(notes).toEqual([['tools[2]', 'tool-without-word']])
   })
 
-  test('a request of a Chat Completions client contains no tool choice without tools', () => {
+  test('a Responses request for a Chat Completions client has no tool choice without tools', () => {
     expect(encodeChat({ toolChoice: { type: 'auto' } })).toEqual({
       fields: ALWAYS,
       notes: [],
@@ -146,7 +146,7 @@ describe('parameters of a Chat Completions client in Responses requests', () => 
     extra: { n: 2, logit_bias: { 1: 2 }, top_k: 40 },
   }
 
-  test('each parameter of a Chat Completions client without a field gets a note', () => {
+  test('each parameter of a Chat Completions client that Responses does not have gets a note', () => {
     const { fields, notes } = encodeChat(WORDLESS)
     expect(fields).toEqual(ALWAYS)
     expect(notes).toEqual([
@@ -157,13 +157,13 @@ describe('parameters of a Chat Completions client in Responses requests', () => 
     ])
   })
 
-  test('a request of a Chat Completions client contains fields that the quirk `passes` lists', () => {
+  test('a Responses request for a Chat Completions client has the fields that the quirk `passes` lists', () => {
     const { fields, notes } = encodeChat(WORDLESS, { passes: ['stop', 'seed', 'top_k'] })
     expect(fields).toEqual({ ...ALWAYS, stop: ['END'], seed: 7, top_k: 40 })
     expect(notes).toHaveLength(4)
   })
 
-  test('a request of a Chat Completions client contains fields that have the same name in both APIs', () => {
+  test('a Responses request for a Chat Completions client has the fields that exist in both APIs', () => {
     expect(encodeChat({ extra: { prompt_cache_retention: '24h' } })).toEqual({
       fields: { ...ALWAYS, prompt_cache_retention: '24h' },
       notes: [],
@@ -171,8 +171,8 @@ describe('parameters of a Chat Completions client in Responses requests', () => 
   })
 })
 
-describe('parameters of a Responses client in Responses requests', () => {
-  test("a Responses client's body is sent without the fields that the gateway handles", () => {
+describe('Responses requests for Responses clients', () => {
+  test("a Responses client's body is sent without the fields that only the gateway uses", () => {
     const body = {
       previous_response_id: 'resp_1',
       background: false,
@@ -190,7 +190,7 @@ describe('parameters of a Responses client in Responses requests', () => {
     })
   })
 
-  test("fields of Chat Completions in a Responses client's body are renamed or dropped with a note", () => {
+  test("Chat Completions fields in a Responses client's body are renamed, or dropped with a note", () => {
     const { fields, notes } = encodeResponses({
       reasoning_effort: 'low',
       reasoning: { summary: 'auto' },
@@ -217,7 +217,7 @@ describe('parameters of a Responses client in Responses requests', () => {
     ])
   })
 
-  test("fields in a Responses client's body that the quirk `passes` lists are kept", () => {
+  test("fields of a Responses client's body that the quirk `passes` lists are sent", () => {
     expect(encodeResponses({ stop: 'END' }, { passes: ['stop'] })).toMatchObject({
       fields: { stop: 'END' },
       notes: [],
@@ -263,7 +263,7 @@ describe('parameters of a Responses client in Responses requests', () => {
     expect(fields).not.toHaveProperty('instructions')
   })
 
-  test('an `include` value that only the gateway knows is not sent', () => {
+  test("a Responses client's `include` value that only the gateway supports is not sent", () => {
     const { fields } = encodeResponses({
       include: ['reasoning.raw', 'file_search_call.results'],
     })
@@ -271,8 +271,8 @@ describe('parameters of a Responses client in Responses requests', () => {
   })
 })
 
-describe('the minimum of max_output_tokens', () => {
-  test('the minimum of max_output_tokens replaces a smaller limit of the client', () => {
+describe('the minimum of max_output_tokens in Responses requests', () => {
+  test("a max_output_tokens below OpenAI's minimum is raised to the minimum", () => {
     const raised = {
       fields: { max_output_tokens: 16 },
       notes: [['max_output_tokens', 'below-minimum']],
@@ -281,7 +281,7 @@ describe('the minimum of max_output_tokens', () => {
     expect(encodeResponses({ max_output_tokens: 1 })).toMatchObject(raised)
   })
 
-  test('the minimum of max_output_tokens is configured by `minOutputTokens`', () => {
+  test('the quirk `minOutputTokens` sets the minimum of max_output_tokens', () => {
     expect(encodeChat({ maxOutputTokens: 1 }, { minOutputTokens: 1 })).toMatchObject({
       fields: { max_output_tokens: 1 },
       notes: [],
@@ -289,23 +289,21 @@ describe('the minimum of max_output_tokens', () => {
   })
 })
 
-describe('include of encrypted reasoning', () => {
-  test.each([
-    ['gpt-5', {}, true],
-    ['o3', {}, true],
-    ['openai/gpt-oss-120b', {}, true],
-    ['gpt-4o', {}, false],
-    ['gpt-4.1-mini', {}, false],
-    ['openai/gpt-4o', {}, false],
-    ['ft:gpt-4o:org::id', {}, false],
-    ['gpt-5-chat-latest', {}, false],
-    ['gpt-4o', { sealedReasoning: true }, true],
-    ['gpt-5', { sealedReasoning: false }, false],
-  ])(
-    'encrypted reasoning is requested for model %s with quirks %j: %s',
-    (model, quirks, isAsked) => {
-      const { include } = encodeChat({ model }, quirks).fields
-      expect(include).toEqual(isAsked ? ['reasoning.encrypted_content'] : undefined)
-    },
-  )
-})
+test.each([
+  ['gpt-5', {}, true],
+  ['o3', {}, true],
+  ['openai/gpt-oss-120b', {}, true],
+  ['gpt-4o', {}, false],
+  ['gpt-4.1-mini', {}, false],
+  ['openai/gpt-4o', {}, false],
+  ['ft:gpt-4o:org::id', {}, false],
+  ['gpt-5-chat-latest', {}, false],
+  ['gpt-4o', { sealedReasoning: true }, true],
+  ['gpt-5', { sealedReasoning: false }, false],
+])(
+  'a Responses request for the model %s with the quirks %j asks for encrypted reasoning: %s',
+  (model, quirks, isAsked) => {
+    const { include } = encodeChat({ model }, quirks).fields
+    expect(include).toEqual(isAsked ? ['reasoning.encrypted_content'] : undefined)
+  },
+)

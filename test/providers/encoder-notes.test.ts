@@ -16,9 +16,9 @@ const FOLDERS: Readonly<Record<string, string>> = {
 }
 
 describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
-  'notes of the wire %s',
+  'notes that the encoder of the wire %s writes',
   (wire, provider) => {
-    test('the wire has a sentence for every note, and writes every note of its table', () => {
+    test('the note table of each wire contains exactly the notes that its code writes, each with a sentence', () => {
       const folder = new URL(`../../src/providers/${FOLDERS[wire] ?? wire}/`, import.meta.url)
       const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
         .filter((file) => file.endsWith('.ts') && file !== 'encoding-notes.ts')
@@ -36,7 +36,7 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
       ['chat', chatDialect, CHAT],
       ['responses', responsesDialect, RESPONSES],
     ] as const)(
-      'the wire writes notes with an index or a field for everything a %s request loses',
+      'each note about a lost part of a %s request has an item index or a field',
       (_, dialect, body) => {
         const { notes } = encode(provider, dialect, body)
         for (const { did, at, field, why, by } of notes) {
@@ -47,7 +47,7 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
       },
     )
 
-    test('the wire sends stop strings in order without duplicates, and leaves the rest to the gateway', () => {
+    test('each wire sends stop sequences in order without duplicates, and the gateway handles the unsent ones', () => {
       const stop = ['a', '', 'b', 'a', '\n', 'c', 'd', 'e', 'f']
       const {
         body,
@@ -67,7 +67,7 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
       })
     })
 
-    test('the wire writes no notes for unsupported parameters with default values', () => {
+    test('an unsupported parameter with its default value gets no note', () => {
       const { notes } = encode(provider, chatDialect, {
         model: 'm',
         messages: [{ role: 'user', content: 'Hi' }],

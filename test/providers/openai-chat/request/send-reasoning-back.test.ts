@@ -1,9 +1,9 @@
 /** Reasoning that a stateless client sends back, and reasoning that an upstream requires but is unknown. */
 import { describe, expect, test } from 'vitest'
-import type { Item } from '../../../src/core/item.ts'
-import type { JsonObject } from '../../../src/core/json/json.ts'
-import type { Prompt } from '../../../src/core/prompt.ts'
-import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
+import type { Item } from '../../../../src/core/item.ts'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import type { Prompt } from '../../../../src/core/prompt.ts'
+import { openaiChat } from '../../../../src/providers/openai-chat/openai-chat.ts'
 import {
   accountOf,
   assistant,
@@ -21,7 +21,7 @@ import {
   reasoning,
   toolCall,
   user,
-} from './kit.ts'
+} from '../kit.ts'
 
 const DETAIL = { type: 'reasoning.text', text: 'Hm', signature: 'SIG', format: 'f', index: 0 }
 const ROUTER = { profile: 'openrouter' }
@@ -38,7 +38,7 @@ function decodeReasoning(body: JsonObject, detail: JsonObject = DETAIL): JsonObj
 describe('signed reasoning details', () => {
   const packed = decodeReasoning({ store: false })['encrypted_content']
 
-  test('signed details are packed into encrypted_content only for a client that stores the conversation', () => {
+  test('signed reasoning details are packed into encrypted_content only for a client that stores the conversation itself', () => {
     expect(packed).toBe(`chat:1:up:m:${JSON.stringify([DETAIL])}`)
     expect(decodeReasoning({})['encrypted_content']).toBeUndefined()
     const { signature: _signature, ...unsigned } = DETAIL
@@ -52,7 +52,7 @@ describe('signed reasoning details', () => {
       encrypted_content,
     }) as Item
 
-  test('signed details are sent back unchanged (C98)', () => {
+  test('signed reasoning details are sent back to the chat upstream unchanged (C98)', () => {
     const { messages } = encode(
       [user('go'), createItem(packed), assistant('so'), user('and?')],
       {},
@@ -61,7 +61,7 @@ describe('signed reasoning details', () => {
     expect(messages).toMatchObject([{}, { content: 'so', reasoning_details: [DETAIL] }, {}])
   })
 
-  test('signed details are sent back only to the model that made them (C98)', () => {
+  test('signed reasoning details are sent back only to the model that made them (C98)', () => {
     const items = [user('go'), createItem(packed), assistant('so'), user('and?')]
     const { messages, codes } = encode(items, { model: 'another' }, ROUTER)
     expect(messages).toEqual([
@@ -73,7 +73,7 @@ describe('signed reasoning details', () => {
   })
 
   test.each(['chat:1:', 'chat:1:up:m:', 'chat:1:up:m:{', 'chat:1:%:m:[]', 'gAAAA', ''])(
-    'signed details that cannot be unpacked are replaced by the summary: %j',
+    'the reasoning summary is sent if the packed details cannot be unpacked: %j',
     (broken) => {
       const items = [user('go'), createItem(broken), assistant('so'), user('and?')]
       expect(encode(items, {}, ROUTER).messages).toMatchObject([{}, { reasoning: 'Hm' }, {}])
@@ -81,7 +81,7 @@ describe('signed reasoning details', () => {
   )
 })
 
-describe('a service that requires reasoning with tool calls', () => {
+describe('reasoning for a service that requires it with tool calls', () => {
   const deepseek = { profile: 'deepseek' }
   const loop = (...reasoning: readonly Item[]) => [
     user('go'),
@@ -92,7 +92,7 @@ describe('a service that requires reasoning with tool calls', () => {
     user('and?'),
   ]
 
-  test('a service that requires reasoning with calls gets the known reasoning, otherwise an empty string (C98)', () => {
+  test('a service that requires reasoning with tool calls gets the stored reasoning, or an empty string (C98)', () => {
     const [, calls, , answer] = encode(loop(reasoning('Hm')), {}, deepseek).messages as JsonObject[]
     expect(calls).toMatchObject({ reasoning_content: 'Hm' })
     expect(answer).not.toHaveProperty('reasoning_content')
@@ -109,7 +109,7 @@ describe('a service that requires reasoning with tool calls', () => {
     { role: 'tool', tool_call_id: 'a', content: 'done' },
   ]
 
-  test('a service that requires reasoning with calls gets it also for a chat client, whose messages otherwise stay unchanged', () => {
+  test("required reasoning is added to a Chat Completions client's tool calls, and its other messages stay unchanged", () => {
     const without = parseChatPrompt({ model: 'm', messages: messages({}) })
     expect(encodePrompt(without, deepseek).messages).toEqual(messages({ reasoning_content: '' }))
     const otherField = parseChatPrompt({ model: 'm', messages: messages({ reasoning: 'Hm' }) })
@@ -129,7 +129,7 @@ describe('a service that requires reasoning with tool calls', () => {
   })
 })
 
-test('strict alternation merges assistant texts and the calls after them into one message', () => {
+test('the quirk `strictAlternation` merges an assistant text and the calls after it into one message', () => {
   const items = [user('go'), assistant('Hm'), assistant('so'), call('a'), output('a')]
   expect(encode(items, {}, { strictAlternation: true }).messages).toEqual([
     { role: 'user', content: 'go' },
@@ -138,7 +138,7 @@ test('strict alternation merges assistant texts and the calls after them into on
   ])
 })
 
-test("answers that OpenAI's SDKs cannot read are decoded and rewritten", () => {
+test("the quirk `retell` makes the gateway decode and rewrite answers that OpenAI's SDKs cannot read", () => {
   const prompt = parseChatPrompt({ model: 'm', messages: [{ role: 'user', content: 'go' }] })
   expect(openaiChat.getPassThroughDialect(prompt, accountOf())).toBe('chat')
   expect(openaiChat.getPassThroughDialect(prompt, accountOf({ profile: 'mistral' }))).toBeNull()

@@ -1,7 +1,7 @@
 /**
- * Chooses how the model is made to answer with JSON. Newer models accept the schema itself. An
- * older model gets a tool with that schema and is forced to call it. The decoder recognizes the
- * tool by its name and converts the call to text, so the client sees no difference.
+ * Encodes the requested format of the answer. Newer models accept a JSON schema. Older models are
+ * forced to call a tool with that schema; the decoder converts the call to text, so clients get the
+ * same answer.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
@@ -10,22 +10,24 @@ import { simplifyOutputSchema, simplifyToolSchema } from './simplify-json-schema
 
 export const ANSWER_TOOL = 'backstory_json_answer'
 
-/** The means by which the model is made to answer with JSON. At most one field is set. */
-export interface StructuredOutputMethod {
-  /** The value of `output_config.format`, if the model accepts a schema. */
+/** The means by which a request makes the model answer with JSON. At most one field is set. */
+export interface StructuredOutput {
+  /** The value of `output_config.format`, for a model that accepts a schema. */
   readonly format: JsonObject | null
-  /** A tool with the schema, which the model is forced to call. */
+  /** The tool that the model is forced to call, for a model that accepts no schema. */
   readonly tool: JsonObject | null
-  /** A sentence for the end of the system prompt, if the client sent no schema. */
+  /**
+   * A sentence that requests JSON, for the end of the system prompt, if the client sent no schema.
+   */
   readonly instruction: string | null
 }
 
-const PLAIN_TEXT: StructuredOutputMethod = { format: null, tool: null, instruction: null }
+const PLAIN_TEXT: StructuredOutput = { format: null, tool: null, instruction: null }
 
-export function chooseStructuredOutputMethod(
+export function encodeStructuredOutput(
   { format }: PromptParameters,
   { traits, notes }: EncodingContext,
-): StructuredOutputMethod {
+): StructuredOutput {
   if (format === null || format.type === 'text') return PLAIN_TEXT
   if (format.type !== 'json_schema') {
     notes.write('json-object-as-instruction', { field: 'text.format' })
@@ -35,9 +37,9 @@ export function chooseStructuredOutputMethod(
     notes.write('format-as-tool', { field: 'text.format' })
     return { ...PLAIN_TEXT, tool: createAnswerTool(format.schema, format.description) }
   }
-  const { schema, lost } = simplifyOutputSchema(format.schema)
-  if (lost.length > 0) {
-    notes.write('schema-loosened', { field: 'text.format', detail: lost.join(', ') })
+  const { schema, droppedKeywords } = simplifyOutputSchema(format.schema)
+  if (droppedKeywords.length > 0) {
+    notes.write('schema-loosened', { field: 'text.format', detail: droppedKeywords.join(', ') })
   }
   return { ...PLAIN_TEXT, format: { type: 'json_schema', schema } }
 }

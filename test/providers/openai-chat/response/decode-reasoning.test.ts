@@ -1,9 +1,9 @@
 /** Decodes reasoning from three field names, from details, from content parts and from think tags. */
 import { describe, expect, test } from 'vitest'
-import { assistant, chunk, DONE, finish, decode, itemsIn, decodeChunks, reasoning } from './kit.ts'
+import { assistant, chunk, DONE, finish, decode, itemsIn, decodeChunks, reasoning } from '../kit.ts'
 
 describe('reasoning in a chat stream', () => {
-  test('reasoning becomes an item before the message, under any of its field names', () => {
+  test("reasoning in any of a chat delta's reasoning fields becomes an item before the message", () => {
     for (const field of ['reasoning_content', 'reasoning', 'thinking']) {
       expect(
         decode(chunk({ [field]: 'Hm' }), chunk({ [field]: 'm' }), chunk({ content: 'a' })),
@@ -11,7 +11,7 @@ describe('reasoning in a chat stream', () => {
     }
   })
 
-  test('reasoning is read once if it comes in two fields', () => {
+  test('reasoning that a chat service sends in two fields is read once', () => {
     const both = chunk({ reasoning: 'Hm', reasoning_content: 'Hm' })
     expect(decode(both, chunk({ content: 'a' }))[0]).toEqual(reasoning('Hm'))
     const details = [{ type: 'reasoning.text', text: 'Hm', index: 0 }]
@@ -19,7 +19,7 @@ describe('reasoning in a chat stream', () => {
     expect(decode(named)).toEqual([reasoning('Hm', { reasoning_details: details })])
   })
 
-  test('reasoning is read from the details if no other field contains it', () => {
+  test('reasoning in a chat stream is read from `reasoning_details` if no other field contains it', () => {
     const detail = { type: 'reasoning.summary', summary: 'Hm', index: 0 }
     expect(decode(chunk({ reasoning_details: [detail] }))).toEqual([
       {
@@ -30,7 +30,7 @@ describe('reasoning in a chat stream', () => {
     ])
   })
 
-  test('the pieces of each block of reasoning details are joined', () => {
+  test('streamed pieces of `reasoning_details` are joined to complete blocks', () => {
     const items = decode(
       chunk({ reasoning_details: [{ type: 'reasoning.text', text: '', signature: '', index: 0 }] }),
       chunk({
@@ -57,14 +57,14 @@ describe('reasoning in a chat stream', () => {
     )
   })
 
-  test('reasoning details that come after the text are stored with the message', () => {
+  test('`reasoning_details` that arrive after the text are stored with the message', () => {
     const late = { type: 'reasoning.encrypted', data: 'xx', index: 0 }
     expect(decode(chunk({ content: 'a' }), chunk({ reasoning_details: [late] }))).toEqual([
       { ...assistant('a'), native: { chat: { reasoning_details: [late] } } },
     ])
   })
 
-  test('reasoning between two texts makes them two messages', () => {
+  test('reasoning between two texts in a chat stream makes them two messages', () => {
     expect(
       decode(
         chunk({ reasoning: 'one' }),
@@ -75,7 +75,7 @@ describe('reasoning in a chat stream', () => {
     ).toEqual([reasoning('one'), assistant('a'), reasoning('two'), assistant('b')])
   })
 
-  test("reasoning is read from Mistral's content parts", () => {
+  test("reasoning in a chat stream is read from Mistral's content parts", () => {
     expect(
       decode(
         chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }] }),
@@ -86,7 +86,7 @@ describe('reasoning in a chat stream', () => {
   })
 })
 
-describe('reasoning in think tags', () => {
+describe('reasoning in think tags of a chat stream', () => {
   const decodeTagged = (kind: true | 'unopened', ...texts: readonly string[]) =>
     itemsIn(
       decodeChunks([...texts.map((content) => chunk({ content })), finish(), DONE], {
@@ -94,13 +94,13 @@ describe('reasoning in think tags', () => {
       }),
     )
 
-  test('reasoning in think tags stays in the text without the quirk `thinkTags`', () => {
+  test('think tags stay in the text of a chat stream without the quirk `thinkTags`', () => {
     expect(decode(chunk({ content: '<think>Hm</think>a' }))).toEqual([
       assistant('<think>Hm</think>a'),
     ])
   })
 
-  test('reasoning in think tags is extracted even if chunks split the tags', () => {
+  test('reasoning in think tags is extracted even if chunks of a chat stream split the tags', () => {
     const text = '\n<think>\nHm < 3 </thin king</think>\n\nSo <think> it is'
     for (let cut = 1; cut < text.length; cut++) {
       expect(decodeTagged(true, text.slice(0, cut), text.slice(cut))).toEqual([
@@ -110,7 +110,7 @@ describe('reasoning in think tags', () => {
     }
   })
 
-  test('reasoning is recognized in other configured tags, but text that merely begins like a tag is not', () => {
+  test('`<thinking>` and similar tags are extracted as reasoning, but text that only begins like a tag is not', () => {
     expect(decodeTagged(true, '<reasoning>Hm</reasoning>a')).toEqual([
       reasoning('Hm'),
       assistant('a'),
@@ -119,7 +119,7 @@ describe('reasoning in think tags', () => {
     expect(decodeTagged(true, '<thi')).toEqual([assistant('<thi')])
   })
 
-  test('think tags may lack the opening tag or the closing tag', () => {
+  test('think tags are extracted from a chat stream even without the opening or the closing tag', () => {
     expect(decodeTagged('unopened', 'Hm</th', 'ink>a')).toEqual([reasoning('Hm'), assistant('a')])
     expect(decodeTagged(true, '<think>Hm')).toEqual([reasoning('Hm')])
   })

@@ -165,9 +165,9 @@ function buildConversation(
 }
 
 describe.each(CASES.map((testCase) => [describeCase(testCase), testCase] as const))(
-  'continued answers over %s',
+  'requests after continued answers, for %s',
   (_, testCase) => {
-    test('each former request stays a prefix of the later requests', () => {
+    test('if a model continues its own answer, each earlier request is a prefix of the later ones', () => {
       fc.assert(
         fc.property(roundScripts, (scripts) => {
           const rounds = scripts.filter(([first]) => testCase.openings?.test(first) ?? true)
@@ -183,7 +183,7 @@ describe.each(CASES.map((testCase) => [describeCase(testCase), testCase] as cons
       )
     })
 
-    test('the continuation line keeps its position and has a note', () => {
+    test('the added request to continue keeps its position in later requests and has a note', () => {
       const { items } = buildConversation(testCase, [['RT', ['RTCO', 'RT']]])
       const { pieces, notes } = encode(testCase, items)
       const line = JSON.stringify(testCase.line)
@@ -201,7 +201,7 @@ describe.each(CASES.map((testCase) => [describeCase(testCase), testCase] as cons
   },
 )
 
-test('requests with continuation lines are valid for any answers', () => {
+test('requests with added continuation lines are valid for arbitrary answers', () => {
   const anything = fc.stringMatching(/^[RT_]{0,3}(CO)?[RT_]{0,2}$/)
   const testCase = fc.constantFrom(...CASES)
   fc.assert(
@@ -213,7 +213,7 @@ test('requests with continuation lines are valid for any answers', () => {
   )
 })
 
-test('an answer without thinking is continued without a continuation line', () => {
+test('a tool loop without thinking is continued without an added user message', () => {
   const testCase: Case = {
     wire: 'anthropic',
     model: 'claude-sonnet-4-5',
@@ -229,7 +229,7 @@ test('an answer without thinking is continued without a continuation line', () =
   expect(pieces.join()).not.toContain(CONTINUE)
 })
 
-test('an unfinished server tool call is continued without a continuation line', () => {
+test('a paused Anthropic answer with a server tool call is continued without an added user message', () => {
   const testCase: Case = { wire: 'anthropic', model: 'claude-opus-5', line: CONTINUE }
   const block = (raw: JsonObject): Item => ({
     type: 'opaque',

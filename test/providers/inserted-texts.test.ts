@@ -48,14 +48,14 @@ const facts = (text: string) =>
 const STABLE = insertLayerBlocks([{ name: 'memory', band: 'stable', text: 'noted', changes: [] }])
 const note = (depth: number) => insertPolicyTexts([{ text: 'remember', depth, role: 'developer' }])
 
-describe.each(WIRES)('inserted texts over $wire $model $quirks', (wire) => {
+describe.each(WIRES)('the system prompt with inserted texts, for $wire $model $quirks', (wire) => {
   test.each([
     ['a block of relevant facts', [facts('found')], [facts('found')]],
     ['the removal of the relevant facts', [facts('found')], []],
     ['a policy text before the question', [note(1)], [note(1)]],
     ['a policy text deeper than the conversation', [note(3)], [note(3)]],
     ['a policy text after a stable block', [note(1), STABLE], [note(1), STABLE]],
-  ])('C36, C68: %s never changes the system prompt', (_, first, second) => {
+  ])('C36, C68: %s leaves the encoded system prompt unchanged', (_, first, second) => {
     const before = wire.head(encodeBody(wire, FIRST, first))
     expect(JSON.stringify(before)).toContain('be brief')
     expect(JSON.stringify(before)).not.toMatch(/found|remember/)
@@ -63,7 +63,7 @@ describe.each(WIRES)('inserted texts over $wire $model $quirks', (wire) => {
   })
 })
 
-test('inserted texts are sent once, in the first turn and in later ones', () => {
+test('a text that a policy or a memory layer inserts is sent exactly once in each request', () => {
   for (const wire of WIRES) {
     for (const items of [FIRST, SECOND]) {
       const body = JSON.stringify(encodeBody(wire, items, [note(1), facts('found')]))
@@ -73,7 +73,7 @@ test('inserted texts are sent once, in the first turn and in later ones', () => 
   }
 })
 
-test('a stable block is part of the system prompt', () => {
+test('a memory block of the stable band is part of the encoded system prompt', () => {
   const { system } = encodeBody({ wire: 'anthropic', head: () => null }, FIRST, [
     facts('x'),
     STABLE,
@@ -81,16 +81,21 @@ test('a stable block is part of the system prompt', () => {
   expect(JSON.stringify(system)).toContain('noted')
 })
 
-test('with any inserted texts, the system prompt is that of the instructions alone', () => {
-  const told = fc.array(fc.oneof(fc.nat(4).map(note), fc.constantFrom('a', 'b').map(facts)), {
+test('arbitrary inserted texts leave the encoded system prompt as it is without them', () => {
+  const insertions = fc.array(fc.oneof(fc.nat(4).map(note), fc.constantFrom('a', 'b').map(facts)), {
     maxLength: 3,
   })
   fc.assert(
-    fc.property(fc.constantFrom(...WIRES.slice(0, 2)), told, told, (wire, first, second) => {
-      const bare = wire.head(encodeBody(wire, FIRST, []))
-      expect(wire.head(encodeBody(wire, FIRST, first))).toEqual(bare)
-      expect(wire.head(encodeBody(wire, SECOND, second))).toEqual(bare)
-    }),
+    fc.property(
+      fc.constantFrom(...WIRES.slice(0, 2)),
+      insertions,
+      insertions,
+      (wire, first, second) => {
+        const bare = wire.head(encodeBody(wire, FIRST, []))
+        expect(wire.head(encodeBody(wire, FIRST, first))).toEqual(bare)
+        expect(wire.head(encodeBody(wire, SECOND, second))).toEqual(bare)
+      },
+    ),
     { numRuns: 50 },
   )
 })
@@ -98,7 +103,7 @@ test('with any inserted texts, the system prompt is that of the instructions alo
 function encodeBody(
   { wire, model = 'm', quirks = {} }: WireCase,
   items: readonly Item[],
-  told: readonly Transform[],
+  insertions: readonly Transform[],
 ): JsonObject {
   const params = { ...NO_PARAMS, model }
   const source = {
@@ -109,6 +114,6 @@ function encodeBody(
     params,
   } as const
   const account = { name: 'a', wire, baseUrl: 'http://x', apiKey: null, models: ['*'] }
-  const prompt = { items: runTransforms(items, told).items, params, stream: false, source }
+  const prompt = { items: runTransforms(items, insertions).items, params, stream: false, source }
   return PROVIDERS[wire].encode(prompt, { ...account, headers: {}, quirks }).body
 }

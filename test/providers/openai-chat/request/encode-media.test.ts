@@ -1,6 +1,6 @@
 /** Encodes images, audio and files, moves them to user messages where needed, and replaces others by notices. */
 import { describe, expect, test } from 'vitest'
-import { createGatewayToolOutput } from '../../../src/core/items/gateway-tool-items.ts'
+import { createGatewayToolOutput } from '../../../../src/core/items/gateway-tool-items.ts'
 import {
   assistant,
   call,
@@ -10,13 +10,13 @@ import {
   encode,
   encodePrompt,
   user,
-} from './kit.ts'
+} from '../kit.ts'
 
 describe('media in Chat Completions requests', () => {
   const url = 'data:image/png;base64,AA'
   const picture = { type: 'image_url', image_url: { url } }
 
-  test('media of a user message stays in the message', () => {
+  test('media in a user message stay in the Chat Completions message', () => {
     const sound = { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } } as const
     const file = { type: 'input_file', file_data: 'data:application/pdf;base64,AA' } as const
     const { messages, notes } = encode([
@@ -36,7 +36,7 @@ describe('media in Chat Completions requests', () => {
     expect(notes).toEqual([])
   })
 
-  test('media without a Chat Completions form is replaced by a notice', () => {
+  test('a medium that Chat Completions cannot represent is replaced by a notice', () => {
     const { messages, codes } = encode([
       user(
         { type: 'input_image', file_id: 'file-1' },
@@ -56,7 +56,7 @@ describe('media in Chat Completions requests', () => {
     ])
   })
 
-  test('media of tool outputs follow after all outputs of the parallel calls', () => {
+  test('media of tool outputs are sent in a chat message after all outputs of the parallel calls', () => {
     const items = [
       user('go'),
       call('a', 'shot'),
@@ -85,7 +85,7 @@ describe('media in Chat Completions requests', () => {
     expect(codes).toEqual(['tool-media-moved', 'tool-media-moved'])
   })
 
-  test('media of a gateway tool follow in a user message even for a chat client (C80)', () => {
+  test("media of a gateway tool's output are sent in a user message, even for a Chat Completions client (C80)", () => {
     const source = parseChatPrompt({ model: 'm', messages: [{ role: 'user', content: 'go' }] })
     const toolOutput = createGatewayToolOutput('a', [{ type: 'input_text', text: 'here' }, image()])
     const toolItems = [call('a', 'view_media'), toolOutput]
@@ -102,7 +102,7 @@ describe('media in Chat Completions requests', () => {
     expect(allowed).toHaveLength(3)
   })
 
-  test("media of the assistant follow in a user message with the assistant's name", () => {
+  test('media of an assistant message are sent in a user message after it that names the assistant', () => {
     const named = { ...assistant('see', image()), native: { chat: { name: 'Ann' } } }
     const { messages, codes } = encode([user('go'), named, assistant(image(), image())])
     expect((messages as unknown[]).slice(1)).toEqual([
@@ -126,7 +126,7 @@ describe('media in Chat Completions requests', () => {
     expect(codes).toEqual(['assistant-media-moved', 'assistant-media-moved'])
   })
 
-  test('media of the assistant do not separate a call from its output', () => {
+  test('media of an assistant message do not separate a tool call from its output in a chat request', () => {
     const { messages } = encode([user('go'), assistant('see', image()), call('a'), output('a')])
     expect((messages as { role: string }[]).map(({ role }) => role)).toEqual([
       'user',

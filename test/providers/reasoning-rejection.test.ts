@@ -39,24 +39,27 @@ const REJECTIONS = [
   ...GEMINI.map((message) => ['gemini', message] as const),
 ]
 
-test.each(REJECTIONS)('%s rejects reasoning with: %s', (wire, message) => {
-  expect(isRejection(wire, 400, createErrorBody(wire, message))).toBe(true)
-  // The same message through a Chat Completions router, plain and wrapped.
-  expect(isRejection('chat', 400, createErrorBody('chat', message))).toBe(true)
-  const raw = JSON.stringify(createErrorBody(wire, message))
-  const metadata = { raw, provider_name: 'Somebody' }
-  const wrapped = { error: { code: 400, message: 'Provider returned error', metadata } }
-  expect(isRejection('chat', 400, wrapped)).toBe(true)
-})
+test.each(REJECTIONS)(
+  'an upstream with the wire %s rejects reasoning if its error is: %s',
+  (wire, message) => {
+    expect(isRejection(wire, 400, createErrorBody(wire, message))).toBe(true)
+    // The same message through a Chat Completions router, plain and wrapped.
+    expect(isRejection('chat', 400, createErrorBody('chat', message))).toBe(true)
+    const raw = JSON.stringify(createErrorBody(wire, message))
+    const metadata = { raw, provider_name: 'Somebody' }
+    const wrapped = { error: { code: 400, message: 'Provider returned error', metadata } }
+    expect(isRejection('chat', 400, wrapped)).toBe(true)
+  },
+)
 
-test('an error code for reasoning suffices without a known message', () => {
+test('the code invalid_encrypted_content is recognized as a rejection of reasoning with any message', () => {
   const error = { message: 'No.', type: 'invalid_request_error', code: 'invalid_encrypted_content' }
   expect(isRejection('responses', 400, { error })).toBe(true)
   expect(isRejection('chat', 400, { error })).toBe(true)
 })
 
 test.each(REJECTIONS)(
-  '%s does not reject reasoning with status 429 or 500: %s',
+  'an error of the wire %s with status 429 or 500 is no rejection of reasoning: %s',
   (wire, message) => {
     expect(isRejection(wire, 429, createErrorBody(wire, message))).toBe(false)
     expect(isRejection(wire, 500, createErrorBody(wire, message))).toBe(false)
@@ -71,9 +74,12 @@ test.each([
   ['responses', 'Unsupported value: reasoning.encrypted_content is not known to this model.'],
   ['gemini', 'Request contains an invalid argument.'],
   ['chat', 'Missing `reasoning_content` field in the assistant message at index 1.'],
-] as const)('%s rejects something else with: %s', (wire, message) => {
-  expect(isRejection(wire, 400, createErrorBody(wire, message))).toBe(false)
-})
+] as const)(
+  'an error of the wire %s about something other than reasoning is not taken for a rejection of reasoning: %s',
+  (wire, message) => {
+    expect(isRejection(wire, 400, createErrorBody(wire, message))).toBe(false)
+  },
+)
 
 function requiresPrefix(wire: WireName, model: string, quirks: JsonObject = {}): boolean {
   const account: Account = {
@@ -109,9 +115,12 @@ test.each<[WireName, string, boolean]>([
   ['responses', 'o3', false],
   ['gemini', 'gemini-3.8-flash', false],
   ['chat', 'anthropic/claude-opus-5-5', false],
-])('the wire %s requires an unchanged prefix for %s: %s', (wire, model, expected) => {
-  expect(requiresPrefix(wire, model)).toBe(expected)
-  // The account's quirk overrides the model.
-  expect(requiresPrefix(wire, model, { prefixCheck: true })).toBe(true)
-  expect(requiresPrefix(wire, model, { prefixCheck: false })).toBe(false)
-})
+])(
+  'the wire %s requires an unchanged prefix before the reasoning of the model %s: %s',
+  (wire, model, expected) => {
+    expect(requiresPrefix(wire, model)).toBe(expected)
+    // The account's quirk overrides the model.
+    expect(requiresPrefix(wire, model, { prefixCheck: true })).toBe(true)
+    expect(requiresPrefix(wire, model, { prefixCheck: false })).toBe(false)
+  },
+)

@@ -1,9 +1,9 @@
 /** The request of a Chat Completions client is forwarded with as few changes as possible. */
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/core/json/json.ts'
-import type { Prompt } from '../../../src/core/prompt.ts'
-import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
-import { accountOf, assistant, call, output, parseChatPrompt, encodePrompt, user } from './kit.ts'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import type { Prompt } from '../../../../src/core/prompt.ts'
+import { openaiChat } from '../../../../src/providers/openai-chat/openai-chat.ts'
+import { accountOf, assistant, call, output, parseChatPrompt, encodePrompt, user } from '../kit.ts'
 
 const BODY: JsonObject = {
   model: 'm',
@@ -23,18 +23,18 @@ function encode(prompt: Prompt, quirks: JsonObject = {}) {
   return bytes ?? body
 }
 
-test('an unchanged request of a chat client is sent as the same bytes', () => {
+test('an unchanged request of a Chat Completions client is sent as the same bytes', () => {
   const prompt = parseChatPrompt(BODY)
   expect(encode(prompt)).toBe(prompt.source.bytes())
   expect(openaiChat.encode(prompt, accountOf()).notes).toEqual([])
 })
 
-test('`store` is removed from the bytes without serializing the body again', () => {
+test("`store` is removed from a Chat Completions client's bytes without serializing the body again", () => {
   const bytes = parseChatPrompt(BODY).source.bytes()
   expect(encode(parseChatPrompt({ ...BODY, store: true }))).toEqual(bytes)
 })
 
-test('`store` and the `metadata` of a stored answer are not sent', () => {
+test('`store` and the `metadata` of a Chat Completions client that stores its answer are not sent upstream', () => {
   const metadata = { a: 'b' }
   expect(encode(parseChatPrompt({ ...BODY, store: true, metadata }))).toEqual(BODY)
   expect(encode(parseChatPrompt({ ...BODY, store: false, metadata }))).toEqual({
@@ -45,7 +45,7 @@ test('`store` and the `metadata` of a stored answer are not sent', () => {
   expect(encode(withMetadata)).toBe(withMetadata.source.bytes())
 })
 
-test("a changed parameter is encoded, and the client's messages are kept", () => {
+test('a changed parameter of a Chat Completions client is encoded, and its messages are sent unchanged', () => {
   const prompt = parseChatPrompt({ ...BODY, max_tokens: 5 })
   const params = { ...prompt.params, model: 'm-2', maxOutputTokens: 9, temperature: null }
   const body = encode({ ...prompt, params }) as JsonObject
@@ -54,14 +54,14 @@ test("a changed parameter is encoded, and the client's messages are kept", () =>
   expect(body['messages']).toBe(BODY['messages'])
 })
 
-test('extra fields are removed and changed as a transform did', () => {
+test('extra fields that a transform removed or changed are sent in their new form to a chat upstream', () => {
   const prompt = parseChatPrompt(BODY)
   const params = { ...prompt.params, extra: { top_k: 4 } }
   const { x_gateway: _x, ...rest } = BODY
   expect(encode({ ...prompt, params })).toEqual({ ...rest, top_k: 4 })
 })
 
-test('only the messages are encoded again if a turn is added before them', () => {
+test('only the messages of a Chat Completions client are encoded again if items were added before them', () => {
   const prompt = parseChatPrompt(BODY)
   const items = [user('before'), assistant('yes'), ...prompt.items]
   expect(encode({ ...prompt, items })).toEqual({
@@ -74,7 +74,7 @@ test('only the messages are encoded again if a turn is added before them', () =>
   })
 })
 
-test("added instructions come before the client's messages", () => {
+test('added instructions precede the messages of a Chat Completions client', () => {
   const prompt = parseChatPrompt(BODY)
   const params = { ...prompt.params, instructions: 'Say yes.' }
   expect(encodePrompt({ ...prompt, params }).messages).toEqual([
@@ -83,13 +83,13 @@ test("added instructions come before the client's messages", () => {
   ])
 })
 
-test("`stream` is set to the prompt's value", () => {
+test("`stream` in a Chat Completions client's request is set to the prompt's value", () => {
   const streamed = parseChatPrompt({ ...BODY, stream_options: { include_usage: true } })
   const { stream: _stream, ...rest } = BODY
   expect(encode({ ...streamed, stream: false })).toEqual({ ...rest, stream: false })
 })
 
-test('reasoning is sent back in the field in which the client sent it', () => {
+test('reasoning of a Chat Completions client is sent in the field in which the client sent it', () => {
   const messages = [
     { role: 'user', content: 'hi' },
     {
@@ -104,7 +104,7 @@ test('reasoning is sent back in the field in which the client sent it', () => {
   expect(encodePrompt({ ...prompt, items: [...prompt.items] }).messages).toEqual(messages)
 })
 
-describe("an account's quirk also applies to a Chat Completions client", () => {
+describe('account quirks for requests of Chat Completions clients', () => {
   test('for a Chat Completions client, fields in `refuses` are left out', () => {
     const { body, notes } = encodePrompt(parseChatPrompt(BODY), { refuses: ['top_k', 'seed'] })
     const { top_k: _top, ...rest } = BODY
@@ -167,7 +167,7 @@ describe("an account's quirk also applies to a Chat Completions client", () => {
   })
 })
 
-test('the deprecated `functions` form of a conversation is kept', () => {
+test("a Chat Completions client's conversation in the deprecated `functions` form keeps this form", () => {
   const messages = [
     { role: 'user', content: 'go' },
     { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
@@ -177,7 +177,7 @@ test('the deprecated `functions` form of a conversation is kept', () => {
   expect(encodePrompt({ ...prompt, items: [...prompt.items] }).messages).toEqual(messages)
 })
 
-test('encrypted reasoning and signatures of another account are not sent (C98)', () => {
+test('encrypted reasoning and signatures of another account are not sent to a chat upstream (C98)', () => {
   const prompt = parseChatPrompt(BODY)
   const origin = { wire: 'chat', account: 'other', model: 'm', prefixHash: null }
   const details = [{ type: 'reasoning.encrypted', data: 'x' }]
@@ -196,7 +196,7 @@ test('encrypted reasoning and signatures of another account are not sent (C98)',
   expect(codes).toEqual(['reasoning-of-elsewhere'])
 })
 
-describe('stop sequences of a chat client', () => {
+describe('stop sequences of a Chat Completions client', () => {
   const stop = ['a', 'b', 'c', 'd', 'e']
   const sent = (body: JsonObject, quirks: JsonObject) => {
     const {
@@ -211,7 +211,7 @@ describe('stop sequences of a chat client', () => {
     }
   }
 
-  test('stop sequences are enforced by the gateway beyond `maxStops` or if `stop` is refused', () => {
+  test('the gateway enforces stop sequences that exceed `maxStops`, or all of them if the upstream refuses `stop`', () => {
     const cut = { stop: ['a', 'b'], unsentStops: ['c', 'd', 'e'], notes: ['stop-enforced'] }
     expect(sent({ ...BODY, stop }, { maxStops: 2 })).toEqual(cut)
     expect(sent({ ...BODY, stop }, { profile: 'openai' })).toMatchObject({ unsentStops: ['e'] })
@@ -227,10 +227,13 @@ describe('stop sequences of a chat client', () => {
     ['the limit is not exceeded', {}, { maxStops: 5 }],
     // The gateway can stop and rewrite only one choice.
     ['the client requests several choices', { n: 2 }, { maxStops: 2 }],
-  ])('stop sequences are sent unchanged if %s', (_, more, quirks) => {
-    const prompt = parseChatPrompt({ ...BODY, stop, ...more })
-    const { bytes, unsentStopSequences } = openaiChat.encode(prompt, accountOf(quirks))
-    expect(bytes).toBe(prompt.source.bytes())
-    expect(unsentStopSequences).toEqual([])
-  })
+  ])(
+    'the stop sequences of a Chat Completions client are sent unchanged if %s',
+    (_, more, quirks) => {
+      const prompt = parseChatPrompt({ ...BODY, stop, ...more })
+      const { bytes, unsentStopSequences } = openaiChat.encode(prompt, accountOf(quirks))
+      expect(bytes).toBe(prompt.source.bytes())
+      expect(unsentStopSequences).toEqual([])
+    },
+  )
 })

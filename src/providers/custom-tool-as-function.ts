@@ -1,22 +1,23 @@
 /**
- * Wraps the text input of a custom tool call as function arguments, `ls` → `{"input":"ls"}`, for
- * upstreams that support only function tools, and unwraps it in the answer.
+ * Wraps the text input of a custom tool call as function arguments, e.g. `ls` → `{"input":"ls"}`,
+ * for upstreams that have only function tools. Unwraps it in the answer.
  */
-import { tryParseJsonObject, type JsonObject } from '../../core/json/json.ts'
+import { tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 
 export function wrapInput(input: string): string {
   return JSON.stringify({ input })
 }
 
 /**
- * Returns the text in the field `input`, or the complete arguments if the model ignored the schema.
+ * Returns the text in the field `input`. Returns the complete arguments if the JSON is incomplete
+ * or the model ignored the schema.
  */
 export function unwrapInput(argumentsText: string): string {
   const input = tryParseJsonObject(argumentsText)?.['input']
   return typeof input === 'string' ? input : argumentsText
 }
 
-/** The parameters of a custom tool that is sent as a function. */
+/** The parameters of a custom tool that is sent as a function tool. */
 export const WRAPPED_INPUT_SCHEMA: JsonObject = {
   type: 'object',
   properties: { input: { type: 'string', description: 'The input of the tool, as plain text.' } },

@@ -1,6 +1,6 @@
 /**
- * Detects messages of a Chat Completions client that the account's quirks do not allow. The
- * conversation must then be encoded again, even if no transform changed it.
+ * Detects messages of a Chat Completions client that the upstream does not accept. They are then
+ * encoded again instead of being sent as the client wrote them.
  */
 import { filterObjects } from '../../../core/items/chat-only-fields.ts'
 import { isToolOutput, type Item } from '../../../core/item.ts'
@@ -11,8 +11,8 @@ import type { ChatOptions } from './encoding-context.ts'
 import type { ChatQuirks } from '../quirk-table.ts'
 
 /**
- * True if messages must be encoded again. `messages` is the client's JSON, and `items` the same
- * conversation parsed.
+ * True if the messages must be encoded again. `messages` is the client's JSON; `items` are the same
+ * messages after parsing.
  */
 export function mustRewriteMessages(
   items: readonly Item[],
@@ -22,18 +22,11 @@ export function mustRewriteMessages(
   const { strictAlternation, userAfterTool, prefixCompletion, reasoningDemanded } = options.quirks
   if (strictAlternation === true) return true
   if (reasoningDemanded === true && hasCallsWithoutReasoning(messages, options.quirks)) return true
-  if (
-    userAfterTool === false &&
-    items.some((item, index) => isUserAfterTool(items[index + 1], item))
-  )
-    return true
-  if (prefixCompletion !== undefined && endsWithAssistant(items)) return true
-  return items.some((item) => isUnsupportedItem(item, options))
-}
-
-function endsWithAssistant(items: readonly Item[]): boolean {
+  if (userAfterTool === false && items.some(isToolOutputBeforeUser)) return true
   const last = items.at(-1)
-  return last?.type === 'message' && last.role === 'assistant'
+  const endsWithAssistant = last?.type === 'message' && last.role === 'assistant'
+  if (prefixCompletion !== undefined && endsWithAssistant) return true
+  return items.some((item) => isUnsupportedItem(item, options))
 }
 
 function hasCallsWithoutReasoning(
@@ -47,8 +40,9 @@ function hasCallsWithoutReasoning(
   )
 }
 
-function isUserAfterTool(item: Item | undefined, previous: Item): boolean {
-  return isToolOutput(previous) && item?.type === 'message' && item.role === 'user'
+function isToolOutputBeforeUser(item: Item, index: number, items: readonly Item[]): boolean {
+  const next = items[index + 1]
+  return isToolOutput(item) && next?.type === 'message' && next.role === 'user'
 }
 
 function isUnsupportedItem(item: Item, options: ChatOptions): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/core/json/json.ts'
-import type { OutputFormat, PromptParameters, Tool } from '../../../src/core/prompt.ts'
-import { message, encode } from './kit.ts'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import type { OutputFormat, PromptParameters, Tool } from '../../../../src/core/prompt.ts'
+import { message, encode } from '../kit.ts'
 
 const hi = [message('user', 'Hi')]
 
@@ -21,7 +21,7 @@ function config(params: Partial<PromptParameters>): { config: unknown; codes: re
   return { config: body['generationConfig'], codes: codes }
 }
 
-test('parameters that Gemini has are sent', () => {
+test('each parameter that Gemini has is sent in its generationConfig field', () => {
   const params: Partial<PromptParameters> = {
     model: 'gemini-3-flash-preview',
     maxOutputTokens: 100,
@@ -57,7 +57,7 @@ test('parameters that Gemini has are sent', () => {
   expect(codes).toEqual([])
 })
 
-test('parameters that Gemini does not have get a note with their field', () => {
+test('each parameter that Gemini does not have gets a note with its field', () => {
   const { notes } = encode(hi, {
     verbosity: 'low',
     promptCacheKey: 'k',
@@ -80,13 +80,13 @@ test('parameters that Gemini does not have get a note with their field', () => {
   ])
 })
 
-test('at most five stop sequences are sent', () => {
+test('at most five stop sequences are sent to Gemini', () => {
   const { config: sent, codes } = config({ stop: ['1', '2', '3', '4', '5', '6', '7'] })
   expect(sent).toMatchObject({ stopSequences: ['1', '2', '3', '4', '5'] })
   expect(codes).toEqual(['stop-enforced'])
 })
 
-test('penalties are not sent to a model that rejects them', () => {
+test('penalties are not sent to a Gemini model that rejects them', () => {
   const { config: sent, codes } = config({
     model: 'gemini-2.5-flash',
     presencePenalty: 1,
@@ -96,7 +96,7 @@ test('penalties are not sent to a model that rejects them', () => {
   expect(codes).toEqual(['not-with-this-model', 'not-with-this-model'])
 })
 
-describe('thinking of Gemini models', () => {
+describe('thinking parameters of Gemini models', () => {
   test.each<[model: string, effort: string | null, sent: JsonObject | undefined, noted: boolean]>([
     ['gemini-2.5-flash', null, { includeThoughts: true }, false],
     ['gemini-2.5-flash', 'none', { thinkingBudget: 0 }, false],
@@ -123,13 +123,16 @@ describe('thinking of Gemini models', () => {
     ['gemini-2.0-flash', 'high', undefined, true],
     ['gemini-2.0-flash', null, undefined, false],
     ['gemma-3-27b-it', null, undefined, false],
-  ])('thinking of %s at effort %s', (model, effort, sent, noted) => {
-    const { config: settings, codes } = config({ model, effort })
-    expect((settings as JsonObject | undefined)?.['thinkingConfig']).toEqual(sent)
-    expect(codes).toEqual(noted ? ['effort-mapped'] : [])
-  })
+  ])(
+    'the Gemini model %s gets the thinking parameters for the effort %s',
+    (model, effort, sent, noted) => {
+      const { config: settings, codes } = config({ model, effort })
+      expect((settings as JsonObject | undefined)?.['thinkingConfig']).toEqual(sent)
+      expect(codes).toEqual(noted ? ['effort-mapped'] : [])
+    },
+  )
 
-  test('an unknown reasoning effort gets a note', () => {
+  test('an unknown reasoning effort is not sent to Gemini and gets a note', () => {
     expect(config({ effort: 'heroic' })).toEqual({
       config: { thinkingConfig: { includeThoughts: true } },
       codes: ['unsupported-parameter'],
@@ -137,7 +140,7 @@ describe('thinking of Gemini models', () => {
   })
 })
 
-describe("the answer's format for Gemini models", () => {
+describe('structured output of Gemini models', () => {
   const format: OutputFormat = {
     type: 'json_schema',
     name: 'city',
@@ -151,7 +154,7 @@ describe("the answer's format for Gemini models", () => {
     description: null,
   }
 
-  test('a schema of structured output is simplified and keeps the order of its properties', () => {
+  test('a schema for a Gemini answer is simplified and keeps the order of its properties', () => {
     const { config: sent, codes } = config({ format })
     expect(sent).toMatchObject({
       responseMimeType: 'application/json',
@@ -165,7 +168,7 @@ describe("the answer's format for Gemini models", () => {
     expect(codes).toEqual(['schema-simplified'])
   })
 
-  test('JSON Schema is sent unchanged to an upstream that accepts it', () => {
+  test('a JSON schema is sent unchanged to a Gemini upstream with the quirk jsonSchema', () => {
     const { body, codes } = encode(
       hi,
       { format, tools: [look({ parameters: format.schema })] },
@@ -178,14 +181,14 @@ describe("the answer's format for Gemini models", () => {
     expect(codes).toEqual([])
   })
 
-  test('JSON output without a schema needs no schema', () => {
+  test('a Gemini answer in JSON without a schema is requested by its media type alone', () => {
     expect(config({ format: { type: 'json_object' } }).config).toMatchObject({
       responseMimeType: 'application/json',
     })
     expect(config({ format: { type: 'text' } }).config).not.toHaveProperty('responseMimeType')
   })
 
-  test('together with tools, an instruction requests JSON from an older model', () => {
+  test('a Gemini model before version 3 gets an instruction to answer with JSON if the request has tools', () => {
     const { body, codes } = encode(hi, { model: 'gemini-2.5-pro', format, tools: [look()] })
     expect(body['generationConfig']).not.toHaveProperty('responseMimeType')
     expect(JSON.stringify(body['systemInstruction'])).toContain('additionalProperties')
@@ -194,8 +197,8 @@ describe("the answer's format for Gemini models", () => {
   })
 })
 
-describe('tools and tool choices for Gemini models', () => {
-  test('functions and custom tools are declared as functions, hosted tools are left out', () => {
+describe('tools and tool choices in Gemini requests', () => {
+  test('function and custom tools are declared as Gemini functions, and hosted tools are left out', () => {
     const { body, notes } = encode(hi, {
       tools: [
         look({
@@ -252,7 +255,7 @@ describe('tools and tool choices for Gemini models', () => {
       { mode: 'ANY', allowedFunctionNames: ['look'] },
       [],
     ],
-  ])('the tool choice %j is sent as %j', (toolChoice, sent, codes) => {
+  ])('the tool choice %j is sent to Gemini as %j', (toolChoice, sent, codes) => {
     const { body, codes: noted } = encode(hi, {
       toolChoice,
       tools: [look(), look({ name: 'wait' })],
@@ -261,19 +264,19 @@ describe('tools and tool choices for Gemini models', () => {
     expect(noted).toEqual(codes)
   })
 
-  test('a free choice among allowed tools offers only those', () => {
+  test('a tool choice "auto" among allowed tools offers only those tools to Gemini', () => {
     const toolChoice = { type: 'allowed', mode: 'auto', names: ['wait'] } as const
     const { body, codes } = encode(hi, { toolChoice, tools: [look(), look({ name: 'wait' })] })
     expect(body['tools']).toEqual([{ functionDeclarations: [{ name: 'wait' }] }])
     expect(codes).toEqual(['tools-narrowed'])
   })
 
-  test('a tool choice without tools gets a note', () => {
+  test('a tool choice without tools is not sent to Gemini and gets a note', () => {
     expect(encode(hi, { toolChoice: { type: 'required' } }).codes).toEqual(['tool-choice-dropped'])
     expect(encode(hi, { toolChoice: { type: 'none' } }).codes).toEqual([])
   })
 
-  test('tool settings that Gemini does not enforce get a note', () => {
+  test('strict schemas and a ban on parallel calls, which Gemini does not enforce, get a note', () => {
     expect(encode(hi, { tools: [look({ strict: true })], parallelToolCalls: false }).codes).toEqual(
       ['strict-not-enforced', 'parallel-not-limited'],
     )
