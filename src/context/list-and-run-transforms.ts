@@ -50,7 +50,7 @@ export interface TransformListOptions {
   /** The kinds of media that the model accepts. Default: all. */
   readonly sees?: ReadonlySet<MediaKind>
   /** The maximum total weight of the items in tokens; `null` for no limit. */
-  readonly room?: number | null
+  readonly tokenBudget?: number | null
   /** The complete conversation, if the transforms run on a part of it. */
   readonly conversation?: readonly Item[]
 }
@@ -62,7 +62,7 @@ export function listTransforms({
   summary = null,
   hasNames = true,
   sees,
-  room = null,
+  tokenBudget = null,
   conversation,
 }: TransformListOptions): readonly Transform[] {
   const { window, outputs, reasoning, speakers } = policy
@@ -96,9 +96,15 @@ export function listTransforms({
     ...(items === null ? [] : [trimLongRounds({ by: 'items', maxWeight: 4 * items })]),
     ...(tokens === null ? [] : [trimLongRounds({ by: 'tokens', maxWeight: 4 * tokens })]),
     // The token budget comes after the windows, which leave fewer items to fit.
-    ...(room === null
+    ...(tokenBudget === null
       ? []
-      : [fitTokenBudget({ maxTokens: room, policy, seesImages: sees?.has('image') ?? true })]),
+      : [
+          fitTokenBudget({
+            maxTokens: tokenBudget,
+            policy,
+            seesImages: sees?.has('image') ?? true,
+          }),
+        ]),
     // Like shortening, media transforms count from the first remaining message.
     ...listVisibilityTransforms({
       rules: policy.media,

@@ -12,7 +12,7 @@ import {
   applyTokenCorrection,
   resolveTokenCorrection,
   estimateBodyTokens,
-  computeConversationBudget,
+  computeMaxRequestTokens,
   resolveContextWindow,
 } from '../gateway/prompt/size/estimate-tokens-and-window.ts'
 import type { Settings } from '../settings/read-settings.ts'
@@ -142,7 +142,7 @@ export function collectRequestFacts(
     policy: describePolicy(policy, listPolicyLevels(model, prepared, settings)),
     window: {
       tokens: window,
-      room: window === null ? null : computeConversationBudget(window, prepared),
+      room: window === null ? null : computeMaxRequestTokens(window, prepared),
     },
     correction: resolveTokenCorrection(prepared),
     notes: notes.map((note) => ({ ...note })),

@@ -16,14 +16,14 @@ import type { LoadedHistory } from './history/loaded-history.ts'
 import { lockRequestConversation, type ConversationLock } from './history/lock-conversation.ts'
 import { touchLoadedTurns } from './history/touch-loaded-turns.ts'
 import type { HttpExchange } from './http-exchange-interface.ts'
-import { loadAdditions } from './prompt/additions/load-additions.ts'
+import { loadPromptAdditions } from './prompt/additions/load-additions.ts'
 import { prepareFittingRequest } from './prompt/prepare-fitting-request.ts'
 import { prepareRequest } from './prompt/prepare-request.ts'
 import type { PreparedRequest } from './prompt/planned-request.ts'
 import {
   filterCapableTargets,
   type RoutedTargets,
-  type UnsupportedRule,
+  type UnsupportedFeatureRule,
 } from './prompt/reject-unsupported-features.ts'
 import { describeAnswerProvenance, resolveAnswerOrigin } from './record/answer-provenance.ts'
 import { chooseRecorder, type RecordForConnection } from './record/choose-recorder.ts'
@@ -55,7 +55,7 @@ export interface AnswerRequest {
 /** Options that the client sets with headers. */
 export interface RequestOptions {
   /** Rule for features that the upstream lacks, e.g. audio; undefined for that of the setting `UNSUPPORTED`. */
-  readonly unsupported?: UnsupportedRule
+  readonly unsupported?: UnsupportedFeatureRule
   /** True if the response gets the header `x-backstory-context`, a summary of the prompt. */
   readonly addsContextHeader?: boolean
 }
@@ -85,7 +85,10 @@ export async function answerRequest(
     waitUntil(touchLoadedTurns(loaded.history, caller, ports))
     const { params, dialect } = loaded.clientRequest
     const targets = routeModel(ports, params.model, dialect)
-    const additions = await loadAdditions({ ...loaded, targets, caller, turnId, waitUntil }, ports)
+    const additions = await loadPromptAdditions(
+      { ...loaded, targets, caller, turnId, waitUntil },
+      ports,
+    )
     const { history, releaseMedia } = additions
     const ready = { ...request, ...loaded, history, targets, lock, identity }
     return await sendAndRespond(ready, ports).finally(releaseMedia)
@@ -120,15 +123,15 @@ async function sendAndRespond(
   const connection = cancelOnDisconnect(exchange)
   const sending = { targets, caller, ...connection }
   const fitting = await prepareFittingRequest(clientRequest, history, turnId, sending, ports)
-  const { first, prepare, localAnswer } = fitting
+  const { firstRequest, prepare, localAnswer } = fitting
   const answerPromise =
     localAnswer ?? sendWithTools({ ...sending, prepare }, { caller, turnId, waitUntil }, ports)
-  const recorder = createRecorder(first, request, ports)
+  const recorder = createRecorder(firstRequest, request, ports)
   const fold = foldAnswerOutcome(recorder)
   let prepared: PreparedRequest | null = null
   let response: Response | GatewayError
   try {
-    const [answer, isStored] = await Promise.all([answerPromise, recorder.opened])
+    const [answer, isStored] = await Promise.all([answerPromise, recorder.whenOpened])
     prepared = answer.prepared
     if (!isStored && clientRequest.storage.store === true) throw createNotStoredError()
     response = await respondToClient(
@@ -159,7 +162,7 @@ async function sendAndRespond(
     // Logs only an upstream that had started to answer; `sendWithFallback` has logged other failures.
     if (prepared !== null && ending === 'finished') logUpstreamFailure(outcome, prepared, ports)
     // The turn may have been opened already, so it has to be closed.
-    waitUntil(recorder.settle(outcome, ending, describeAnswerProvenance(first, outcome)))
+    waitUntil(recorder.settle(outcome, ending, describeAnswerProvenance(firstRequest, outcome)))
     throw error
   }
   if (response instanceof GatewayError) throw response

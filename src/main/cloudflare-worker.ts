@@ -40,7 +40,7 @@ export default {
   },
   /** Deletes unused turns, on the cron schedule of wrangler.toml. */
   async scheduled(_: unknown, bindings: Bindings): Promise<void> {
-    await expireUnusedTurns(getGateway(bindings).world, { batches: EXPIRY_ROUNDS, pauseMs: 0 })
+    await expireUnusedTurns(getGateway(bindings).world, { maxBatches: EXPIRY_ROUNDS, pauseMs: 0 })
   },
 }
 

@@ -6,7 +6,7 @@
  *     SAMPLE_SEED=all LAWS_SEED=7 npx vitest run --config test/vitest.config.ts test/e2e/agents-under-policies.test.ts
  */
 import fc from 'fast-check'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import { AGENTS, type UserTurn } from '../support/agents.ts'
 import { isSampled } from '../support/sample.ts'
@@ -170,8 +170,9 @@ const TALKS = Object.entries(POLICIES).flatMap(([name, [steps, backstory]], row)
   }),
 )
 
-describe('the gateway sends no invalid reasoning and no request that is rejected', () => {
-  test.each(TALKS)('$name, $way, with $model', async ({ steps, backstory, seed, ...talk }) => {
+test.each(TALKS)(
+  'requests of an agent with $name ($way, $model) keep their prefix and valid reasoning, and none is rejected',
+  async ({ steps, backstory, seed, ...talk }) => {
     const { name, way, model } = talk
     const agent = AGENTS[way]({ openai: setup.gateway.openai, model, backstory })
     const sent: Sent[] = []
@@ -192,8 +193,8 @@ describe('the gateway sends no invalid reasoning and no request that is rejected
     expect(sent.length).toBeGreaterThan(TURNS)
     expect(forbiddenChanges(sent, steps)).toEqual([])
     expect(featuresIn(sent)).toEqual(expectedFeatures(talk))
-  })
-})
+  },
+)
 
 function featuresIn(sent: readonly Sent[]): readonly string[] {
   const isSeen = (sign: RegExp) => sent.some(({ blocks }) => blocks.some((one) => sign.test(one)))

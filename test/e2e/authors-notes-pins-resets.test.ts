@@ -55,7 +55,7 @@ const askResponses = (model: string, input: readonly AuthoredMessage[], more: ob
     ...more,
   })
 
-describe.each(WIRE_MODELS)('$model', ({ model }) => {
+describe.each(WIRE_MODELS)('authors, notes, pins and resets in requests to $model', ({ model }) => {
   describe.each([
     ['chat', (group: readonly AuthoredMessage[], wishes: object) => askChat(model, group, wishes)],
     [
@@ -63,8 +63,8 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
       (group: readonly AuthoredMessage[], wishes: object) =>
         askResponses(model, group, { backstory: wishes }),
     ],
-  ])('asked in %s', (_, ask) => {
-    test("sends the author's name (C66) and no field of the gateway", async () => {
+  ])('authors, notes, pins and resets in the messages of a %s request', (_, ask) => {
+    test("the request has the author's name (C66) and no field of the gateway", async () => {
       await ask(GROUP, {})
       expect(sent()).toContain('Ann')
       expect(sent()).not.toContain('backstory')
@@ -72,7 +72,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
       expect(takeRefusals()).toEqual([])
     })
 
-    test('sends a note once, before the latest message (C68, C82)', async () => {
+    test("the policy's note is sent once, before the latest message (C68, C82)", async () => {
       await ask(GROUP, { notes })
       const text = sent()
       expect(text.split('Speak like a pirate.')).toHaveLength(2)
@@ -81,7 +81,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
       expect(takeRefusals()).toEqual([])
     })
 
-    test('hides the messages of a hidden author (C70)', async () => {
+    test('messages of a hidden author are not sent (C70)', async () => {
       await ask(GROUP, { speakers: { hidden: ['u2'] } })
       expect(sent()).not.toContain('secret')
       expect(sent()).not.toContain('Eve')
@@ -89,7 +89,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
       expect(takeRefusals()).toEqual([])
     })
 
-    test('merges a burst of messages of one author (C67)', async () => {
+    test('consecutive messages of one author are merged into one (C67)', async () => {
       const burst = ['one', 'two'].map((content) => ({
         role: 'user' as const,
         content,
@@ -100,7 +100,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
       expect(takeRefusals()).toEqual([])
     })
 
-    test("sends another assistant's message as a user message (C65)", async () => {
+    test('a message of another assistant is sent as a user message (C65)', async () => {
       const group = [
         GROUP[1]!,
         { role: 'assistant' as const, content: 'Coffee!', backstory: { author: { name: 'Bo' } } },
@@ -112,7 +112,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
       expect(takeRefusals()).toEqual([])
     })
 
-    test('sends nothing from before a reset (C71)', async () => {
+    test('messages before a reset are not sent (C71)', async () => {
       const [first, second, third, fourth] = GROUP
       const fresh = { ...fourth!, backstory: { ...ann, reset: true } }
       await ask([first!, second!, third!, fresh], {})
@@ -120,7 +120,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
       expect(sent()).toContain('And you, Bo?')
     })
 
-    test('sends a pinned message under any window (C30)', async () => {
+    test("a pinned message is sent even if the policy's window drops its round (C30)", async () => {
       const pinned = { ...GROUP[1]!, backstory: { ...ann, pin: true } }
       const many = Array.from({ length: 30 }, (_, at) => ({
         role: at % 2 === 0 ? ('user' as const) : ('assistant' as const),
@@ -134,9 +134,9 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
   })
 })
 
-describe('a request that passes through unchanged loses only the `backstory` field', () => {
+describe('requests that are passed through unchanged except for the field `backstory`', () => {
   const post = (path: string, body: object) => setup.gateway.post(path, body)
-  test('in a chat', async () => {
+  test('a chat request that is passed through loses only the field `backstory`', async () => {
     const message = { role: 'user', content: 'Hi', name: 'Ann' }
     await post('/v1/chat/completions', {
       model: 'chat-model',
@@ -150,7 +150,7 @@ describe('a request that passes through unchanged loses only the `backstory` fie
     })
   })
 
-  test('in a Responses request', async () => {
+  test('a Responses request that is passed through loses only the field `backstory`', async () => {
     const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }
     const body = { model: 'gpt-5', store: false }
     await post('/v1/responses', { ...body, input: [{ ...item, backstory: { pin: true } }] })
@@ -159,7 +159,7 @@ describe('a request that passes through unchanged loses only the `backstory` fie
   })
 })
 
-describe('a conversation', () => {
+describe('policy overrides, resets and authors of a conversation', () => {
   const model = WIRE_MODELS[0]!.model
   const openai = () => setup.gateway.openai
   const context = (id: string, more: object = {}) =>
@@ -169,7 +169,7 @@ describe('a conversation', () => {
   const say = (conversation: string, input: string) =>
     openai().responses.create({ model, conversation, input })
 
-  test('has policy overrides, which its forks inherit (C35, C69)', async () => {
+  test('a conversation has policy overrides, which its forks inherit (C35, C69)', async () => {
     const { id } = await openai().conversations.create({})
     const reply = { policy: 'lean', notes }
     const written = await write(`${id}/context`, reply)
@@ -199,7 +199,7 @@ describe('a conversation', () => {
     expect(sent()).not.toMatch(/"Speak like a pirate|"Be brief/)
   })
 
-  test('can be created with policy overrides, and accepts a policy by name', async () => {
+  test('a new conversation accepts policy overrides or the name of a policy', async () => {
     const { id } = await openai().conversations.create(backstoryField({ notes }))
     await say(id, 'Ahoy')
     expect(sent()).toContain('pirate')
@@ -207,7 +207,7 @@ describe('a conversation', () => {
     expect(await named.json()).toMatchObject({ context: { policy: 'capped' } })
   })
 
-  test('that is reset starts over, and its earlier items stay listed (C71)', async () => {
+  test('after a reset of a conversation no earlier item is sent, but earlier items stay listed (C71)', async () => {
     const { id } = await openai().conversations.create({})
     await say(id, 'My name is Rumpelstiltskin')
     expect((await write(`${id}/reset`, {})).status).toBe(200)
@@ -229,7 +229,7 @@ describe('a conversation', () => {
     [{ after: 'msg_1' }, 'after'],
     [[], null],
     ['all', null],
-  ])('rejects a reset with %j and names the field', async (body, param) => {
+  ])('the reset endpoint rejects the body %j and names the invalid field', async (body, param) => {
     const { id } = await openai().conversations.create({})
     await say(id, 'My name is Rumpelstiltskin')
     const refused = await write(`${id}/reset`, body)
@@ -243,7 +243,7 @@ describe('a conversation', () => {
     expect(sent()).not.toContain('Rumpelstiltskin')
   })
 
-  test('stores the author of each item', async () => {
+  test('a conversation stores the author of each item', async () => {
     const { id } = await openai().conversations.create({})
     await askResponses(model, [{ role: 'user', content: 'one', backstory: ann }], {
       conversation: id,
@@ -266,14 +266,14 @@ describe('a conversation', () => {
     [{ windows: {} }, 'context.windows'],
     [7, 'context'],
     ['fat', 'context'],
-  ])('rejects the policy overrides %j', async (body, param) => {
+  ])('the endpoint for conversations rejects the policy overrides %j', async (body, param) => {
     const { id } = await openai().conversations.create({})
     const answer = await write(`${id}/context`, body)
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: { param } })
   })
 
-  test("that does not exist, or a body that is not JSON, gets an error in OpenAI's shape", async () => {
+  test("an unknown conversation or a body that is not JSON gets an error in OpenAI's format", async () => {
     const nowhere = `conv_${'0'.repeat(20)}`
     for (const answer of [
       await context(nowhere),
@@ -287,7 +287,7 @@ describe('a conversation', () => {
     expect(torn.status).toBe(400)
   })
 
-  test('rejects an invalid author and names its path', async () => {
+  test('a new conversation rejects an item with an invalid author and names the path of the author', async () => {
     const { id } = await openai().conversations.create({})
     const items = [{ role: 'user', content: 'x', backstory: { author: { name: 3 } } }]
     const refusal = await openai()

@@ -16,7 +16,7 @@ import { HOSTS, type Host } from './hosts.ts'
 
 const JSON_BODY = { 'content-type': 'application/json' }
 
-describe.each(HOSTS)('on %s', (_, start) => {
+describe.each(HOSTS)('background responses on %s', (_, start) => {
   let host: Host
   let openai: OpenAI
   beforeAll(async () => {
@@ -47,8 +47,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
     while (!is(await openai.responses.retrieve(id))) await aMoment()
   }
 
-  describe('a background response', () => {
-    test('is queued at once and can be polled until it is complete', async () => {
+  describe('the life of a background response', () => {
+    test('a background response is queued at once and can be polled until it is complete', async () => {
       const queued = await begin('/think Hm.\n/say Hello there')
       expect(queued).toMatchObject({ status: 'queued', background: true, output: [], store: true })
       const response = await polled(queued.id)
@@ -57,7 +57,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(response.output.map(({ type }) => type)).toEqual(['reasoning', 'message'])
     })
 
-    test('shows its finished items while it is in progress', async () => {
+    test('polling a background response in progress shows its finished items', async () => {
       const { id } = await begin('/think Hm.\n/hang')
       await until(({ output }) => output.length > 0, id)
       expect(await openai.responses.retrieve(id)).toMatchObject({
@@ -67,7 +67,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       await openai.responses.cancel(id)
     })
 
-    test('is streamed from `response.queued` to the end with valid events', async () => {
+    test('the stream of a background response has valid events from `response.queued` to the end', async () => {
       const { text, isDone } = await readStream(`${host.url}/v1/responses`, {
         method: 'POST',
         headers: JSON_BODY,
@@ -88,7 +88,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       ])
     })
 
-    test('goes on when the client of its stream leaves', async () => {
+    test('a background response continues after the client of its stream has disconnected', async () => {
       const events = await streamed('/repeat 60 word')
       let id = ''
       for await (const event of events) {
@@ -98,7 +98,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((await polled(id)).output_text.split(' ')).toHaveLength(60)
     })
 
-    test('can be followed by the SDK stream helper, live and again later', async () => {
+    test("the SDK's stream helper can follow a background response live and replay it later", async () => {
       const { id } = await begin('/repeat 40 word')
       const live = await openai.responses.stream({ response_id: id }).finalResponse()
       expect(live.output_text.split(' ')).toHaveLength(40)
@@ -109,7 +109,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((await replay.finalResponse()).output_text).toBe(live.output_text)
     })
 
-    test('reports its failure to a poll and in its stream', async () => {
+    test('a failed background response reports its failure when it is polled and in its stream', async () => {
       const { id } = await begin('/status 429 Slow down')
       expect(await polled(id)).toMatchObject({ status: 'failed', error: { message: 'Slow down' } })
       const { text, isDone } = await readStream(path(id, '?stream=true'))
@@ -117,13 +117,13 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(responsesFaults(framesIn(text))).toEqual([])
     })
 
-    test('is rejected with `store: false`', async () => {
+    test('a background response with `store: false` is rejected', async () => {
       await expect(
         openai.responses.create({ model: 'demo', background: true, store: false, input: 'x' }),
       ).rejects.toMatchObject({ status: 400, param: 'background', code: 'unsupported_parameter' })
     })
 
-    test('is rejected at once if the model or the previous response does not exist', async () => {
+    test('a background response with an unknown model or previous response is rejected at once', async () => {
       const refused = openai.responses.create({ model: 'nope', background: true, input: 'x' })
       await expect(refused).rejects.toMatchObject({ status: 400, param: 'model' })
       const orphan = openai.responses.create({
@@ -135,7 +135,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       await expect(orphan).rejects.toMatchObject({ status: 400, param: 'previous_response_id' })
     })
 
-    test('can be continued by `previous_response_id`, but only after its end', async () => {
+    test('a background response can be continued by `previous_response_id`, but only after its end', async () => {
       const first = await begin('/repeat 12 word')
       const next = { model: 'demo', input: 'And?', previous_response_id: first.id }
       await expect(openai.responses.create(next)).rejects.toMatchObject({ status: 400 })
@@ -144,7 +144,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((await polled(second.id)).output_text).toContain('I remember 1 earlier')
     })
 
-    test('cannot be deleted while it is in progress', async () => {
+    test('a background response in progress cannot be deleted', async () => {
       const { id } = await begin('/hang')
       await expect(openai.responses.delete(id)).rejects.toMatchObject({
         status: 400,
@@ -157,8 +157,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  describe('a replayed stream', () => {
-    test('continues after any event number with the same events and no gap', async () => {
+  describe('replaying the stream of a background response', () => {
+    test('a replayed stream continues after any event number with the same events and no gap', async () => {
       const { id } = await begin('/say Hello there')
       const whole = await readStream(path(id, '?stream=true'))
       expect(whole.events.map(({ number }) => number)).toEqual(whole.events.map((_, at) => at))
@@ -169,7 +169,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       }
     })
 
-    test('may be cut anywhere while it is being written', async () => {
+    test('a stream that is still being written can be replayed from any event on', async () => {
       const { id } = await begin('/repeat 40 word')
       const events: unknown[] = []
       for (let take = 1; ; take = (take * 3) % 17 || 1) {
@@ -181,7 +181,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(events).toEqual((await readStream(path(id, '?stream=true'))).events)
     })
 
-    test('is empty and complete if it starts after the last event', async () => {
+    test('a replayed stream that starts after the last event is complete and has no events', async () => {
       const { id } = await begin('/say Hi')
       await polled(id)
       for (const after of ['100', '99999999999999999999']) {
@@ -194,14 +194,14 @@ describe.each(HOSTS)('on %s', (_, start) => {
       ['starting_after=x', 400, 'starting_after'],
       ['starting_after=-1', 400, 'starting_after'],
       ['starting_after=1.5', 400, 'starting_after'],
-    ])('rejects %s', async (query, status, param) => {
+    ])('replaying a stream with the query %s is rejected', async (query, status, param) => {
       const { id } = await begin('/say Hi')
       const response = await fetch(path(id, `?stream=true&${query}`))
       expect(response.status).toBe(status)
       expect(await response.json()).toMatchObject({ error: { param } })
     })
 
-    test('is rejected for a response that was not stored as a stream', async () => {
+    test('replaying a response that was not stored as a stream is rejected', async () => {
       const { id } = await openai.responses.create({ model: 'demo', input: 'x' })
       const response = await fetch(path(id, '?stream=true'))
       expect(response.status).toBe(400)
@@ -229,7 +229,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
         take,
       )
 
-    test('has the same events as any other stream', async () => {
+    test('a resumable stream has the same events as any other stream', async () => {
       const { text, isDone, events } = await ask({ stream: true, input: '/say Hello there' })
       expect(isDone).toBe(true)
       expect(responsesFaults(framesIn(text))).toEqual([])
@@ -237,7 +237,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(events.at(-1)?.data).toContain('"background":false')
     })
 
-    test('continues where it was cut', async () => {
+    test('a resumable stream continues at the event where its connection was cut', async () => {
       const cut = await ask({ stream: true, input: '/repeat 50 word' }, 7)
       const id = /resp_[0-9A-Z]{20}/.exec(cut.text)?.[0] ?? ''
       const rest = await readStream(path(id, '?stream=true&starting_after=6'))
@@ -246,7 +246,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(rest.events.at(-1)?.type).toBe('response.completed')
     })
 
-    test('is rejected for the same reasons as any other request', async () => {
+    test('a resumable stream is rejected for the same reasons as any other request', async () => {
       expect((await ask({ stream: true, input: '/status 429 Slow down' })).status).toBe(429)
       expect((await ask({ stream: true, store: false, input: 'x' })).status).toBe(400)
       expect((await ask({ input: '/say Hi' })).status).toBe(200)
@@ -254,7 +254,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   })
 
   describe('cancelling a background response', () => {
-    test('keeps the text up to then, and every reader gets the same result', async () => {
+    test('a cancelled background response retains its text so far, and all readers get the same result', async () => {
       const { id } = await begin('/think Hm.\n/repeat 400 word')
       const helper = openai.responses.stream({ response_id: id })
       const events: ResponseStreamEvent[] = []
@@ -277,19 +277,19 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(text.match(/^event: response\.(completed|failed|incomplete)$/gm)).toHaveLength(1)
     })
 
-    test('works for a response that has not started yet', async () => {
+    test('a background response can be cancelled before it has started', async () => {
       const { id } = await begin('/hang')
       expect(await openai.responses.cancel(id)).toMatchObject({ status: 'cancelled', output: [] })
       expect(await openai.responses.retrieve(id)).toMatchObject({ status: 'cancelled' })
     })
 
-    test('returns the same result to many clients at once', async () => {
+    test('several clients that cancel a background response at once get the same result', async () => {
       const { id } = await begin('/hang')
       const all = await Promise.all(Array.from({ length: 5 }, () => openai.responses.cancel(id)))
       expect(all.map(({ status }) => status)).toEqual(Array(5).fill('cancelled'))
     })
 
-    test('is rejected for a finished, unknown or ordinary response', async () => {
+    test('cancelling a finished, unknown or ordinary response is rejected', async () => {
       const refusal = async (id: string) => {
         const response = await fetch(path(id, '/cancel'), { method: 'POST' })
         const { error } = (await response.json()) as { error: { message: string } }

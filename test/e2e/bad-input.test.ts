@@ -11,7 +11,7 @@ interface OpenaiError {
   readonly error: Readonly<Record<'message' | 'type' | 'param' | 'code', string | null>>
 }
 
-describe.each(HOSTS)('on %s', (_, start) => {
+describe.each(HOSTS)('rejecting invalid requests on %s', (_, start) => {
   let host: Host
   beforeAll(async () => {
     host = await start({
@@ -84,14 +84,22 @@ describe.each(HOSTS)('on %s', (_, start) => {
     ['/v1/context/explain', { api: 'nope' }, 400, 'invalid_value', 'api'],
     ['/v1/nowhere', {}, 404, 'not_found', null],
     ['/nowhere', {}, 404, 'not_found', null],
-  ])('%s rejects %j with %i %s', async (path, body, status, code, param) => {
-    const answer = await send(path, body)
-    expect(answer).toMatchObject({ status, json: { error: { code, param } } })
-    expect(Object.keys(answer.json.error).toSorted()).toEqual(['code', 'message', 'param', 'type'])
-    expect(answer.json.error.message).toMatch(/\S+ \S+/)
-  })
+  ])(
+    'a request to %s with the body %j is rejected with status %i and code %s',
+    async (path, body, status, code, param) => {
+      const answer = await send(path, body)
+      expect(answer).toMatchObject({ status, json: { error: { code, param } } })
+      expect(Object.keys(answer.json.error).toSorted()).toEqual([
+        'code',
+        'message',
+        'param',
+        'type',
+      ])
+      expect(answer.json.error.message).toMatch(/\S+ \S+/)
+    },
+  )
 
-  test('rejects a body over the limit, with or without a content-length', async () => {
+  test('a body over the size limit is rejected, with or without a content-length', async () => {
     const body = { model: 'demo', input: 'x'.repeat(2_000_000) }
     expect(await send('/v1/responses', body)).toMatchObject({
       status: 413,
@@ -107,7 +115,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   })
 
   test.each([600, 3_000, 6_000, 20_000])(
-    'rejects a body that is nested %i levels deep instead of failing on it',
+    'a body that is nested %i levels deep is rejected and does not crash the gateway',
     async (levels) => {
       const deep = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
       const tool = `{"type":"function","name":"f","parameters":${deep}}`
@@ -128,7 +136,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     },
   )
 
-  test('answers and stores a body with the maximum nesting depth', async () => {
+  test('a body with the maximum nesting depth is answered and stored', async () => {
     const deep = `${'{"a":'.repeat(490)}1${'}'.repeat(490)}`
     const input = `[{"role":"user","content":"x","zz":${deep}}]`
     const first = await send('/v1/responses', `{"model":"demo","store":true,"input":${input}}`)
@@ -142,7 +150,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     { required: 'abc' },
     { properties: { a: { type: 'object', required: true } } },
     { properties: 5, required: [{}] },
-  ])('passes on a tool with the odd schema %j', async (parameters) => {
+  ])('a tool with the unusual JSON schema %j is accepted', async (parameters) => {
     const named = { name: 'f', parameters }
     const responses = { model: 'demo', input: 'x', tools: [{ type: 'function', ...named }] }
     const chat = { ...user('x'), tools: [{ type: 'function', function: named }] }
@@ -156,18 +164,21 @@ describe.each(HOSTS)('on %s', (_, start) => {
     ['{"model": "demo",\n "input": "secret",}', /: it is broken at line 2, column 20\.$/],
     ['{"model": secret}', /: it is not JSON\.$/],
     ['"secret"', /It must be a JSON object\.$/],
-  ])('rejects the body %j and reports the position of the error', async (body, says) => {
-    const { json } = await send('/v1/responses', body)
-    expect(json.error).toMatchObject({ code: 'invalid_json' })
-    expect(json.error.message).toMatch(says)
-    expect(json.error.message).not.toContain('secret')
-  })
+  ])(
+    'the error for the body %j says where it is invalid, and does not quote it',
+    async (body, says) => {
+      const { json } = await send('/v1/responses', body)
+      expect(json.error).toMatchObject({ code: 'invalid_json' })
+      expect(json.error.message).toMatch(says)
+      expect(json.error.message).not.toContain('secret')
+    },
+  )
 
   test.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ])('rejects a body in %s and names the encoding', async (encoding, pack) => {
+  ])('a body in %s is rejected with an error that names the encoding', async (encoding, pack) => {
     for (const [path, body] of [
       ['/v1/responses', { model: 'demo', input: 'x' }],
       ['/v1/chat/completions', user('x')],
@@ -191,7 +202,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     }
   })
 
-  test('rejects a missing key and a wrong key', async () => {
+  test('a request with a missing or wrong API key is rejected', async () => {
     expect(await send('/v1/responses', {}, { authorization: '' })).toMatchObject({
       status: 401,
       json: {
@@ -204,7 +215,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect((await send('/v1/responses', {}, { authorization: 'Bearer nope' })).status).toBe(401)
   })
 
-  test('any JSON is answered or rejected, never a 500', async () => {
+  test('a request with any JSON body is answered or rejected, but never fails with status 500', async () => {
     const anything = fc
       .anything({ withNullPrototype: false, maxDepth: 3 })
       .filter((value) => JSON.stringify(value) !== undefined)

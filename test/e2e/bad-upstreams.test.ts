@@ -47,144 +47,156 @@ async function loadStoredAnswer({ responseId }: ClientAnswer) {
   return { state: turn?.state, text }
 }
 
-describe.each(MODELS)('over $model', ({ model, wire }) => {
-  describe.each(DIALECTS)('for %s', (dialect) => {
-    const isOwn = dialect === wire
-    const spoilt = async (spoil: Services['spoil']) => {
-      setup.services.spoil = spoil
-      return readClientAnswer(dialect, await ask(dialect, model, true))
-    }
-    /** A chat stream that is passed through and not stored may end as the service ended it. */
-    const expectOneEnding = ({ messages }: ClientAnswer) => {
-      const count = messages.filter(({ data }) => data === '[DONE]').length
-      if (!(isOwn && dialect === 'chat')) expect(count).toBe(1)
-      if (!isOwn && dialect === 'responses') expect(responsesFaults(messages)).toEqual([])
-    }
+describe.each(MODELS)('invalid answers of an upstream over $model', ({ model, wire }) => {
+  describe.each(DIALECTS)(
+    'invalid answers of an upstream for a client of the %s API',
+    (dialect) => {
+      const isOwn = dialect === wire
+      const spoilt = async (spoil: Services['spoil']) => {
+        setup.services.spoil = spoil
+        return readClientAnswer(dialect, await ask(dialect, model, true))
+      }
+      /** A chat stream that is passed through and not stored may end as the service ended it. */
+      const expectOneEnding = ({ messages }: ClientAnswer) => {
+        const count = messages.filter(({ data }) => data === '[DONE]').length
+        if (!(isOwn && dialect === 'chat')) expect(count).toBe(1)
+        if (!isOwn && dialect === 'responses') expect(responsesFaults(messages)).toEqual([])
+      }
 
-    test.each(STREAM_FAULTS)('a stream: $name', async ({ frames, fails, said = /./ }) => {
-      const answer = await spoilt((told) => frames(told, wire))
-      if (fails === null) expect(answer.failure).toBeNull()
-      else expect(answer.failure).toMatch(fails)
-      if (fails === null && said.source === '.') expect(answer.text).toContain(FULL_TEXT)
-      else expect(answer.text).toMatch(said)
-      expectOneEnding(answer)
-      if (dialect === 'chat') return
-      expect(await loadStoredAnswer(answer)).toEqual({
-        state: fails === null ? 'complete' : 'failed',
-        text: answer.text,
+      test.each(STREAM_FAULTS)(
+        'a client gets a valid stream if the upstream sends $name',
+        async ({ frames, fails, said = /./ }) => {
+          const answer = await spoilt((told) => frames(told, wire))
+          if (fails === null) expect(answer.failure).toBeNull()
+          else expect(answer.failure).toMatch(fails)
+          if (fails === null && said.source === '.') expect(answer.text).toContain(FULL_TEXT)
+          else expect(answer.text).toMatch(said)
+          expectOneEnding(answer)
+          if (dialect === 'chat') return
+          expect(await loadStoredAnswer(answer)).toEqual({
+            state: fails === null ? 'complete' : 'failed',
+            text: answer.text,
+          })
+        },
+      )
+
+      test("the SDK throws the upstream's message for an error in a stream", async () => {
+        const error = STREAM_FAULTS.find(({ name }) => name === 'an error behind a good beginning')
+        setup.services.spoil = (told) => error?.frames(told, wire) ?? told
+        const { responses, chat } = setup.gateway.openai
+        const reading =
+          dialect === 'responses'
+            ? responses.stream({ model, input: 'Servus' }).finalResponse()
+            : chat.completions
+                .stream({ model, messages: [{ role: 'user', content: 'Servus' }] })
+                .finalChatCompletion()
+        await expect(reading).rejects.toThrow('The engine is on fire.')
       })
-    })
 
-    test("a stream with an error: the SDK throws the service's message", async () => {
-      const error = STREAM_FAULTS.find(({ name }) => name === 'an error behind a good beginning')
-      setup.services.spoil = (told) => error?.frames(told, wire) ?? told
-      const { responses, chat } = setup.gateway.openai
-      const reading =
-        dialect === 'responses'
-          ? responses.stream({ model, input: 'Servus' }).finalResponse()
-          : chat.completions
-              .stream({ model, messages: [{ role: 'user', content: 'Servus' }] })
-              .finalChatCompletion()
-      await expect(reading).rejects.toThrow('The engine is on fire.')
-    })
+      test('a stream whose events are missing, doubled or in the wrong order ends exactly once', async () => {
+        const picks = fc.array(fc.nat(), { maxLength: 30 })
+        const property = fc.asyncProperty(picks, async (order) => {
+          const answer = await spoilt((told) => order.map((at) => told[at % told.length] ?? ''))
+          expectOneEnding(answer)
+        })
+        await fc.assert(property, { numRuns: 25 })
+      })
 
-    test('a stream with events in any order, missing or doubled ends once', async () => {
-      const picks = fc.array(fc.nat(), { maxLength: 30 })
-      const property = fc.asyncProperty(picks, async (order) => {
-        const answer = await spoilt((told) => order.map((at) => told[at % told.length] ?? ''))
+      test('a stream with an event of 10 MB is decoded', async () => {
+        const padding = `data: {"padding":"${'x'.repeat(10_000_000)}",`
+        const { text, failure } = await spoilt((told) =>
+          told.map((frame, at) => (at === 2 ? frame.replace('data: {', padding) : frame)),
+        )
+        expect({ text, failure }).toEqual({ text: FULL_TEXT, failure: null })
+      })
+
+      test('a stream with an event that never ends fails', async () => {
+        const answer = await spoilt((told) => [
+          ...told.slice(0, 3),
+          `data: ${'x'.repeat(17_000_000)}`,
+        ])
+        expect(answer.failure).toMatch(/cannot be read/)
         expectOneEnding(answer)
       })
-      await fc.assert(property, { numRuns: 25 })
-    })
 
-    test('a stream with an event of 10 MB is read', async () => {
-      const padding = `data: {"padding":"${'x'.repeat(10_000_000)}",`
-      const { text, failure } = await spoilt((told) =>
-        told.map((frame, at) => (at === 2 ? frame.replace('data: {', padding) : frame)),
-      )
-      expect({ text, failure }).toEqual({ text: FULL_TEXT, failure: null })
-    })
-
-    test('a stream with an endless event fails', async () => {
-      const answer = await spoilt((told) => [
-        ...told.slice(0, 3),
-        `data: ${'x'.repeat(17_000_000)}`,
-      ])
-      expect(answer.failure).toMatch(/cannot be read/)
-      expectOneEnding(answer)
-    })
-
-    test('a stream with the wrong content type is read', async () => {
-      const result: string[] = []
-      await spoilt((frames) => (result.push(...frames), frames))
-      setup.services.behave = (response) => {
-        response.writeHead(200, { 'content-type': 'text/plain' })
-        response.end(result.join(''))
-      }
-      const { text, failure } = await readClientAnswer(dialect, await ask(dialect, model, true))
-      expect({ text, failure }).toEqual({ text: FULL_TEXT, failure: null })
-    })
-
-    test('a stream whose connection breaks fails', async () => {
-      const result: string[] = []
-      await spoilt((frames) => (result.push(...frames), frames))
-      setup.services.behave = answerSse(result.slice(0, -2), 'reset', 1)
-      const answer = await readClientAnswer(dialect, await ask(dialect, model, true))
-      expect(answer.failure).toMatch(/connection to the upstream broke/)
-      expectOneEnding(answer)
-    })
-
-    test.each([
-      [200, '{"id":"x"}', /sent its answer in gzip, which it was not asked for/],
-      [503, '{"error":{"message":"Full."}}', /answered with status 503, and in gzip/],
-    ])('a compressed body that was not requested fails (%i)', async (status, body, says) => {
-      setup.services.behave = (response) => {
-        response.writeHead(status, { 'content-encoding': 'gzip' })
-        response.end(gzipSync(body))
-      }
-      for (const stream of [false, true]) {
-        const response = await ask(dialect, model, stream)
-        expect(response.status).toBe(status === 200 ? 502 : status)
-        expect((await readClientAnswer(dialect, response)).failure).toMatch(says)
-      }
-    })
-
-    test.each([
-      [
-        302,
-        { location: 'https://login.example/in?token=secret' },
-        'a redirect to https://login.example/in, which is not followed',
-      ],
-      [304, {}, 'which is neither an answer nor an error'],
-      [999, {}, 'which is neither an answer nor an error'],
-    ])(
-      'a response that is neither an answer nor an error is a 502 (%i)',
-      async (status, headers, what) => {
-        setup.services.behave = (response) => void response.writeHead(status, headers).end()
-        for (const stream of [false, true]) {
-          const response = await ask(dialect, model, stream)
-          expect(response.status).toBe(502)
-          expect((await readClientAnswer(dialect, response)).failure).toBe(
-            `The upstream answered with status ${status}, ${what}. Check its baseUrl.`,
-          )
+      test('a stream with the wrong content type is decoded', async () => {
+        const result: string[] = []
+        await spoilt((frames) => (result.push(...frames), frames))
+        setup.services.behave = (response) => {
+          response.writeHead(200, { 'content-type': 'text/plain' })
+          response.end(result.join(''))
         }
-      },
-    )
+        const { text, failure } = await readClientAnswer(dialect, await ask(dialect, model, true))
+        expect({ text, failure }).toEqual({ text: FULL_TEXT, failure: null })
+      })
 
-    test.each(BODIES)('a body that is %s fails', async (_, status, type, body) => {
-      setup.services.behave = (response) => {
-        response.writeHead(status, { 'content-type': type })
-        response.end(body)
-      }
-      for (const stream of [false, true]) {
-        const response = await ask(dialect, model, stream)
-        if (!stream) expect(response.status).toBe(status === 200 ? 502 : status)
-        const { failure } = await readClientAnswer(dialect, response)
-        expect(failure).toMatch(/\w+ \w+/)
-        expect(failure).not.toMatch(/[<{]/)
-      }
-    })
-  })
+      test('a stream whose connection breaks fails', async () => {
+        const result: string[] = []
+        await spoilt((frames) => (result.push(...frames), frames))
+        setup.services.behave = answerSse(result.slice(0, -2), 'reset', 1)
+        const answer = await readClientAnswer(dialect, await ask(dialect, model, true))
+        expect(answer.failure).toMatch(/connection to the upstream broke/)
+        expectOneEnding(answer)
+      })
+
+      test.each([
+        [200, '{"id":"x"}', /sent its answer in gzip, which it was not asked for/],
+        [503, '{"error":{"message":"Full."}}', /answered with status 503, and in gzip/],
+      ])(
+        "an upstream's answer in an encoding that the gateway did not accept fails (status %i)",
+        async (status, body, says) => {
+          setup.services.behave = (response) => {
+            response.writeHead(status, { 'content-encoding': 'gzip' })
+            response.end(gzipSync(body))
+          }
+          for (const stream of [false, true]) {
+            const response = await ask(dialect, model, stream)
+            expect(response.status).toBe(status === 200 ? 502 : status)
+            expect((await readClientAnswer(dialect, response)).failure).toMatch(says)
+          }
+        },
+      )
+
+      test.each([
+        [
+          302,
+          { location: 'https://login.example/in?token=secret' },
+          'a redirect to https://login.example/in, which is not followed',
+        ],
+        [304, {}, 'which is neither an answer nor an error'],
+        [999, {}, 'which is neither an answer nor an error'],
+      ])(
+        "an upstream's status %i, which is neither an answer nor an error, becomes status 502",
+        async (status, headers, what) => {
+          setup.services.behave = (response) => void response.writeHead(status, headers).end()
+          for (const stream of [false, true]) {
+            const response = await ask(dialect, model, stream)
+            expect(response.status).toBe(502)
+            expect((await readClientAnswer(dialect, response)).failure).toBe(
+              `The upstream answered with status ${status}, ${what}. Check its baseUrl.`,
+            )
+          }
+        },
+      )
+
+      test.each(BODIES)(
+        "an upstream's answer whose body is %s fails",
+        async (_, status, type, body) => {
+          setup.services.behave = (response) => {
+            response.writeHead(status, { 'content-type': type })
+            response.end(body)
+          }
+          for (const stream of [false, true]) {
+            const response = await ask(dialect, model, stream)
+            if (!stream) expect(response.status).toBe(status === 200 ? 502 : status)
+            const { failure } = await readClientAnswer(dialect, response)
+            expect(failure).toMatch(/\w+ \w+/)
+            expect(failure).not.toMatch(/[<{]/)
+          }
+        },
+      )
+    },
+  )
 })
 
 const PAGE = '<!doctype html><html><title>Sign in</title><body>Please sign in.</body></html>'

@@ -41,33 +41,36 @@ async function recordedIds(id: string): Promise<readonly string[]> {
 describe.each([
   ['no ids', ['', '']],
   ['the same id twice', ['call_0', 'call_0']],
-])('%s', (_, ids) => {
+])('tool calls for which the upstream sends %s', (_, ids) => {
   const behave = () => {
     upstream.behave = answerWith({ calls: ids.map((id) => ({ id, ...LOOK })) })
   }
 
-  test.each(['plain', 'retold'])('gives a chat client the stored ids, %s', async (model) => {
-    behave()
-    const { completions } = gateway.openai.chat
-    const request = {
-      model,
-      messages: [{ role: 'user' as const, content: 'Look.' }],
-      tools: [{ type: 'function' as const, function: tool }],
-      store: true,
-    }
-    const answers = [
-      await completions.create(request),
-      await completions.stream(request).finalChatCompletion(),
-    ]
-    for (const { id, choices } of answers) {
-      const result = (choices[0]?.message.tool_calls ?? []).map((call) => call.id)
-      expect(new Set(result).size).toBe(2)
-      expect(result).not.toContain('')
-      expect(result).toEqual(await recordedIds(id))
-    }
-  })
+  test.each(['plain', 'retold'])(
+    'a chat client gets the call ids under which the calls are stored (model %s)',
+    async (model) => {
+      behave()
+      const { completions } = gateway.openai.chat
+      const request = {
+        model,
+        messages: [{ role: 'user' as const, content: 'Look.' }],
+        tools: [{ type: 'function' as const, function: tool }],
+        store: true,
+      }
+      const answers = [
+        await completions.create(request),
+        await completions.stream(request).finalChatCompletion(),
+      ]
+      for (const { id, choices } of answers) {
+        const result = (choices[0]?.message.tool_calls ?? []).map((call) => call.id)
+        expect(new Set(result).size).toBe(2)
+        expect(result).not.toContain('')
+        expect(result).toEqual(await recordedIds(id))
+      }
+    },
+  )
 
-  test('gives a Responses client ids that it can answer', async () => {
+  test('a Responses client gets call ids to which it can send outputs', async () => {
     const { responses } = gateway.openai
     const request = {
       model: 'plain',

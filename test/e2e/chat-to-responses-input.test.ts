@@ -59,8 +59,8 @@ const outputText = (text: string) => ({ type: 'output_text', text })
 const thumb = 'data:image/png;base64,iVBORw0KGgo='
 const video = { type: 'video_url', video_url: { url: 'https://a.example/v.mp4' } }
 
-describe('the Responses input of a chat', () => {
-  test('has every message in order, with the same bytes each time (C1)', async () => {
+describe('the Responses input that the gateway builds from a chat', () => {
+  test('a chat becomes a Responses input with every message in order, and the same bytes each time (C1)', async () => {
     const chat = [
       { role: 'system', content: 'Be brief.' },
       user('Look.'),
@@ -89,7 +89,7 @@ describe('the Responses input of a chat', () => {
     await replica.close()
   })
 
-  test('keeps system and developer messages separate, with all white space (C2)', async () => {
+  test('system and developer messages of a chat stay separate, with all white space (C2)', async () => {
     const { input } = await sent([
       { role: 'system', content: '  Be brief.\n\n' },
       { role: 'developer', content: '\tSay so. ' },
@@ -106,7 +106,7 @@ describe('the Responses input of a chat', () => {
     ])
   })
 
-  test('has one message for each user message, whether text or parts (C3)', async () => {
+  test('each user message of a chat becomes one message, whether it is a text or a list of parts (C3)', async () => {
     const parts = [
       { type: 'text', text: 'Look ' },
       { type: 'text', text: 'here.' },
@@ -119,7 +119,7 @@ describe('the Responses input of a chat', () => {
     ])
   })
 
-  test('has images, files and audio in the form of the Responses API (C4)', async () => {
+  test('images, files and audio of a chat get the form of the Responses API (C4)', async () => {
     const { input } = await sent([
       user([
         { type: 'image_url', image_url: { url: thumb, detail: 'low' } },
@@ -139,7 +139,7 @@ describe('the Responses input of a chat', () => {
     ])
   })
 
-  test('a video and an unknown part are passed on to a chat upstream (C3, C4)', async () => {
+  test('a video and an unknown part of a chat are passed on to a chat upstream (C3, C4)', async () => {
     const future = { type: 'future', future: { x: 1 } }
     const content = [{ type: 'text', text: 'Look.' }, video, future]
     // A marker to remove keeps the gateway from passing the body through unchanged.
@@ -148,32 +148,30 @@ describe('the Responses input of a chat', () => {
     expect(messages.at(-1)?.content).toEqual(content)
   })
 
-  test('replaces parts that Responses does not support by a notice (C4)', async () => {
+  test('parts of a chat that the Responses API does not support become a notice (C4)', async () => {
     const { input } = await sent([user([{ type: 'text', text: 'Look.' }, video])])
     const text = '[Gateway notice: Something (video_url) was here, which cannot be shown.]'
     expect(input).toEqual([message('user', inputText('Look.'), inputText(text))])
   })
 
-  test('has one text for an assistant message (C5)', async () => {
+  test('an assistant message of a chat becomes a message with one text (C5)', async () => {
     const { input } = await sent([user('Hi'), assistant('Hello.\n\nWell?'), user('Well.')])
     expect(input[1]).toEqual(message('assistant', outputText('Hello.\n\nWell?')))
   })
 
-  test('loses an unknown marker and keeps the text around it (C6, C7)', async () => {
+  test('an unknown marker is removed from a chat, and the text around it stays (C6, C7)', async () => {
     const text = 'One.\n\n[01KQZ3V8M6T2X9R4B7C9]: #\n\nTwo.'
     const { input } = await sent([user('Hi'), assistant(text), user('Well?')])
     expect(input[1]).toEqual(message('assistant', outputText('One.\n\nTwo.')))
   })
 })
 
-describe('the input of a Responses request', () => {
-  test('keeps unknown parts (C3)', async () => {
-    const content = [
-      inputText('Look.'),
-      { type: 'input_video', video_url: 'https://a.example/v.mp4' },
-    ]
-    const input = [{ role: 'user', content }]
-    await gateway.post('/v1/responses', { model: 'gpt-5', input })
-    expect(upstream.received.at(-1)?.json['input']).toMatchObject([{ role: 'user', content }])
-  })
+test('unknown parts in the input of a Responses request are passed on (C3)', async () => {
+  const content = [
+    inputText('Look.'),
+    { type: 'input_video', video_url: 'https://a.example/v.mp4' },
+  ]
+  const input = [{ role: 'user', content }]
+  await gateway.post('/v1/responses', { model: 'gpt-5', input })
+  expect(upstream.received.at(-1)?.json['input']).toMatchObject([{ role: 'user', content }])
 })

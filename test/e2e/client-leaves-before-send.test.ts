@@ -45,25 +45,31 @@ async function leave(path: string, body: object): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 150))
 }
 
-describe.each([true, false])('a client that leaves early, streamed: %s', (stream) => {
-  test('causes no upstream request for a chat', async () => {
-    const image = { type: 'image_url', image_url: { url: `${server.url}/slow.png?chat-${stream}` } }
-    const messages = [{ role: 'user', content: [{ type: 'text', text: 'What?' }, image] }]
-    await leave('/v1/chat/completions', { model: MODEL, stream, messages })
-    expect(setup.services.received).toEqual([])
-  })
-
-  test('releases the lock of its conversation, and leaves no work running', async () => {
-    const { id: conversation } = await setup.gateway.openai.conversations.create()
-    const image = { type: 'input_image', image_url: `${server.url}/slow.png?response-${stream}` }
-    const input = [{ role: 'user', content: [{ type: 'input_text', text: 'What?' }, image] }]
-    await leave('/v1/responses', { model: MODEL, stream, conversation, input })
-    expect(setup.services.received).toEqual([])
-    const next = await setup.gateway.openai.responses.create({
-      model: MODEL,
-      conversation,
-      input: 'Hi',
+describe.each([true, false])(
+  'a client that disconnects while media of its request are loaded (streamed: %s)',
+  (stream) => {
+    test('a chat whose client has disconnected causes no upstream request', async () => {
+      const image = {
+        type: 'image_url',
+        image_url: { url: `${server.url}/slow.png?chat-${stream}` },
+      }
+      const messages = [{ role: 'user', content: [{ type: 'text', text: 'What?' }, image] }]
+      await leave('/v1/chat/completions', { model: MODEL, stream, messages })
+      expect(setup.services.received).toEqual([])
     })
-    expect(next.status).toBe('completed')
-  })
-})
+
+    test("a request whose client has disconnected releases its conversation's lock and leaves no work running", async () => {
+      const { id: conversation } = await setup.gateway.openai.conversations.create()
+      const image = { type: 'input_image', image_url: `${server.url}/slow.png?response-${stream}` }
+      const input = [{ role: 'user', content: [{ type: 'input_text', text: 'What?' }, image] }]
+      await leave('/v1/responses', { model: MODEL, stream, conversation, input })
+      expect(setup.services.received).toEqual([])
+      const next = await setup.gateway.openai.responses.create({
+        model: MODEL,
+        conversation,
+        input: 'Hi',
+      })
+      expect(next.status).toBe('completed')
+    })
+  },
+)

@@ -18,11 +18,11 @@ const COMPACT_ALWAYS = [{ type: 'compaction', compact_threshold: 1 }]
 const typesIn = ({ output }: { readonly output: readonly { readonly type: string }[] }) =>
   output.map(({ type }) => type)
 
-describe.each(HOSTS)('on %s', (_, start) => {
+describe.each(HOSTS)('compaction of conversations on %s', (_, start) => {
   const at = useHostWithServices(start)
   afterEach(() => expect(at.services.refusals.splice(0)).toEqual([]))
 
-  describe.each(MODELS)('over %s', (model) => {
+  describe.each(MODELS)('compaction of conversations over %s', (model) => {
     /** Returns the last request to the upstream; null for the demo, which runs inside the gateway. */
     const sent = () => (model === 'demo' ? null : (at.services.received.at(-1)?.text ?? ''))
     const expectSummaryOnly = () => {
@@ -39,7 +39,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       return at.openai.responses.create({ model, tools, input, previous_response_id: called.id })
     }
 
-    test('compacts a conversation that can then be continued from the result', async () => {
+    test('a compacted conversation can be continued from the result of the compaction', async () => {
       const { id } = await talked()
       const compacted = await at.openai.responses.compact({ model, previous_response_id: id })
       expect(schemaFaults('openai', 'CompactResource', compacted)).toEqual([])
@@ -62,7 +62,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
 
     test.each([false, true])(
-      'compacts automatically above the threshold (streamed: %s)',
+      'a conversation above the threshold is compacted automatically (streamed: %s)',
       async (isStreamed) => {
         const { id } = await talked()
         const requestFields = { model, input: 'And now?', previous_response_id: id, tools }
@@ -90,7 +90,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       },
     )
 
-    test('does not compact below the threshold', async () => {
+    test('a conversation below the threshold is not compacted', async () => {
       const { id } = await talked()
       const response = await at.openai.responses.create({
         model,
@@ -101,7 +101,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(typesIn(response)).not.toContain('compaction')
     })
 
-    test('answers a compaction trigger with the compaction alone', async () => {
+    test('a request with a compaction trigger is answered with only the compaction', async () => {
       const { id } = await talked()
       const input: ResponseInputItem[] = [{ type: 'compaction_trigger' }]
       const requestFields = { model, input, previous_response_id: id }
@@ -117,7 +117,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expectSummaryOnly()
     })
 
-    test('counts the tokens of everything that would be sent', async () => {
+    test('the token count of a request includes everything that would be sent', async () => {
       const count = async (more: object) =>
         (await at.openai.responses.inputTokens.count({ model, ...more })).input_tokens
       const counted = await at.openai.responses.inputTokens.count({ model, input: 'Servus' })

@@ -72,27 +72,30 @@ const ASKING: readonly (readonly [string, string, (name: string) => object])[] =
   ],
 ]
 
-test.each(ASKING)('stores nothing of %s after the user was deleted', async (_, path, fields) => {
-  const user = `ann ${path}`
-  await ask(user, path, fields(user))
-  await call('DELETE', `/v1/memory/users/${encodeURIComponent(user)}`, user)
-  expect(done('summarised')).toBe(0)
-  await written()
-  await expect.poll(() => done('layer-not-kept')).toBe(1)
-  await expect.poll(() => done('facts-not-kept')).toBe(1)
-  expect(await call('GET', '/v1/memory/facts', user)).toMatchObject({ data: [] })
-  await ask(user, path, fields(user))
-  expect(textSent()).toContain(`q1 of ${user}`)
-  expect(textSent()).not.toMatch(/\[Summary|<observations|<facts/)
-  // Work that starts after the deletion is stored as usual.
-  await expect.poll(() => done('summarised')).toBe(2)
-  await expect.poll(() => done('observed')).toBe(1)
-  await expect
-    .poll(() => call('GET', '/v1/memory/facts', user))
-    .toMatchObject({ data: [{ text: 'PASSWORD-12345678' }] })
-})
+test.each(ASKING)(
+  'after a user is deleted, nothing derived from %s is stored',
+  async (_, path, fields) => {
+    const user = `ann ${path}`
+    await ask(user, path, fields(user))
+    await call('DELETE', `/v1/memory/users/${encodeURIComponent(user)}`, user)
+    expect(done('summarised')).toBe(0)
+    await written()
+    await expect.poll(() => done('layer-not-kept')).toBe(1)
+    await expect.poll(() => done('facts-not-kept')).toBe(1)
+    expect(await call('GET', '/v1/memory/facts', user)).toMatchObject({ data: [] })
+    await ask(user, path, fields(user))
+    expect(textSent()).toContain(`q1 of ${user}`)
+    expect(textSent()).not.toMatch(/\[Summary|<observations|<facts/)
+    // Work that starts after the deletion is stored as usual.
+    await expect.poll(() => done('summarised')).toBe(2)
+    await expect.poll(() => done('observed')).toBe(1)
+    await expect
+      .poll(() => call('GET', '/v1/memory/facts', user))
+      .toMatchObject({ data: [{ text: 'PASSWORD-12345678' }] })
+  },
+)
 
-test('stores nothing of a first answer whose thread was deleted', async () => {
+test('nothing derived from a first answer is stored after its thread is deleted', async () => {
   const user = 'bob'
   const [, path, fields] = ASKING[1] ?? []
   const { id } = JSON.parse(await ask(user, path ?? '', fields?.(user) ?? {})) as { id: string }
@@ -103,7 +106,7 @@ test('stores nothing of a first answer whose thread was deleted', async () => {
   expect(await call('GET', '/v1/memory/facts', user)).toMatchObject({ data: [] })
 })
 
-test('stores nothing of a deleted conversation', async () => {
+test('nothing derived from a conversation is stored after it is deleted', async () => {
   const headers = { 'x-backstory-user': 'eve' }
   const made = await gateway.post('/v1/conversations', {}, headers)
   const { id } = (await made.json()) as { id: string }

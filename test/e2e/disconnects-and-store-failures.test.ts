@@ -47,8 +47,8 @@ async function until<Value>(read: () => Value | undefined): Promise<Value> {
 describe.each([
   ['/v1/chat/completions', chat],
   ['/v1/responses', response],
-] as const)('a client of %s that hangs up', (path, body) => {
-  test('in the middle of a stream cancels the upstream request', async () => {
+] as const)('a client of %s that disconnects', (path, body) => {
+  test('the upstream request is cancelled when the client disconnects in the middle of the stream', async () => {
     upstream.behave = answerSse(chatStream({ text: 'Hello' }).slice(0, 3), 'hang')
     const socket = await ask(path, body)
     await new Promise((resolve) => socket.once('data', resolve))
@@ -57,7 +57,7 @@ describe.each([
     await received.aborted
   })
 
-  test('before the upstream has answered cancels the upstream request', async () => {
+  test('the upstream request is cancelled when the client disconnects before the upstream has answered', async () => {
     upstream.behave = () => undefined
     const socket = await ask(path, body)
     const received = await until(() => upstream.received[0])
@@ -66,7 +66,7 @@ describe.each([
   })
 })
 
-test('stores the partial answer when the client hangs up', async () => {
+test('the partial answer is stored when the client disconnects', async () => {
   upstream.behave = answerSse(chatStream({ reasoning: 'Hm.', text: 'Half' }).slice(0, 4), 'hang')
   const socket = await ask('/v1/responses', response)
   let text = ''
@@ -96,7 +96,7 @@ async function untilAsync<Value>(read: () => Promise<Value | undefined>): Promis
   throw new Error('it did not happen')
 }
 
-test('pauses the upstream of a client that does not read, and does not buffer its answer', async () => {
+test('the gateway pauses the upstream of a client that does not read, instead of buffering the answer', async () => {
   const piece = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(16_000) } }] })}\n\n`
   let written = 0
   upstream.behave = async (answer) => {
@@ -123,7 +123,7 @@ test('pauses the upstream of a client that does not read, and does not buffer it
   socket.destroy()
 })
 
-test('sends comments on a silent stream to keep it alive', async () => {
+test('the gateway sends comments on a silent stream to keep the connection alive', async () => {
   upstream.behave = answerSse(chatStream({ text: 'Hello' }).slice(0, 3), 'hang')
   const socket = await ask('/v1/chat/completions', chat)
   let text = ''
@@ -132,7 +132,7 @@ test('sends comments on a silent stream to keep it alive', async () => {
   socket.destroy()
 })
 
-describe('if the database fails', () => {
+describe('requests while the database fails', () => {
   const withoutStore = async (work: () => Promise<void>) => {
     const { store } = gateway.dependencies as unknown as { store: Record<string, unknown> }
     const { openTurn } = store
@@ -140,7 +140,7 @@ describe('if the database fails', () => {
     await work().finally(() => (store['openTurn'] = openTurn))
   }
 
-  test('an ordinary request is answered, without an id that could be used later', async () => {
+  test('an ordinary request is answered while the database fails, without an id that could be used later', async () => {
     upstream.behave = answerSse(chatStream({ text: 'Hello' }))
     await withoutStore(async () => {
       const answer = await gateway.openai.responses
@@ -151,7 +151,7 @@ describe('if the database fails', () => {
     expect(gateway.log.map(({ event }) => event)).toContain('turn-not-opened')
   })
 
-  test('a request with `store: true` is rejected', async () => {
+  test('a request with `store: true` is rejected while the database fails', async () => {
     await withoutStore(async () => {
       await expect(
         gateway.openai.responses.create({ model: 'm', input: 'x', store: true }),

@@ -84,8 +84,8 @@ function warnings({ log }: Gateway): readonly unknown[] {
   return log.filter(({ event }) => event === 'unreadable-rows').map(({ level }) => level)
 }
 
-describe('the database file', () => {
-  test('contains no readable content with a key, and does without one (C109)', async () => {
+describe('the content of the database file with and without an encryption key', () => {
+  test('the database file has readable content only without an encryption key (C109)', async () => {
     await withKeys(OLD, createData)
     expect(findReadableWords()).toEqual([])
     await withKeys('', createData)
@@ -94,7 +94,7 @@ describe('the database file', () => {
     )
   })
 
-  test('contains none after `reseal`, run beside a serving gateway', async () => {
+  test('the database file has no readable content after `reseal`, which may run beside a serving gateway', async () => {
     const id = await withKeys('', createData)
     const result = await withKeys(OLD, async (gateway) => {
       const done = await reseal(OLD)
@@ -110,15 +110,15 @@ describe('the database file', () => {
     })
   })
 
-  test('is not changed by `reseal` without a key', async () => {
+  test('`reseal` without a key changes nothing in the database file', async () => {
     const { code, told } = await reseal('')
     expect(code).toBe(1)
     expect(told).toContain('STORAGE_KEYS is not set')
   })
 })
 
-describe('a new key', () => {
-  test('before the old key in STORAGE_KEYS reads rows of both keys', async () => {
+describe('changing the encryption key', () => {
+  test('a new key before the old key in STORAGE_KEYS reads rows that were written with either key', async () => {
     const before = await withKeys(OLD, createData)
     await withKeys(`${NEW},${OLD}`, async (gateway) => {
       const after = await createData(gateway)
@@ -128,7 +128,7 @@ describe('a new key', () => {
     })
   })
 
-  test('instead of the old key leaves a chat its text (C109, C110)', async () => {
+  test('after the old key is replaced, a chat still has the text that its client sends (C109, C110)', async () => {
     const id = await withKeys(OLD, createData)
     await withKeys(NEW, async (gateway) => {
       expect(await askAboutName(gateway, id)).toContain('Who am I?')
@@ -151,21 +151,19 @@ describe('a new key', () => {
   })
 })
 
-describe.each(HOSTS)('on %s', (_, start) => {
-  test('encrypted turns are recalled', async () => {
-    const host = await start({ ...DEMO, STORAGE_KEYS: NEW })
-    const respond = async (fields: object) => {
-      const response = await fetch(`${host.url}/v1/responses`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'demo', ...fields }),
-      })
-      return (await response.json()) as { readonly id: string }
-    }
-    // Long enough to be compressed as well.
-    const { id } = await respond({ input: 'My name is Ada. '.repeat(2_000) })
-    const next = await respond({ input: 'Who am I?', previous_response_id: id })
-    expect(JSON.stringify(next)).toContain(REMEMBERS)
-    await host.close()
-  })
+test.each(HOSTS)('encrypted turns are recalled on %s', async (_, start) => {
+  const host = await start({ ...DEMO, STORAGE_KEYS: NEW })
+  const respond = async (fields: object) => {
+    const response = await fetch(`${host.url}/v1/responses`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'demo', ...fields }),
+    })
+    return (await response.json()) as { readonly id: string }
+  }
+  // Long enough to be compressed as well.
+  const { id } = await respond({ input: 'My name is Ada. '.repeat(2_000) })
+  const next = await respond({ input: 'Who am I?', previous_response_id: id })
+  expect(JSON.stringify(next)).toContain(REMEMBERS)
+  await host.close()
 })

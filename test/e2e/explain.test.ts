@@ -57,41 +57,47 @@ async function playExplainedTurns(
   return result
 }
 
-describe.each(WIRE_MODELS)('$model', ({ model }) => {
-  test.each([false, true])('explains responses, streamed: %s (C36, C45)', async (isStreamed) => {
-    const [first, second, third] = await playExplainedTurns(model, isStreamed)
-    expect(first?.cache).toMatchObject({ previous: null, first_difference: null })
-    expect(second?.cache['cause']).toMatchObject({ who: 'nobody' })
-    // The tool output that was shortened since then changed the prefix, and explain names that transform.
-    expect(third?.cache['cause']).toMatchObject({
-      who: 'gateway',
-      by: 'shorten-tool-outputs',
-      why: 'output-too-old',
-    })
-    const { byte = -1 } = (third?.cache['first_difference'] ?? {}) as { byte?: number }
-    const [before, now] = setup.services.received.slice(-2).map(({ text }) => Buffer.from(text))
-    expect(now?.subarray(byte, byte + 40)).not.toEqual(before?.subarray(byte, byte + 40))
-  })
+describe.each(WIRE_MODELS)('explanations of requests to $model', ({ model }) => {
+  test.each([false, true])(
+    'explain shows the items, notes and cache of responses (streamed: %s) (C36, C45)',
+    async (isStreamed) => {
+      const [first, second, third] = await playExplainedTurns(model, isStreamed)
+      expect(first?.cache).toMatchObject({ previous: null, first_difference: null })
+      expect(second?.cache['cause']).toMatchObject({ who: 'nobody' })
+      // The tool output that was shortened since then changed the prefix, and explain names that transform.
+      expect(third?.cache['cause']).toMatchObject({
+        who: 'gateway',
+        by: 'shorten-tool-outputs',
+        why: 'output-too-old',
+      })
+      const { byte = -1 } = (third?.cache['first_difference'] ?? {}) as { byte?: number }
+      const [before, now] = setup.services.received.slice(-2).map(({ text }) => Buffer.from(text))
+      expect(now?.subarray(byte, byte + 40)).not.toEqual(before?.subarray(byte, byte + 40))
+    },
+  )
 
-  test.each([false, true])('explains chats, streamed: %s', async (isStreamed) => {
-    const body = {
-      model,
-      store: true,
-      messages: [
-        { role: 'system', content: 'Be brief.' },
-        { role: 'user', content: 'Say hello.' },
-      ],
-      stream: isStreamed,
-    }
-    const answer = await setup.gateway.post('/v1/chat/completions', body)
-    const [id = ''] = /chatcmpl-\w+/.exec(await answer.text()) ?? []
-    const result = await expectExplained(setup.gateway, setup.services, id)
-    expect(result.items.list.map(({ role }) => role)).toEqual(['system', 'user'])
-    expect(result['usage']).toMatchObject({ input_tokens: 100 })
-  })
+  test.each([false, true])(
+    'explain shows the items, notes and cache of stored chats (streamed: %s)',
+    async (isStreamed) => {
+      const body = {
+        model,
+        store: true,
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: 'Say hello.' },
+        ],
+        stream: isStreamed,
+      }
+      const answer = await setup.gateway.post('/v1/chat/completions', body)
+      const [id = ''] = /chatcmpl-\w+/.exec(await answer.text()) ?? []
+      const result = await expectExplained(setup.gateway, setup.services, id)
+      expect(result.items.list.map(({ role }) => role)).toEqual(['system', 'user'])
+      expect(result['usage']).toMatchObject({ input_tokens: 100 })
+    },
+  )
 })
 
-test('explains the turn of a text client with the items that were recalled for it', async () => {
+test('explain shows the recalled items in a turn of a client that sends only text', async () => {
   const headers = { 'user-agent': 'Open WebUI', 'x-openwebui-chat-id': 'explained' }
   const ask = async (messages: unknown[]) => {
     const body = { model: 'claude-sonnet-5', reasoning_effort: 'high', messages, stream: false }
@@ -109,7 +115,7 @@ test('explains the turn of a text client with the items that were recalled for i
   )
 })
 
-test('explains the request to the upstream that answered after a fallback', async () => {
+test('after a fallback, explain shows the request to the upstream that answered', async () => {
   const broken = await startUpstream(answerJson(500, {}))
   const [account] = upstreamsOf(setup.services.environment)
   const gateway = await startGateway({
@@ -131,7 +137,7 @@ function upstreamsOf({ UPSTREAMS = '[]' }: Readonly<Record<string, string>>) {
   return JSON.parse(UPSTREAMS) as Record<string, unknown>[]
 }
 
-test('marks every item that a window leaves out', async () => {
+test('explain marks every item that a window drops', async () => {
   const messages = Array.from({ length: 21 }, (_, at) => ({
     role: at % 2 === 0 ? 'user' : 'assistant',
     content: `Message ${at}, with some words.`,
@@ -152,7 +158,7 @@ test('marks every item that a window leaves out', async () => {
   expect(picture.split('\n').filter((line) => line.startsWith('-'))).toHaveLength(dropped.length)
 })
 
-test("a dry run shows the same as the answer's explanation, including the cache", async () => {
+test('a dry run shows the same as the explanation of the answer, including the cache', async () => {
   const first = await respond({ model: 'gpt-5', input: 'Say hello.' }, false)
   const next = {
     tools: [TOOL],
@@ -170,7 +176,7 @@ test("a dry run shows the same as the answer's explanation, including the cache"
   expect(result.cache['first_difference']).toMatchObject({ path: 'input[1]' })
 })
 
-test("scales all estimates alike by the provider's token count (C45)", async () => {
+test("explain scales all estimates by the provider's token count (C45)", async () => {
   const upstream = await startUpstream(
     answerJson(200, {
       id: 'x',
@@ -214,7 +220,7 @@ type Sizes = Readonly<
   Record<string, { readonly tokens?: number; readonly estimated_tokens?: number }>
 >
 
-test('the header X-Backstory-Context sums up the explanation for clients that request it (C102)', async () => {
+test('the header X-Backstory-Context summarizes the explanation for clients that request it (C102)', async () => {
   const body = { model: 'gpt-5', input: 'Say hello.', stream: true }
   const headers = { 'x-backstory-explain': 'true' }
   const answer = await setup.gateway.post('/v1/responses', body, headers)
@@ -227,7 +233,7 @@ test('the header X-Backstory-Context sums up the explanation for clients that re
   expect(silent.headers.get('x-backstory-context')).toBeNull()
 })
 
-test('returns 404 for requests of other users, deleted requests and unknown ids', async () => {
+test('explain returns 404 for requests of other users, deleted requests and unknown ids', async () => {
   const gateway = await startGateway({
     ...setup.services.environment,
     BACKSTORY_KEYS: 'ada:one,bob:two',
@@ -262,14 +268,14 @@ test('returns 404 for requests of other users, deleted requests and unknown ids'
   await gateway.close()
 })
 
-test('stores no requests with EXPLAIN_KEEP=off', async () => {
+test('EXPLAIN_KEEP=off stores no upstream requests', async () => {
   const gateway = await startGateway({ ...setup.services.environment, EXPLAIN_KEEP: 'off' })
   const { id } = await gateway.openai.responses.create({ model: 'gpt-5', input: 'Say hello.' })
   expect((await fetch(`${gateway.url}/v1/context/explain/${id}`)).status).toBe(404)
   await gateway.close()
 })
 
-test('an answer does not fail if its request cannot be stored', async () => {
+test('an answer succeeds even if its upstream request cannot be stored', async () => {
   const unexplained = 'Keeping requests fails on purpose.'
   const gateway = await startGateway(setup.services.environment, { unexplained })
   const { requests } = gateway.dependencies

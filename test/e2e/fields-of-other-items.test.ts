@@ -3,7 +3,7 @@
  * fields. Such a field is passed on or rejected by name, over every wire.
  */
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { useGatewayWithServices } from '../support/services/gateway-with-services.ts'
 import { WIRE_MODELS } from '../support/wire-models.ts'
 
@@ -29,8 +29,9 @@ const strays = fc.tuple(
   fc.constantFrom(...JUNK),
 )
 
-describe.each(WIRE_MODELS)('for $model', ({ model }) => {
-  test('passes on a field of another item type, or rejects it by name', async () => {
+test.each(WIRE_MODELS)(
+  'an item with a field of another item type is passed on to $model, or the field is rejected by name',
+  async ({ model }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(strays, { minLength: 1, maxLength: 3 }), async (told) => {
         const input = ITEMS.map((item, at) => {
@@ -45,5 +46,5 @@ describe.each(WIRE_MODELS)('for $model', ({ model }) => {
       }),
       { numRuns: 150 },
     )
-  })
-})
+  },
+)

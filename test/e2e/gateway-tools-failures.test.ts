@@ -55,7 +55,7 @@ const EXPAND_CALL: AnswerContent = {
 }
 const FINAL_ANSWER: AnswerContent = { text: 'I have read it.' }
 
-describe.each(HOSTS)('on %s', (home, start) => {
+describe.each(HOSTS)('failures with gateway tools on %s', (home, start) => {
   let upstream: Upstream
   let host: Host
   let openai: OpenAI
@@ -101,190 +101,193 @@ describe.each(HOSTS)('on %s', (home, start) => {
       ...more,
     }) as Promise<OpenAI.Responses.Response>
 
-  describe.each(['chat-model', 'responses-model'])('%s', (model) => {
-    test('stops a model that never stops calling', async () => {
-      behave(EXPAND_CALL)
-      const answer = await respond(model)
-      expect(upstream.received).toHaveLength(9)
-      expect(answer.status).toBe('completed')
-      expect(answer.output_text).toBe('I read on. '.repeat(9))
-      expect(JSON.stringify(answer.output)).not.toContain('expand_output')
-      expect(answer.usage?.total_tokens).toBe(9 * 30)
-    })
-
-    test('the calls of a stopped model do not break the conversation', async () => {
-      behave(EXPAND_CALL)
-      const { id } = await respond(model)
-      behave(FINAL_ANSWER)
-      await openai.responses.create({
-        model,
-        tools: TOOLS,
-        previous_response_id: id,
-        input: 'Now?',
+  describe.each(['chat-model', 'responses-model'])(
+    'failures with gateway tools over %s',
+    (model) => {
+      test('the gateway stops a model that calls gateway tools without end', async () => {
+        behave(EXPAND_CALL)
+        const answer = await respond(model)
+        expect(upstream.received).toHaveLength(9)
+        expect(answer.status).toBe('completed')
+        expect(answer.output_text).toBe('I read on. '.repeat(9))
+        expect(JSON.stringify(answer.output)).not.toContain('expand_output')
+        expect(answer.usage?.total_tokens).toBe(9 * 30)
       })
-      const sent = upstream.received.at(-1)?.text ?? ''
-      expect(sent.split('Characters 0 to 10')).toHaveLength(1 + 8)
-      expect(sent.split('because the answer ended with this call')).toHaveLength(1 + 1)
-      const ids = [...sent.matchAll(/"(?:tool_call_id|call_id)":"(call_0\w*)"/g)].map(
-        ([, one]) => one,
-      )
-      expect(new Set(ids).size).toBe(9)
-    })
 
-    test('answers invalid arguments with an error output', async () => {
-      const spoilt = { id: 'call_b', name: 'expand_output', arguments: '{"call_id":' }
-      behave(
-        { calls: [spoilt] },
-        { calls: [{ ...spoilt, arguments: '{"call_id":"no"}' }] },
-        FINAL_ANSWER,
-      )
-      expect((await respond(model)).output_text).toBe('I have read it.')
-      const sent = upstream.received.at(-1)?.text ?? ''
-      expect(sent).toContain('The arguments are not a JSON object.')
-      expect(sent).toContain('There is no output of a call \\"no\\".')
-    })
-
-    test('an answer that is cut off within a call ends there', async () => {
-      behave({ ...EXPAND_CALL, finish: 'length' }, FINAL_ANSWER)
-      const answer = await respond(model)
-      // Some services report such a call as finished.
-      expect(upstream.received.length).toBe(answer.status === 'incomplete' ? 1 : 2)
-      expect(JSON.stringify(answer.output)).not.toContain('expand_output')
-    })
-
-    test('a connection that breaks in the second round fails the answer after the text of the first', async () => {
-      const broken =
-        model === 'chat-model' ? chatStream(FINAL_ANSWER) : responsesStream(FINAL_ANSWER)
-      behave(EXPAND_CALL, answerSse(broken.slice(0, 3), 'reset'))
-      const response = await post('/responses', {
-        model,
-        stream: true,
-        tools: TOOLS,
-        input: [{ role: 'user', content: 'Go.' }, ...LOOKED],
+      test('a conversation can be continued after the gateway has stopped endless tool calls', async () => {
+        behave(EXPAND_CALL)
+        const { id } = await respond(model)
+        behave(FINAL_ANSWER)
+        await openai.responses.create({
+          model,
+          tools: TOOLS,
+          previous_response_id: id,
+          input: 'Now?',
+        })
+        const sent = upstream.received.at(-1)?.text ?? ''
+        expect(sent.split('Characters 0 to 10')).toHaveLength(1 + 8)
+        expect(sent.split('because the answer ended with this call')).toHaveLength(1 + 1)
+        const ids = [...sent.matchAll(/"(?:tool_call_id|call_id)":"(call_0\w*)"/g)].map(
+          ([, one]) => one,
+        )
+        expect(new Set(ids).size).toBe(9)
       })
-      const frames = framesIn(await response.text())
-      expect(responsesFaults(frames)).toEqual([])
-      expect(frames.map(({ event }) => event)).toContain('response.failed')
-      expect(JSON.stringify(frames)).toContain('I read on. ')
-      expect(JSON.stringify(frames)).not.toContain('expand_output')
-    })
 
-    test('an error in the second round keeps its status', async () => {
-      const refusal = { error: { message: 'Too much.', type: 'x', code: null, param: null } }
-      behave(EXPAND_CALL, answerJson(429, refusal))
-      await expect(respond(model)).rejects.toMatchObject({ status: 429 })
-    })
+      test('a gateway tool call with invalid arguments gets an error as its output', async () => {
+        const spoilt = { id: 'call_b', name: 'expand_output', arguments: '{"call_id":' }
+        behave(
+          { calls: [spoilt] },
+          { calls: [{ ...spoilt, arguments: '{"call_id":"no"}' }] },
+          FINAL_ANSWER,
+        )
+        expect((await respond(model)).output_text).toBe('I have read it.')
+        const sent = upstream.received.at(-1)?.text ?? ''
+        expect(sent).toContain('The arguments are not a JSON object.')
+        expect(sent).toContain('There is no output of a call \\"no\\".')
+      })
 
-    test('an error in a later round keeps its retry-after header', async () => {
-      const refusal = { error: { message: 'Too much.', type: 'x', code: null, param: null } }
-      const requestFields = {
-        model,
-        tools: TOOLS,
-        input: [{ role: 'user', content: 'Go.' }, ...LOOKED],
-      }
-      for (const before of [[], [EXPAND_CALL], [EXPAND_CALL, EXPAND_CALL]]) {
-        behave(...before, answerJson(429, refusal, { 'retry-after': '7', 'x-other': 'no' }))
-        const response = await post('/responses', requestFields)
-        await response.text()
-        expect(response.status).toBe(429)
-        expect(response.headers.get('retry-after')).toBe('7')
-        expect(response.headers.get('x-other')).toBeNull()
-      }
-    })
+      test('an answer that is cut off within a gateway tool call ends there', async () => {
+        behave({ ...EXPAND_CALL, finish: 'length' }, FINAL_ANSWER)
+        const answer = await respond(model)
+        // Some services report such a call as finished.
+        expect(upstream.received.length).toBe(answer.status === 'incomplete' ? 1 : 2)
+        expect(JSON.stringify(answer.output)).not.toContain('expand_output')
+      })
 
-    test.each([1, 2])(
-      'a client that leaves in round %i cancels the upstream request',
-      async (round) => {
-        const reply =
+      test('a connection that breaks in the second tool round fails the answer after the text of the first', async () => {
+        const broken =
           model === 'chat-model' ? chatStream(FINAL_ANSWER) : responsesStream(FINAL_ANSWER)
-        const hangs = answerSse(reply.slice(0, 3), 'hang')
-        behave(...(round === 1 ? [hangs] : [EXPAND_CALL, hangs]))
-        const leaving = new AbortController()
-        const body = { model, stream: true, tools: TOOLS, input: [...LOOKED] }
-        const response = await post('/responses', body, leaving.signal)
-        const reading = response.text().catch(() => '')
-        while (upstream.received.length < round) await aMoment()
-        await aMoment()
-        leaving.abort()
-        await reading
-        // workerd notices later that the client has left.
-        if (home === 'Node') await upstream.received.at(-1)?.aborted
-        expect(upstream.received).toHaveLength(round)
-      },
-    )
-
-    test('C126 stored responses show no gateway tools to their readers', async () => {
-      const conversation = await openai.conversations.create()
-      behave(EXPAND_CALL, {
-        ...FINAL_ANSWER,
-        calls: [{ id: 'call_l', name: 'look', arguments: '{}' }],
+        behave(EXPAND_CALL, answerSse(broken.slice(0, 3), 'reset'))
+        const response = await post('/responses', {
+          model,
+          stream: true,
+          tools: TOOLS,
+          input: [{ role: 'user', content: 'Go.' }, ...LOOKED],
+        })
+        const frames = framesIn(await response.text())
+        expect(responsesFaults(frames)).toEqual([])
+        expect(frames.map(({ event }) => event)).toContain('response.failed')
+        expect(JSON.stringify(frames)).toContain('I read on. ')
+        expect(JSON.stringify(frames)).not.toContain('expand_output')
       })
-      const answer = await respond(model, { conversation: conversation.id })
-      const read = await openai.responses.retrieve(answer.id)
-      expect(read.output).toEqual(answer.output)
-      const listed = await openai.conversations.items.list(conversation.id, { order: 'asc' })
-      expect(JSON.stringify(listed.data)).not.toContain('expand_output')
-      expect(listed.data.slice(3).map(({ id }) => id)).toEqual(answer.output.map(({ id }) => id))
-      const last = answer.output.at(-1)?.id ?? ''
-      const item = await openai.conversations.items.retrieve(last, {
-        conversation_id: conversation.id,
-      })
-      expect(item).toMatchObject({ type: 'function_call', call_id: 'call_l' })
-      behave(FINAL_ANSWER)
-      const next = await openai.responses.create({
-        model,
-        tools: TOOLS,
-        conversation: conversation.id,
-        input: [{ type: 'function_call_output', call_id: 'call_l', output: 'seen' }],
-      })
-      const requestFields = await openai.responses.inputItems.list(next.id)
-      expect(JSON.stringify(requestFields.data)).not.toContain('expand_output')
-      expect(upstream.received.at(-1)?.text).toContain(JSON.stringify(PIECE).slice(1, -1))
-    })
 
-    test('C126 stored chats show no gateway tools to their readers', async () => {
-      behave(EXPAND_CALL, FINAL_ANSWER)
-      const { id } = await openai.chat.completions.create({
-        model,
-        store: true,
-        tools: CHAT_TOOLS,
-        messages: [{ role: 'user', content: 'Go.' }, ...LOOKED_IN_CHAT],
+      test("an upstream's error in the second tool round keeps its status", async () => {
+        const refusal = { error: { message: 'Too much.', type: 'x', code: null, param: null } }
+        behave(EXPAND_CALL, answerJson(429, refusal))
+        await expect(respond(model)).rejects.toMatchObject({ status: 429 })
       })
-      const storedItem = await openai.chat.completions.retrieve(id)
-      expect(storedItem.choices[0]).toMatchObject({ finish_reason: 'stop' })
-      expect(storedItem.choices[0]?.message.content).toContain('I have read it.')
-      expect(JSON.stringify(storedItem)).not.toContain('expand_output')
-    })
 
-    test('a background answer has one event log for all rounds', async () => {
-      behave(EXPAND_CALL, FINAL_ANSWER)
-      const body = { model, background: true, stream: true, tools: TOOLS, input: [...LOOKED] }
-      const frames = framesIn(await (await post('/responses', body)).text())
-      expect(responsesFaults(frames)).toEqual([])
-      expect(JSON.stringify(frames)).toContain('I have read it.')
-      expect(JSON.stringify(frames)).not.toContain('expand_output')
-    })
-
-    test("a text client's marker finds the gateway tool calls again", async () => {
-      const chat: readonly Message[] = [{ role: 'user', content: `Look, ${model}.` }]
-      const offered = { tools: CHAT_TOOLS }
-      behave(EXPAND_CALL, FINAL_ANSWER)
-      const asking = { url: host.url, model, isOpenWebUi: true, ...offered }
-      const result = await askInText({ ...asking, chat })
-      expect(result).toMatchObject({
-        isComplete: true,
-        readableText: expect.stringContaining('I have read it.') as string,
+      test("an upstream's error in a later tool round keeps its retry-after header", async () => {
+        const refusal = { error: { message: 'Too much.', type: 'x', code: null, param: null } }
+        const requestFields = {
+          model,
+          tools: TOOLS,
+          input: [{ role: 'user', content: 'Go.' }, ...LOOKED],
+        }
+        for (const before of [[], [EXPAND_CALL], [EXPAND_CALL, EXPAND_CALL]]) {
+          behave(...before, answerJson(429, refusal, { 'retry-after': '7', 'x-other': 'no' }))
+          const response = await post('/responses', requestFields)
+          await response.text()
+          expect(response.status).toBe(429)
+          expect(response.headers.get('retry-after')).toBe('7')
+          expect(response.headers.get('x-other')).toBeNull()
+        }
       })
-      expect(result.turnIds).toHaveLength(1)
-      behave({ text: 'Fine.' })
-      await askInText({ ...asking, chat: addRound(chat, result, 'And now?') })
-      const sent = upstream.received.at(-1)?.text ?? ''
-      expect(sent).toContain('expand_output')
-      expect(sent).toContain('There is no output of a call')
-    })
-  })
 
-  test('works over a WebSocket and is remembered by the connection', async () => {
+      test.each([1, 2])(
+        'the upstream request is cancelled when the client disconnects in tool round %i',
+        async (round) => {
+          const reply =
+            model === 'chat-model' ? chatStream(FINAL_ANSWER) : responsesStream(FINAL_ANSWER)
+          const hangs = answerSse(reply.slice(0, 3), 'hang')
+          behave(...(round === 1 ? [hangs] : [EXPAND_CALL, hangs]))
+          const leaving = new AbortController()
+          const body = { model, stream: true, tools: TOOLS, input: [...LOOKED] }
+          const response = await post('/responses', body, leaving.signal)
+          const reading = response.text().catch(() => '')
+          while (upstream.received.length < round) await aMoment()
+          await aMoment()
+          leaving.abort()
+          await reading
+          // workerd notices later that the client has left.
+          if (home === 'Node') await upstream.received.at(-1)?.aborted
+          expect(upstream.received).toHaveLength(round)
+        },
+      )
+
+      test('stored responses show no gateway tools to their readers (C126)', async () => {
+        const conversation = await openai.conversations.create()
+        behave(EXPAND_CALL, {
+          ...FINAL_ANSWER,
+          calls: [{ id: 'call_l', name: 'look', arguments: '{}' }],
+        })
+        const answer = await respond(model, { conversation: conversation.id })
+        const read = await openai.responses.retrieve(answer.id)
+        expect(read.output).toEqual(answer.output)
+        const listed = await openai.conversations.items.list(conversation.id, { order: 'asc' })
+        expect(JSON.stringify(listed.data)).not.toContain('expand_output')
+        expect(listed.data.slice(3).map(({ id }) => id)).toEqual(answer.output.map(({ id }) => id))
+        const last = answer.output.at(-1)?.id ?? ''
+        const item = await openai.conversations.items.retrieve(last, {
+          conversation_id: conversation.id,
+        })
+        expect(item).toMatchObject({ type: 'function_call', call_id: 'call_l' })
+        behave(FINAL_ANSWER)
+        const next = await openai.responses.create({
+          model,
+          tools: TOOLS,
+          conversation: conversation.id,
+          input: [{ type: 'function_call_output', call_id: 'call_l', output: 'seen' }],
+        })
+        const requestFields = await openai.responses.inputItems.list(next.id)
+        expect(JSON.stringify(requestFields.data)).not.toContain('expand_output')
+        expect(upstream.received.at(-1)?.text).toContain(JSON.stringify(PIECE).slice(1, -1))
+      })
+
+      test('stored chats show no gateway tools to their readers (C126)', async () => {
+        behave(EXPAND_CALL, FINAL_ANSWER)
+        const { id } = await openai.chat.completions.create({
+          model,
+          store: true,
+          tools: CHAT_TOOLS,
+          messages: [{ role: 'user', content: 'Go.' }, ...LOOKED_IN_CHAT],
+        })
+        const storedItem = await openai.chat.completions.retrieve(id)
+        expect(storedItem.choices[0]).toMatchObject({ finish_reason: 'stop' })
+        expect(storedItem.choices[0]?.message.content).toContain('I have read it.')
+        expect(JSON.stringify(storedItem)).not.toContain('expand_output')
+      })
+
+      test('a background response has one event log for all tool rounds', async () => {
+        behave(EXPAND_CALL, FINAL_ANSWER)
+        const body = { model, background: true, stream: true, tools: TOOLS, input: [...LOOKED] }
+        const frames = framesIn(await (await post('/responses', body)).text())
+        expect(responsesFaults(frames)).toEqual([])
+        expect(JSON.stringify(frames)).toContain('I have read it.')
+        expect(JSON.stringify(frames)).not.toContain('expand_output')
+      })
+
+      test('the marker in a chat finds the gateway tool calls of its turn again', async () => {
+        const chat: readonly Message[] = [{ role: 'user', content: `Look, ${model}.` }]
+        const offered = { tools: CHAT_TOOLS }
+        behave(EXPAND_CALL, FINAL_ANSWER)
+        const asking = { url: host.url, model, isOpenWebUi: true, ...offered }
+        const result = await askInText({ ...asking, chat })
+        expect(result).toMatchObject({
+          isComplete: true,
+          readableText: expect.stringContaining('I have read it.') as string,
+        })
+        expect(result.turnIds).toHaveLength(1)
+        behave({ text: 'Fine.' })
+        await askInText({ ...asking, chat: addRound(chat, result, 'And now?') })
+        const sent = upstream.received.at(-1)?.text ?? ''
+        expect(sent).toContain('expand_output')
+        expect(sent).toContain('There is no output of a call')
+      })
+    },
+  )
+
+  test('gateway tools work over a WebSocket, and the connection remembers their calls', async () => {
     behave(EXPAND_CALL, FINAL_ANSWER)
     const socket = await connect(host.url)
     const create = { type: 'response.create', model: 'chat-model', store: false, tools: TOOLS }
@@ -298,7 +301,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
     await socket.closed
   })
 
-  test('a client tool of the same name takes precedence', async () => {
+  test("a client's tool takes precedence over a gateway tool of the same name", async () => {
     behave(EXPAND_CALL)
     const own = { type: 'function' as const, strict: false, ...LOOK, name: 'expand_output' }
     const answer = await respond('chat-model', { tools: [own] })
@@ -314,7 +317,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
     expect(upstream.received[0]?.text).not.toContain('To read on, call')
   })
 
-  test('offers no gateway tools for n > 1, because the gateway continues one answer only', async () => {
+  test('a request with n > 1 is offered no gateway tools, because the gateway can continue only one answer', async () => {
     behave(FINAL_ANSWER)
     await openai.chat.completions.create({
       model: 'chat-model',
@@ -326,7 +329,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
   })
 })
 
-test('a conversation can be continued after a kill between two rounds', async () => {
+test('a conversation can be continued after a process is killed between two tool rounds', async () => {
   const upstream = await startUpstream()
   const folder = mkdtempSync(join(tmpdir(), 'backstory-house-'))
   const account = { name: 'c', wire: 'chat', models: ['*'], baseUrl: upstream.url, apiKey: 'sk' }

@@ -109,8 +109,8 @@ async function bodyOf(id: string, round: number): Promise<string> {
   return (await fetch(url)).text()
 }
 
-describe.each(WIRE_MODELS)('$model', ({ model }) => {
-  test('explains every round byte for byte and in order', async () => {
+describe.each(WIRE_MODELS)('several tool rounds over $model', ({ model }) => {
+  test('explain shows each tool round byte for byte and in order', async () => {
     const { id } = await ask(model, readQuestion(3))
     const sent = services.received.map(({ text }) => text)
     expect(sent).toHaveLength(4)
@@ -129,7 +129,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
     }
   })
 
-  test('the next turn continues from the last round', async () => {
+  test('the next turn continues the prompt of the last tool round', async () => {
     const first = await ask(model, readQuestion(2))
     const next = await gateway.openai.responses.create({
       model,
@@ -144,7 +144,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
 
   // The output sizes need different cuts: shorten old outputs, drop them, or shorten new ones too.
   test.each([2600, 3000, 3900])(
-    'eight rounds of %i characters stay within the window',
+    'eight tool rounds with outputs of %i characters stay within the window',
     async (chars) => {
       const question = `${readQuestion(8, chars)} And say what Rome is like.`
       for (const stream of [false, true]) {
@@ -176,7 +176,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
     },
   )
 
-  test('the conversation can be continued after them', async () => {
+  test('the conversation can be continued after eight tool rounds', async () => {
     const first = await ask(model, readQuestion(8), { truncation: 'auto' })
     const next = await gateway.openai.responses.create({
       model,
@@ -190,7 +190,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
     expect(oversizedRequests).toEqual([])
   })
 
-  test('a chat with `overflow: "cut"` also stays within the window', async () => {
+  test('tool rounds of a chat with `overflow: "cut"` stay within the window', async () => {
     const overrides = { backstory: { budget: { overflow: 'cut' } } }
     const answer = await gateway.openai.chat.completions.create({
       ...overrides,
@@ -204,7 +204,7 @@ describe.each(WIRE_MODELS)('$model', ({ model }) => {
     expect(oversizedRequests).toEqual([])
   })
 
-  test('with `overflow: "refuse"` a later round fails with the error of a first request', async () => {
+  test('with `overflow: "refuse"`, a later tool round fails with the same error as a first request', async () => {
     const requestFields = { budget: { window: WINDOW - 3000, overflow: 'refuse' } }
     const failed = ask(model, readQuestion(8), { backstory: requestFields })
     await expect(failed).rejects.toMatchObject({
@@ -231,7 +231,7 @@ function messages(question: string): OpenAI.ChatCompletionMessageParam[] {
   ]
 }
 
-test('explains a round that the upstream rejected', async () => {
+test('explain shows a tool round that the upstream rejected', async () => {
   const { behave } = services
   services.behave = (response, received) =>
     services.received.length === 3
@@ -251,7 +251,7 @@ test('explains a round that the upstream rejected', async () => {
   expect(await Promise.all(sent.map((_, round) => bodyOf(id, round)))).toEqual(sent)
 })
 
-test('explains a corrected round as it was finally sent', async () => {
+test('explain shows a corrected tool round as it was finally sent', async () => {
   const { behave } = services
   services.behave = (response, received) => {
     const isRefused = services.received.length === 2
@@ -276,7 +276,7 @@ test('explains a corrected round as it was finally sent', async () => {
   expect([first, refused, second, third].map(reasoning)).toEqual([0, 1, 0, 1])
 })
 
-test('the test checks find a round that was not stored', async () => {
+test('the checks of this test detect a tool round that was not stored', async () => {
   const other = await startGateway({ ...services.environment, CONTEXT: '{"policy":"capped"}' })
   const { requests } = other.dependencies
   const { keepRequest } = requests
@@ -302,8 +302,8 @@ test('the test checks find a round that was not stored', async () => {
   await other.close()
 })
 
-describe('the query parameter `round`', () => {
-  test('defaults to the first round, and the text view names the round', async () => {
+describe('the query parameter `round` of explain', () => {
+  test('without the parameter `round`, explain shows the first tool round, and the text view names it', async () => {
     const { id } = await ask('gpt-5', readQuestion(2))
     expect(await explainAnswer(id)).toMatchObject({ round: 0, rounds: 3 })
     expect(await explainAnswer(id, '?round=last')).toMatchObject({ round: 2, rounds: 3 })
@@ -313,7 +313,7 @@ describe('the query parameter `round`', () => {
     expect(await textViewOf(gateway, alone.id)).not.toMatch(/^round/m)
   })
 
-  test('rejects invalid and unknown rounds with a message', async () => {
+  test('an invalid or unknown `round` is rejected with a message', async () => {
     const { id } = await ask('gpt-5', readQuestion(2))
     const refused = async (round: string, of = id) => {
       const response = await fetch(`${gateway.url}/v1/context/explain/${of}?round=${round}`)
@@ -340,7 +340,7 @@ describe('the query parameter `round`', () => {
     expect(await refused('0', 'resp_01KQZ3V8M6T2X9R4B7C9')).toMatchObject({ status: 404 })
   })
 
-  test('deleting a response deletes all of its rounds', async () => {
+  test('deleting a response deletes the upstream requests of all its tool rounds', async () => {
     const { id } = await ask('gpt-5', readQuestion(2))
     await gateway.openai.responses.delete(id)
     for (const round of [0, 1, 2]) {

@@ -59,97 +59,106 @@ function behave(...turns: readonly (AnswerContent | Behaviour)[]): void {
 
 const sent = (at: number): string => upstream.received.at(at)?.text ?? ''
 
-describe.each(['chat-model', 'responses-model'])('%s', (model) => {
-  test.each([true, false])('compacts once for all rounds (stream: %s)', async (stream) => {
-    behave({ text: 'The summary.' }, EXPAND_CALL, FINAL_ANSWER)
-    const response = await gateway.post('/v1/responses', {
-      model,
-      stream,
-      tools: TOOLS,
-      context_management: [{ type: 'compaction', compact_threshold: 1000 }],
-      input: [
-        { role: 'user', content: 'Go.' },
-        ...LOOKED,
-        { role: 'assistant', content: 'word '.repeat(3000) },
-        { role: 'user', content: 'And now?' },
-      ],
-    })
-    const text = await response.text()
-    const frames = stream ? framesIn(text) : []
-    expect(stream ? responsesFaults(frames) : []).toEqual([])
-    const body = (
-      stream
-        ? (JSON.parse(frames.at(-2)?.data ?? '{}') as { response: OpenAI.Responses.Response })
-            .response
-        : JSON.parse(text)
-    ) as OpenAI.Responses.Response
-    expect(upstream.received).toHaveLength(3)
-    const types = body.output.map(({ type }) => type)
-    expect(types.filter((type) => type === 'compaction')).toHaveLength(1)
-    expect(new Set(body.output.map(({ id }) => id)).size).toBe(body.output.length)
-    expect(sent(2).split('The summary.')).toHaveLength(2)
-    expect(sent(2)).not.toContain('"compaction"')
-  })
+describe.each(['chat-model', 'responses-model'])(
+  'gateway tools together with other features over %s',
+  (model) => {
+    test.each([true, false])(
+      'a conversation with several tool rounds is compacted only once (streamed: %s)',
+      async (stream) => {
+        behave({ text: 'The summary.' }, EXPAND_CALL, FINAL_ANSWER)
+        const response = await gateway.post('/v1/responses', {
+          model,
+          stream,
+          tools: TOOLS,
+          context_management: [{ type: 'compaction', compact_threshold: 1000 }],
+          input: [
+            { role: 'user', content: 'Go.' },
+            ...LOOKED,
+            { role: 'assistant', content: 'word '.repeat(3000) },
+            { role: 'user', content: 'And now?' },
+          ],
+        })
+        const text = await response.text()
+        const frames = stream ? framesIn(text) : []
+        expect(stream ? responsesFaults(frames) : []).toEqual([])
+        const body = (
+          stream
+            ? (JSON.parse(frames.at(-2)?.data ?? '{}') as { response: OpenAI.Responses.Response })
+                .response
+            : JSON.parse(text)
+        ) as OpenAI.Responses.Response
+        expect(upstream.received).toHaveLength(3)
+        const types = body.output.map(({ type }) => type)
+        expect(types.filter((type) => type === 'compaction')).toHaveLength(1)
+        expect(new Set(body.output.map(({ id }) => id)).size).toBe(body.output.length)
+        expect(sent(2).split('The summary.')).toHaveLength(2)
+        expect(sent(2)).not.toContain('"compaction"')
+      },
+    )
 
-  test('ends the answer at a stop string in the second round', async () => {
-    behave(EXPAND_CALL, { text: 'I have END read it.' })
-    for (const stream of [true, false]) {
-      upstream.received.length = 0
+    test('a stop string in the second tool round ends the answer', async () => {
       behave(EXPAND_CALL, { text: 'I have END read it.' })
-      const response = await gateway.post('/v1/chat/completions', {
+      for (const stream of [true, false]) {
+        upstream.received.length = 0
+        behave(EXPAND_CALL, { text: 'I have END read it.' })
+        const response = await gateway.post('/v1/chat/completions', {
+          model,
+          stream,
+          stop: ['END'],
+          tools: CHAT_TOOLS,
+          messages: [
+            { role: 'user', content: 'Go.' },
+            {
+              role: 'assistant',
+              tool_calls: [
+                { id: 'call_a', type: 'function', function: { name: 'look', arguments: '{}' } },
+              ],
+            },
+            { role: 'tool', tool_call_id: 'call_a', content: LONG },
+          ],
+        })
+        const text = await response.text()
+        expect(text).not.toContain('expand_output')
+        expect(text.match(/"finish_reason":"\w+"/g)).toEqual(['"finish_reason":"stop"'])
+      }
+    })
+
+    test('gateway fields that a client forges on an item are ignored', async () => {
+      behave(FINAL_ANSWER)
+      const forged = { native: { house: { size: '3' } }, origin: { wire: 'chat' } }
+      const answer = await openai.responses.create({
         model,
-        stream,
-        stop: ['END'],
+        tools: TOOLS,
+        input: [
+          { role: 'user', content: 'Go.' },
+          ...LOOKED.map((item) => ({ ...item, ...forged })),
+        ],
+      } as OpenAI.Responses.ResponseCreateParamsNonStreaming)
+      expect(JSON.stringify((await openai.responses.inputItems.list(answer.id)).data)).toContain(
+        'call_a',
+      )
+    })
+
+    test('gateway tool calls are recalled for a client that sends only text', async () => {
+      behave(EXPAND_CALL, FINAL_ANSWER)
+      const messages = [{ role: 'user' as const, content: `What, ${model}?` }]
+      const first = await openai.chat.completions.create({ model, tools: CHAT_TOOLS, messages })
+      behave({ text: 'Fine.' })
+      await openai.chat.completions.create({
+        model,
         tools: CHAT_TOOLS,
         messages: [
-          { role: 'user', content: 'Go.' },
-          {
-            role: 'assistant',
-            tool_calls: [
-              { id: 'call_a', type: 'function', function: { name: 'look', arguments: '{}' } },
-            ],
-          },
-          { role: 'tool', tool_call_id: 'call_a', content: LONG },
+          ...messages,
+          { role: 'assistant', content: first.choices[0]?.message.content ?? '' },
+          { role: 'user', content: 'And?' },
         ],
       })
-      const text = await response.text()
-      expect(text).not.toContain('expand_output')
-      expect(text.match(/"finish_reason":"\w+"/g)).toEqual(['"finish_reason":"stop"'])
-    }
-  })
-
-  test('ignores gateway fields that a client forges on an item', async () => {
-    behave(FINAL_ANSWER)
-    const forged = { native: { house: { size: '3' } }, origin: { wire: 'chat' } }
-    const answer = await openai.responses.create({
-      model,
-      tools: TOOLS,
-      input: [{ role: 'user', content: 'Go.' }, ...LOOKED.map((item) => ({ ...item, ...forged }))],
-    } as OpenAI.Responses.ResponseCreateParamsNonStreaming)
-    expect(JSON.stringify((await openai.responses.inputItems.list(answer.id)).data)).toContain(
-      'call_a',
-    )
-  })
-
-  test('recalls gateway tool calls for a client that sends only text', async () => {
-    behave(EXPAND_CALL, FINAL_ANSWER)
-    const messages = [{ role: 'user' as const, content: `What, ${model}?` }]
-    const first = await openai.chat.completions.create({ model, tools: CHAT_TOOLS, messages })
-    behave({ text: 'Fine.' })
-    await openai.chat.completions.create({
-      model,
-      tools: CHAT_TOOLS,
-      messages: [
-        ...messages,
-        { role: 'assistant', content: first.choices[0]?.message.content ?? '' },
-        { role: 'user', content: 'And?' },
-      ],
+      expect(sent(-1)).toContain('There is no output of a call')
     })
-    expect(sent(-1)).toContain('There is no output of a call')
-  })
-})
+  },
+)
 
-test('falls back to another upstream and sends it the later rounds too', async () => {
+test('after a fallback, the later tool rounds are sent to the same upstream', async () => {
   behave(answerJson(500, { error: { message: 'No.' } }), EXPAND_CALL, FINAL_ANSWER)
   const answer = await openai.responses.create({
     model: 'both',
@@ -161,7 +170,7 @@ test('falls back to another upstream and sends it the later rounds too', async (
   expect(upstream.received[0]?.path).not.toBe(upstream.received[1]?.path)
 })
 
-test('works in every round for a client with the old `functions` fields', async () => {
+test('gateway tools work in every tool round for a client with the old `functions` fields', async () => {
   behave(EXPAND_CALL, FINAL_ANSWER)
   const response = await gateway.post('/v1/chat/completions', {
     model: 'chat-model',
@@ -182,7 +191,7 @@ test('works in every round for a client with the old `functions` fields', async 
   }
 })
 
-test("expands a client's tool output although the service reuses its call ids", async () => {
+test("the gateway tool expands a client's tool output even if the service reuses its call ids", async () => {
   const requestFields = {
     model: 'chat-model',
     tools: TOOLS,

@@ -25,7 +25,7 @@ const chatTools: ChatCompletionTool[] = [{ type: 'function', function: WEATHER }
 const responsesTools: FunctionTool[] = [{ type: 'function', strict: false, ...WEATHER }]
 const image = 'data:image/png;base64,iVBORw0KGgo='
 
-describe.each(HOSTS)('on %s', (_, start) => {
+describe.each(HOSTS)("the gateway's endpoints on %s", (_, start) => {
   let upstream: Upstream
   let host: Host
   let openai: OpenAI
@@ -47,8 +47,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
   })
   const sent = () => upstream.received.at(-1)?.json ?? {}
 
-  describe.each(['chat-model', 'responses-model'])('over %s', (model) => {
-    test('answers a chat non-streamed', async () => {
+  describe.each(['chat-model', 'responses-model'])('chats and responses over %s', (model) => {
+    test('a non-streamed chat is answered', async () => {
       upstream.behave = answerWith(SAID)
       const { choices, usage } = await openai.chat.completions.create({
         model,
@@ -71,7 +71,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(upstream.received.at(-1)?.headers.authorization).toBe('Bearer sk-upstream')
     })
 
-    test('streams a chat', async () => {
+    test('a streamed chat is answered', async () => {
       upstream.behave = answerWith(SAID)
       const stream = openai.chat.completions.stream({
         model,
@@ -90,7 +90,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       })
     })
 
-    test('answers a response non-streamed', async () => {
+    test('a non-streamed response is answered', async () => {
       upstream.behave = answerWith(SAID)
       const response = await openai.responses.create({
         model,
@@ -111,7 +111,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(response.id).toMatch(/^resp_[0-9A-Z]{20}$/)
     })
 
-    test('streams a response', async () => {
+    test('a streamed response is answered', async () => {
       upstream.behave = answerWith(SAID)
       const stream = openai.responses.stream({ model, input: 'Weather?', tools: responsesTools })
       const response = await stream.finalResponse()
@@ -123,7 +123,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(response.id).toMatch(/^resp_[0-9A-Z]{20}$/)
     })
 
-    test('passes an image on to the model', async () => {
+    test('an image is passed on to the model', async () => {
       upstream.behave = answerWith({ text: 'A cat.' })
       await openai.responses.create({
         model,
@@ -153,7 +153,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(JSON.stringify(sent())).toContain(image)
     })
 
-    test('reports an answer that was cut off', async () => {
+    test('an answer that the upstream cut off is reported as such', async () => {
       upstream.behave = answerWith({ text: 'It is', finish: 'length' })
       const response = await openai.responses.create({ model, input: 'Go on', stream: false })
       expect(response).toMatchObject({
@@ -167,7 +167,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(chat.choices[0]?.finish_reason).toBe('length')
     })
 
-    test('continues the previous response with all of its items', async () => {
+    test('a response with a previous_response_id sends all items of the previous response', async () => {
       upstream.behave = answerWith(SAID)
       const first = await openai.responses.create({
         model,
@@ -208,7 +208,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(JSON.stringify(sent())).toMatch(/Weather\?.*25 degrees.*Sunny\..*Sure\?/)
     })
 
-    test("passes an upstream's error on with its status and headers", async () => {
+    test("an upstream's error is passed on with its status and headers", async () => {
       upstream.behave = (response) => {
         response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '7' })
         response.end(
@@ -229,7 +229,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((refused as { headers: Headers }).headers.get('retry-after')).toBe('7')
     })
 
-    test('ends a broken stream with a failure', async () => {
+    test('a stream that the upstream breaks off ends with a failure', async () => {
       upstream.behave = async (response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         const events = (await import('../support/answer-formats.ts'))[
@@ -273,7 +273,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(await runner.finalContent()).toBe('The tools said: 20 degrees.')
   })
 
-  test('the demo model remembers over previous_response_id', async () => {
+  test('the demo model remembers what was said before a previous_response_id', async () => {
     const first = await openai.responses.create({ model: 'demo', input: 'My name is Ada.' })
     const second = await openai.responses.create({
       model: 'demo',
@@ -283,26 +283,26 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(second.output_text).toContain('I remember 1 earlier of your messages')
   })
 
-  test('lists models and retrieves one', async () => {
+  test('the models endpoint lists all models and returns one by its name', async () => {
     const listed = await openai.models.list()
     expect(listed.data.map(({ id }) => id)).toEqual(['chat-model', 'responses-model', 'demo'])
     expect(await openai.models.retrieve('demo')).toMatchObject({ id: 'demo', owned_by: 'demo' })
     await expect(openai.models.retrieve('nope')).rejects.toMatchObject({ status: 404 })
   })
 
-  test('without keys, rejects requests from pages of other origins', async () => {
+  test('without API keys, requests from web pages of other origins are rejected', async () => {
     const ask = (origin: string) => fetch(`${host.url}/v1/models`, { headers: { origin } })
     expect((await ask('http://evil.example')).status).toBe(403)
     expect((await ask('http://localhost:3000')).status).toBe(200)
   })
 
-  test('accepts paths without /v1', async () => {
+  test('paths without /v1 are accepted', async () => {
     const response = await fetch(`${host.url}/models`)
     expect(response.status).toBe(200)
   })
 
   test.each(['/v1/models/', '//v1/models', '/v1//models', '/v1/v1/models', '/models/'])(
-    'treats %s as /v1/models',
+    'the path %s is treated as /v1/models',
     async (path) => {
       const [meant, odd] = await Promise.all(
         ['/v1/models', path].map(async (one) => (await fetch(host.url + one)).text()),
@@ -312,7 +312,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   )
 
   test.each(['/v1//embeddings', '//embeddings', '/v1/v1/embeddings/'])(
-    'passes %s to the upstream as /v1/embeddings',
+    'the path %s is passed to the upstream as /v1/embeddings',
     async (path) => {
       await fetch(host.url + path, { method: 'POST', body: '{}' })
       expect(upstream.received.at(-1)?.path).toBe('/v1/embeddings')
@@ -322,18 +322,21 @@ describe.each(HOSTS)('on %s', (_, start) => {
   test.each([
     ['POST', '/v1//chat/completions/', 400],
     ['PUT', '/v1/chat/completions', 404],
-  ] as const)('does not pass %s %s to the upstream', async (method, path, status) => {
-    const before = upstream.received.length
-    const messages = [{ role: 'user', content: ['x'] }]
-    const requestFields: RequestInit = {
-      method,
-      body: JSON.stringify({ model: 'chat-model', messages }),
-    }
-    expect((await fetch(host.url + path, requestFields)).status).toBe(status)
-    expect(upstream.received.length).toBe(before)
-  })
+  ] as const)(
+    'a request with %s %s is not passed to the upstream',
+    async (method, path, status) => {
+      const before = upstream.received.length
+      const messages = [{ role: 'user', content: ['x'] }]
+      const requestFields: RequestInit = {
+        method,
+        body: JSON.stringify({ model: 'chat-model', messages }),
+      }
+      expect((await fetch(host.url + path, requestFields)).status).toBe(status)
+      expect(upstream.received.length).toBe(before)
+    },
+  )
 
-  test('passes other paths through byte for byte', async () => {
+  test('a request for embeddings is passed to the upstream byte for byte', async () => {
     upstream.behave = (response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end('{"object": "list",  "data": []}')
@@ -351,7 +354,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  test('passes a compressed body through unchanged', async () => {
+  test('a compressed request for another endpoint is passed to the upstream unchanged', async () => {
     upstream.behave = (response) => void response.end('{}')
     const before = upstream.received.length
     const response = await fetch(`${host.url}/v1/embeddings`, {
@@ -366,7 +369,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   })
 
   test.each(['chat', 'responses', 'conversations', 'memory', 'context'])(
-    'never passes unknown paths below /v1/%s to an upstream',
+    'unknown paths below /v1/%s are never passed to an upstream',
     async (room) => {
       const before = upstream.received.length
       const messages = [{ role: 'user', content: 'between us' }]
@@ -383,7 +386,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   )
 
   test.each(['/embeddings?x=1', '/audio/speech', '/images/generations', '/moderations', '/files'])(
-    'also passes %s to the upstream without /v1',
+    'the path %s without /v1 is passed to the upstream with it',
     async (path) => {
       upstream.behave = (response) => {
         response.writeHead(200, { 'content-type': 'application/json' })
@@ -409,7 +412,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     '/conversations/conv_a/nothing',
     '/memory/nothing',
     '/toString/a',
-  ])('answers %s with 404 and calls no upstream', async (path) => {
+  ])('the path %s gets status 404 and causes no upstream request', async (path) => {
     const before = upstream.received.length
     const response = await fetch(host.url + path)
     expect(response.status).toBe(404)
@@ -417,7 +420,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(upstream.received).toHaveLength(before)
   })
 
-  test('passes a chat through byte for byte in both directions if the upstream has the same API', async () => {
+  test('a chat is passed through byte for byte in both directions if the upstream has the same API', async () => {
     const bytes =
       '{"model": "chat-model",  "stream": true, "messages": [{"role": "user", "content": "x", "odd": 1.0}]}'
     const answer = [
@@ -436,7 +439,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(upstream.received.at(-1)?.text).toBe(bytes)
   })
 
-  test('explain shows what would be sent, and sends nothing', async () => {
+  test('explain shows what would be sent to the upstream, and sends nothing', async () => {
     const before = upstream.received.length
     const explained = async (body: object) => {
       const response = await fetch(`${host.url}/v1/context/explain`, {

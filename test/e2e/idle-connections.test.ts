@@ -6,7 +6,7 @@ import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 
-test('keeps an idle connection for over a minute and announces its timeout', async () => {
+test('an idle connection stays open for over a minute, and its timeout is announced', async () => {
   const { url, close } = await startGateway()
   try {
     const result = await new Promise<string | undefined>((resolve, reject) => {

@@ -49,21 +49,21 @@ function prepared(root: string): boolean {
   return existsSync(join(root, 'called'))
 }
 
-test('compiles the sources once, and again after a change', () => {
+test('the launcher compiles the sources once, and again after a change', () => {
   const root = checkout()
   expect([prepared(root), prepared(root)]).toEqual([true, false])
   writeFileSync(join(root, 'src/more.ts'), '')
   expect([prepared(root), prepared(root)]).toEqual([true, false])
 })
 
-test('starts without compiling if the cache is not writable', () => {
+test('the launcher starts without compiling if the cache is not writable', () => {
   const root = checkout()
   // A file in place of the folder stops root as well.
   writeFileSync(join(root, 'node_modules/.cache'), '')
   expect(prepared(root)).toBe(false)
 })
 
-test("ignores a dangling link among the sources, such as an editor's lock file", () => {
+test("the launcher ignores a dangling link among the sources, such as an editor's lock file", () => {
   const root = checkout()
   prepared(root)
   symlinkSync('nowhere', join(root, 'src/.#more.ts'))

@@ -28,11 +28,11 @@ const system = { role: 'system', content: 'Be kind.' }
 const original = { type: 'function_call_output', call_id: 'a', output: 'x' }
 const reasoning = { type: 'reasoning', summary: [] }
 
-describe.each(MODELS)('over %s', (model) => {
+describe.each(MODELS)('prompts that are invalid or empty over %s', (model) => {
   test.each([
     ['a tool message without a call', [output], 'messages[0]', /must follow the call/],
     ['the same after a system message', [system, output], 'messages[1]', /must follow the call/],
-  ])('rejects chat messages with nothing but %s', async (_, messages, param, why) => {
+  ])('chat messages that consist only of %s are rejected', async (_, messages, param, why) => {
     for (const stream of [false, true]) {
       expect(await postAndReadError(PATHS.chat, { model, messages, stream })).toEqual({
         status: 400,
@@ -53,7 +53,7 @@ describe.each(MODELS)('over %s', (model) => {
       /must follow/,
     ],
     ['reasoning without a following item', { input: [reasoning] }, 'input[0]', /must be followed/],
-  ])('rejects a Responses input with nothing but %s', async (_, body, param, why) => {
+  ])('a Responses input that consists only of %s is rejected', async (_, body, param, why) => {
     for (const stream of [false, true]) {
       expect(await postAndReadError(PATHS.responses, { model, ...body, stream })).toMatchObject({
         status: 400,
@@ -63,62 +63,60 @@ describe.each(MODELS)('over %s', (model) => {
     }
   })
 
-  test('explain rejects the request with the same error', async () => {
+  test('explain rejects an empty prompt with the same error', async () => {
     const body = { api: 'chat', model, messages: [output] }
     expect(await postAndReadError('/v1/context/explain', body)).toMatchObject({
       param: 'messages[0]',
     })
   })
 
-  test('accepts a system message alone', async () => {
+  test('a system message alone is accepted', async () => {
     const response = await setup.gateway.post(PATHS.chat, { model, messages: [system] })
     expect(response.status).toBe(200)
   })
 })
 
-test('rejects input whose only items belong to another wire', async () => {
+test('an input whose only items belong to another wire is rejected', async () => {
   const input = [{ type: 'web_search_call', id: 'ws_1', status: 'completed' }]
   for (const model of MODELS.filter((one) => one !== 'gpt-5')) {
     expect(await postAndReadError(PATHS.responses, { model, input })).toMatchObject({ status: 400 })
   }
 })
 
-describe('invalid chat messages', () => {
-  const ids = fc.constantFrom('a', 'b')
-  const called = fc.array(ids, { minLength: 1, maxLength: 3 }).map((list) => ({
-    role: 'assistant',
-    content: null,
-    tool_calls: [...new Set(list)].map((id) => ({
-      id,
-      type: 'function',
-      function: { name: 'look', arguments: '{}' },
-    })),
-  }))
-  const answered = ids.map((tool_call_id) => ({ ...output, tool_call_id }))
-  const spoke = fc.constantFrom('user', 'assistant').map((role) => ({ role, content: 'Hm.' }))
-  const messages = fc.array(fc.oneof(called, answered, spoke), { maxLength: 8 })
+const ids = fc.constantFrom('a', 'b')
+const called = fc.array(ids, { minLength: 1, maxLength: 3 }).map((list) => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: [...new Set(list)].map((id) => ({
+    id,
+    type: 'function',
+    function: { name: 'look', arguments: '{}' },
+  })),
+}))
+const answered = ids.map((tool_call_id) => ({ ...output, tool_call_id }))
+const spoke = fc.constantFrom('user', 'assistant').map((role) => ({ role, content: 'Hm.' }))
+const messages = fc.array(fc.oneof(called, answered, spoke), { maxLength: 8 })
 
-  test('do not reach a chat upstream, and explain shows the corrected body byte for byte (C12)', async () => {
-    await fc.assert(
-      fc.asyncProperty(messages, async (list) => {
-        // The last message is a user's, so that no call waits for its output.
-        const requestFields = [...list, { role: 'user', content: 'Well?' }]
-        const body = { model: 'chat-model', messages: requestFields }
-        const response = await setup.gateway.post(PATHS.chat, body)
-        expect([response.status, setup.services.refusals]).toEqual([200, []])
-        const sent = setup.services.received.at(-1)?.json as never
-        expect(chatFaults(sent)).toEqual([])
-        const result = await setup.gateway.post('/v1/context/explain', { api: 'chat', ...body })
-        const { upstream, notes } = (await result.json()) as {
-          readonly upstream: { readonly unchanged: boolean; readonly body: object }
-          readonly notes: readonly { readonly did: string; readonly why: string }[]
-        }
-        expect(upstream.body).toEqual(sent)
-        // Every changed message has a note; a request without notes is sent unchanged.
-        expect(upstream.unchanged).toBe(notes.length === 0)
-        if (notes.length === 0) expect(sent).toEqual(body)
-      }),
-      { numRuns: 60 },
-    )
-  })
+test('invalid chat messages do not reach a chat upstream, and explain shows the corrected body byte for byte (C12)', async () => {
+  await fc.assert(
+    fc.asyncProperty(messages, async (list) => {
+      // The last message is a user's, so that no call waits for its output.
+      const requestFields = [...list, { role: 'user', content: 'Well?' }]
+      const body = { model: 'chat-model', messages: requestFields }
+      const response = await setup.gateway.post(PATHS.chat, body)
+      expect([response.status, setup.services.refusals]).toEqual([200, []])
+      const sent = setup.services.received.at(-1)?.json as never
+      expect(chatFaults(sent)).toEqual([])
+      const result = await setup.gateway.post('/v1/context/explain', { api: 'chat', ...body })
+      const { upstream, notes } = (await result.json()) as {
+        readonly upstream: { readonly unchanged: boolean; readonly body: object }
+        readonly notes: readonly { readonly did: string; readonly why: string }[]
+      }
+      expect(upstream.body).toEqual(sent)
+      // Every changed message has a note; a request without notes is sent unchanged.
+      expect(upstream.unchanged).toBe(notes.length === 0)
+      if (notes.length === 0) expect(sent).toEqual(body)
+    }),
+    { numRuns: 60 },
+  )
 })

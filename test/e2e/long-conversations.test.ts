@@ -56,8 +56,8 @@ function rounds(count: number): ResponseInput {
 }
 const long: ResponseInput = [...rounds(6), { role: 'user', content: 'And now?' }]
 
-describe('when the window is known', () => {
-  test('drops the oldest rounds with `truncation: "auto"`, with a note for each item', async () => {
+describe('long conversations when the context window is known', () => {
+  test('`truncation: "auto"` drops the oldest rounds, with a note for each item', async () => {
     const { openai } = gateway
     await openai.responses.create({ model: 'small', input: long, truncation: 'auto' })
     expect(sent()?.text).not.toContain('question 0')
@@ -73,7 +73,7 @@ describe('when the window is known', () => {
     expect(size.sent.estimated_tokens).toBeLessThan(1000)
   })
 
-  test('rejects a prompt that does not fit without it', async () => {
+  test('without `truncation: "auto"`, a prompt that exceeds the window is rejected', async () => {
     for (const truncation of [undefined, 'disabled'] as const) {
       const response = await gateway.post('/v1/responses', {
         model: 'small',
@@ -88,7 +88,7 @@ describe('when the window is known', () => {
     expect(upstream.received).toEqual([])
   })
 
-  test('rejects a question that alone exceeds the window', async () => {
+  test('a question that alone exceeds the window is rejected', async () => {
     const input = 'x'.repeat(6000)
     const response = await gateway.post('/v1/responses', {
       model: 'small',
@@ -98,7 +98,7 @@ describe('when the window is known', () => {
     expect(response.status).toBe(400)
   })
 
-  test('compaction without a threshold runs when the window is nearly full', async () => {
+  test('a compaction without a threshold is made when the window is nearly full', async () => {
     const { openai } = gateway
     const response = await openai.responses.create({
       model: 'small',
@@ -108,7 +108,7 @@ describe('when the window is known', () => {
     expect(response.output[0]?.type).toBe('compaction')
   })
 
-  test('counts tokens beyond the window', async () => {
+  test('a request beyond the window gets its token count', async () => {
     const { openai } = gateway
     const { input_tokens } = await openai.responses.inputTokens.count({
       model: 'small',
@@ -118,12 +118,12 @@ describe('when the window is known', () => {
   })
 })
 
-test('if the window is unknown, nothing is cut or rejected', async () => {
+test('nothing is cut or rejected if the context window is unknown', async () => {
   await gateway.openai.responses.create({ model: 'chat', input: long, truncation: 'auto' })
   expect(sent()?.text).toContain('question 0')
 })
 
-describe('if a compaction fails', () => {
+describe('a compaction that fails', () => {
   const ask = (input: ResponseInput) =>
     gateway.openai.responses.create({
       model: 'chat',
@@ -135,20 +135,23 @@ describe('if a compaction fails', () => {
     ['a summary that the upstream rejects', answerJson(500, { error: { message: 'no' } })],
     ['a summary that is cut off', answerWith({ text: 'It was', finish: 'length' })],
     ['an empty summary', answerWith({ text: '' })],
-  ])('%s: sends the conversation unchanged, and logs the failure', async (_, summary) => {
-    upstream.behave = (response, received) =>
-      (received.text.includes('<conversation>') ? summary : answerWith({ text: 'Yes.' }))(
-        response,
-        received,
-      )
-    const response = await ask(long)
-    expect(response.output_text).toBe('Yes.')
-    expect(response.output.map(({ type }) => type)).toEqual(['message'])
-    expect(sent()?.text).toContain('answer 0')
-    expect(gateway.log.map(({ event }) => event)).toContain('not-compacted')
-  })
+  ])(
+    'after %s, the conversation is sent unchanged and the failure is logged',
+    async (_, summary) => {
+      upstream.behave = (response, received) =>
+        (received.text.includes('<conversation>') ? summary : answerWith({ text: 'Yes.' }))(
+          response,
+          received,
+        )
+      const response = await ask(long)
+      expect(response.output_text).toBe('Yes.')
+      expect(response.output.map(({ type }) => type)).toEqual(['message'])
+      expect(sent()?.text).toContain('answer 0')
+      expect(gateway.log.map(({ event }) => event)).toContain('not-compacted')
+    },
+  )
 
-  test('fails if the client requested the compaction by a trigger', async () => {
+  test('the request fails if a compaction that the client requested by a trigger fails', async () => {
     upstream.behave = answerJson(429, { error: { message: 'slow down' } }, { 'retry-after': '7' })
     const input = [...long, { type: 'compaction_trigger' }] as unknown
     const response = await gateway.post('/v1/responses', { model: 'chat', input })
@@ -170,8 +173,8 @@ test('a dry run shows a due compaction without any upstream request', async () =
   expect(upstream.received).toEqual([])
 })
 
-describe('an upstream that compacts and counts itself', () => {
-  test('gets the compaction request for the complete conversation', async () => {
+describe('an upstream that compacts conversations and counts tokens itself', () => {
+  test('an upstream with a compaction endpoint gets the request for the complete conversation', async () => {
     const { openai } = gateway
     const { id } = await openai.responses.create({ model: 'native', input: 'Rome?' })
     const answer = { id: 'resp_u', object: 'response.compaction', created_at: 1, output: [] }
@@ -188,7 +191,7 @@ describe('an upstream that compacts and counts itself', () => {
     expect(sent()?.text).toMatch(/Rome\?.*Yes\..*Oslo\?/)
   })
 
-  test('gets the count request, and the gateway estimates if it fails', async () => {
+  test('an upstream with an endpoint for token counts is asked, and the gateway estimates if it fails', async () => {
     const { openai } = gateway
     upstream.behave = answerJson(200, { object: 'response.input_tokens', input_tokens: 7777 })
     const request = { model: 'native', input: 'Rome?', max_output_tokens: 100 }
@@ -205,7 +208,7 @@ describe('an upstream that compacts and counts itself', () => {
     expect(gateway.log.map(({ event }) => event)).toContain('tokens-not-counted')
   })
 
-  test("gets the client's threshold; other upstreams do not", async () => {
+  test("only an upstream that compacts by itself gets the client's compaction threshold", async () => {
     const context_management = [{ type: 'compaction', compact_threshold: 100_000 }]
     for (const model of ['native', 'plain']) {
       await gateway.openai.responses.create({ model, input: 'hi', context_management })
@@ -215,7 +218,7 @@ describe('an upstream that compacts and counts itself', () => {
     }
   })
 
-  test('gets its own compaction item back; other upstreams do not', async () => {
+  test('only the upstream that made a compaction item gets it back', async () => {
     const theirs = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAAABpzfWE' } as const
     const input: ResponseInput = [...rounds(1), theirs, { role: 'user', content: 'And now?' }]
     await gateway.openai.responses.create({ model: 'native', input, store: false })
@@ -229,7 +232,7 @@ describe('an upstream that compacts and counts itself', () => {
   })
 })
 
-test('rejects an output without a call when continuing a response', async () => {
+test('continuing a response with an output that has no call is rejected', async () => {
   const { id } = await gateway.openai.responses.create({ model: 'chat', input: 'hi' })
   const input = [{ type: 'function_call_output', call_id: 'call_x', output: '4' }]
   const body = { model: 'chat', input, previous_response_id: id }

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { completionId } from '../../src/core/turn-derived-ids.ts'
 import { startChild, type ChildGateway } from '../support/child-gateway.ts'
 import { expectReceivedIfStored } from '../support/compare-explanations.ts'
@@ -53,28 +53,26 @@ function firstMessage(chat: string): readonly Message[] {
   return [{ role: 'user', content: firstMessageOf(chat) }]
 }
 
-describe.concurrent.each(DATABASES)('over %s', (kind, make) => {
-  test(
-    'a marker that a client has seen survives the kill of its process',
-    async () => {
-      const place = await make()
-      const environment = { DATABASE_URL: place.url, ...upstreams(...reasoner.accounts) }
-      let gateway = await startChild(environment)
-      const seen: boolean[] = []
-      for (let round = 0; round < ROUNDS; round++) {
-        const answers = await startAndKillChats(gateway, `${kind} ${round}`)
-        gateway = await startChild(environment)
-        const { url } = gateway
-        seen.push(...(await Promise.all(answers.map((cut) => isRecalled(url, cut)))))
-      }
-      await gateway.kill('SIGKILL')
-      await place.remove()
-      expect(seen).toContain(true)
-      expect(seen).toContain(false)
-    },
-    60_000 + ROUNDS * 10_000,
-  )
-})
+test.concurrent.each(DATABASES)(
+  'a marker that a client has seen is found after its process is killed, over %s',
+  async (kind, make) => {
+    const place = await make()
+    const environment = { DATABASE_URL: place.url, ...upstreams(...reasoner.accounts) }
+    let gateway = await startChild(environment)
+    const seen: boolean[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const answers = await startAndKillChats(gateway, `${kind} ${round}`)
+      gateway = await startChild(environment)
+      const { url } = gateway
+      seen.push(...(await Promise.all(answers.map((cut) => isRecalled(url, cut)))))
+    }
+    await gateway.kill('SIGKILL')
+    await place.remove()
+    expect(seen).toContain(true)
+    expect(seen).toContain(false)
+  },
+  60_000 + ROUNDS * 10_000,
+)
 
 /** An answer as far as its client received it before the kill. */
 interface CutAnswer {
@@ -124,48 +122,46 @@ async function startAndKillChats(
   return (await Promise.all(result)).flat()
 }
 
-describe.each(DATABASES)('two replicas over %s', (kind, make) => {
-  test(
-    'find the turns that the other replica has just stored',
-    async () => {
-      reasoner.stepMs = 5
-      const place = await make()
-      const environment = { DATABASE_URL: place.url, ...upstreams(...reasoner.accounts) }
-      const replicas = await Promise.all([startGateway(environment), startGateway(environment)])
-      const misses: string[] = []
-      const ask = async (number: number) => {
-        const chat = `${kind} ${number}`
-        const model = number % 2 === 0 ? 'c' : 'r'
-        const isOpenWebUi = number % 4 < 2
-        const leavesAtDone = number % 3 > 0
-        let reply = firstMessage(chat)
-        const before: string[] = []
-        for (let round = 1; round <= 3; round++) {
-          const { url } = replicas[(number + round) % 2] ?? replicas[0]
-          const result = await askInText({
-            url,
-            model,
-            chat: reply,
-            isOpenWebUi,
-            leavesAtDone,
-          })
-          if (String(reasoner.reasoningSent(chat)) !== String(before)) {
-            misses.push(JSON.stringify({ chat, model, isOpenWebUi, leavesAtDone, round }))
-          }
-          before.push(...reasoningOf(chat, round).slice(0, model === 'c' ? 2 : 1))
-          reply = addRound(reply, result, 'Go on.')
+test.each(DATABASES)(
+  'two replicas over %s find the turns that the other has just stored',
+  async (kind, make) => {
+    reasoner.stepMs = 5
+    const place = await make()
+    const environment = { DATABASE_URL: place.url, ...upstreams(...reasoner.accounts) }
+    const replicas = await Promise.all([startGateway(environment), startGateway(environment)])
+    const misses: string[] = []
+    const ask = async (number: number) => {
+      const chat = `${kind} ${number}`
+      const model = number % 2 === 0 ? 'c' : 'r'
+      const isOpenWebUi = number % 4 < 2
+      const leavesAtDone = number % 3 > 0
+      let reply = firstMessage(chat)
+      const before: string[] = []
+      for (let round = 1; round <= 3; round++) {
+        const { url } = replicas[(number + round) % 2] ?? replicas[0]
+        const result = await askInText({
+          url,
+          model,
+          chat: reply,
+          isOpenWebUi,
+          leavesAtDone,
+        })
+        if (String(reasoner.reasoningSent(chat)) !== String(before)) {
+          misses.push(JSON.stringify({ chat, model, isOpenWebUi, leavesAtDone, round }))
         }
+        before.push(...reasoningOf(chat, round).slice(0, model === 'c' ? 2 : 1))
+        reply = addRound(reply, result, 'Go on.')
       }
-      const AT_ONCE = 10
-      for (let from = 0; from < REPLICA_CHATS; from += AT_ONCE) {
-        const some = Array.from({ length: AT_ONCE }, (_, at) => ask(from + at))
-        await Promise.all(some)
-        reasoner.received.splice(0)
-      }
-      for (const replica of replicas) await replica.close()
-      await place.remove()
-      expect(misses).toEqual([])
-    },
-    20_000 + REPLICA_CHATS * 200,
-  )
-})
+    }
+    const AT_ONCE = 10
+    for (let from = 0; from < REPLICA_CHATS; from += AT_ONCE) {
+      const some = Array.from({ length: AT_ONCE }, (_, at) => ask(from + at))
+      await Promise.all(some)
+      reasoner.received.splice(0)
+    }
+    for (const replica of replicas) await replica.close()
+    await place.remove()
+    expect(misses).toEqual([])
+  },
+  20_000 + REPLICA_CHATS * 200,
+)

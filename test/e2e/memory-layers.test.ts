@@ -93,23 +93,26 @@ const WIRES = WIRE_MODELS.filter(
   ({ wire }, at) => WIRE_MODELS.findIndex((other) => other.wire === wire) === at,
 )
 
-describe.each(WAYS)('%s', (_, converse) => {
-  test.each(WIRES)("C40: sends the model's notes in later prompts: $model", async ({ model }) => {
-    const ask = converse(model)
-    const answer = await ask(note)
-    expect(answer).not.toContain('update_working_memory')
-    expect(sent()).toContain('The working memory has 14 of 4000 characters now.')
-    expect(sent()).not.toContain(CHANGE_NOTICE)
-    await ask('Who am I?')
-    expect(sent()).toContain(CHANGE_NOTICE)
-    expect(sent()).toContain('<working_memory_changed>')
-    await ask('Are you sure?')
-    // The model behind the services repeats its system prompt, so the tag may occur a second time.
-    expect(sent().match(/(?<!I was told: )<working_memory_changed>/g)).toHaveLength(1)
-    expect(setup.services.refusals).toEqual([])
-  })
+describe.each(WAYS)('memory layers in requests of the kind: %s', (_, converse) => {
+  test.each(WIRES)(
+    "the model's notes are sent in later prompts over $model (C40)",
+    async ({ model }) => {
+      const ask = converse(model)
+      const answer = await ask(note)
+      expect(answer).not.toContain('update_working_memory')
+      expect(sent()).toContain('The working memory has 14 of 4000 characters now.')
+      expect(sent()).not.toContain(CHANGE_NOTICE)
+      await ask('Who am I?')
+      expect(sent()).toContain(CHANGE_NOTICE)
+      expect(sent()).toContain('<working_memory_changed>')
+      await ask('Are you sure?')
+      // The model behind the services repeats its system prompt, so the tag may occur a second time.
+      expect(sent().match(/(?<!I was told: )<working_memory_changed>/g)).toHaveLength(1)
+      expect(setup.services.refusals).toEqual([])
+    },
+  )
 
-  test('C43: keeps an injected block at its position', async () => {
+  test('the block of a memory layer stays at its position in the prompt (C43)', async () => {
     const ask = converse('chat-model')
     await ask(note)
     await ask('Who am I?')
@@ -118,7 +121,7 @@ describe.each(WAYS)('%s', (_, converse) => {
     expect(messagesSent().slice(0, before.length)).toEqual(before)
   })
 
-  test('C43: reasoning that is bound to its prefix stays valid', async () => {
+  test('reasoning that is only valid after the same prefix stays valid with memory layers (C43)', async () => {
     const ask = converse('claude-opus-5-5')
     await ask(note)
     await ask('Who am I?')
@@ -129,7 +132,7 @@ describe.each(WAYS)('%s', (_, converse) => {
     expect(setup.services.refusals).toEqual([])
   })
 
-  test('C38: injects it as a developer message that is not stored', async () => {
+  test('the block of a memory layer is sent as a developer message that is not stored (C38)', async () => {
     const ask = converse('gpt-5')
     await ask(note)
     await ask('Who am I?')
@@ -140,7 +143,7 @@ describe.each(WAYS)('%s', (_, converse) => {
     expect(JSON.stringify(result)).toContain(CHANGE_NOTICE)
   })
 
-  test('C37: a failing layer and a hanging layer cost the answer nothing', async () => {
+  test('a memory layer that fails or hangs does not delay or fail the answer (C37)', async () => {
     const never = () => new Promise<null>(() => undefined)
     setLayers([
       memoryLayer('broken', { loadBlock: async () => Promise.reject(new Error('no such table')) }),
@@ -158,7 +161,7 @@ describe.each(WAYS)('%s', (_, converse) => {
     expect(events).toContain('layer-late hanging')
   })
 
-  test('without the policy field no layer is called, no tool offered and no block sent', async () => {
+  test('without the policy field no memory layer is called, no tool is offered and no block is sent', async () => {
     const request: string[] = []
     setLayers([
       memoryLayer('off', { loadBlock: async () => Promise.resolve((request.push('off'), null)) }),
@@ -189,30 +192,28 @@ function memoryLayer(
   }
 }
 
-describe('explain (C45)', () => {
-  test('shows the share of each layer in a request', async () => {
-    setLayers([
-      memoryLayer('one', { loadBlock: async () => Promise.resolve({ text: 'x'.repeat(400) }) }),
-      memoryLayer('two', { order: 5, loadBlock: async () => Promise.resolve({ text: 'y' }) }),
-      memoryLayer('late', { timeoutMs: 10, loadBlock: () => new Promise(() => undefined) }),
-    ])
-    const body = { model: 'chat-model', input: 'Hello?', backstory: WORKING_MEMORY_ON }
-    const result = JSON.parse(await post('/v1/context/explain', body)) as {
-      readonly layers: Readonly<Record<string, { readonly tokens: number }>>
-      readonly parts: { readonly added: { readonly tokens: number } }
-      readonly items: {
-        readonly list: readonly { readonly fate: string; readonly reasons?: object }[]
-      }
-      readonly notes: readonly { readonly why: string; readonly detail: string }[]
+test('explain shows the tokens of each memory layer in a request (C45)', async () => {
+  setLayers([
+    memoryLayer('one', { loadBlock: async () => Promise.resolve({ text: 'x'.repeat(400) }) }),
+    memoryLayer('two', { order: 5, loadBlock: async () => Promise.resolve({ text: 'y' }) }),
+    memoryLayer('late', { timeoutMs: 10, loadBlock: () => new Promise(() => undefined) }),
+  ])
+  const body = { model: 'chat-model', input: 'Hello?', backstory: WORKING_MEMORY_ON }
+  const result = JSON.parse(await post('/v1/context/explain', body)) as {
+    readonly layers: Readonly<Record<string, { readonly tokens: number }>>
+    readonly parts: { readonly added: { readonly tokens: number } }
+    readonly items: {
+      readonly list: readonly { readonly fate: string; readonly reasons?: object }[]
     }
-    expect(Object.keys(result.layers)).toEqual(['two', 'one'])
-    expect(result.layers['one']?.tokens).toBeGreaterThan(100)
-    const all = Object.values(result.layers).reduce((sum, { tokens }) => sum + tokens, 0)
-    expect(result.parts.added.tokens).toBe(all)
-    expect(result.items.list.map(({ fate }) => fate)).toEqual(['added', 'added', 'sent'])
-    expect(result.items.list[1]?.reasons).toMatchObject([{ why: 'layer-told', by: 'place-layers' }])
-    expect(result.notes.find(({ why }) => why === 'layer-late')?.detail).toContain('(late)')
-  })
+    readonly notes: readonly { readonly why: string; readonly detail: string }[]
+  }
+  expect(Object.keys(result.layers)).toEqual(['two', 'one'])
+  expect(result.layers['one']?.tokens).toBeGreaterThan(100)
+  const all = Object.values(result.layers).reduce((sum, { tokens }) => sum + tokens, 0)
+  expect(result.parts.added.tokens).toBe(all)
+  expect(result.items.list.map(({ fate }) => fate)).toEqual(['added', 'added', 'sent'])
+  expect(result.items.list[1]?.reasons).toMatchObject([{ why: 'layer-told', by: 'place-layers' }])
+  expect(result.notes.find(({ why }) => why === 'layer-late')?.detail).toContain('(late)')
 })
 
 describe('the working memory API (C40)', () => {
@@ -226,7 +227,7 @@ describe('the working memory API (C40)', () => {
     return { status: response.status, body: (await response.json()) as JsonObject }
   }
 
-  test('reads, writes and deletes the memory of a conversation, which is deleted with it', async () => {
+  test('the API reads, writes and deletes the memory of a conversation, which is deleted with the conversation', async () => {
     const { id } = await setup.gateway.openai.conversations.create()
     const query = `?conversation=${id}`
     expect((await call('GET', query)).body).toEqual({
@@ -254,7 +255,7 @@ describe('the working memory API (C40)', () => {
     expect((await call('GET', query)).status).toBe(404)
   })
 
-  test('finds the memory of a thread by a response id', async () => {
+  test('the API finds the memory of a thread by a response id', async () => {
     const text = await post('/v1/responses', {
       model: 'chat-model',
       input: note,
@@ -287,28 +288,34 @@ describe('the working memory API (C40)', () => {
     ['GET', '?conversation=conv_nothing', undefined, 404, 'conversation'],
     ['GET', '?response=nonsense', undefined, 400, 'response'],
     ['GET', `?response=resp_${'0'.repeat(20)}`, undefined, 404, 'response'],
-  ])('rejects %s %s with %j and names the field', async (method, query, body, status, param) => {
-    const refused = await call(method, query, body)
-    expect(refused.status).toBe(status)
-    expect(refused.body['error']).toMatchObject({ param })
-  })
+  ])(
+    'the working memory API rejects %s %s with the body %j and names the invalid field',
+    async (method, query, body, status, param) => {
+      const refused = await call(method, query, body)
+      expect(refused.status).toBe(status)
+      expect(refused.body['error']).toMatchObject({ param })
+    },
+  )
 
   test.each([
     [{}, 'must be a JSON object'],
     [{ memory: [1] }, 'must be a JSON object'],
     [{ memory: { a: 'x'.repeat(5000) } }, 'the maximum is'],
     [{ memory: JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) as object }, 'levels deep'],
-  ])('rejects a memory that cannot be stored (%#)', async (body, message) => {
-    const { id } = await setup.gateway.openai.conversations.create()
-    const refused = await call('PUT', `?conversation=${id}`, body)
-    expect(refused.status).toBe(400)
-    expect(refused.body['error']).toMatchObject({ param: 'memory' })
-    expect(JSON.stringify(refused.body)).toContain(message)
-  })
+  ])(
+    'the working memory API rejects a memory that cannot be stored (case %#)',
+    async (body, message) => {
+      const { id } = await setup.gateway.openai.conversations.create()
+      const refused = await call('PUT', `?conversation=${id}`, body)
+      expect(refused.status).toBe(400)
+      expect(refused.body['error']).toMatchObject({ param: 'memory' })
+      expect(JSON.stringify(refused.body)).toContain(message)
+    },
+  )
 })
 
 describe('the working memory tool', () => {
-  test('reports memory that cannot be stored, and loses no concurrent write', async () => {
+  test('the working memory tool reports memory that cannot be stored, and loses no concurrent write', async () => {
     const { id } = await setup.gateway.openai.conversations.create()
     const memory = async () => {
       const response = await fetch(`${setup.gateway.url}/v1/memory/working?conversation=${id}`)
@@ -331,7 +338,7 @@ describe('the working memory tool', () => {
     expect(await memory()).toEqual({ b: { c: 1, d: 2 }, e: 5 })
   })
 
-  test('C40: checks changes against a schema and reports violations', async () => {
+  test('the working memory tool checks changes against a schema and reports violations (C40)', async () => {
     const { id } = await setup.gateway.openai.conversations.create()
     const schema = {
       type: 'object',
@@ -353,14 +360,14 @@ describe('the working memory tool', () => {
     expect(await response.json()).toMatchObject({ memory: { goal: 'sail' } })
   })
 
-  test('is not offered with `store: false`', async () => {
+  test('the working memory tool is not offered with `store: false`', async () => {
     const body = { model: 'chat-model', input: note, backstory: WORKING_MEMORY_ON, store: false }
     await post('/v1/responses', body)
     expect(sent()).not.toContain('update_working_memory"')
   })
 })
 
-describe('observations (C41)', () => {
+describe('observations of a conversation (C41)', () => {
   const LONG = 'I moved to Chur last year. '.repeat(400)
 
   async function observing(writes: (asked: string) => { status: number; body: JsonObject }) {
@@ -387,7 +394,7 @@ describe('observations (C41)', () => {
     }
   }
 
-  test('are requested from a model above the threshold, and sent from then on', async () => {
+  test('observations are requested from a model above the threshold, and sent from then on', async () => {
     const { summarizer, done, ask, newest, close } = await observing(() => ({
       status: 200,
       body: chatCompletion('Of course!\n- The user lives in Chur.'),
@@ -409,7 +416,7 @@ describe('observations (C41)', () => {
   test.each([
     ['fails', { status: 500, body: { error: { message: 'no' } } }],
     ['returns an incomplete answer', { status: 200, body: chatCompletion('- The user', 'length') }],
-  ])('are not stored if the model %s', async (_, mishap) => {
+  ])('observations are not stored if the model %s', async (_, mishap) => {
     const { done, ask, newest, close } = await observing(() => mishap)
     await ask(LONG)
     await expect.poll(() => done('layer-not-kept')).toBe(1)

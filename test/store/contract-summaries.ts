@@ -27,7 +27,7 @@ export function newSummary(fields: Partial<NewSummary> = {}): NewSummary {
     parent: null,
     begunAtMs: NOW + 1,
     prefixHash: newId(),
-    turns: 4,
+    rounds: 4,
     items: 9,
     text: 'What was said: “no\0thing”, half \ud800 a pair.',
     facts: ['port 8080', '"quoted"'],
@@ -68,8 +68,8 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
 
   describe('findSummaries returns summaries by prefix hash', () => {
     test('findSummaries returns summaries as they were stored, the longest first, in one query for any number of hashes', async () => {
-      const short = await save({ turns: 2 })
-      const long = await save({ turns: 9, madeFrom: short.id, conversation: null })
+      const short = await save({ rounds: 2 })
+      const long = await save({ rounds: 9, madeFrom: short.id, conversation: null })
       const { engine: watched, trips } = counting(opened.engine)
       const hashes = Array.from({ length: 2_000 }, (_, at) => `h${at}`)
       const { summaries } = createStores(watched, encryption)

@@ -29,9 +29,9 @@ export interface SummaryRetention {
 
 export interface SummaryCut {
   /** The index of the first item that stays. */
-  readonly at: number
+  readonly endIndex: number
   /** The number of rounds before the cut. */
-  readonly turns: number
+  readonly rounds: number
 }
 
 /**
@@ -49,13 +49,13 @@ export function findSummaryCut(
   const before = covered[after] ?? 0
   let tokens = 0
   let counted = items.length
-  for (let turns = starts.length - 1; turns > 0; turns -= 1) {
-    const at = starts[turns] ?? 0
-    if (at <= after) return null
-    while (counted > at) tokens += estimateItemTokens(items[--counted] as Item)
-    const leavesEnough = starts.length - turns >= keepTurns && tokens >= keepTokens
-    const coversMore = (covered[at] ?? 0) > before
-    if (leavesEnough && isInsidePair[at] === 0 && coversMore) return { at, turns }
+  for (let rounds = starts.length - 1; rounds > 0; rounds -= 1) {
+    const endIndex = starts[rounds] ?? 0
+    if (endIndex <= after) return null
+    while (counted > endIndex) tokens += estimateItemTokens(items[--counted] as Item)
+    const leavesEnough = starts.length - rounds >= keepTurns && tokens >= keepTokens
+    const coversMore = (covered[endIndex] ?? 0) > before
+    if (leavesEnough && isInsidePair[endIndex] === 0 && coversMore) return { endIndex, rounds }
   }
   return null
 }
@@ -87,11 +87,11 @@ function countCoveredItems(items: readonly Item[]): Uint32Array {
 export function buildSummarySections(
   { items, hidden }: SummarizableItems,
   after: number,
-  { at }: SummaryCut,
+  { endIndex }: SummaryCut,
   chapterTokens: number,
 ): readonly string[] {
   const previous = new Set(listCoveredItems(items, after))
-  const unsummarized = listCoveredItems(items, at).filter((item) => !previous.has(item))
+  const unsummarized = listCoveredItems(items, endIndex).filter((item) => !previous.has(item))
   const transforms = [hideAuthors(hidden), stripMarkers(), stripDetailsBlocks(), pruneOrphans()]
   const cleaned = transforms.reduce<readonly Item[]>(
     (current, { run }) => run(current).items,

@@ -1,15 +1,17 @@
 /**
- * Runs the tasks that follow an answer: the sent requests are stored, memory layers are updated, the
- * conversation is summarized. No answer waits for them or fails because of them.
+ * Runs the tasks that follow an answer: storing the sent requests, updating memory layers, summarizing the
+ * conversation. The client has its answer by then: a slow or failed task does not affect it.
  */
+import type { Caller } from '../../core/client/caller.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
-import type { AnsweredRequest, AfterAnswerWork } from './answered-request.ts'
+import type { PreparedRequest } from '../prompt/planned-request.ts'
+import type { Recorder } from '../record/recorder-interface.ts'
 
-/** A task that runs after an answer; null if it has nothing to do after this one. */
+/** Prepares the work of one task; returns null if this answer gives the task nothing to do. */
 export type AfterAnswerTask = (answered: AnsweredRequest) => AfterAnswerWork | null
 
-/** Starts the tasks once the answer is settled and its last event has been written. */
-export function runAfterAnswer(
+/** Starts the work of all tasks after the answer's outcome is known and its last event has been written. */
+export function runTasksAfterAnswer(
   tasks: readonly AfterAnswerTask[],
   answered: AnsweredRequest,
   settled: Promise<Outcome>,
@@ -18,12 +20,25 @@ export function runAfterAnswer(
   const works = tasks.flatMap((task) => task(answered) ?? [])
   if (works.length === 0) return
   const outcome = settled.then(yieldOnce)
-  // Each task logs its own failure; a failure to settle is logged already.
+  // Failures are ignored here, because each task logs its own.
   for (const work of works) waitUntil(work(outcome).catch(() => undefined))
 }
 
-/** Lets the client's last event go out before the work of the tasks begins. */
+/** Waits for one pass of the event loop, so that the client's last event is sent before the tasks begin. */
 async function yieldOnce(outcome: Outcome): Promise<Outcome> {
   await new Promise((resolve) => setTimeout(resolve))
   return outcome
 }
+
+export interface AnsweredRequest {
+  /** The first of the answer's upstream requests. */
+  readonly prepared: PreparedRequest
+  /** Returns all upstream requests of the answer so far; more than one if the model called gateway tools. */
+  readonly listSentRequests: () => readonly PreparedRequest[]
+  readonly caller: Caller
+  readonly turnId: string
+  readonly recorder: Recorder
+}
+
+/** The work of a task. `outcome` resolves when the client has been sent the last event. */
+export type AfterAnswerWork = (outcome: Promise<Outcome>) => Promise<unknown>

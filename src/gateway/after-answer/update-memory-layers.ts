@@ -1,33 +1,24 @@
-/** Updates the memory layers after an answer, for example the observations about the conversation. */
+/** Updates the memory layers after an answer, e.g. adds what the model observed about the conversation. */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import { budgetRequestedLayers } from '../../memory/load-layer-blocks.ts'
 import type { LayerQuestion } from '../../memory/memory-layer-interface.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
+import type { Ports } from '../dependencies-interface.ts'
 import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.ts'
 import {
   buildLayerContext,
   listMemoryLayers,
   isAnyLayerRequested,
+  type LayerContextPorts,
 } from '../prompt/additions/load-memory-blocks.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
-import { requestSummary } from '../summaries/request-summary.ts'
-import type { AnsweredRequest, AfterAnswerWork } from './answered-request.ts'
-import type { Ports } from '../dependencies-interface.ts'
+import { requestSummary, type SummaryModelPorts } from '../summaries/request-summary.ts'
+import type { AnsweredRequest, AfterAnswerWork } from './run-after-answer.ts'
 
-type MemoryUpdatePorts = Ports<
-  | 'accounts'
-  | 'facts'
-  | 'layers'
-  | 'log'
-  | 'memoryLayers'
-  | 'newTurnId'
-  | 'nowMs'
-  | 'settings'
-  | 'transport'
->
+type MemoryUpdatePorts = LayerContextPorts & SummaryModelPorts & Ports<'accounts'>
 
-/** Returns null if no layer is requested, or if nothing of the conversation may be stored. */
+/** Returns the work of the update; null if no layer is on, or nothing of the conversation may be stored. */
 export function updateMemoryLayers(
   answered: AnsweredRequest,
   ports: MemoryUpdatePorts,
@@ -37,12 +28,12 @@ export function updateMemoryLayers(
   if (!mayStoreMemory(clientRequest, history, ports.settings)) return null
   return async (settled) => {
     const outcome = await settled
-    // No later turn continues a failed or cancelled answer.
+    // A failed or cancelled answer is not remembered, because no later turn continues it.
     if (outcome.finish !== null) await updateLayers(answered, outcome, ports)
   }
 }
 
-/** Updates the layers one by one. Never rejects: a layer that fails is logged. */
+/** Updates all requested layers. A failed update is logged and does not affect the other layers. */
 async function updateLayers(
   { prepared, caller, turnId }: AnsweredRequest,
   outcome: Outcome,
@@ -64,20 +55,20 @@ async function updateLayers(
   )
 }
 
-/** Sends a layer's question to the model that also writes the summaries, and returns its text. */
+/** Sends a layer's question to the model that also writes the summaries, and returns the model's text. */
 async function answerLayerQuestion(
   { instructions, input }: LayerQuestion,
   { policy, clientRequest }: PreparedRequest,
-  ports: Ports<'accounts' | 'log' | 'memoryLayers' | 'settings' | 'transport'>,
+  ports: MemoryUpdatePorts,
 ): Promise<string> {
   const model = policy.summaries.model ?? clientRequest.params.model
   const content = [{ type: 'input_text', text: input }]
-  const question = () => ({ instructions, input: [{ type: 'message', role: 'user', content }] })
+  const buildPrompt = () => ({ instructions, input: [{ type: 'message', role: 'user', content }] })
   const sending = {
     targets: routeModel(ports, model, clientRequest.dialect),
     model,
     onCall: () => undefined,
     isDisconnected: () => false,
   }
-  return (await requestSummary({ before: null, chapters: [''], question }, sending, ports)).text
+  return (await requestSummary({ before: null, chapters: [''], buildPrompt }, sending, ports)).text
 }

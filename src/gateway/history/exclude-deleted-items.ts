@@ -1,4 +1,4 @@
-/** Lists the items of a turn, without those that were deleted from its conversation. */
+/** Lists the items of a turn, except for items that a client has deleted from the conversation. */
 import type { Item } from '../../core/item.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 

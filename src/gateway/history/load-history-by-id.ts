@@ -1,6 +1,6 @@
 /**
- * Loads the history that a request names by id: the stored turns up to a `previous_response_id`, or all
- * turns of a conversation. The new turn follows the last of them.
+ * Loads the history that a request names by id: all turns up to the response in `previous_response_id`, or
+ * all turns of the conversation in `conversation`.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -21,11 +21,13 @@ import {
 } from './read-conversation-overrides-and-items.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** `lock`: the lock of the conversation, if the request adds a turn to one. */
+export type HistoryByIdPorts = Ports<'conversations' | 'log' | 'store'>
+
+/** Returns `NO_HISTORY` for a request without an id. `lock`: the lock of the conversation that gets the turn. */
 export async function loadHistoryById(
   clientRequest: ClientRequest,
   caller: Caller,
-  ports: Ports<'conversations' | 'log' | 'store'>,
+  ports: HistoryByIdPorts,
   lock: ConversationLock | null = null,
 ): Promise<LoadedHistory> {
   const { previousResponseId, conversationId } = clientRequest.storage
@@ -33,6 +35,7 @@ export async function loadHistoryById(
     return loadHistoryOfResponse(clientRequest, previousResponseId, caller, ports)
   if (conversationId === null) return NO_HISTORY
   const conversation = lock ?? (await findConversation(conversationId, caller, ports))
+  if (conversation === null) throw createConversationNotFoundError(conversationId, 'conversation')
   const { head } = conversation
   const chain = head === null ? null : await loadChain(head, caller, ports)
   return buildHistory(clientRequest, chain ?? [], conversation, ports)
@@ -42,17 +45,18 @@ async function loadHistoryOfResponse(
   clientRequest: ClientRequest,
   id: string,
   caller: Caller,
-  ports: Ports<'conversations' | 'log' | 'store'>,
+  ports: HistoryByIdPorts,
 ): Promise<LoadedHistory> {
   const turnId = turnIdOfResponse(id)
   const chain = turnId === null ? null : await loadChain(turnId, caller, ports)
   const parent = chain?.at(-1)
-  if (chain === null || parent === undefined || !isAvailableResponse(parent))
+  if (chain === null || parent === undefined || !canBeContinuedById(parent))
     throw createResponseNotFoundError(id)
   const { state } = parent
   if (state === 'queued' || state === 'open' || state === 'failed')
     throw createNotContinuableError(id, state)
-  const conversation = await findConversationOfTurn(parent, caller, ports)
+  // The policy overrides of the response's conversation apply to the new turn too.
+  const conversation = await findConversation(parent.conversation, caller, ports)
   return buildHistory(clientRequest, chain, conversation ?? NO_SETTINGS, ports)
 }
 
@@ -77,7 +81,7 @@ function buildHistory(
   }
 }
 
-/** Notes items that cannot be decrypted or parsed. The note has no `at`: the items are in no list. */
+/** Returns a note about stored items that cannot be decrypted or parsed, and so are missing from the history. */
 function noteUnreadableItems({ id, unreadable }: StoredTurn): readonly Note[] {
   if (unreadable === undefined) return []
   const detail = `Turn ${id} has ${unreadable} such items.`
@@ -103,29 +107,17 @@ export function listReasoningRejections({
   return [{ account: reasoningRefusedBy, origin }]
 }
 
-/** False for a chat completion and a deleted response: neither can be continued by a response id. */
-function isAvailableResponse({ dialect, deletedAtMs }: StoredTurn): boolean {
+/** True if a client may continue the turn by its id: it is a response, not a chat completion, and not deleted. */
+function canBeContinuedById({ dialect, deletedAtMs }: StoredTurn): boolean {
   return dialect === 'responses' && deletedAtMs === null
 }
 
-/** Finds the conversation of a `previous_response_id`, because its policy overrides apply to the new turn too. */
-async function findConversationOfTurn(
-  { conversation }: StoredTurn,
+async function findConversation(
+  id: string | null,
   caller: Caller,
   { conversations }: Ports<'conversations'>,
 ): Promise<ConversationState | null> {
-  if (conversation === null) return null
-  return queryStoreOrThrow(() => conversations.findConversation(caller, conversation))
-}
-
-async function findConversation(
-  id: string,
-  caller: Caller,
-  { conversations }: Ports<'conversations'>,
-): Promise<ConversationState> {
-  const conversation = await queryStoreOrThrow(() => conversations.findConversation(caller, id))
-  if (conversation === null) throw createConversationNotFoundError(id, 'conversation')
-  return conversation
+  return id === null ? null : queryStoreOrThrow(() => conversations.findConversation(caller, id))
 }
 
 function loadChain(turnId: string, caller: Caller, { store }: Ports<'store'>) {

@@ -1,9 +1,9 @@
 /**
- * Restores the items that are missing when a client sends its complete chat, such as reasoning and tool
- * outputs. One query finds the turns by the markers, call ids and fingerprints in the chat;
- * `recall/restore-forgotten-items.ts` puts their items back.
+ * Restores stored items, such as reasoning and tool outputs, that a client leaves out when it sends its
+ * complete chat. One query finds the stored turns by the markers, call ids and fingerprints in the chat;
+ * `recall/restore-forgotten-items.ts` then inserts the turns' items.
  *
- * If the database fails or times out, the chat is sent as the client sent it.
+ * If the database fails or times out, the model is sent the chat without restored items.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -16,7 +16,7 @@ import {
 } from '../../recall/split-and-fingerprint-segments.ts'
 import { NO_TURNS_FOUND, type FoundTurns } from '../../store/recall/recall-store-interface.ts'
 import { listReasoningRejections } from './load-history-by-id.ts'
-import { type RequestHistory, NO_HISTORY } from './loaded-history.ts'
+import { type RequestHistory, NO_HISTORY, type LoadedHistory } from './loaded-history.ts'
 import { queryWithTimeout } from './query-with-timeout.ts'
 import { replaceRequestItems } from './replace-request-items.ts'
 import type { Ports } from '../dependencies-interface.ts'
@@ -38,12 +38,12 @@ export async function loadHistoryByRecall(
   const newItems = originalRequest.items.slice(newItemsStart)
   const latestTurn = parent ?? findLatestTurn(usedTurns)
   const recallResult = { latestTurn, parent: newItems.length > 0 ? latestTurn : parent, newItems }
-  const history = {
+  const history: LoadedHistory = {
     ...NO_HISTORY,
     notes: found === null ? [...notes, NOT_RECALLED] : notes,
     usedTurns,
-    // Keeps only `next`: the other fields hold the text of the complete chat, and are no longer needed.
-    segments: { next: segmented.next },
+    // Retains only `next`, because the other fields hold the text of the complete chat in memory.
+    fingerprintSource: { next: segmented.next },
     recallResult,
     reasoningRejections: usedTurns.flatMap(listReasoningRejections),
     answerStartedAtMs: firstTurnOfAnswer?.createdAtMs ?? null,
@@ -52,7 +52,7 @@ export async function loadHistoryByRecall(
   return { originalRequest, clientRequest, history }
 }
 
-/** Resolves to null if the database failed or timed out. */
+/** Returns the stored turns that the chat mentions; null if the database failed or timed out. */
 async function findTurns(
   { keys }: SegmentedHistory,
   { tenant, user }: Caller,
@@ -70,7 +70,7 @@ const NOT_RECALLED: Note = {
   detail: 'The database did not answer in time, so the chat was sent without its backstory.',
 }
 
-/** Returns the latest turn. Turn ids begin with their time, so comparing ids is enough. */
+/** Returns the turn with the greatest id, which is the latest: an id begins with the turn's time. */
 function findLatestTurn(turns: readonly RecordedTurn[]): RecordedTurn | null {
   return turns.reduce<RecordedTurn | null>(
     (latest, turn) => (latest === null || turn.id > latest.id ? turn : latest),

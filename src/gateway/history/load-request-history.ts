@@ -1,5 +1,5 @@
 /**
- * Loads the history of a request: by the id that it names (`load-history-by-id.ts`), or by recall if the
+ * Loads the history of a request: by the id in the request (`load-history-by-id.ts`), or by recall if the
  * client sends its complete chat (`load-history-by-recall.ts`).
  */
 import type { ClientRequest } from '../../core/client-request.ts'
@@ -7,7 +7,7 @@ import type { Caller } from '../../core/client/caller.ts'
 import { ownValue } from '../../core/json/json.ts'
 import { dropRepeatedHistory } from '../../recall/drop-repeated-history.ts'
 import { splitIntoSegments } from '../../recall/split-and-fingerprint-segments.ts'
-import { loadHistoryById } from './load-history-by-id.ts'
+import { loadHistoryById, type HistoryByIdPorts } from './load-history-by-id.ts'
 import { loadHistoryByRecall } from './load-history-by-recall.ts'
 import type { LoadedHistory, RequestHistory } from './loaded-history.ts'
 import type { ConversationLock } from './lock-conversation.ts'
@@ -15,11 +15,13 @@ import { replaceRequestItems } from './replace-request-items.ts'
 import { resolveItemReferences } from './resolve-item-references.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** `lock`: the lock of the conversation, if the request adds a turn to one. */
+type HistoryPorts = HistoryByIdPorts & Ports<'archive' | 'nowMs' | 'recall' | 'settings'>
+
+/** Returns the request with its history. `lock`: the lock of the conversation that the request adds a turn to. */
 export async function loadRequestHistory(
   clientRequest: ClientRequest,
   caller: Caller,
-  ports: Ports<'archive' | 'conversations' | 'log' | 'nowMs' | 'recall' | 'settings' | 'store'>,
+  ports: HistoryPorts,
   lock: ConversationLock | null = null,
 ): Promise<RequestHistory> {
   const loadedAtMs = ports.nowMs()
@@ -38,32 +40,32 @@ export async function loadRequestHistory(
 async function loadByIdOrRecall(
   clientRequest: ClientRequest,
   caller: Caller,
-  ports: Ports<'archive' | 'conversations' | 'log' | 'recall' | 'settings' | 'store'>,
+  ports: HistoryPorts,
   lock: ConversationLock | null,
 ): Promise<RequestHistory> {
   const resolved = await resolveItemReferences(clientRequest, caller, ports)
   const history = await loadHistoryById(resolved, caller, ports, lock)
   const { previousResponseId, conversationId } = resolved.storage
-  if (previousResponseId !== null) return addSegments(omitRepeatedItems(resolved, history))
+  if (previousResponseId !== null) return addFingerprintSource(dropRepeatedItems(resolved, history))
   if (conversationId !== null)
     return { originalRequest: resolved, clientRequest: resolved, history }
   return loadHistoryByRecall(resolved, caller, ports)
 }
 
 /**
- * Adds the segments that fingerprint the answer, for clients whose next request may send it as text. Open WebUI
- * names a response only within a tool loop, and sends the response's text with the next question. A
- * client that repeats the items of a stored response does the same.
+ * Lets the answer be found by a fingerprint of its text too, for clients that send a response id in one
+ * request and the response's text in the next. Open WebUI sends the id only within a tool loop. The same is
+ * expected of a client that repeats the items of a stored response.
  */
-function addSegments(loaded: RequestHistory): RequestHistory {
+function addFingerprintSource(loaded: RequestHistory): RequestHistory {
   const { clientRequest, history } = loaded
   if (!clientRequest.client.isOpenWebUi && clientRequest.originalItems === undefined) return loaded
   const { next } = splitIntoSegments([...history.items, ...clientRequest.items])
-  return { ...loaded, history: { ...history, segments: { next } } }
+  return { ...loaded, history: { ...history, fingerprintSource: { next } } }
 }
 
-/** Omits items that the named response holds already: some clients send them again. */
-function omitRepeatedItems(request: ClientRequest, history: LoadedHistory): RequestHistory {
+/** Drops items of the request that the history has already: some clients send them again with a response id. */
+function dropRepeatedItems(request: ClientRequest, history: LoadedHistory): RequestHistory {
   const { items, notes } = dropRepeatedHistory(history.items, request.items)
   const clientRequest = replaceRequestItems(request, items)
   if (clientRequest === request) return { originalRequest: request, clientRequest, history }

@@ -13,53 +13,62 @@ import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import type { SummaryPrefix } from '../summaries/hash-summary-prefixes.ts'
 
 export interface LoadedHistory {
-  /** The items before those of the request; empty if the client sends its complete chat. */
+  /** The items before the request's own; empty if the client sends its complete chat. */
   readonly items: readonly Item[]
-  /** The turn that the new turn follows; null at the start of a conversation. */
+  /** The turn that the request continues; null at the start of a conversation. */
   readonly parent: StoredTurn | null
-  /** Changes to the items of the request; `at` is an index in the history followed by the request. */
+  /** Notes about dropped items. Their `at` is an index in the list of history items and request items. */
   readonly notes: readonly Note[]
-  /** The loaded turns. They are touched once a day, so that they do not expire. */
+  /** All loaded turns. `touch-loaded-turns.ts` keeps them from expiring. */
   readonly usedTurns: readonly UsedTurn[]
-  /** Fingerprints the answer; null if the client's next request names the answer by its id. */
-  readonly segments: Pick<SegmentedHistory, 'next'> | null
-  /** The result of recall; null if the client does not send its complete chat. */
+  /** The source of the answer's fingerprint, which finds its turn by text; null if clients name the turn by its id. */
+  readonly fingerprintSource: Pick<SegmentedHistory, 'next'> | null
+  /** The turns that recall found; null if the client does not send its complete chat. */
   readonly recallResult: RecallResult | null
+  /** Earlier rejections of reasoning. An upstream is not sent reasoning that it has rejected. */
   readonly reasoningRejections: readonly ReasoningRejection[]
-  /** The overrides for the API key and for the conversation, in this order. */
+  /** The policy overrides of the API key, then those of the conversation. */
   readonly policyOverrides: readonly PolicyOverrides[]
   /**
-   * Returns the tokens (prompt and answer) that the provider reported for the turn with this origin, or
-   * null if it reported none. The property is null if the history is not loaded by an id.
+   * Returns the tokens (prompt and answer) that the provider reported for the turn with this origin; null if
+   * it reported none. The property is null if the history is not loaded by an id.
    */
   readonly countReportedTokens: ((origin: Origin) => number | null) | null
-  /** The media that the gateway loaded for upstreams that do not load URLs; undefined if none. */
+  /** Media that the gateway has loaded from URLs, for upstreams that do not load URLs; undefined if none. */
   readonly media?: LoadedMedia
   /**
-   * The time before the first read. If a turn is deleted after this time, summaries and facts that were
-   * derived from it are deleted as well.
+   * The time before the history was read. If one of its turns is deleted after this time, no summary or
+   * fact of this request may be stored, because it may contain text of the deleted turn.
    */
   readonly loadedAtMs: number
-  /** When the first answer to the latest question was started; null if the question is new. */
+  /** The start of the first answer in the latest round (a round has several with tool calls); null if there is none. */
   readonly answerStartedAtMs: number | null
-  /** The summary that replaces the beginning; null if summaries are off or there is none. */
+  /** The summary that replaces the beginning of the conversation; null if there is none or summaries are off. */
   readonly summary: ActiveSummary | null
-  /** A summary that replaces more, and is used from the next question on. */
-  readonly nextSummary?: ActiveSummary
-  /** The blocks of the memory layers; undefined if no layer is on. */
+  /** A newer summary that replaces more rounds; the prompt uses it after the next user message. */
+  readonly summaryForNextRound?: ActiveSummary
+  /** The text blocks of the memory layers; undefined if no layer is on. */
   readonly layers?: LayerResults
 }
 
+/** Returns the latest turn of the conversation that is stored; null if there is none. */
+export function getLatestStoredTurn({
+  parent,
+  recallResult,
+}: Pick<LoadedHistory, 'parent' | 'recallResult'>): RecordedTurn | StoredTurn | null {
+  return parent ?? recallResult?.latestTurn ?? null
+}
+
 export interface RecallResult {
-  /** The latest stored turn of the chat. Memory layers and media are stored under its thread. */
+  /** The latest stored turn of the chat; memory layers and media are stored under its thread. */
   readonly latestTurn: RecordedTurn | null
-  /** The parent of the new turn: `latestTurn`, or null if the request continues an unstored answer. */
+  /** The parent of the new turn: `latestTurn`, or null if the model is to continue an answer that is not stored. */
   readonly parent: RecordedTurn | null
-  /** The items after the last model-made item, as the client sent them. */
+  /** The items that the client sent after the model's last item. */
   readonly newItems: readonly Item[]
 }
 
-/** `usedAtMs`: when the turn was last touched. */
+/** A turn with the time of its last use. */
 export type UsedTurn = Pick<StoredTurn, 'id' | 'usedAtMs'>
 
 /** An account that rejected the reasoning of all turns before the turn with this origin. */
@@ -73,7 +82,7 @@ export const NO_HISTORY: LoadedHistory = {
   parent: null,
   notes: [],
   usedTurns: [],
-  segments: null,
+  fingerprintSource: null,
   recallResult: null,
   reasoningRejections: [],
   policyOverrides: [],
@@ -84,16 +93,17 @@ export const NO_HISTORY: LoadedHistory = {
 }
 
 export interface RequestHistory {
-  /** The request before forgotten items were restored. */
+  /** The request without the items that recall restored. */
   readonly originalRequest: ClientRequest
-  /** The request with the restored items: the same object if nothing was restored. */
+  /** The request with the restored items; the same object as `originalRequest` if there are none. */
   readonly clientRequest: ClientRequest
   readonly history: LoadedHistory
 }
 
+/** A stored summary together with the beginning of the conversation that it replaces. */
 export interface ActiveSummary extends AppliedSummary {
-  readonly border: SummaryPrefix
+  readonly prefix: SummaryPrefix
   readonly stored: StoredSummary
-  /** The authors whose messages the summary leaves out. */
-  readonly hidden: readonly string[]
+  /** The authors whose messages were hidden from the model that wrote the summary. */
+  readonly hiddenAuthors: readonly string[]
 }

@@ -1,6 +1,6 @@
 /**
- * Locks a conversation for one request, so that only one request at a time adds a turn. The lock is
- * renewed every 20 s until it is released; the lock of a dead process expires after 60 s.
+ * Locks a conversation, so that only one request at a time adds a turn to it. The gateway renews the lock
+ * every 20 s until the request is done. The lock of a crashed process expires after 60 s.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
@@ -10,16 +10,16 @@ import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
 export interface ConversationLock extends ConversationState {
-  readonly conversation: string
-  /** Stops the renewal without a release, for a write that closes the turn and releases the lock. */
+  readonly conversationId: string
+  /** Stops the renewal but keeps the lock: the statement that closes the turn also releases it. */
   readonly stopRenewing: () => void
   readonly release: () => Promise<void>
 }
 
-/** Lifetime of a lock without renewal. A busy process pauses for less; after a crash, clients wait this long. */
+/** The lifetime of a lock that is not renewed. A busy process pauses for less. After a crash, clients wait this long. */
 export const LOCK_LEASE_MS = 60_000
 
-/** Returns null if the request adds no turn to a conversation. `turnId` is the turn that it adds. */
+/** Locks the conversation that the request adds turn `turnId` to; returns null if it adds a turn to none. */
 export async function lockRequestConversation(
   { storage }: ClientRequest,
   caller: Caller,
@@ -31,7 +31,7 @@ export async function lockRequestConversation(
   return lockConversation(conversationId, caller, turnId, ports, 'conversation')
 }
 
-/** `param`: the request field that names the conversation, for error messages. */
+/** Throws a GatewayError if the conversation is locked or unknown. `param`: the request field to blame for it. */
 export async function lockConversation(
   id: string,
   { tenant, user }: Caller,
@@ -48,27 +48,24 @@ export async function lockConversation(
       ? createConversationLockedError()
       : createConversationNotFoundError(id, param)
   }
-  const logFailure = (event: string, error: unknown): void =>
+  const logFailure = (event: string) => (error: unknown) =>
     log('warn', event, { conversation: id, why: errorMessage(error) })
-  const timer = setInterval(() => {
-    conversations
-      .renewLock(createLease())
-      .catch((error: unknown) => logFailure('hold-not-renewed', error))
-  }, LOCK_LEASE_MS / 3)
+  const timer = setInterval(
+    () => void conversations.renewLock(createLease()).catch(logFailure('hold-not-renewed')),
+    LOCK_LEASE_MS / 3,
+  )
   const stopRenewing = (): void => clearInterval(timer)
   const { head, context, resetAfterTurnId } = result
   return {
-    conversation: id,
+    conversationId: id,
     head,
     context,
     resetAfterTurnId,
     stopRenewing,
     async release() {
       stopRenewing()
-      // A lock that cannot be released expires.
-      await conversations.unlockConversation(holder).catch((error: unknown) => {
-        logFailure('hold-not-released', error)
-      })
+      // A failed release is only logged, because the lock expires by itself.
+      await conversations.unlockConversation(holder).catch(logFailure('hold-not-released'))
     },
   }
 }

@@ -1,50 +1,46 @@
 /**
- * Resolves under which thread the memory layers of a conversation are stored, and whether the client
- * and the settings allow to store anything of a request.
+ * Resolves the thread that the memory layers of a conversation are stored under, and decides whether the
+ * client and the settings allow the gateway to store anything of a request.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import type { DerivedDataOrigin } from '../../store/deletion/derived-data-origin.ts'
-import type { LoadedHistory } from './loaded-history.ts'
+import { type LoadedHistory, getLatestStoredTurn } from './loaded-history.ts'
 
 export interface MemoryThread extends DerivedDataOrigin {
   /**
-   * The id of the conversation, or of the first turn of the chat. Null if nothing of the chat is stored:
-   * a later request could not find its memory.
+   * The id of the conversation, or of the chat's first turn. Null if no turn of the chat is stored, because
+   * a later request could not find the chat's memory.
    */
   readonly thread: string | null
-  /** The latest stored turn before the answer. */
+  /** The id of the latest stored turn before the answer. */
   readonly parent: string | null
   readonly isTemporary: boolean
 }
 
-/** `turnId`: the turn of the answer, which may start a new thread; null before the answer is stored. */
+/** `turnId`: the turn of the answer, which starts a thread if the chat has none; null before it is stored. */
 export function resolveMemoryThread(
   clientRequest: ClientRequest,
-  {
-    parent,
-    recallResult,
-    loadedAtMs,
-  }: Pick<LoadedHistory, 'parent' | 'recallResult' | 'loadedAtMs'>,
+  history: Pick<LoadedHistory, 'parent' | 'recallResult' | 'loadedAtMs'>,
   turnId: string | null,
 ): MemoryThread {
-  const latestTurn = parent ?? recallResult?.latestTurn ?? null
+  const latestTurn = getLatestStoredTurn(history)
   const newThread = isStorageRequested(clientRequest) ? turnId : null
   return {
     thread:
       clientRequest.storage.conversationId ??
-      parent?.conversation ??
+      history.parent?.conversation ??
       latestTurn?.thread ??
       newThread,
     parent: latestTurn?.id ?? null,
-    begunAtMs: loadedAtMs,
+    begunAtMs: history.loadedAtMs,
     isTemporary: isTemporaryChat(clientRequest),
   }
 }
 
 /**
- * True if the turn is stored, or if its hidden items (reasoning, for example) may be stored because the
- * client sends its complete chat and did not send `store: false`.
+ * True if the client asks to store the turn, or if it sends its complete chat without `store: false`. In the
+ * second case the gateway stores items that the client is not sent, e.g. reasoning.
  */
 export function mayStoreRequest(
   clientRequest: ClientRequest,
@@ -55,8 +51,8 @@ export function mayStoreRequest(
 }
 
 /**
- * True if memory of the chat (layers, gateway tool calls) may be stored. Recall finds it again only with
- * `PERSIST_TOOL_RESULTS=on`.
+ * True if memory of the chat (memory layers, gateway tool calls) may be stored. If the client does not ask to
+ * store the turn, that needs `PERSIST_TOOL_RESULTS=on`: otherwise recall would not find the memory again.
  */
 export function mayStoreMemory(
   clientRequest: ClientRequest,
@@ -67,12 +63,12 @@ export function mayStoreMemory(
   return settings.PERSIST_TOOL_RESULTS === 'on' && mayStoreRequest(clientRequest, history)
 }
 
-/** True for a temporary chat of Open WebUI, unless the request says `store: true`. */
+/** True for a temporary chat of Open WebUI, unless the request has `store: true`. */
 export function isTemporaryChat({ storage, client }: ClientRequest): boolean {
   return client.isTemporary && storage.store !== true
 }
 
-/** True if the turn is to be stored. Task requests (titles, tags) are stored only on `store: true`. */
+/** True if `store` or its default asks to store the turn. Task requests (titles, tags) need `store: true`. */
 export function isStorageRequested({ storage, client }: ClientRequest): boolean {
   return storage.store ?? (storage.storeByDefault && !client.isTask)
 }

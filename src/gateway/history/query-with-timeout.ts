@@ -1,12 +1,12 @@
 /**
- * Runs a database query that an answer can do without. If the database fails or takes longer than 1.5 s,
- * the request continues without the result.
+ * Runs a database query whose result improves an answer but is not required. If the query fails or takes
+ * longer than 1.5 s, the request continues without the result.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
 import { TIMED_OUT, waitWithTimeout } from '../../core/wait-with-timeout.ts'
 
-/** Resolves to null, with the event in the log, if the query failed or timed out. */
+/** Returns the result of the query. If the query fails or times out, returns null and logs `failureEvent`. */
 export async function queryWithTimeout<Value>(
   query: () => Promise<Value>,
   failureEvent: string,
@@ -22,5 +22,5 @@ export async function queryWithTimeout<Value>(
   return null
 }
 
-/** The longest time that one query may delay the first text of an answer. */
+/** The longest delay of an answer's first text by one query. */
 const MAX_WAIT_MS = 1500

@@ -1,4 +1,4 @@
-/** Reads the policy overrides and the items of a conversation, and marks where it was reset. */
+/** Reads the policy overrides and the items of a conversation, and marks the item where it was reset. */
 import type { Item } from '../../core/item.ts'
 import { setGatewayField } from '../../core/items/author-time-and-reset-fields.ts'
 import type { PolicyOverrides } from '../../core/context-policy.ts'
@@ -11,7 +11,7 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export type ConversationSettings = Pick<ConversationState, 'context' | 'resetAfterTurnId'>
 
-/** Parses the stored overrides; ignores those that another version wrote and this one cannot parse. */
+/** Returns the stored policy overrides of a conversation; none if a newer version wrote them in another format. */
 export function readConversationOverrides(
   { context }: Pick<ConversationSettings, 'context'>,
   { log }: Ports<'log'>,
@@ -26,15 +26,14 @@ export function readConversationOverrides(
 }
 
 /**
- * Returns all items of a chain. The last item before a reset gets the field `reset: 'behind'`, so that
- * `dropBeforeReset` leaves out everything up to it.
+ * Returns all items of a chain of turns. If the conversation was reset, the last item before the reset gets
+ * the field `reset: 'behind'`; `dropBeforeReset` later drops this item and all items before it.
  */
 export function listConversationItems(
   chain: readonly StoredTurn[],
   { resetAfterTurnId }: Pick<ConversationSettings, 'resetAfterTurnId'>,
 ): readonly Item[] {
-  const resetIndex =
-    resetAfterTurnId === null ? -1 : chain.findIndex(({ id }) => id === resetAfterTurnId)
+  const resetIndex = chain.findIndex(({ id }) => id === resetAfterTurnId)
   const before = chain.slice(0, resetIndex + 1).flatMap(excludeDeletedItems)
   const last = before.pop()
   if (last === undefined) return chain.flatMap(excludeDeletedItems)

@@ -1,14 +1,14 @@
 /**
- * Rejects a request with a `previous_response_id` and an output for a call that its history does not
- * hold: the client has probably named the wrong response. If a client sends its complete history,
- * `context/tool-calls/prune-orphans.ts` drops such outputs instead, with a note.
+ * Rejects a request with a `previous_response_id` and a tool output whose call is not in the history: the
+ * client has probably sent the id of another response. If a client sends its complete chat instead of an id,
+ * `context/tool-calls/prune-orphans.ts` drops such an output and writes a note.
  */
 import type { Item } from '../../core/item.ts'
 import { callEndOf, type ToolCallEnd } from '../../core/items/tool-call-pairs.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
-/** Throws a GatewayError if an output of the request has no call in the history or the request. */
+/** Throws a GatewayError if a tool output in the request has no call in the history or in the request. */
 export function rejectOrphanOutputs(
   historyItems: readonly Item[],
   { items, storage }: ClientRequest,

@@ -1,6 +1,6 @@
 /**
- * Replaces references to stored items (`{"type": "item_reference", "id": "msg_…"}`) with the items, because
- * an upstream does not know the gateway's ids. One query finds all of them.
+ * Replaces references such as `{"type": "item_reference", "id": "msg_…"}` by the stored items, because an
+ * upstream does not know the gateway's ids. One query finds all referenced items.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { Item } from '../../core/item.ts'
@@ -10,7 +10,7 @@ import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import { replaceRequestItems } from './replace-request-items.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** Returns the same request if it has no references. */
+/** Returns the request itself if it has no references. */
 export async function resolveItemReferences(
   clientRequest: ClientRequest,
   caller: Caller,
@@ -20,7 +20,7 @@ export async function resolveItemReferences(
   return replaceRequestItems(clientRequest, items)
 }
 
-/** Returns the same list if it has no references. */
+/** Returns the list itself if it has no references. Throws a GatewayError if an item is not found. */
 export async function resolveReferencedItems(
   items: readonly Item[],
   caller: Caller,

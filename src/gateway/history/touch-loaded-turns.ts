@@ -1,6 +1,6 @@
 /**
- * Writes to loaded turns that they are in use, so that they do not expire. Each turn is touched at most
- * once a day, and no request waits for it.
+ * Updates the time of last use of the turns that a request has loaded, so that they do not expire. Each turn
+ * is written at most once a day, and the request does not wait for the write.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'

@@ -1,10 +1,10 @@
-/** Prepares the request for the first target without sending it, for `explain` and token counts. */
+/** Prepares a request without sending it, to explain it or to count its tokens. */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { loadRequestHistory } from '../history/load-request-history.ts'
-import { loadAdditions } from './additions/load-additions.ts'
+import { loadPromptAdditions } from './additions/load-additions.ts'
 import { prepareRequest } from './prepare-request.ts'
 import type { PreparedRequest } from './planned-request.ts'
 
@@ -16,7 +16,7 @@ export async function prepareDryRun(
   const targets = routeModel(ports, originalRequest.params.model, originalRequest.dialect)
   const loaded = await loadRequestHistory(originalRequest, caller, ports)
   const { clientRequest } = loaded
-  const { history, releaseMedia } = await loadAdditions(
+  const { history, releaseMedia } = await loadPromptAdditions(
     { ...loaded, targets, caller, turnId: null, waitUntil: () => undefined },
     ports,
   )

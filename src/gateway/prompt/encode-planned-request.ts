@@ -1,4 +1,4 @@
-/** Encodes a plan for the API of its upstream, and adds the notes of the encoder. */
+/** Encodes a planned request for its upstream's API, and adds the encoder's notes to those of the plan. */
 import type { PlannedRequest, PreparedRequest } from './planned-request.ts'
 import { translateProviderNotes } from './translate-provider-notes.ts'
 

@@ -1,7 +1,7 @@
 /**
- * Lists every transform that a request goes through, in order: those of the context policy, then media,
- * additions beside the conversation, and last the check of reasoning, which every change before it
- * can make invalid.
+ * Lists all transforms of a request in their order: first those of the context policy, then those for media,
+ * then those that insert texts. The check of reasoning is last, because each change before reasoning can make
+ * the reasoning invalid.
  */
 import { listAdditionTransforms, listTransforms } from '../../context/list-and-run-transforms.ts'
 import { dropInvalidReasoning } from '../../context/reasoning/drop-invalid-reasoning.ts'
@@ -12,31 +12,34 @@ import type { ContextPolicy } from '../../core/context-policy.ts'
 import type { Item } from '../../core/item.ts'
 import type { PromptParameters } from '../../core/prompt.ts'
 import type { TargetCapabilities } from '../../upstream/resolve-target-capabilities.ts'
+import type { Ports } from '../dependencies-interface.ts'
 import type { LoadedHistory } from '../history/loaded-history.ts'
 import { selectSummary } from '../summaries/add-summary-to-history.ts'
 import { listLayerTransforms } from './additions/load-memory-blocks.ts'
 import { listUpstreamMediaTransforms } from './list-upstream-media-transforms.ts'
-import type { Ports } from '../dependencies-interface.ts'
 
 export interface PromptTransformOptions {
   readonly policy: ContextPolicy
   readonly params: PromptParameters
-  /** The complete conversation: the history and the items of the request. */
+  /** The complete conversation: the items of the history and of the request. */
   readonly items: readonly Item[]
   readonly history: LoadedHistory
-  /** The max weight of the items in tokens; null if the conversation is not cut to fit. */
+  /** The maximum tokens of all items; null if the conversation need not be cut. */
   readonly tokenBudget: number | null
-  readonly budgetWarning: readonly Transform[]
-  /** True if the same gateway tools were offered when the conversation had this many items. */
-  readonly hadSameTools: (length: number) => boolean
+  readonly budgetWarningTransforms: readonly Transform[]
+  /** True if the request offered the same gateway tools when the conversation had `itemCount` items. */
+  readonly hadSameTools: (itemCount: number) => boolean
 }
+
+export type PlanPorts = Ports<'memoryLayers' | 'settings'>
 
 export function listPromptTransforms(
   target: TargetCapabilities,
   options: PromptTransformOptions,
-  ports: Ports<'memoryLayers' | 'settings'>,
+  ports: PlanPorts,
 ): readonly Transform[] {
-  const { policy, params, items, history, tokenBudget, budgetWarning, hadSameTools } = options
+  const { policy, params, items, history, tokenBudget, budgetWarningTransforms, hadSameTools } =
+    options
   const { account, provider } = target
   const { UNANSWERED_CALLS, MEDIA_FETCH_ALLOW } = ports.settings
   return [
@@ -47,18 +50,18 @@ export function listPromptTransforms(
       reader: target.compaction,
       summary: selectSummary(policy, history),
       sees: target.mediaKinds,
-      room: tokenBudget,
-      // Media handles (`media_1`) are numbered over the complete conversation.
+      tokenBudget: tokenBudget,
+      // A medium keeps its number (`media_1`) when earlier media are dropped.
       conversation: items,
     }),
-    // Media are adapted to the upstream after the policy has decided which of them are sent.
+    // After the policy's transforms, which decide which media are sent at all.
     ...listUpstreamMediaTransforms(target.mediaSupport, history.media ?? null, MEDIA_FETCH_ALLOW),
     ...listAdditionTransforms(policy),
-    // Memory layers come after the policy texts, whose `depth` counts the messages after them.
+    // After the policy's notes: a note's `depth` counts messages, but not the blocks of memory layers.
     ...listLayerTransforms(policy, history, items, ports),
-    // Moves all inserted items too: an upstream does not read items before its own compaction.
+    // After all insertions: the upstream ignores items before its own compaction, inserted ones too.
     ...(provider.ignoresItemsBeforeCompaction === true ? [moveItemsAfterCompaction()] : []),
-    ...budgetWarning,
+    ...budgetWarningTransforms,
     dropInvalidReasoning({
       wire: account.wire,
       account: account.name,

@@ -1,4 +1,4 @@
-/** Lists the transforms that fit media to one upstream: embed, correct, block or hide them. */
+/** Lists the transforms that adapt media to one upstream: they embed, correct, block or hide media. */
 import type { Transform } from '../../context/transform-interface.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { correctMediaTypes } from '../../media/transforms/correct-or-hide-mislabeled-media.ts'
@@ -17,9 +17,9 @@ export function listUpstreamMediaTransforms(
   return [
     ...(loaded === null ? [] : [embedLoadedMedia(loaded, support)]),
     correctMediaTypes(),
-    // Private URLs are blocked after `correctMediaTypes`, which turns base64 in place of a URL into a data URL.
+    // After `correctMediaTypes`, which turns bare base64 into a data URL, so that it is not blocked as a private URL.
     blockPrivateUrls(support, allowedHosts),
-    // The size limit is applied last, so that embedded media count as well.
+    // Last, so that embedded media count toward the size limit too.
     ...(maxImageChars === null && maxRequestChars === null ? [] : [hideMediaOverLimit(support)]),
   ]
 }

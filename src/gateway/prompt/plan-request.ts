@@ -1,10 +1,9 @@
 /**
  * Plans the request for one upstream: resolves the policy, offers gateway tools, and transforms the items.
- * `encode-planned-request.ts` then encodes the plan for the upstream's API.
+ * `encode-planned-request.ts` encodes the result for the upstream's API.
  */
 import { runTransforms } from '../../context/list-and-run-transforms.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
-import type { ContextPolicy } from '../../core/context-policy.ts'
 import type { Item } from '../../core/item.ts'
 import { removeMarkers } from '../../core/markers/remove-markers.ts'
 import type { Note } from '../../core/note.ts'
@@ -12,14 +11,10 @@ import type { PromptParameters, Prompt } from '../../core/prompt.ts'
 import { addAccountStopSequences } from '../../providers/request/add-account-stop-sequences.ts'
 import { recordHiddenAuthorsInCompactions } from '../../providers/response/record-hidden-authors-in-compactions.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
-import {
-  resolveTargetCapabilities,
-  type TargetCapabilities,
-} from '../../upstream/resolve-target-capabilities.ts'
-import type { Ports } from '../dependencies-interface.ts'
+import { resolveTargetCapabilities } from '../../upstream/resolve-target-capabilities.ts'
 import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.ts'
 import { offerTools, type ToolOffer } from '../tools/offer-tools.ts'
-import { listPromptTransforms } from './list-prompt-transforms.ts'
+import { listPromptTransforms, type PlanPorts } from './list-prompt-transforms.ts'
 import type { PlannedRequest, PlanInput } from './planned-request.ts'
 import { rejectEmptyPrompt } from './reject-empty-prompt.ts'
 import { rejectLargeMedia } from './reject-large-media.ts'
@@ -27,27 +22,30 @@ import { resolveRequestPolicy } from './resolve-request-policy.ts'
 import { forbidToolsAfterWarning, planToolLoopEnd } from './size/end-tool-loop-near-limit.ts'
 import { computeCompactionThreshold } from './size/upstream-compaction-threshold.ts'
 
-/** Plans the request for a target. Throws a GatewayError if no valid prompt remains. */
+/** Throws a GatewayError if the prompt has nothing to answer, or media that are too large for the upstream. */
 export function planRequest(
   target: UpstreamTarget,
   input: PlanInput,
-  ports: Ports<'memoryLayers' | 'settings'>,
+  ports: PlanPorts,
 ): PlannedRequest {
   const capabilities = resolveTargetCapabilities(target)
   const { account } = capabilities
   const { clientRequest, history, tokenBudget = null } = input
-  // Without a history the client's list stays the same object, so that encoders see that nothing was added.
+  // Without a history, uses the client's own list: encoders compare the lists to see that nothing was added.
   const items =
     history.items.length > 0 ? [...history.items, ...clientRequest.items] : clientRequest.items
   const requestedPolicy = resolveRequestPolicy(target.model, input, ports.settings)
   const stripped = stripInstructionMarkers(selectParameters(target, clientRequest))
-  const offerToolsFor = createToolOffer(
-    requestedPolicy,
-    stripped.params,
-    capabilities,
-    input,
-    ports,
-  )
+  const mayStore = mayStoreMemory(clientRequest, history, ports.settings)
+  const offerToolsFor = (conversation: readonly Item[]): ToolOffer =>
+    offerTools({
+      policy: requestedPolicy,
+      clientParams: stripped.params,
+      visibleMediaKinds: capabilities.mediaKinds,
+      items: conversation,
+      isTask: clientRequest.client.isTask,
+      mayStore,
+    })
   const offer = offerToolsFor(items)
   const { policy, tools: gatewayTools } = offer
   const loopEnd = planToolLoopEnd(target, { items, policy: requestedPolicy, history })
@@ -60,10 +58,10 @@ export function planRequest(
       items,
       history,
       tokenBudget,
-      budgetWarning: loopEnd.transforms,
-      hadSameTools: (length) =>
+      budgetWarningTransforms: loopEnd.transforms,
+      hadSameTools: (itemCount) =>
         gatewayTools.length === 0 ||
-        offerToolsFor(items.slice(0, length)).tools.length === gatewayTools.length,
+        offerToolsFor(items.slice(0, itemCount)).tools.length === gatewayTools.length,
     },
     ports,
   )
@@ -105,27 +103,6 @@ function selectParameters(
   return model === withStops.model ? withStops : { ...withStops, model }
 }
 
-/** Returns which gateway tools the request offers when the conversation consists of these items. */
-function createToolOffer(
-  policy: ContextPolicy,
-  params: PromptParameters,
-  { mediaKinds }: TargetCapabilities,
-  { clientRequest, history }: PlanInput,
-  { settings }: Ports<'settings'>,
-): (items: readonly Item[]) => ToolOffer {
-  const { isTask } = clientRequest.client
-  const mayStore = mayStoreMemory(clientRequest, history, settings)
-  return (items) =>
-    offerTools({
-      policy,
-      clientParams: params,
-      visibleMediaKinds: mediaKinds,
-      items,
-      isTask,
-      mayStore,
-    })
-}
-
 function buildPrompt(
   clientRequest: ClientRequest,
   sent: Pick<Prompt, 'items' | 'params' | 'compactAbove'>,
@@ -137,8 +114,8 @@ function buildPrompt(
 }
 
 /**
- * Removes markers from the instructions: for a channel, Open WebUI writes the complete thread into them.
- * Returns the same parameters if there is none.
+ * Removes markers from the instructions, because Open WebUI writes the messages of a channel into them.
+ * Returns `params` itself if there is no marker.
  */
 function stripInstructionMarkers(params: PromptParameters): {
   readonly params: PromptParameters

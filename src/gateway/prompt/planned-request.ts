@@ -14,23 +14,23 @@ export interface PlannedRequest {
   readonly provider: Provider
   readonly history: LoadedHistory
   readonly policy: ContextPolicy
-  /** The offered tools that the gateway runs itself; `prompt.params.tools` holds them too. */
+  /** The offered tools that the gateway runs itself. `prompt.params.tools` lists them too. */
   readonly gatewayTools: readonly GatewayTool[]
-  /** The complete conversation, before any transform. */
+  /** The complete conversation before all transforms; `prompt.items` is the list after them. */
   readonly items: readonly Item[]
   readonly prompt: Prompt
   readonly notes: readonly Note[]
-  /** For each item of the prompt its index in `items`, or null if a transform added it. */
+  /** For each item of the prompt, its index in `items`; null for an item that a transform added. */
   readonly originalPositions: readonly (number | null)[]
-  /** A compaction that the gateway made for this request: the first item of the answer. */
-  readonly answerPrefix?: Item
-  /** True if the upstream rejected the reasoning of an earlier version of this prompt. */
+  /** The compaction that the gateway made before the answer, and that becomes the answer's first item. */
+  readonly firstAnswerItem?: Item
+  /** True if this is the second attempt, after the upstream rejected reasoning in the prompt. */
   readonly wasReasoningRejected: boolean
 }
 
-/** A request with its history. */
+/** A request with its history and the token budget of its prompt. */
 export interface PlanInput extends Pick<RequestHistory, 'clientRequest' | 'history'> {
-  /** Max weight of the items in tokens; null or undefined: the conversation is not cut to fit. */
+  /** The maximum tokens of all items; null or undefined if the conversation need not be cut. */
   readonly tokenBudget?: number | null
 }
 

@@ -1,7 +1,7 @@
 /**
- * Prepares a request that fits the model's window: a conversation that has become too long is summarized,
- * compacted or cut, as far as the policy and the request allow. A request that needs no model gets its
- * answer here.
+ * Prepares a request that fits the model's context window: a conversation that is too long is summarized,
+ * compacted or cut, as the policy and the request allow. Some requests are answered here without a model, e.g.
+ * one for a compaction only.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -14,11 +14,7 @@ import type { AnswerEventSource } from '../send/answer-event-source-interface.ts
 import { createLocalAnswer } from '../send/create-local-answer.ts'
 import type { SendOptions } from '../send/send-with-fallback.ts'
 import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
-import {
-  compactIfDue,
-  startAnswerWithCompaction,
-  appendCompaction,
-} from '../summaries/compact-conversation.ts'
+import { compactIfDue } from '../summaries/compact-conversation.ts'
 import type { SummaryPorts } from '../summaries/make-and-save-summary.ts'
 import { summarizeBeforeSending } from '../summaries/summarize-before-sending.ts'
 import { prepareRequest } from './prepare-request.ts'
@@ -28,10 +24,10 @@ import { fitToWindow } from './size/fit-to-window.ts'
 
 export interface FittingRequest {
   /** The request for the first target. */
-  readonly first: PreparedRequest
-  /** Prepares the request for any of the targets. */
+  readonly firstRequest: PreparedRequest
+  /** Prepares the request for one of the targets. */
   readonly prepare: (target: UpstreamTarget) => PreparedRequest
-  /** The answer of a request that needs no model; otherwise null. */
+  /** The answer, if the request needs no model; otherwise null. */
   readonly localAnswer: UpstreamAnswer | null
 }
 
@@ -53,28 +49,29 @@ export async function prepareFittingRequest(
   if (!clientRequest.generatesAnswer)
     return answerLocally(unsummarized, createLocalAnswer([], ZERO_TOKEN_USAGE))
   const history = await summarizeBeforeSending(unsummarized, options.caller, options, ports)
-  const first =
+  const firstRequest =
     history === loadedHistory
       ? unsummarized
       : prepareRequest(target, { clientRequest, history }, ports)
   const { model } = clientRequest.params
-  const compaction = await compactIfDue(first, { ...options, model }, turnId, ports)
+  const compaction = await compactIfDue(firstRequest, { ...options, model }, turnId, ports)
   if (compaction === null || compaction === 'failed') {
     const prepareOther = (other: UpstreamTarget) =>
       fitToWindow(prepareRequest(other, { clientRequest, history }, ports), ports)
-    const fitting = fitToWindow(first, ports)
+    const fitting = fitToWindow(firstRequest, ports)
     const withNote = { ...fitting, notes: [...fitting.notes, COMPACTION_FAILED] }
     return sendTo(target, compaction === null ? fitting : withNote, prepareOther)
   }
   if (clientRequest.overflow?.compactNow === true)
-    return answerLocally(first, createLocalAnswer([compaction.item], compaction.usage))
-  const compacted = appendCompaction(clientRequest, compaction)
-  const prepareOther = (other: UpstreamTarget) =>
-    startAnswerWithCompaction(
-      fitToWindow(prepareRequest(other, { clientRequest: compacted, history }, ports), ports),
-      compaction,
-      clientRequest,
-    )
+    return answerLocally(firstRequest, createLocalAnswer([compaction.item], compaction.usage))
+  const { item } = compaction
+  const compacted = { ...clientRequest, items: [...clientRequest.items, item] }
+  // The compaction is the first item of the answer, so it is not part of the client's request.
+  const prepareOther = (other: UpstreamTarget) => ({
+    ...fitToWindow(prepareRequest(other, { clientRequest: compacted, history }, ports), ports),
+    clientRequest,
+    firstAnswerItem: item,
+  })
   return sendTo(target, prepareOther(target), prepareOther)
 }
 
@@ -88,12 +85,13 @@ const COMPACTION_FAILED: Note = {
 
 function sendTo(
   target: UpstreamTarget,
-  first: PreparedRequest,
+  firstRequest: PreparedRequest,
   prepareOther: FittingRequest['prepare'],
 ): FittingRequest {
-  return { first, prepare: (to) => (to === target ? first : prepareOther(to)), localAnswer: null }
+  const prepare = (to: UpstreamTarget) => (to === target ? firstRequest : prepareOther(to))
+  return { firstRequest, prepare, localAnswer: null }
 }
 
-function answerLocally(first: PreparedRequest, events: AnswerEventSource): FittingRequest {
-  return { first, prepare: () => first, localAnswer: { prepared: first, events } }
+function answerLocally(prepared: PreparedRequest, events: AnswerEventSource): FittingRequest {
+  return { firstRequest: prepared, prepare: () => prepared, localAnswer: { prepared, events } }
 }

@@ -1,38 +1,37 @@
 /**
- * Rejects a request of which no item remains that a model can answer. Otherwise some encoders would send
- * an empty list and others a placeholder text, and the model would answer a question that the user did
- * not ask.
+ * Rejects a request whose prompt has no item that a model can answer. Otherwise some encoders would send an
+ * empty list and others a placeholder text, and the model would answer a question that no user has asked.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Item } from '../../core/item.ts'
+import { type Item, isToolItem } from '../../core/item.ts'
 import { encodePlannedRequest } from './encode-planned-request.ts'
 import type { PlannedRequest } from './planned-request.ts'
-import { itemListField, itemParamPath } from './request-item-path.ts'
+import { getItemListField, formatItemPath } from './request-item-path.ts'
 
-/** Returns the plan itself if a model can answer it; throws a GatewayError otherwise. */
+/** Returns `planned` if a model can answer it; throws a GatewayError otherwise. */
 export function rejectEmptyPrompt(planned: PlannedRequest): PlannedRequest {
   const { clientRequest, items, prompt, account } = planned
-  // Only the Responses API reads hosted tool items and reasoning.
+  // Only the Responses API accepts items of hosted tools, or reasoning alone.
   const isResponses = account.wire === 'responses'
   const isAnswerable = (item: Item): boolean =>
-    isMessageOrTool(item) || (isResponses && !isSystemMessage(item))
+    !isSystemMessage(item) && (isResponses || item.type === 'message' || isToolItem(item))
   if (!clientRequest.generatesAnswer || prompt.items.some(isAnswerable)) return planned
   if (items.every(isSystemMessage)) {
-    // Instructions, a system message, or a prompt stored at OpenAI can be answered by themselves.
+    // A model can answer instructions alone. With the Responses API, so can a prompt that is stored at OpenAI.
     const hasInstructions = items.length > 0 || prompt.params.instructions !== null
     if (hasInstructions || isResponses) return planned
   }
-  // The encoder's notes include items that the upstream's API has no form for.
+  // Encodes the plan for its notes: the encoder drops items that the upstream's API cannot express.
   const { notes } = encodePlannedRequest(planned)
   const loss = notes.find(({ did, at }) => did === 'dropped' && at !== undefined)
   const advice = ADVICE.get(loss?.why ?? '') ?? 'Send at least one message of the user.'
   const param =
-    loss?.at === undefined ? itemListField(clientRequest) : itemParamPath(planned, loss.at)
-  const message = `Nothing of '${itemListField(clientRequest)}' can be sent to the model. ${advice}`
+    loss?.at === undefined ? getItemListField(clientRequest) : formatItemPath(planned, loss.at)
+  const message = `Nothing of '${getItemListField(clientRequest)}' can be sent to the model. ${advice}`
   throw new GatewayError('invalid_value', message, { param })
 }
 
-/** Advice in the error message, by the `why` of the first note about a dropped item. */
+/** Advice for the error message. The key is the `why` of the first note about a dropped item. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   [
     'output-without-call',
@@ -44,19 +43,4 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 
 function isSystemMessage(item: Item): boolean {
   return item.type === 'message' && (item.role === 'system' || item.role === 'developer')
-}
-
-function isMessageOrTool(item: Item): boolean {
-  switch (item.type) {
-    case 'message':
-      return !isSystemMessage(item)
-    case 'function_call':
-    case 'function_call_output':
-    case 'custom_tool_call':
-    case 'custom_tool_call_output':
-      return true
-    case 'reasoning':
-    case 'opaque':
-      return false
-  }
 }

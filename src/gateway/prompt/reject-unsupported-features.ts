@@ -1,25 +1,25 @@
 /**
  * Rejects a request with a feature that its upstream does not support, if the setting `UNSUPPORTED` or the
- * header `x-backstory-unsupported` is `reject`. Otherwise a note records the loss.
+ * header `x-backstory-unsupported` is `reject`. Otherwise the feature is dropped with a note.
  *
- * A rejection is about what the client sends in this request: fields, tools, messages, tool outputs. Losses
- * in the model's earlier items and in the history are notes in any case: the client cannot change those.
+ * Only fields and new items of the client can be the reason for a rejection: its tools, messages and tool
+ * outputs. The client cannot change items of the model or the history, so these only cause notes.
  */
 import { NOTE_DESCRIPTIONS } from '../../context/note-descriptions.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Item } from '../../core/item.ts'
+import { type Item, isToolOutput } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
 import type { PreparedRequest } from './planned-request.ts'
-import { itemParamPath } from './request-item-path.ts'
+import { formatItemPath } from './request-item-path.ts'
 
 export const UNSUPPORTED_HEADER = 'x-backstory-unsupported'
 
-/** `note`: the request is sent without the feature, and a note records that. `reject`: it is rejected. */
-export type UnsupportedRule = 'note' | 'reject'
+/** `note`: the unsupported feature is dropped with a note. `reject`: the request is rejected. */
+export type UnsupportedFeatureRule = 'note' | 'reject'
 
-/** Reads the header, which overrides the setting `UNSUPPORTED` for one request; null if it is absent. */
-export function parseUnsupportedHeader(header: string | null): UnsupportedRule | null {
+/** Parses the header `x-backstory-unsupported`; returns null if the request has none. */
+export function parseUnsupportedHeader(header: string | null): UnsupportedFeatureRule | null {
   if (header === null || header === 'note' || header === 'reject') return header
   throw new GatewayError(
     'invalid_value',
@@ -29,11 +29,11 @@ export function parseUnsupportedHeader(header: string | null): UnsupportedRule |
 
 export type RoutedTargets = readonly [UpstreamTarget, ...UpstreamTarget[]]
 
-/** Returns the targets that can take the complete request; throws if none can and the rule is to reject. */
+/** Returns all targets with the rule `note`. With `reject`, returns those that support all features, or throws. */
 export function filterCapableTargets(
   targets: RoutedTargets,
   prepare: (target: UpstreamTarget) => PreparedRequest,
-  rule: UnsupportedRule,
+  rule: UnsupportedFeatureRule,
 ): RoutedTargets {
   if (rule === 'note') return targets
   const rejections = targets.map((target) => createRejection(prepare(target)))
@@ -42,18 +42,18 @@ export function filterCapableTargets(
   return [first, ...others]
 }
 
-/** Returns null if the upstream can take the complete request. */
+/** Returns the error for the first unsupported feature; null if the upstream supports all features. */
 function createRejection(prepared: PreparedRequest): GatewayError | null {
   const loss = prepared.notes.find((note) => isLoss(note, prepared))
   if (loss === undefined) return null
-  const param = loss.field ?? itemParamPath(prepared, loss.at ?? 0)
+  const param = loss.field ?? formatItemPath(prepared, loss.at ?? 0)
   const reason = describeNote(loss, prepared)
   return new GatewayError('unsupported_parameter', `Unsupported parameter: '${param}'. ${reason}`, {
     param,
   })
 }
 
-/** Returns the sentence for a note's `why`, with the detail of this case; undefined if there is none. */
+/** Returns the sentence that explains a note to a user, with the note's detail; undefined if it has neither. */
 export function describeNote(
   { why, detail }: Pick<Note, 'why' | 'detail'>,
   { provider }: Pick<PreparedRequest, 'provider'>,
@@ -64,7 +64,7 @@ export function describeNote(
   return `${sentence.replace(/\.$/, '')} (${detail}).`
 }
 
-/** True for a note of the encoder about a field or a client's item. Edits by transforms are intended. */
+/** True if the encoder dropped a field or an item that the client sent. What transforms drop is no loss. */
 function isLoss(
   { did, at, field, by }: Note,
   { provider, items, history }: PreparedRequest,
@@ -76,19 +76,8 @@ function isLoss(
 }
 
 function isClientItem(item: Item): boolean {
-  switch (item.type) {
-    case 'message':
-      return item.role !== 'assistant'
-    case 'function_call_output':
-    case 'custom_tool_call_output':
-      return true
-    case 'function_call':
-    case 'custom_tool_call':
-    case 'reasoning':
-      return false
-    case 'opaque': {
-      const { type } = item.raw
-      return typeof type === 'string' && /_(output|response)$/.test(type)
-    }
-  }
+  if (item.type === 'message') return item.role !== 'assistant'
+  if (item.type !== 'opaque') return isToolOutput(item)
+  const { type } = item.raw
+  return typeof type === 'string' && /_(output|response)$/.test(type)
 }

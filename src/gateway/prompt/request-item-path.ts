@@ -1,21 +1,22 @@
-/** Names items of a request as the client knows them, for error messages: `messages[3]`, `input`. */
+/** Returns the paths of items in the client's request for error messages, e.g. `messages[3]` or `input`. */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { PlannedRequest } from './planned-request.ts'
 
 /**
- * Returns the path of the item at an index of the history followed by the request. If a list entry was
- * parsed into several items, the index is unknown, and the path is the list: `messages`.
+ * Returns the path of the item at `index`, which counts the items of the history too. If the parser made
+ * several items of one list entry, the entry is unknown, and the path is that of the list, e.g. `messages`.
  */
-export function itemParamPath({ clientRequest, history }: PlannedRequest, at: number): string {
+export function formatItemPath({ clientRequest, history }: PlannedRequest, index: number): string {
   const { body, items } = clientRequest
-  const list = itemListField(clientRequest)
-  const index = at - history.items.length
+  const list = getItemListField(clientRequest)
+  const position = index - history.items.length
   const entries = body[list]
   const isOneToOne = Array.isArray(entries) && entries.length === items.length
-  return isOneToOne && index >= 0 && index < items.length ? `${list}[${index}]` : list
+  const isInRequest = position >= 0 && position < items.length
+  return isOneToOne && isInRequest ? `${list}[${position}]` : list
 }
 
-/** Returns the name of the request field with the conversation's items. */
-export function itemListField({ dialect }: ClientRequest): 'messages' | 'input' {
+/** Returns the name of the request field that lists the items. */
+export function getItemListField({ dialect }: ClientRequest): 'messages' | 'input' {
   return dialect === 'chat' ? 'messages' : 'input'
 }

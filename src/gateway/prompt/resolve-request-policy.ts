@@ -1,6 +1,6 @@
 /**
- * Resolves the context policy of a request from all overrides. In this order, the later one wins: the
- * settings for all requests, for the model, for the API key, the conversation, the request.
+ * Resolves the context policy of a request from its overrides. Of two overrides of a field, the later in this
+ * order counts: settings for all requests, for the model, for the API key; conversation; request.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import {
@@ -21,19 +21,19 @@ export function resolveRequestPolicy(
   return resolvePolicy(listPolicyLevels(model, sources, settings).map(({ overrides }) => overrides))
 }
 
-/** The parts of a request and its history that have policy overrides. */
+/** The fields of a request and its history with policy overrides. */
 export interface PolicySources {
   readonly clientRequest: Pick<ClientRequest, 'policyOverrides'>
   readonly history: Pick<LoadedHistory, 'policyOverrides'>
 }
 
 interface PolicyLevel {
-  /** The name that `explain` shows: `settings`, `model`, `key`, `conversation` or `request`. */
+  /** The source that `explain` shows: `settings`, `model`, `key`, `conversation` or `request`. */
   readonly by: string
   readonly overrides: PolicyOverrides | null
 }
 
-/** Lists the overrides with their source; a later one wins over those before it. */
+/** Lists the overrides with their sources. A later entry takes precedence over those before it. */
 export function listPolicyLevels(
   model: string,
   { clientRequest, history }: PolicySources,
@@ -54,7 +54,7 @@ export function listPolicyLevels(
   ]
 }
 
-/** Reads the three settings that set one policy field each; returns null if none of them is set. */
+/** Returns the overrides by settings that set a single policy field, e.g. `HISTORY_MAX_ITEMS`; null if there are none. */
 function readSeparateSettings(settings: Settings): PolicyOverrides | null {
   const {
     HISTORY_MAX_ITEMS: items,
@@ -72,8 +72,8 @@ function readSeparateSettings(settings: Settings): PolicyOverrides | null {
 }
 
 /**
- * Builds the output rules for `TOOL_OUTPUT_RETENTION_TURNS`. The cut moves at most 10 turns at a time: `3` keeps the
- * outputs of 3 to 5 turns, `20` of 20 to 29. Policies count rounds as turns.
+ * Builds the rules that retain the tool outputs of recent rounds. The border moves in steps of up to 10 rounds:
+ * with `3`, the outputs of 3 to 5 rounds are retained; with `20`, those of 20 to 29. (Policies call rounds turns.)
  */
 function buildOutputRules(turns: number): Partial<OutputRules> {
   return { keepTurns: turns, step: Math.max(1, Math.min(10, turns)) }

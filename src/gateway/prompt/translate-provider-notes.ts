@@ -1,11 +1,11 @@
 /**
- * Translates the notes of an encoder into the client's terms: `at` becomes an index in the history followed
- * by the request, and a field gets the name that the client used for it.
+ * Translates an encoder's notes: `at`, an index in the prompt, becomes an index in the conversation before all
+ * transforms, and a field gets the name that the client used, e.g. `max_output_tokens` → `max_tokens`.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
 
-/** `originalPositions`: for each encoded item its index before all transforms; null if one added it. */
+/** `originalPositions`: the index of each prompt item before all transforms; null if a transform added it. */
 export function translateProviderNotes(
   notes: readonly Note[],
   originalPositions: readonly (number | null)[],
@@ -22,7 +22,7 @@ export function translateProviderNotes(
   })
 }
 
-/** Names of the same field in the Responses API and in Chat Completions, old names included. */
+/** Groups of field names with one meaning, in the Responses API and in Chat Completions. */
 const FIELD_NAMES: readonly (readonly string[])[] = [
   ['max_output_tokens', 'max_completion_tokens', 'max_tokens'],
   ['text.format', 'response_format'],

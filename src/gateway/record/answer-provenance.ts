@@ -1,4 +1,4 @@
-/** Describes how an answer was made (origin, fingerprint, token usage), as it is stored with its turn. */
+/** Collects what a turn stores about the making of its answer: origin, fingerprint, token usage. */
 import { runTransforms } from '../../context/list-and-run-transforms.ts'
 import { startPrefixHash, hashPromptPrefix } from '../../context/reasoning/hash-prompt-prefix.ts'
 import { applyCompaction } from '../../context/summaries/apply-compaction.ts'
@@ -17,15 +17,15 @@ import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { estimateBodyTokens, hasBodyEstimate } from '../prompt/size/estimate-tokens-and-window.ts'
 import type { AnswerProvenance } from './recorder-interface.ts'
 
-/** `sent`: all requests that were sent upstream for the answer, in order. */
+/** `prepared`: the first upstream request of the answer; `sent`: all of them, in order. */
 export function describeAnswerProvenance(
   prepared: PreparedRequest,
   { items, usage }: Outcome,
   sent: readonly PreparedRequest[] = [prepared],
 ): AnswerProvenance {
   const { account, history } = prepared
-  const { segments } = history
-  // A copy: the caller may add requests to the list before `origin` is called.
+  const { fingerprintSource } = history
+  // Copies the list, because the caller may add requests to it before `origin` is called.
   const requests = [...sent]
   const wasReasoningRejected = requests.some((request) => request.wasReasoningRejected)
   return {
@@ -33,9 +33,10 @@ export function describeAnswerProvenance(
       const prefixHash = hasEncryptedReasoning(items) ? hashSentPrefix(requests, items) : null
       return { ...resolveAnswerOrigin(prepared), prefixHash }
     }),
-    fingerprint: () => (segments === null ? null : fingerprintAnswer(segments, items)),
+    fingerprint: () =>
+      fingerprintSource === null ? null : fingerprintAnswer(fingerprintSource, items),
     reasoningRejectedBy: wasReasoningRejected ? account.name : null,
-    // After gateway tools or a compaction the usage is the sum of several requests, so no estimate fits.
+    // Adds no estimate after gateway tools or a compaction: the usage is then the sum of several requests.
     ...(items.some((item) => isGatewayToolItem(item) || isUpstreamCompaction(item))
       ? {}
       : addInputEstimate(usage, prepared)),
@@ -43,9 +44,9 @@ export function describeAnswerProvenance(
 }
 
 /**
- * Hashes the prompt that the answer's reasoning depends on. If a later tool round had another prefix than
- * the round before it (after a cut, for example), no future prompt can match all of the reasoning: the
- * result then combines the hashes of all requests, and matches nothing.
+ * Hashes the prompt before the answer's reasoning. Later requests send this reasoning only after the same prompt.
+ * If a tool round did not continue the prompt of the round before it (e.g. after a cut), no later prompt is valid
+ * for the reasoning of both. The result is then a hash of all hashes, which matches no prompt.
  */
 function hashSentPrefix(sent: readonly PreparedRequest[], answerItems: readonly Item[]): string {
   const [first] = sent
@@ -56,7 +57,7 @@ function hashSentPrefix(sent: readonly PreparedRequest[], answerItems: readonly 
   return startPrefixHash(hashes.join(' ')).hash()
 }
 
-/** Hashes the prompt; after an upstream compaction only the items that the upstream kept before it. */
+/** Hashes the prompt. If the answer has an upstream compaction, hashes only items that remain before it. */
 export function hashAnswerPrefix(
   { account, prompt }: PreparedRequest,
   answerItems: readonly Item[],
@@ -74,7 +75,7 @@ export function hashAnswerPrefix(
   return hashPromptPrefix({ params, items: prefix }, account.wire)
 }
 
-/** True if the prompt is that of the previous request, followed by unchanged new items. */
+/** True if the prompt consists of the previous request's prompt and all new items, unchanged. */
 function extendsRequest(
   { prompt, items }: PreparedRequest,
   previous: PreparedRequest | undefined,
@@ -93,12 +94,12 @@ function extendsRequest(
   )
 }
 
-/** True for a tool output with media. Each request loads them again, so equal content is a new object. */
+/** True if a tool output may have media. Each request embeds them anew, so equal outputs are different objects. */
 function hasMediaOutput(item: Item): boolean {
   return item.type === 'function_call_output' && typeof item.output !== 'string'
 }
 
-/** Adds the estimate to the reported usage; the ratio of both corrects the estimate of the next turn. */
+/** Adds the gateway's estimate to the reported usage. The ratio of both corrects the estimates in the next turn. */
 function addInputEstimate(
   usage: TokenUsage | null,
   prepared: PreparedRequest,
@@ -107,7 +108,7 @@ function addInputEstimate(
   return { usage: { ...usage, estimatedInputTokens: estimateBodyTokens(prepared) } }
 }
 
-/** Returns the origin without `prefixHash`, which depends on the answer. */
+/** Returns the origin of the answer. Its `prefixHash` is null, because that depends on the answer's items. */
 export function resolveAnswerOrigin({ account, prompt }: PreparedRequest): Origin {
   const { wire, name } = account
   return { wire, account: name, model: prompt.params.model, prefixHash: null }

@@ -1,6 +1,6 @@
 /**
- * Chooses how an answer is recorded: completely if the client asked for it, not at all if the client sent
- * `store: false`, and otherwise only the items that the client cannot send back.
+ * Chooses how much of an answer is stored: all of it if the client asks for it, nothing with `store: false`, and
+ * otherwise only items that the client cannot send back (e.g. reasoning).
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Item } from '../../core/item.ts'
@@ -9,18 +9,18 @@ import type { JsonObject } from '../../core/json/json.ts'
 import { formatPolicyOverrides } from '../../dialects/context-policy/parse-and-format-overrides.ts'
 import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
 import type { Ports } from '../dependencies-interface.ts'
-import type { LoadedHistory } from '../history/loaded-history.ts'
+import type { RequestHistory, RecallResult } from '../history/loaded-history.ts'
 import type { ConversationLock } from '../history/lock-conversation.ts'
 import {
   isStorageRequested,
   isTemporaryChat,
 } from '../history/memory-thread-and-storage-permission.ts'
-import { createRecorder, type ItemRetentionRule } from './create-recorder.ts'
+import { createRecorder } from './create-recorder.ts'
 import { findParentTurn } from './find-parent-turn.ts'
-import { createRetentionRule } from './item-retention-rule.ts'
+import { type ItemRetentionRule, createRetentionRule } from './item-retention-rule.ts'
 import { NOT_RECORDED, type Recorder } from './recorder-interface.ts'
 import { replaceMediaByFingerprint } from './replace-media-by-fingerprint.ts'
-import { openTurnWriter } from './turn-writer.ts'
+import { openTurnWriter, type TurnWriterPorts } from './turn-writer.ts'
 
 /** The fields of a turn that are known without its history. */
 export type TurnIdentity = Pick<
@@ -28,29 +28,24 @@ export type TurnIdentity = Pick<
   'id' | 'tenant' | 'user' | 'owner' | 'origin' | 'createdAtMs' | 'dialect'
 >
 
-interface RecordedRequest {
-  /** The request as the client meant it, before forgotten items were restored. */
-  readonly originalRequest: ClientRequest
-  /** The request with the restored items. */
-  readonly clientRequest: ClientRequest
-  readonly history: LoadedHistory
+interface RecordedRequest extends RequestHistory {
   readonly lock: ConversationLock | null
-  /** Over a WebSocket: remembers answers that are not stored, for this connection only. */
+  /** For a WebSocket: retains an unstored answer as long as the connection lasts. Null for HTTP. */
   readonly recordForConnection: RecordForConnection | null
 }
 
-/** Creates the recorder of an unstored answer; `before` are all items before the answer. */
-export type RecordForConnection = (turn: NewTurn, before: readonly Item[]) => Recorder
+/** Creates the recorder of an unstored answer. `itemsBefore`: all items before the answer. */
+export type RecordForConnection = (turn: NewTurn, itemsBefore: readonly Item[]) => Recorder
 
 export function chooseRecorder(
   identity: TurnIdentity,
   { originalRequest, clientRequest, history, lock, recordForConnection }: RecordedRequest,
-  ports: Ports<'archive' | 'log' | 'nowMs' | 'replica' | 'settings' | 'store'>,
+  ports: TurnWriterPorts & Ports<'archive' | 'settings'>,
   waitUntil: (work: Promise<unknown>) => void,
 ): Recorder {
   const { storage, client, dialect } = originalRequest
   const { parent, recallResult } = history
-  const isRequested = isStorageRequested(originalRequest)
+  const clientAsksToStore = isStorageRequested(originalRequest)
   const draft = {
     ...identity,
     thread: parent?.thread ?? identity.id,
@@ -74,36 +69,36 @@ export function chooseRecorder(
     onTimeout: () => ports.log('warn', 'turn-late', { turn: draft.id }),
     waitUntil,
   }
-  if (isRequested) {
-    // A stored response lists the restored items; a stored chat lists the items as the client sent them.
+  if (clientAsksToStore) {
+    // A stored response shows the restored items to its readers; a stored chat shows what the client sent.
     const turn = buildTurn(dialect === 'chat' ? originalRequest : clientRequest)
     const turnWithParent = findParentTurn(turn, parent, ports)
     const openWriter = () => openTurnWriter(turn, { ...writing, turnWithParent, lock }, ports)
-    return createRecorder({ ...recording, isRequested, openWriter })
+    return createRecorder({ ...recording, clientAsksToStore, openWriter })
   }
   if (recordForConnection !== null) {
-    const before = [...history.items, ...originalRequest.items]
-    return recordForConnection(buildTurn(originalRequest), before)
+    const itemsBefore = [...history.items, ...originalRequest.items]
+    return recordForConnection(buildTurn(originalRequest), itemsBefore)
   }
   if (storage.store === false || recallResult === null) return NOT_RECORDED
-  // The turn is built only when it is opened: most exchanges never are.
+  // Builds the turn only when it is opened, because most answers have nothing to store.
   const openWriter = () => {
     const turnWithParent = Promise.resolve(
       placeRecalledTurn(buildTurn(originalRequest), recallResult),
     )
     return openTurnWriter(draft, { ...writing, turnWithParent, lock: null }, ports)
   }
-  return createRecorder({ ...recording, isRequested, openWriter })
+  return createRecorder({ ...recording, clientAsksToStore, openWriter })
 }
 
-/** True if the request has no new items, so that the model continues its latest answer. */
-function continuesAnswer(recallResult: LoadedHistory['recallResult']): boolean {
+/** True if a recalled chat ends with the model's items, so that the model continues its latest answer. */
+function continuesAnswer(recallResult: RecallResult | null): boolean {
   return (
     recallResult !== null && recallResult.latestTurn !== null && recallResult.newItems.length === 0
   )
 }
 
-/** Stores calls too: the client sends the calls of a continued answer back as if they were part of the first answer. */
+/** Stores tool calls too: the client sends back those of a continued answer as if the first answer had made them. */
 function keepCalls(rule: ItemRetentionRule): ItemRetentionRule {
   return {
     ...rule,
@@ -111,10 +106,10 @@ function keepCalls(rule: ItemRetentionRule): ItemRetentionRule {
   }
 }
 
-/** Adds the parent, known from recall. Large fields are omitted: the client never retrieves this turn by its id. */
+/** Adds the parent that recall found. Omits large fields, because no client retrieves this turn by its id. */
 function placeRecalledTurn(
   turn: NewTurn,
-  { latestTurn, parent, newItems }: NonNullable<LoadedHistory['recallResult']>,
+  { latestTurn, parent, newItems }: RecallResult,
 ): { readonly turn: NewTurn; readonly contentHash: null } {
   const placed = {
     ...turn,
@@ -127,7 +122,7 @@ function placeRecalledTurn(
   return { turn: placed, contentHash: null }
 }
 
-/** Selects the short fields of a request, not its tools, which are large and sent with every request. */
+/** Returns the fields without objects, lists and texts of 100 characters or more, e.g. without `tools`. */
 function keepShortFields(request: JsonObject): JsonObject {
   const isShort = (value: unknown): boolean =>
     typeof value === 'string' ? value.length < 100 : typeof value !== 'object' || value === null
@@ -135,8 +130,8 @@ function keepShortFields(request: JsonObject): JsonObject {
 }
 
 /**
- * Selects the parts of a request that its turn stores: the fields except for the items, the input items,
- * and for a chat completion the metadata, by which it can be listed.
+ * Splits a request into the parts that its turn stores: fields, input items, and for a chat completion the
+ * metadata, by which clients can list chat completions.
  */
 function selectRequestPartsToStore({
   dialect,
@@ -155,7 +150,7 @@ function selectRequestPartsToStore({
   return { request: rest, input: items, metadata: storage.metadata }
 }
 
-/** Omits `instructions` sent as a list of items: they come first in the input, and apply to one request only. */
+/** Omits items of the field `instructions`, which come first in the input but apply to one request only. */
 function omitInstructionItems(
   items: readonly Item[],
   { instructions }: JsonObject,

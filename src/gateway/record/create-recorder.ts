@@ -1,40 +1,31 @@
 /**
- * Creates the recorder of one answer. If the client asked for the turn to be stored, the turn is opened
- * at once. Otherwise it is opened with the first item that the client cannot send back (reasoning, for
- * example); an exchange of plain text writes nothing. A slow database delays such an answer by at most
- * 1 s, a requested turn by 5 s.
+ * Creates the recorder of one answer. If the client asks to store the turn, the turn is opened at once, and a
+ * slow database delays the answer by at most 5 s. Otherwise the turn is opened with the first item that the
+ * client cannot send back (e.g. reasoning), and the maximum delay is 1 s. An answer of plain text is not stored.
  */
-import { itemId } from '../../core/turn-derived-ids.ts'
 import type { Item } from '../../core/item.ts'
+import { itemId } from '../../core/turn-derived-ids.ts'
 import { TIMED_OUT, waitWithTimeout } from '../../core/wait-with-timeout.ts'
+import type { ItemRetentionRule } from './item-retention-rule.ts'
 import type { Recorder } from './recorder-interface.ts'
 import type { TurnWriter } from './turn-writer.ts'
 
-export interface ItemRetentionRule {
-  /** True if the item is useful later and the client will not send it back. */
-  readonly isWorthStoring: (item: Item) => boolean
-  /** True if an item that has only started may be worth storing, judged by its type alone. */
-  readonly mayBeWorthStoring: (item: Item) => boolean
-  /** False for items that are never stored, such as reasoning with `PERSIST_REASONING=disabled`. */
-  readonly isStorable: (item: Item) => boolean
-}
-
 export interface RecorderOptions {
   readonly turnId: string
-  /** True if the client asked to store the turn. */
-  readonly isRequested: boolean
+  /** True if the client asks to store the turn. */
+  readonly clientAsksToStore: boolean
   readonly rule: ItemRetentionRule
   readonly openWriter: () => TurnWriter
-  /** Called when the answer goes on without waiting for the database any longer. */
+  /** Called when the wait for the database is over before the turn is written. */
   readonly onTimeout: () => void
-  /** Keeps the process alive until the turn is written. */
+  /** Keeps the process alive until all writes of the recorder are done. */
   readonly waitUntil: (work: Promise<unknown>) => void
 }
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { turnId, isRequested, rule, openWriter, onTimeout, waitUntil } = options
-  let writer: TurnWriter | null = isRequested ? openWriter() : null
-  /** Items before the first one that is worth storing. */
+  const { turnId, clientAsksToStore, rule, openWriter, onTimeout, waitUntil } = options
+  let writer: TurnWriter | null = clientAsksToStore ? openWriter() : null
+  /** Items before the first item worth storing. They are stored together with it. */
   const pending: (readonly [Item, number])[] = []
   let hasOmittedItem = false
   const openState = writer === null ? null : waitForOpening(writer, onTimeout)
@@ -45,23 +36,24 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return writer
   }
   return {
-    // A turn that was not requested is not announced to the client by its id.
-    opened: openState === null ? Promise.resolve(false) : openState.then((state) => state === true),
+    // False for a turn that the client did not ask to store: the client is not sent its id.
+    whenOpened:
+      openState === null ? Promise.resolve(false) : openState.then((state) => state === true),
     itemStarted(item) {
-      // The marker in the first text can name the turn only if the turn is open by then.
-      if (!isRequested && rule.mayBeWorthStoring(item)) requireWriter()
+      // Opens the turn early, so that a marker in the answer's first text can name it.
+      if (!clientAsksToStore && rule.mayBecomeWorthStoring(item)) requireWriter()
     },
     itemEnded(item, index) {
-      if (!rule.isStorable(item)) hasOmittedItem = true
+      if (!rule.isStoringAllowed(item)) hasOmittedItem = true
       else if (writer === null && !rule.isWorthStoring(item)) pending.push([item, index])
       else {
-        const isRenumbered = isRequested && hasOmittedItem
+        const isRenumbered = clientAsksToStore && hasOmittedItem
         requireWriter().addItem(isRenumbered ? withClientId(item, turnId, index) : item, index)
       }
     },
-    canBeReferenced: () => writer !== null && writer.canBeReferenced(),
-    whenReferenceable: () => writer?.whenReferenceable() ?? null,
-    isStoring: () => !isRequested && writer !== null,
+    canBeNamedByMarker: () => writer !== null && writer.canBeNamedByMarker(),
+    whenNameableByMarker: () => writer?.whenNameableByMarker() ?? null,
+    isStoringUnrequestedTurn: () => !clientAsksToStore && writer !== null,
     loadStoredParent: async () => (await writer?.loadStoredParent()) ?? null,
     async settle(outcome, ending, provenance) {
       if (openState !== null) {
@@ -71,7 +63,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const isWorthStoring =
         outcome.items.some(rule.isWorthStoring) || provenance.reasoningRejectedBy !== null
       if (writer === null && !isWorthStoring) return outcome
-      const stored = { ...outcome, items: outcome.items.filter(rule.isStorable) }
+      const stored = { ...outcome, items: outcome.items.filter(rule.isStoringAllowed) }
       const settled = requireWriter().close(stored, ending, provenance)
       waitUntil(settled)
       if ((await waitWithTimeout(settled, CLOSE_WAIT_MS)) === TIMED_OUT) onTimeout()
@@ -81,23 +73,23 @@ export function createRecorder(options: RecorderOptions): Recorder {
 }
 
 async function waitForOpening(
-  { opened }: TurnWriter,
+  { whenOpened }: TurnWriter,
   onTimeout: () => void,
 ): Promise<boolean | typeof TIMED_OUT> {
-  const state = await waitWithTimeout(opened, OPEN_WAIT_MS)
+  const state = await waitWithTimeout(whenOpened, OPEN_WAIT_MS)
   if (state === TIMED_OUT) onTimeout()
   return state
 }
 
-/** Max wait for opening a requested turn: longer than a healthy database takes, shorter than clients wait. */
+/** The maximum wait for opening a turn that the client asks to store. Clients wait longer than that. */
 const OPEN_WAIT_MS = 5000
 
-/** The longest delay of an answer's last event by a turn that the client did not ask to store. */
+/** The maximum delay of an answer's last event by a turn that the client did not ask to store. */
 const CLOSE_WAIT_MS = 1000
 
 /**
- * Gives the stored item the id that the client was sent. That id counts the omitted items, e.g. `rs_…_0`,
- * `msg_…_1`.
+ * Adds the id that the client was sent, which counts omitted items too: after omitted reasoning (`rs_…_0`), the
+ * message is stored as `msg_…_1`, not `msg_…_0`.
  */
 function withClientId(item: Item, turnId: string, index: number): Item {
   if (item.type === 'opaque' || (item.id ?? '') !== '') return item

@@ -1,7 +1,7 @@
 /**
- * Finds the parent of a new turn, and leaves out the input items that its ancestors hold already. If the
- * client sends its complete history, the parent is found by a hash of the conversation's content up to
- * the end of an answer.
+ * Finds the parent of a new turn, so that the turn stores only the input items that its ancestors do not have.
+ * For a client that sends its complete chat, the parent is the latest turn after whose answer the chat had the
+ * same content, found by a hash.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import {
@@ -9,17 +9,17 @@ import {
   type ContentTurn,
 } from '../../store/turns/turn-management-store-interface.ts'
 import type { NewTurn, StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import { extendContentHash, hashHistory, type AnswerBoundary } from './hash-conversation-content.ts'
+import { extendContentHash, hashHistory, type AnswerEnd } from './hash-conversation-content.ts'
 import { omitRepeatedRequestFields } from './omit-repeated-request-fields.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
 export interface TurnWithParent {
   readonly turn: NewTurn
-  /** The hash of all items before the answer; null if no later turn looks for this one by content. */
+  /** The hash of all items before the answer; null if no later request finds this turn by its content. */
   readonly contentHash: string | null
 }
 
-/** `parent`: the turn that the request names by its id. */
+/** Returns the turn with its parent. `parent`: the parent, if it is known from an id in the request. */
 export async function findParentTurn(
   turn: NewTurn,
   parent: StoredTurn | null,
@@ -33,13 +33,19 @@ export async function findParentTurn(
       contentHash: contentHash === null ? null : extendContentHash(contentHash, input),
     }
   }
-  // Items can be deleted from a conversation; its content is then not the hashed content any more.
+  // A turn of a conversation gets no hash, because clients can delete items of its ancestors.
   if (turn.conversation !== null) return { turn: omitRepeatedFields(turn, {}), contentHash: null }
-  const { hash, boundaries } = hashHistory(input)
-  const found = await findTurnByContent(turn, boundaries.slice(0, MAX_CONTENT_HASHES), ports)
+  const { hash, answerEnds } = hashHistory(input)
+  const found = await findTurnByContent(turn, answerEnds.slice(0, MAX_CONTENT_HASHES), ports)
   if (found === null) return { turn: omitRepeatedFields(turn, {}), contentHash: hash }
   const { id, thread, depth, digests } = found.parent
-  const placed = { ...turn, parent: id, thread, depth: depth + 1, input: input.slice(found.at) }
+  const placed = {
+    ...turn,
+    parent: id,
+    thread,
+    depth: depth + 1,
+    input: input.slice(found.itemCount),
+  }
   return { turn: omitRepeatedFields(placed, digests), contentHash: hash }
 }
 
@@ -47,20 +53,20 @@ function omitRepeatedFields(turn: NewTurn, parentDigests: StoredTurn['digests'])
   return { ...turn, ...omitRepeatedRequestFields(turn.request, parentDigests) }
 }
 
-/** Returns the latest turn at whose end the content was the same, and the number of items before it. */
+/** Finds the latest turn by the hashes at the ends of answers. Returns it with the number of items up to its end. */
 async function findTurnByContent(
   { id, tenant, user }: NewTurn,
-  boundaries: readonly AnswerBoundary[],
+  answerEnds: readonly AnswerEnd[],
   { archive, log }: Ports<'archive' | 'log'>,
-): Promise<{ readonly parent: ContentTurn; readonly at: number } | null> {
-  if (boundaries.length === 0) return null
+): Promise<{ readonly parent: ContentTurn; readonly itemCount: number } | null> {
+  if (answerEnds.length === 0) return null
   try {
-    const hashes = boundaries.map(({ hash }) => hash)
+    const hashes = answerEnds.map(({ hash }) => hash)
     const parent = await archive.findContent({ tenant, user, hashes })
-    const boundary = boundaries.find(({ hash }) => hash === parent?.contentHash)
-    return parent === null || boundary === undefined ? null : { parent, at: boundary.at }
+    const answerEnd = answerEnds.find(({ hash }) => hash === parent?.contentHash)
+    return parent === null || answerEnd === undefined ? null : { parent, ...answerEnd }
   } catch (error) {
-    // The turn is stored without a parent, with its complete input, which only takes more space.
+    // Without a parent, the turn is stored with its complete input, which takes more space.
     log('warn', 'turn-not-placed', { turn: id, why: errorMessage(error) })
     return null
   }

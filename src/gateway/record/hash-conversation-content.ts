@@ -1,8 +1,7 @@
 /**
- * Hashes the content of a conversation, to find the turn that a client continues which sends its complete
- * history. The hash covers what such a client sends back unchanged: texts, calls and outputs in order. It
- * leaves out ids, states and wire-specific fields, reasoning (most clients drop it), and gateway tool
- * items, which the client never receives.
+ * Hashes the content of a conversation. When a client sends its complete chat, the hash finds the turn that the
+ * chat continues. It covers only content that clients send back unchanged: texts, calls and outputs, in order.
+ * It excludes ids, states, wire-specific fields, reasoning, and the items of gateway tools.
  */
 import { readChatMessageFields } from '../../core/items/chat-only-fields.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
@@ -13,35 +12,36 @@ import { digestText } from '../../core/text/digest.ts'
 
 const EMPTY_HASH = ''
 
-/** Returns the hash of the already hashed content followed by the items. */
+/** Returns the hash of a conversation with `items` added. `hash`: the hash of the conversation without them. */
 export function extendContentHash(hash: string, items: readonly Item[]): string {
   return items.reduce(hashItem, hash)
 }
 
-export interface AnswerBoundary {
-  /** The number of items before the boundary. */
-  readonly at: number
+export interface AnswerEnd {
+  /** The number of items up to the end of the answer. */
+  readonly itemCount: number
   /** The hash of these items. */
   readonly hash: string
 }
 
 export interface HashedHistory {
-  /** The hash of all items. */
+  /** The hash of the complete conversation. */
   readonly hash: string
-  /** The ends of the model's answers, latest first. */
-  readonly boundaries: readonly AnswerBoundary[]
+  /** The ends of all answers in the conversation, latest first. */
+  readonly answerEnds: readonly AnswerEnd[]
 }
 
 export function hashHistory(items: readonly Item[]): HashedHistory {
-  const boundaries: AnswerBoundary[] = []
+  const answerEnds: AnswerEnd[] = []
   let hash = EMPTY_HASH
-  items.forEach((item, at) => {
-    if (at > 0 && isAnswerItem(items[at - 1]) && !isAnswerItem(item)) boundaries.push({ at, hash })
+  items.forEach((item, index) => {
+    if (isAnswerItem(items[index - 1]) && !isAnswerItem(item))
+      answerEnds.push({ itemCount: index, hash })
     hash = hashItem(hash, item)
   })
-  // A request may end with an answer that the model is to continue.
-  if (isAnswerItem(items.at(-1))) boundaries.push({ at: items.length, hash })
-  return { hash, boundaries: boundaries.toReversed() }
+  // The last item may be part of an answer that the model is to continue.
+  if (isAnswerItem(items.at(-1))) answerEnds.push({ itemCount: items.length, hash })
+  return { hash, answerEnds: answerEnds.toReversed() }
 }
 
 function isAnswerItem(item: Item | undefined): boolean {
@@ -67,7 +67,7 @@ function hashItem(hash: string, item: Item): string {
   return content === null ? hash : digestText(`${hash}\n${content}`)
 }
 
-/** Returns null for an item that the hash leaves out. */
+/** Returns the text of an item that is hashed; null if the hash excludes the item. */
 function serializeItem(item: Item): string | null {
   if (isGatewayToolItem(item)) return null
   switch (item.type) {
@@ -93,9 +93,8 @@ function serializeItem(item: Item): string | null {
 }
 
 /**
- * Returns null for an assistant message without text. The author's `name` counts as content, except for
- * the assistant. A message with one text, as most have, is written without JSON, which costs more than
- * the hash: `user: Hello`.
+ * Returns the text of a message that is hashed, e.g. `user: Hello`; null for an assistant message without text.
+ * JSON is used only for messages with several parts or an author's name, because it takes longer than the hash.
  */
 function serializeMessage(item: Message): string | null {
   const { role } = item
@@ -124,7 +123,7 @@ function serializeParts(parts: readonly Part[]): readonly Json[] {
   })
 }
 
-/** Turns objects into lists of fields by name, so that the order of the fields does not matter. */
+/** Converts objects to sorted lists of fields, so that the order of fields does not change the hash. */
 function sortFields(value: Json | undefined): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map(sortFields)
   if (!isObject(value)) return value ?? null

@@ -1,14 +1,13 @@
 /**
- * Decides which items are stored for a client that did not ask for it: those that it will not send back
- * by itself and that help the model later.
+ * Decides which items are stored although the client did not ask for it: items that it will not send back and
+ * that help the model in later requests.
  */
 import type { ClientTraits } from '../../core/client/client-traits.ts'
+import type { Item } from '../../core/item.ts'
 import { isCompaction } from '../../core/items/compaction-item.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
-import type { Item } from '../../core/item.ts'
 import type { DialectName } from '../../core/prompt.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import type { ItemRetentionRule } from './create-recorder.ts'
 
 export function createRetentionRule(
   client: ClientTraits,
@@ -17,7 +16,7 @@ export function createRetentionRule(
 ): ItemRetentionRule {
   const keepsReasoning = settings.PERSIST_REASONING !== 'disabled'
   const keepsTools = settings.PERSIST_TOOL_RESULTS === 'on'
-  // Open WebUI sends tool calls back. Other clients that get markers may lose them, so the gateway stores them.
+  // Of the clients that receive markers, only Open WebUI is known to send tool calls back.
   const forgetsCalls = client.receivesMarkers && !client.isOpenWebUi
   const forgetsFields = client.receivesMarkers || client.isOpenWebUi
 
@@ -38,13 +37,22 @@ export function createRetentionRule(
         return false
     }
   }
-  /** True if the item has fields of a wire that the client is not sent, such as signatures. */
+  /** True if the item has wire-specific fields that the client is not sent, e.g. signatures. */
   const hasHiddenFields = ({ native = {} }: Item): boolean =>
     Object.keys(native).some((wire) => forgetsFields || wire !== dialect)
 
   return {
     isWorthStoring,
-    mayBeWorthStoring: ({ type }) => type === 'reasoning' && keepsReasoning,
-    isStorable: ({ type }) => type !== 'reasoning' || keepsReasoning,
+    mayBecomeWorthStoring: ({ type }) => type === 'reasoning' && keepsReasoning,
+    isStoringAllowed: ({ type }) => type !== 'reasoning' || keepsReasoning,
   }
+}
+
+export interface ItemRetentionRule {
+  /** True if the item is useful in later requests and the client will not send it back. */
+  readonly isWorthStoring: (item: Item) => boolean
+  /** True if an item that has just started may be worth storing when it ends, judged by its type. */
+  readonly mayBecomeWorthStoring: (item: Item) => boolean
+  /** False for an item that is never stored: reasoning with `PERSIST_REASONING=disabled`. */
+  readonly isStoringAllowed: (item: Item) => boolean
 }

@@ -1,6 +1,6 @@
 /**
- * Omits the fields of a request that are large and the same as in the parent turn, before the request is
- * stored with its turn. Clients send their tools and instructions again with every request.
+ * Omits large request fields that are the same as in the parent turn, before the request is stored. Clients send
+ * the same tools and instructions with every request.
  */
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { digestText } from '../../core/text/digest.ts'
@@ -25,10 +25,10 @@ export function omitRepeatedRequestFields(
   return { request: stored, digests }
 }
 
-/** Min length of an omitted field: the digest of a shorter one takes about as much space as the field. */
+/** The minimum length of an omitted field. For shorter ones, the digest takes about as much space as the field. */
 const MIN_DIGEST_CHARS = 100
 
-/** Serializes a field for its digest; empty for numbers, booleans and null, which are always stored. */
+/** Returns the text that is hashed for a field; empty for numbers, booleans and null, which are always stored. */
 function serializeValue(value: Json | undefined): string {
   if (typeof value === 'string')
     return value.length < MIN_DIGEST_CHARS ? value : JSON.stringify(value)

@@ -1,7 +1,6 @@
 /**
- * Replaces the images and files of messages by fingerprints, for a turn that the client did not ask to
- * store. Recall compares the new items of the turn with the chat; the client sends the media again with
- * every request.
+ * Replaces images and files in messages by fingerprints, in a turn that the client did not ask to store. Recall
+ * only compares such a turn with the chat, and the client sends the media again with every request.
  */
 import type { Item } from '../../core/item.ts'
 import { fingerprintMedia, createFingerprintPart } from '../../core/media/media-fingerprint.ts'

@@ -1,7 +1,7 @@
 /**
- * Writes one turn to the store while its answer is streamed: the turn is opened while the upstream is
- * still thinking, finished items are journaled, and the turn is closed before the client receives the
- * last event. A token is never delayed, except the first text of an answer whose marker names the turn.
+ * Writes one turn to the database while its answer is streamed. The turn is opened before the first text, each
+ * finished item is journaled (written before the turn ends), and the turn is closed before the client receives the
+ * last event. The writes delay no text, except the first one if a marker in it names the turn.
  */
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
@@ -19,65 +19,62 @@ import type { GatewayDependencies, Ports } from '../dependencies-interface.ts'
 import { extendContentHash } from './hash-conversation-content.ts'
 import type { ConversationLock } from '../history/lock-conversation.ts'
 import type { TurnWithParent } from './find-parent-turn.ts'
-import type { AnswerProvenance } from './recorder-interface.ts'
+import type { Recorder } from './recorder-interface.ts'
 
-/** Delay of a write: items that end within 25 ms share one, and an answer that ends sooner needs none. */
+/** The delay of a write, so that items that end within 25 ms share one. */
 const JOURNAL_DELAY_MS = 25
 
 export interface TurnWriterOptions {
-  /** The turn with its parent, as it is stored. */
   readonly turnWithParent: Promise<TurnWithParent>
-  /** The lock of the conversation that the turn is added to. */
+  /** The lock of the conversation that the turn is added to; null if there is none. */
   readonly lock: ConversationLock | null
-  /** True for an item that the client will not send back. */
+  /** True for an item that is useful later and that the client will not send back. */
   readonly isWorthStoring: (item: Item) => boolean
-  /** True if a marker is to name the turn: its items are then written without delay. */
+  /** True if a marker in the answer will name the turn. Items are then written without delay. */
   readonly receivesMarkers?: boolean
 }
 
-export interface TurnWriter {
-  /** Resolves to true when the turn is durable, to false when it could not be stored. */
-  readonly opened: Promise<boolean>
+export interface TurnWriter extends Pick<
+  Recorder,
+  'whenOpened' | 'canBeNamedByMarker' | 'whenNameableByMarker'
+> {
   readonly addItem: (item: Item, index: number) => void
-  /** True once the turn holds something worth storing and all of that is durable. */
-  readonly canBeReferenced: () => boolean
-  /** Resolves when everything added so far is written or has failed; null if nothing has to be written. */
-  readonly whenReferenceable: () => Promise<unknown> | null
-  readonly loadStoredParent: () => Promise<Pick<NewTurn, 'parent'> | null>
-  /** Returns the outcome that the client may be sent: a failure if the turn could not be closed. */
-  readonly close: (
-    outcome: Outcome,
-    ending: 'finished' | 'cancelled',
-    provenance: AnswerProvenance,
-  ) => Promise<Outcome>
+  readonly loadStoredParent: NonNullable<Recorder['loadStoredParent']>
+  /** Ends the turn. Resolves to the outcome for the client: a failure if the turn could not be closed. */
+  readonly close: Recorder['settle']
 }
 
-/** `turn`: the fields that are known before the parent is found. */
+export type TurnWriterPorts = Ports<'log' | 'nowMs' | 'replica' | 'store'>
+
+/** Opens the turn and returns its writer. `turn`: the fields that are known before the parent is found. */
 export function openTurnWriter(
   turn: Pick<NewTurn, 'id' | 'tenant' | 'user' | 'dialect'>,
   { turnWithParent, lock, isWorthStoring, receivesMarkers = false }: TurnWriterOptions,
-  ports: Ports<'log' | 'nowMs' | 'replica' | 'store'>,
+  ports: TurnWriterPorts,
 ): TurnWriter {
   const { store, log } = ports
   let isOpen = false
   let holdsWorthyItem = false
   let isClosed = false
-  const opened = openTurn(turnWithParent, turn.id, ports).then((isDurable) => (isOpen = isDurable))
+  const whenOpened = openTurn(turnWithParent, turn.id, ports).then(
+    (isDurable) => (isOpen = isDurable),
+  )
   const delayMs = receivesMarkers ? 0 : JOURNAL_DELAY_MS
-  const journal = createJournal(turn, { store, opened, isWorthStoring, delayMs }, log)
-  const canBeReferenced = (): boolean =>
+  const journal = createJournal(turn, { store, whenOpened, isWorthStoring, delayMs }, log)
+  const canBeNamedByMarker = (): boolean =>
     holdsWorthyItem && (isClosed || (isOpen && journal.isWritten()))
   return {
-    opened,
-    canBeReferenced,
-    whenReferenceable: () => (!holdsWorthyItem || canBeReferenced() ? null : journal.written()),
-    loadStoredParent: async () => ((await opened) ? (await turnWithParent).turn : null),
+    whenOpened,
+    canBeNamedByMarker,
+    whenNameableByMarker: () =>
+      !holdsWorthyItem || canBeNamedByMarker() ? null : journal.written(),
+    loadStoredParent: async () => ((await whenOpened) ? (await turnWithParent).turn : null),
     addItem(item, index) {
       holdsWorthyItem ||= isWorthStoring(item)
       journal.add({ position: index, item })
     },
     async close(outcome, ending, provenance) {
-      if (!(await opened)) {
+      if (!(await whenOpened)) {
         await lock?.release()
         return outcome
       }
@@ -101,7 +98,7 @@ export function openTurnWriter(
           items: unwritten,
           endedAtMs: ports.nowMs(),
         })
-        // The client must not receive a finished answer that is not stored.
+        // Not closed by this replica: the answer becomes a failure, because it is not stored as finished.
         return isClosed ? outcome : { ...outcome, finish: null, failure: TAKEN_OVER }
       } catch (error) {
         log('error', 'turn-not-closed', { turn: turn.id, why: errorMessage(error) })
@@ -113,7 +110,7 @@ export function openTurnWriter(
   }
 }
 
-/** Resolves to whether the turn is durable. */
+/** Opens the turn in the database. Resolves to true if that succeeded. */
 async function openTurn(
   turnWithParent: Promise<TurnWithParent>,
   turnId: string,
@@ -133,7 +130,7 @@ const NOT_STORED = createFailure(
   'The answer could not be kept because the database does not answer, so it must not be relied on. Ask again.',
 )
 
-/** The failure of an answer whose lease was not renewed in time, so that another replica closed the turn. */
+/** The failure if another replica has closed the turn, because this one did not renew its lease in time. */
 const TAKEN_OVER = createFailure(
   'store_unavailable',
   'The answer was given up while the gateway was away from its database, so it must not be relied on. Ask again.',
@@ -141,13 +138,13 @@ const TAKEN_OVER = createFailure(
 
 interface JournalOptions extends Pick<TurnWriterOptions, 'isWorthStoring'> {
   readonly store: TurnStore
-  readonly opened: Promise<boolean>
+  readonly whenOpened: Promise<boolean>
   readonly delayMs: number
 }
 
 function createJournal(
   turn: Pick<NewTurn, 'id' | 'tenant'>,
-  { store, opened, isWorthStoring, delayMs }: JournalOptions,
+  { store, whenOpened, isWorthStoring, delayMs }: JournalOptions,
   log: GatewayDependencies['log'],
 ) {
   const countWorthy = (items: readonly PlacedItem[]): number =>
@@ -159,12 +156,12 @@ function createJournal(
   let isWarned = false
 
   const write = async (items: readonly PlacedItem[]): Promise<void> => {
-    if (!(await opened)) return
+    if (!(await whenOpened)) return
     try {
       await store.journalItems(turn.id, turn.tenant, items)
       unwritten -= countWorthy(items)
     } catch (error) {
-      // The items are written again when the turn is closed.
+      // The items are tried again when the turn is closed.
       waiting.unshift(...items)
       if (!isWarned) log('warn', 'items-not-journaled', { turn: turn.id, why: errorMessage(error) })
       isWarned = true
@@ -183,9 +180,9 @@ function createJournal(
       waiting.push(item)
       timer ??= setTimeout(flush, delayMs)
     },
-    /** True if all items worth storing are written; text that the client sends back does not count. */
+    /** True if all items worth storing are written. Other items, which the client sends back, do not count. */
     isWritten: () => unwritten === 0,
-    /** Resolves when everything added so far is written or has failed. */
+    /** Writes the waiting items at once. Resolves when all added items are written or have failed. */
     async written(): Promise<void> {
       if (timer !== null) {
         clearTimeout(timer)
@@ -193,7 +190,7 @@ function createJournal(
       }
       await writing
     },
-    /** Returns the items that are not written yet. */
+    /** Stops writing. Returns the items that are not written yet. */
     async stop(): Promise<readonly PlacedItem[]> {
       if (timer !== null) clearTimeout(timer)
       timer = null
@@ -203,12 +200,12 @@ function createJournal(
   }
 }
 
-/** Returns the state that a turn with this outcome is stored with. */
+/** Returns the state of a turn that ended with this outcome and was not cancelled. */
 export function resolveTurnState({ finish }: Outcome): Exclude<TurnEnding['state'], 'cancelled'> {
   return finish === 'stop' ? 'complete' : finish === null ? 'failed' : 'incomplete'
 }
 
-/** Returns null for an unfinished answer: the client may send back any part of it. */
+/** Hashes the conversation with the answer; returns null if the answer is unfinished, because clients may shorten it. */
 function hashConversation(
   { dialect }: Pick<NewTurn, 'dialect'>,
   { finish, items }: Outcome,

@@ -56,7 +56,7 @@ export function createResponseWriter(parts: ResponseParts, ports: Clock): Respon
     fold,
     patcher: dialect.createPassThroughPatcher(answerContext),
     isStored,
-    isStoredAtEnd: () => isStored || recorder.isStoring(),
+    isStoredAtEnd: () => isStored || recorder.isStoringUnrequestedTurn(),
   })
   return selectWriterByFirstByte(passThrough, createTranslation)
 }
@@ -84,7 +84,7 @@ function createTranslator<Chunk>(
     fold,
     renderer: wrapRenderer(dialect.createRenderer(answerContext), parts),
     nowMs: ports.nowMs,
-    firstTextDelay: receivesMarkers ? delayFirstText(recorder.whenReferenceable) : null,
+    firstTextDelay: receivesMarkers ? delayFirstText(recorder.whenNameableByMarker) : null,
   })
 }
 
@@ -101,7 +101,7 @@ export function renderResponseBody(
   const { dialect, answerContext, recorder } = parts
   if (upstreamBody === null || !passesThrough(parts)) {
     const { clientRequest, turnId } = answerContext
-    const getsMarker = clientRequest.client.receivesMarkers && recorder.canBeReferenced()
+    const getsMarker = clientRequest.client.receivesMarkers && recorder.canBeNamedByMarker()
     const visible = removeGatewayToolsFromOutcome(outcome)
     const rendered = getsMarker
       ? addMarkerToOutcome(visible, turnId, resolveMarkerOptions(clientRequest))
@@ -128,7 +128,7 @@ function addStatusAndMarker(
   const renderer = prependMessage(plain, chooseStatusLine(client, prepared.notes))
   const options = resolveMarkerOptions(clientRequest)
   if (!client.receivesMarkers && options.beginsWithBreak !== true) return renderer
-  const isReady = client.receivesMarkers ? recorder.canBeReferenced : () => false
+  const isReady = client.receivesMarkers ? recorder.canBeNamedByMarker : () => false
   return wrapRendererWithMarker(renderer, { turnId, isReady }, options)
 }
 

@@ -3,7 +3,7 @@ import type { Caller } from '../../core/client/caller.ts'
 import { GatewayError, type ErrorCode } from '../../core/errors/gateway-error.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import type { Failure } from '../../core/stream-event.ts'
-import { runAfterAnswer, type AfterAnswerTask } from '../after-answer/run-after-answer.ts'
+import { runTasksAfterAnswer, type AfterAnswerTask } from '../after-answer/run-after-answer.ts'
 import type { Ports } from '../dependencies-interface.ts'
 import type { HttpExchange } from '../http-exchange-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
@@ -97,7 +97,7 @@ function settleAnswer(
   const provenance = describeAnswerProvenance(prepared, outcome, answer.listSentRequests?.())
   const settled = recorder.settle(outcome, ending, provenance)
   const answered = { prepared, listSentRequests, caller, turnId: answerContext.turnId, recorder }
-  runAfterAnswer(afterAnswer, answered, settled, exchange.waitUntil)
+  runTasksAfterAnswer(afterAnswer, answered, settled, exchange.waitUntil)
   return settled
 }
 

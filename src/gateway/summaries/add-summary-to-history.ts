@@ -1,4 +1,4 @@
-/** Adds to a history the stored summary that replaces its beginning, if a policy turns summaries on. */
+/** Adds the stored summary to a history whose beginning it replaces, if a policy turns summaries on. */
 import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { ContextPolicy, SummaryRules } from '../../core/context-policy.ts'
@@ -10,7 +10,7 @@ export interface SummaryLoadOptions extends Pick<RequestHistory, 'clientRequest'
   readonly caller: Caller
 }
 
-/** Returns the same history if summaries are off or there is none. `policies`: one for each target. */
+/** Returns the history itself if no policy turns summaries on, or none is stored. `policies`: one for each target. */
 export async function addSummaryToHistory(
   { clientRequest, history, caller }: SummaryLoadOptions,
   policies: readonly ContextPolicy[],
@@ -20,21 +20,21 @@ export async function addSummaryToHistory(
   if (policy === undefined) return history
   const content = selectSummarizableItems([...history.items, ...clientRequest.items], policy)
   const { answerStartedAtMs } = history
-  const { summary, nextSummary } = await loadSummary(content, answerStartedAtMs, caller, ports)
-  if (nextSummary !== undefined) return { ...history, summary, nextSummary }
-  return summary === null ? history : { ...history, summary }
+  const found = await loadSummary(content, answerStartedAtMs, caller, ports)
+  const isFound = found.summary !== null || found.summaryForNextRound !== undefined
+  return isFound ? { ...history, ...found } : history
 }
 
 export function areSummariesEnabled({ trigger }: SummaryRules): boolean {
   return trigger !== 'off'
 }
 
-/** Returns null if summaries are off, or if the summary includes an author whom this policy hides. */
+/** Returns the history's summary; null if this policy turns summaries off, or hides an author who is summarized. */
 export function selectSummary(
   { summaries, speakers }: ContextPolicy,
   { summary }: LoadedHistory,
 ): ActiveSummary | null {
   if (summary === null || !areSummariesEnabled(summaries)) return null
-  const includesHidden = speakers.hidden.some((author) => !summary.hidden.includes(author))
+  const includesHidden = speakers.hidden.some((author) => !summary.hiddenAuthors.includes(author))
   return includesHidden ? null : summary
 }

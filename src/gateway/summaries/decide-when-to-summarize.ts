@@ -1,6 +1,6 @@
 /**
- * Decides whether a conversation is summarized, and up to which round. The policy's trigger is a number of
- * tokens, a number of turns (policies count rounds as turns), or only an explicit request.
+ * Decides whether a conversation is summarized, and up to which round. The policy names the trigger: a number of
+ * tokens, a number of rounds (`turns` in the policy), or only an explicit request.
  */
 import {
   findSummaryCut,
@@ -9,21 +9,21 @@ import {
 } from '../../context/summaries/plan-and-parse-summary.ts'
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Item } from '../../core/item.ts'
-import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { UNPAIRED, callEndOf, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import {
-  computeConversationBudget,
+  computeMaxRequestTokens,
   estimateRequestTokens,
-  DEFAULT_CONTEXT_WINDOW,
   resolveContextWindow,
+  resolveSummaryThreshold,
+  sumItemTokens,
 } from '../prompt/size/estimate-tokens-and-window.ts'
 
 /**
- * Decides after an answer. `items`: the complete conversation with the answer; `answerItems`: the answer.
- * Returns null while calls of the answer wait for their outputs: a summary would change the prompt's prefix,
- * which the reasoning of the unfinished round depends on.
+ * Returns the cut for a summary that is made after an answer; null if none is due. `items`: the conversation with
+ * the answer. None is due while the answer has calls without outputs: a summary would change the prompt's
+ * prefix, and reasoning in the unfinished round is only valid with the same prefix.
  */
 export function decideSummaryAfterAnswer(
   prepared: PreparedRequest,
@@ -33,35 +33,33 @@ export function decideSummaryAfterAnswer(
   if (hasUnansweredCall(answerItems)) return null
   const { policy, history } = prepared
   const { trigger, above, ...retention } = policy.summaries
-  const { summary, nextSummary = summary } = history
-  const { at: after, turns } = nextSummary?.border ?? EMPTY_PREFIX
+  const { summary, summaryForNextRound = summary } = history
+  const { endIndex: after, rounds } = summaryForNextRound?.prefix ?? EMPTY_PREFIX
   if (trigger === 'turns') {
-    const maxTurns = above < 1 ? DEFAULT_MAX_TURNS : above
-    if (findRoundStarts(items).length - turns < maxTurns) return null
+    const maxRounds = above < 1 ? DEFAULT_MAX_ROUNDS : above
+    if (findRoundStarts(items).length - rounds < maxRounds) return null
     const cut = findSummaryCut(items, retention, after)
-    const minTurns = turns === 0 ? 1 : computeMinTurns(maxTurns, retention)
-    return cut !== null && cut.turns - turns >= minTurns ? cut : null
+    const minRounds = rounds === 0 ? 1 : computeMinAddedRounds(maxRounds, retention)
+    return cut !== null && cut.rounds - rounds >= minRounds ? cut : null
   }
-  // An upstream with a compaction threshold has compacted the conversation by now, if it was due.
+  // An upstream with its own compaction threshold compacts the conversation instead.
   if (trigger !== 'tokens' || prepared.prompt.compactAbove !== undefined) return null
-  // `above` is a share of the window up to 1, and a number of tokens otherwise.
-  const limit =
-    above > 1 ? above : above * (resolveContextWindow(prepared) ?? DEFAULT_CONTEXT_WINDOW)
+  const limit = resolveSummaryThreshold(above, resolveContextWindow(prepared))
   if (estimateRequestTokens(prepared) + sumItemTokens(answerItems) <= limit) return null
   const cut = findSummaryCut(items, retention, after)
   if (cut === null) return null
-  const remaining = sumItemTokens(items.slice(cut.at)) + sumItemTokens(answerItems)
-  const minTokens = turns === 0 ? 0 : Math.max(MIN_SUMMARIZED_TOKENS, remaining * MIN_GAIN)
-  const summarized = sumItemTokens(items.slice(after, cut.at))
+  const remaining = sumItemTokens(items.slice(cut.endIndex)) + sumItemTokens(answerItems)
+  const minTokens = rounds === 0 ? 0 : Math.max(MIN_SUMMARIZED_TOKENS, remaining * MIN_GAIN)
+  const summarized = sumItemTokens(items.slice(after, cut.endIndex))
   return summarized < Math.max(minTokens, limit * MIN_GAIN) ? null : cut
 }
 
 /**
- * Returns how many more rounds the next summary must replace. If the retained rounds alone exceeded the limit,
- * each round would otherwise make a summary, and with it a new prefix of the prompt.
+ * Returns the minimum number of rounds by which the next summary extends the last one. If it were 1, every round
+ * would make a summary as soon as the retained rounds alone exceed the limit.
  */
-function computeMinTurns(maxTurns: number, { keepTurns }: SummaryRetention): number {
-  return Math.max(MIN_ADDED_TURNS, Math.min(maxTurns, keepTurns))
+function computeMinAddedRounds(maxRounds: number, { keepTurns }: SummaryRetention): number {
+  return Math.max(MIN_ADDED_ROUNDS, Math.min(maxRounds, keepTurns))
 }
 
 function hasUnansweredCall(items: readonly Item[]): boolean {
@@ -71,34 +69,33 @@ function hasUnansweredCall(items: readonly Item[]): boolean {
   )
 }
 
-const EMPTY_PREFIX = { at: 0, turns: 0 }
+const EMPTY_PREFIX = { endIndex: 0, rounds: 0 }
 
-/** Number of turns if `above` is a share (e.g. 0.8), which makes no sense for turns. */
-const DEFAULT_MAX_TURNS = 32
+/** The rounds after which a summary is due, if `above` is a share of the window (0.8) and not a number of rounds. */
+const DEFAULT_MAX_ROUNDS = 32
 
-const MIN_ADDED_TURNS = 2
+const MIN_ADDED_ROUNDS = 2
 
-/** A summary must replace at least an eighth of the limit and of the remaining items. */
+/** A summary must replace at least an eighth of the limit; a later one, also an eighth of the remaining items. */
 const MIN_GAIN = 1 / 8
 
-/** Min tokens that a summary replaces: about half of the tokens that a summary itself may have. */
+/** The minimum tokens by which a summary extends the last one: about half of a summary's maximum size. */
 const MIN_SUMMARIZED_TOKENS = 500
 
-/** Decides before a request is sent: returns a cut if the request does not fit the model's window. */
+/** Returns the cut for a summary before sending, if the request does not fit the model's window; otherwise null. */
 export function decideSummaryBeforeSending(
-  first: PreparedRequest,
+  prepared: PreparedRequest,
   { items }: SummarizableItems,
 ): SummaryCut | null {
-  const { trigger } = first.policy.summaries
+  const { trigger } = prepared.policy.summaries
   if (trigger !== 'tokens' && trigger !== 'turns') return null
-  const window = resolveContextWindow(first)
-  if (window === null || estimateRequestTokens(first) <= computeConversationBudget(window, first))
+  const window = resolveContextWindow(prepared)
+  if (
+    window === null ||
+    estimateRequestTokens(prepared) <= computeMaxRequestTokens(window, prepared)
+  )
     return null
-  const { policy, history } = first
-  // Continues `summary`, which is in use, not `nextSummary`: the new summary is used at once.
-  return findSummaryCut(items, policy.summaries, history.summary?.border.at ?? 0)
-}
-
-function sumItemTokens(items: readonly Item[]): number {
-  return items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
+  const { policy, history } = prepared
+  // Extends `summary`, not `summaryForNextRound`, because the new summary is used in this round already.
+  return findSummaryCut(items, policy.summaries, history.summary?.prefix.endIndex ?? 0)
 }

@@ -1,11 +1,10 @@
 /**
- * Hashes each prefix of a conversation that a summary may replace: all items up to a border between two
- * rounds. A stored summary is found by this hash, so forks of a conversation share the summaries of the
- * prefixes that they share.
+ * Hashes the prefixes of a conversation that a summary may replace. A prefix is all items before the start of a
+ * round. A stored summary is found by the hash of its prefix, also by a fork of the conversation.
  *
- * The hash leaves out items that stay beside a summary (leading instructions, pinned items), so that
- * instructions may change from day to day. It includes the hidden authors: a summary that was made with
- * their messages is not found when they are hidden.
+ * The hash excludes items that a summary does not replace (leading instructions, pinned items), because
+ * instructions may change, e.g. with the date. It includes the names of hidden authors, so that a summary with
+ * their messages is not found any more.
  */
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { createAlwaysSentItemPredicate } from '../../context/find-undroppable-items.ts'
@@ -13,14 +12,14 @@ import type { SummarizableItems } from '../../context/summaries/select-summariza
 import { extendContentHash } from '../record/hash-conversation-content.ts'
 
 export interface SummaryPrefix {
-  /** The index of the first item after the prefix. */
-  readonly at: number
-  /** The number of rounds in the prefix. Summaries count rounds as turns. */
-  readonly turns: number
+  /** The index after the last item of the prefix. */
+  readonly endIndex: number
+  /** The number of rounds in the prefix. */
+  readonly rounds: number
   readonly hash: string
 }
 
-/** Returns the prefixes from the shortest to the longest, in one pass over the items. */
+/** Returns the prefixes from the shortest to the longest. */
 export function hashSummaryPrefixes({
   items,
   hidden,
@@ -28,13 +27,15 @@ export function hashSummaryPrefixes({
   const isAlwaysSent = createAlwaysSentItemPredicate(items)
   const prefixes: SummaryPrefix[] = []
   let hash = hidden.length === 0 ? '' : JSON.stringify([...new Set(hidden)].toSorted())
-  let at = 0
-  for (const [turns, start] of findRoundStarts(items).entries()) {
-    const added = items.slice(at, start).filter((item, index) => !isAlwaysSent(at + index, item))
-    hash = extendContentHash(hash, added)
-    at = start
-    // Before the first round there are only leading items.
-    if (turns > 0) prefixes.push({ at, turns, hash })
+  let start = 0
+  for (const [rounds, endIndex] of findRoundStarts(items).entries()) {
+    const hashed = items
+      .slice(start, endIndex)
+      .filter((item, index) => !isAlwaysSent(start + index, item))
+    hash = extendContentHash(hash, hashed)
+    start = endIndex
+    // A summary replaces at least one round, so the items before the first round are no prefix.
+    if (rounds > 0) prefixes.push({ endIndex, rounds, hash })
   }
   return prefixes
 }

@@ -1,7 +1,7 @@
 /**
- * Loads the summary for a conversation: the one that replaces the longest prefix. Within a round with tool
- * calls the prefix must not change, so a summary that was made after the round's first answer started is
- * used only from the next question on.
+ * Loads the stored summary that replaces the longest prefix of a conversation. The requests of one round (one
+ * for each step of a tool loop) must use the same summary, so that the prompt's prefix stays the same. A summary
+ * that was made during the round is therefore used from the next user message on.
  *
  * If the database fails or times out, the conversation is sent without a summary.
  */
@@ -20,12 +20,13 @@ import type { PlannedRequest } from '../prompt/planned-request.ts'
 import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
 
 export interface SummaryLookup {
+  /** The summary to use in this round; null if there is none. */
   readonly summary: ActiveSummary | null
-  /** The summary of the longest prefix, if it may not be used in this round. */
-  readonly nextSummary?: ActiveSummary
+  /** The summary of the longest prefix, if it was made after this round began. */
+  readonly summaryForNextRound?: ActiveSummary
 }
 
-/** `answerStartedAtMs`: when the first answer to the latest question started; null if there is none. */
+/** `answerStartedAtMs`: the start of the first answer in the latest round; null if it has none. */
 export async function loadSummary(
   content: SummarizableItems,
   answerStartedAtMs: number | null,
@@ -44,7 +45,7 @@ export async function loadSummary(
   const existed = ({ stored }: ActiveSummary): boolean =>
     answerStartedAtMs === null || stored.createdAtMs <= answerStartedAtMs
   const summary = found.find(existed) ?? null
-  return summary === longest ? { summary } : { summary, nextSummary: longest }
+  return summary === longest ? { summary } : { summary, summaryForNextRound: longest }
 }
 
 /** Returns the summary of the longest prefix. Throws if the database fails. */
@@ -58,10 +59,10 @@ export async function findSummary(
   return longest ?? null
 }
 
-/** Number of summaries to load: the longest may be too recent for this round, or impossible to decrypt. */
+/** The number of summaries to load. More than one, because that of the longest prefix may be too recent to use. */
 const MAX_CANDIDATES = 3
 
-/** Returns at most `limit` summaries, that of the longest prefix first. */
+/** Returns at most `limit` summaries. The first is that of the longest prefix. */
 async function findSummaries(
   content: SummarizableItems,
   prefixes: readonly SummaryPrefix[],
@@ -72,25 +73,33 @@ async function findSummaries(
   const hashes = prefixes.slice(-MAX_PREFIXES).map(({ hash }) => hash)
   const found = await summaries.findSummaries({ tenant, user }, hashes, limit)
   return found.flatMap((stored) => {
-    const border = prefixes.findLast(({ hash }) => hash === stored.prefixHash)
-    return border === undefined ? [] : [buildActiveSummary(content, border, stored)]
+    const prefix = prefixes.findLast(({ hash }) => hash === stored.prefixHash)
+    return prefix === undefined ? [] : [buildActiveSummary(content, prefix, stored)]
   })
 }
 
 export function buildActiveSummary(
   content: SummarizableItems,
-  border: SummaryPrefix,
+  prefix: SummaryPrefix,
   stored: StoredSummary,
 ): ActiveSummary {
   const { id, text, facts } = stored
   const { items, hidden } = content
-  return { id, text, facts, border, stored, hidden, covered: listCoveredItems(items, border.at) }
+  return {
+    id,
+    text,
+    facts,
+    prefix,
+    stored,
+    hiddenAuthors: hidden,
+    covered: listCoveredItems(items, prefix.endIndex),
+  }
 }
 
-/** Max prefixes in one query. A summary with more than 2000 rounds after its border would save little. */
+/** The number of prefixes to look up, the longest first. A summary that leaves more than 2000 rounds saves little. */
 const MAX_PREFIXES = 2_000
 
-/** Lists the summaries of all prefixes of a conversation, longest first; only the first is in use. */
+/** Lists the stored summaries of a conversation, that of the longest prefix first. Requests use only the first. */
 export async function listConversationSummaries(
   { items, policy }: Pick<PlannedRequest, 'items' | 'policy'>,
   caller: Caller,

@@ -1,7 +1,6 @@
 /**
- * Makes a summary with a model and stores it in one statement, so that a crash loses nothing. A process
- * makes one summary of a conversation at a time; if two replicas summarize the same prefix, the first
- * stored summary is used.
+ * Makes a summary with a model and stores it. A process makes one summary of a conversation at a time. If two
+ * replicas summarize the same prefix, both use the summary that is stored first.
  */
 import { listCoveredItems } from '../../context/summaries/apply-summary.ts'
 import {
@@ -28,11 +27,16 @@ import { routeModel, type UpstreamTarget } from '../../upstream/accounts-and-mod
 import type { ActiveSummary } from '../history/loaded-history.ts'
 import { resolveMemoryThread } from '../history/memory-thread-and-storage-permission.ts'
 import type { PlannedRequest } from '../prompt/planned-request.ts'
-import { resolveModelWindow } from '../prompt/size/estimate-tokens-and-window.ts'
+import { resolveModelWindow, sumItemTokens } from '../prompt/size/estimate-tokens-and-window.ts'
 import type { SendOptions } from '../send/send-with-fallback.ts'
 import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
 import { findSummary } from './load-summary.ts'
-import { requestSummary } from './request-summary.ts'
+import {
+  requestSummary,
+  type SummaryModelPorts,
+  DEFAULT_CHAPTER_TOKENS,
+  type SummaryInput,
+} from './request-summary.ts'
 import { saveSummary, type SummaryStorageOptions, type WrittenSummary } from './save-summary.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
@@ -45,25 +49,16 @@ export interface SummaryOptions
 
 export interface MadeSummary {
   readonly summary: ActiveSummary
-  /** The tokens of the summary's requests; null if the summary existed already. */
+  /** The tokens of the requests for the summary; null if it was stored already. */
   readonly usage: TokenUsage | null
 }
 
-export type SummaryPorts = Ports<
-  | 'accounts'
-  | 'facts'
-  | 'log'
-  | 'memoryLayers'
-  | 'newTurnId'
-  | 'nowMs'
-  | 'settings'
-  | 'summaries'
-  | 'transport'
->
+export type SummaryPorts = SummaryModelPorts &
+  Ports<'accounts' | 'facts' | 'newTurnId' | 'nowMs' | 'summaries'>
 
 /**
- * Returns `busy` if the conversation is being summarized already. Throws if the model writes no complete
- * summary.
+ * Summarizes the items before the cut. Returns `busy` if this process is summarizing the conversation already.
+ * Throws if the model writes no complete summary.
  */
 export async function makeAndSaveSummary(
   planned: PlannedRequest,
@@ -73,38 +68,38 @@ export async function makeAndSaveSummary(
   ports: SummaryPorts,
 ): Promise<MadeSummary | 'busy'> {
   const prefixes = hashSummaryPrefixes(content)
-  const border = prefixes.find(({ at }) => at === cut.at)
-  if (border === undefined) throw new Error('A cut is at the border of two turns.')
-  const unlock = lockPrefix(prefixes, border, options.caller, ports)
+  const prefix = prefixes.find(({ endIndex }) => endIndex === cut.endIndex)
+  if (prefix === undefined) throw new Error('A cut must be at the start of a round.')
+  const unlock = lockPrefix(prefixes, prefix, options.caller, ports)
   if (unlock === null) return 'busy'
   try {
-    // Another replica may have stored one.
+    // Another replica may have stored this summary in the meantime.
     const existing = await findSummary(content, prefixes, options.caller, ports)
-    if (existing !== null && existing.border.at >= cut.at && !options.replacesExisting)
+    if (existing !== null && existing.prefix.endIndex >= cut.endIndex && !options.replacesExisting)
       return { summary: existing, usage: null }
-    const source = { content, border, previous: canExtend(existing, options) ? existing : null }
+    const source = { content, prefix, previous: canExtend(existing, options) ? existing : null }
     const { written, usage } = await writeSummary(planned, source, options, ports)
     const summary = await saveSummary(content, written, options, ports)
     await saveFacts(planned, written, options, ports)
     const { tokensBefore, tokensAfter } = written
     const tokensUsed = usage.totalTokens
-    ports.log('info', 'summarised', { turns: cut.turns, tokensBefore, tokensAfter, tokensUsed })
+    ports.log('info', 'summarised', { turns: cut.rounds, tokensBefore, tokensAfter, tokensUsed })
     return { summary, usage }
   } finally {
     unlock()
   }
 }
 
-/** Saves the facts of the summary in the memory layer, if the policy turns that on. */
+/** Saves the facts in the summary as facts of the user, if the policy turns that memory layer on. */
 async function saveFacts(
   { policy: { layers }, clientRequest, history }: PlannedRequest,
   { facts, items }: WrittenSummary,
-  { caller, turn, mayStore, isTemporary }: SummaryOptions,
+  { caller, turnId, mayStore, isTemporary }: SummaryOptions,
   ports: Ports<'facts' | 'log' | 'newTurnId' | 'nowMs'>,
 ): Promise<void> {
   if (!layers.facts || !mayStore || isTemporary || facts.length === 0) return
-  const { thread, begunAtMs } = resolveMemoryThread(clientRequest, history, turn)
-  const response = turn === null ? null : responseId(turn)
+  const { thread, begunAtMs } = resolveMemoryThread(clientRequest, history, turnId)
+  const response = turnId === null ? null : responseId(turnId)
   const source = { owner: caller, facts, scope: layers.scope, thread, begunAtMs, response, items }
   await waitWithTimeout(saveSummaryFacts(source, ports), MAX_FACTS_WAIT_MS)
 }
@@ -112,8 +107,8 @@ async function saveFacts(
 const MAX_FACTS_WAIT_MS = 2000
 
 /**
- * Max number of summaries that are each made from the one before, which loses details. The next is made from
- * the complete conversation.
+ * The maximum of consecutive summaries that each extend the one before, because each extension loses details.
+ * The ninth is made from the complete conversation again.
  */
 const MAX_GENERATIONS = 8
 
@@ -123,35 +118,40 @@ function canExtend(existing: ActiveSummary | null, { replacesExisting }: Summary
 
 interface SummarySource {
   readonly content: SummarizableItems
-  readonly border: SummaryPrefix
-  /** The summary that is extended; null if the summary is made from all items before the border. */
+  readonly prefix: SummaryPrefix
+  /** The summary to extend; null to summarize all items of the prefix. */
   readonly previous: ActiveSummary | null
 }
 
 async function writeSummary(
   { policy, clientRequest }: PlannedRequest,
-  { content, border, previous }: SummarySource,
+  { content, prefix, previous }: SummarySource,
   { model, focus, onCall, isDisconnected }: SummaryOptions,
-  ports: Ports<'accounts' | 'log' | 'memoryLayers' | 'settings' | 'transport'>,
+  ports: SummaryModelPorts & Ports<'accounts'>,
 ): Promise<{ readonly written: WrittenSummary; readonly usage: TokenUsage }> {
   const targets = routeModel(ports, model, clientRequest.dialect)
   const chapterTokens = resolveChapterTokens(targets[0], policy)
-  const material = {
+  const input: SummaryInput = {
     before: previous === null ? null : formatHistorySummary(previous),
-    chapters: buildSummarySections(content, previous?.border.at ?? 0, border, chapterTokens),
-    question: createSummaryPrompt(focus),
+    chapters: buildSummarySections(content, previous?.prefix.endIndex ?? 0, prefix, chapterTokens),
+    buildPrompt: createSummaryPrompt(focus),
   }
   const sending = { targets, model, onCall, isDisconnected }
-  const { text, usage } = await requestSummary(material, sending, ports)
+  const { text, usage } = await requestSummary(input, sending, ports)
   const parsed = parseSummary(text)
-  if (parsed.text === '' && parsed.facts.length === 0) throw createNothingToSummarizeError()
-  const covered = listCoveredItems(content.items, border.at)
+  if (parsed.text === '' && parsed.facts.length === 0) {
+    throw new GatewayError(
+      'upstream_broken',
+      'There is nothing in words to sum up, so the conversation was left as it is.',
+    )
+  }
+  const covered = listCoveredItems(content.items, prefix.endIndex)
   const written = {
     ...parsed,
-    border,
+    prefix,
     previous,
     items: covered.length,
-    tokensBefore: covered.reduce((sum, item) => sum + estimateItemTokens(item), 0),
+    tokensBefore: sumItemTokens(covered),
     tokensAfter: estimateItemTokens(createHistorySummaryMessage(parsed)),
     model,
     promptVersion: SUMMARY_PROMPT_VERSION,
@@ -159,7 +159,7 @@ async function writeSummary(
   return { written, usage }
 }
 
-/** Returns half of the model's window; the other half is for the previous summary and the answer. */
+/** Returns the maximum tokens of a chapter: half of the model's window. The rest is for the summary so far and the answer. */
 function resolveChapterTokens({ account, model }: UpstreamTarget, policy: ContextPolicy): number {
   const window = resolveModelWindow(account, model, policy)
   return window === null
@@ -167,24 +167,16 @@ function resolveChapterTokens({ account, model }: UpstreamTarget, policy: Contex
     : Math.max(MIN_CHAPTER_TOKENS, Math.floor(window / 2))
 }
 
-const DEFAULT_CHAPTER_TOKENS = 60_000
 const MIN_CHAPTER_TOKENS = 500
 
-function createNothingToSummarizeError(): GatewayError {
-  return new GatewayError(
-    'upstream_broken',
-    'There is nothing in words to sum up, so the conversation was left as it is.',
-  )
-}
-
 /**
- * Locks a prefix within this process, and returns a function that unlocks it. Returns null if any prefix of
- * the conversation is locked, or if the process makes 32 summaries already. A lock expires after 15 minutes,
- * in case the host stopped the work without an error, as Workers do.
+ * Locks a prefix within this process, and returns a function that unlocks it. Returns null if another prefix of
+ * the conversation is locked, or if the process is making 32 summaries already. A lock expires after 15 minutes,
+ * because a host such as Workers may stop the work without an error.
  */
 function lockPrefix(
   prefixes: readonly SummaryPrefix[],
-  border: SummaryPrefix,
+  prefix: SummaryPrefix,
   { tenant, user }: Caller,
   { summaries, nowMs }: Ports<'nowMs' | 'summaries'>,
 ): (() => void) | null {
@@ -194,13 +186,13 @@ function lockPrefix(
   for (const [key, lockedAtMs] of locks) if (lockedAtMs < now - LOCK_EXPIRY_MS) locks.delete(key)
   const formatKey = ({ hash }: SummaryPrefix) => JSON.stringify([tenant, user, hash])
   if (locks.size >= MAX_LOCKS) return null
-  if (locks.size > 0 && prefixes.some((prefix) => locks.has(formatKey(prefix)))) return null
-  const key = formatKey(border)
+  if (locks.size > 0 && prefixes.some((other) => locks.has(formatKey(other)))) return null
+  const key = formatKey(prefix)
   locks.set(key, now)
   return () => void locks.delete(key)
 }
 
-/** The locked prefixes with the time of their lock, for each database. */
+/** For each database, the locked prefixes and the times when they were locked. */
 const LOCKS = new WeakMap<object, Map<string, number>>()
 const MAX_LOCKS = 32
 const LOCK_EXPIRY_MS = 15 * 60 * 1000

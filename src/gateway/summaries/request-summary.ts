@@ -1,6 +1,6 @@
 /**
- * Requests the text of a summary from a model. Each part (chapter) of the conversation is a separate upstream
- * request with the summary so far; none of them is stored.
+ * Requests the text of a summary from a model. Each chapter (part) of the conversation is one upstream request,
+ * together with the summary of the chapters before it. The answers are not stored as turns.
  */
 import {
   buildCompactionPrompt,
@@ -14,17 +14,20 @@ import type { TokenUsage } from '../../core/stream-event.ts'
 import { ZERO_TOKEN_USAGE, addTokenUsage } from '../../core/stream/add-token-usage.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
+import type { Ports } from '../dependencies-interface.ts'
 import { NO_HISTORY } from '../history/loaded-history.ts'
+import type { PlanPorts } from '../prompt/list-prompt-transforms.ts'
 import { prepareRequest } from '../prompt/prepare-request.ts'
 import { readBufferedAnswer } from '../send/read-buffered-answer.ts'
 import { sendWithFallback, type SendOptions } from '../send/send-with-fallback.ts'
-import type { Ports } from '../dependencies-interface.ts'
 
 export interface GeneratedSummary {
   readonly text: string
-  /** The tokens of all requests, one per chapter. */
+  /** The tokens of the requests for all chapters. */
   readonly usage: TokenUsage
 }
+
+export type SummaryModelPorts = PlanPorts & Ports<'log' | 'transport'>
 
 export interface SummaryModelOptions extends Pick<
   SendOptions,
@@ -33,21 +36,21 @@ export interface SummaryModelOptions extends Pick<
   readonly model: string
 }
 
-export interface SummaryMaterial extends Pick<CompactionPlan, 'before' | 'chapters'> {
-  /** Builds the request for a chapter; undefined to build it as for a compaction. */
-  readonly question?: typeof buildCompactionPrompt
+export interface SummaryInput extends Pick<CompactionPlan, 'before' | 'chapters'> {
+  /** Builds the prompt for a chapter. The default is the prompt for a compaction. */
+  readonly buildPrompt?: typeof buildCompactionPrompt
 }
 
 /** Returns the summary of all chapters. Throws a GatewayError if the model writes no complete summary. */
 export async function requestSummary(
-  { before, chapters, question = buildCompactionPrompt }: SummaryMaterial,
+  { before, chapters, buildPrompt = buildCompactionPrompt }: SummaryInput,
   options: SummaryModelOptions,
-  ports: Ports<'log' | 'memoryLayers' | 'settings' | 'transport'>,
+  ports: SummaryModelPorts,
 ): Promise<GeneratedSummary> {
   let text = before
   let usage = ZERO_TOKEN_USAGE
   for (const chapter of chapters) {
-    const outcome = await requestChapter(question(text, chapter), options, ports)
+    const outcome = await requestChapter(buildPrompt(text, chapter), options, ports)
     text = readSummaryText(outcome)
     usage = addTokenUsage(usage, outcome.usage)
   }
@@ -55,11 +58,11 @@ export async function requestSummary(
 }
 
 async function requestChapter(
-  question: ReturnType<typeof buildCompactionPrompt>,
+  chapterPrompt: ReturnType<typeof buildCompactionPrompt>,
   { model, ...sending }: SummaryModelOptions,
-  ports: Ports<'log' | 'memoryLayers' | 'settings' | 'transport'>,
+  ports: SummaryModelPorts,
 ): Promise<Outcome> {
-  const body = { model, ...question, store: false }
+  const body = { model, ...chapterPrompt, store: false }
   const clientRequest = { ...responsesDialect.parse(body), policyOverrides: PLAIN_POLICY }
   const prepare = (target: UpstreamTarget) =>
     prepareRequest(target, { clientRequest, history: NO_HISTORY }, ports)
@@ -70,13 +73,16 @@ async function requestChapter(
   return fold.currentOutcome()
 }
 
-/** The policy that sends the chapter unchanged, without the operator's notes, memory layers and summaries. */
+/** The overrides that send a chapter unchanged, without the operator's notes, memory layers and summaries. */
 const PLAIN_POLICY: PolicyOverrides = {
   policy: 'replay',
   notes: { mode: 'replace', entries: [] },
   layers: { workingMemory: false, observations: false, facts: false },
   summaries: { trigger: 'off' },
 }
+
+/** The maximum tokens of a chapter if the model's window is unknown: about half of 128,000. */
+export const DEFAULT_CHAPTER_TOKENS = 60_000
 
 function readSummaryText({ items, finish, failure }: Outcome): string {
   if (failure !== null) throw new GatewayError(failure)

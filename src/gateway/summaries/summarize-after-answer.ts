@@ -1,12 +1,13 @@
 /**
- * Summarizes a conversation after an answer, if a summary is due. It runs in the background: no answer waits
- * for it, and a failure changes nothing.
+ * Summarizes a conversation after an answer, if a summary is due. The client has its answer by then, so a
+ * failure is only logged.
  */
 import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Item } from '../../core/item.ts'
-import type { AnsweredRequest, AfterAnswerWork } from '../after-answer/answered-request.ts'
+import type { AnsweredRequest, AfterAnswerWork } from '../after-answer/run-after-answer.ts'
+import type { Ports } from '../dependencies-interface.ts'
 import {
   isTemporaryChat,
   mayStoreRequest,
@@ -20,19 +21,19 @@ import {
   type SummaryOptions,
   type SummaryPorts,
 } from './make-and-save-summary.ts'
-import type { Ports } from '../dependencies-interface.ts'
+import { getLatestStoredTurn } from '../history/loaded-history.ts'
 
 export function summarizeAfterAnswer(
   answered: AnsweredRequest,
   ports: SummaryPorts,
 ): AfterAnswerWork | null {
   const { policy, clientRequest } = answered.prepared
-  // Task requests (titles, tags) are not part of the conversation.
+  // Task requests (titles, tags) are not part of the conversation, so they trigger no summary.
   if (!areSummariesEnabled(policy.summaries) || clientRequest.client.isTask) return null
   return async (outcome) => {
     try {
       const { finish, items } = await outcome
-      // Conversations do not continue from an unfinished answer.
+      // A failed or cancelled answer triggers no summary, because no later turn continues it.
       if (finish !== null) await summarizeIfDue(answered, items, ports)
     } catch (error) {
       ports.log('warn', 'not-summarised', { turn: answered.turnId, why: errorMessage(error) })
@@ -49,12 +50,12 @@ async function summarizeIfDue(
   const content = selectSummarizableItems([...prepared.items, ...answerItems], prepared.policy)
   const cut = decideSummaryAfterAnswer(prepared, content, answerItems)
   if (cut === null) return
-  const options = { ...createSummaryOptions(prepared, caller), turn: turnId }
-  // A later request could not find a summary that is not stored.
+  const options = { ...createSummaryOptions(prepared, caller), turnId }
+  // A summary that may not be stored is useless after an answer: no later request would find it.
   if (options.mayStore) await makeAndSaveSummary(prepared, content, cut, options, ports)
 }
 
-/** Writes at most once a day that the summary is in use, so that it does not expire. */
+/** Updates the summary's time of last use, at most once a day, so that it does not expire. */
 async function touchActiveSummary(
   { history }: PreparedRequest,
   { tenant, user }: Caller,
@@ -65,7 +66,7 @@ async function touchActiveSummary(
   await summaries.touchSummary({ tenant, user }, stored.id, nowMs())
 }
 
-/** Creates the options of a summary that is made after an answer; other callers override some of them. */
+/** Creates the options for a summary after an answer. Other callers override some of them. */
 export function createSummaryOptions(
   { policy, clientRequest, history }: PlannedRequest,
   caller: Caller,
@@ -74,9 +75,9 @@ export function createSummaryOptions(
   const { storage, params } = clientRequest
   return {
     caller,
-    turn: null,
-    parent: (history.parent ?? history.recallResult?.latestTurn)?.id ?? null,
-    conversation: storage.conversationId,
+    turnId: null,
+    parentTurnId: getLatestStoredTurn(history)?.id ?? null,
+    conversationId: storage.conversationId,
     begunAtMs: history.loadedAtMs,
     isTemporary: isTemporaryChat(clientRequest),
     mayStore: mayStoreRequest(clientRequest, history),

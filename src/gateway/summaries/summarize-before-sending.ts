@@ -1,6 +1,6 @@
 /**
- * Summarizes a conversation before it is sent, if it would not fit the model's window otherwise. If that
- * fails or takes longer than `SUMMARY_TIMEOUT_SECONDS`, the request continues without a summary.
+ * Summarizes a conversation before it is sent, if it does not fit the model's context window. If that fails or
+ * takes longer than `SUMMARY_TIMEOUT_SECONDS`, the request is sent without a new summary.
  */
 import type { SummaryCut } from '../../context/summaries/plan-and-parse-summary.ts'
 import {
@@ -19,33 +19,33 @@ import { decideSummaryBeforeSending } from './decide-when-to-summarize.ts'
 import { makeAndSaveSummary, type SummaryPorts } from './make-and-save-summary.ts'
 import { createSummaryOptions } from './summarize-after-answer.ts'
 
-/** Returns the items to summarize and the cut, or null if no summary is due. */
+/** Returns the summarizable items and the cut in them; null if no summary is due. */
 export function findSummaryBeforeSending(
-  first: PreparedRequest,
+  prepared: PreparedRequest,
 ): { readonly content: SummarizableItems; readonly cut: SummaryCut } | null {
-  const { clientRequest, policy } = first
+  const { clientRequest, policy } = prepared
   if (!areSummariesEnabled(policy.summaries) || clientRequest.client.isTask) return null
-  const content = selectSummarizableItems(first.items, policy)
-  const cut = decideSummaryBeforeSending(first, content)
+  const content = selectSummarizableItems(prepared.items, policy)
+  const cut = decideSummaryBeforeSending(prepared, content)
   return cut === null ? null : { content, cut }
 }
 
-/** Returns the same history if no summary is due or none could be made. */
+/** Returns the history with the new summary; the same history if none is due or none could be made. */
 export async function summarizeBeforeSending(
-  first: PreparedRequest,
+  prepared: PreparedRequest,
   caller: Caller,
   cancellation: CancellationOptions,
   ports: SummaryPorts,
 ): Promise<LoadedHistory> {
-  const { history } = first
-  const due = findSummaryBeforeSending(first)
+  const { history } = prepared
+  const due = findSummaryBeforeSending(prepared)
   if (due === null) return history
   const { content, cut } = due
-  const defaults = createSummaryOptions(first, caller)
+  const defaults = createSummaryOptions(prepared, caller)
   try {
     const made = await cancelAfterTimeout(
       (withTimeout) =>
-        makeAndSaveSummary(first, content, cut, { ...defaults, ...withTimeout }, ports),
+        makeAndSaveSummary(prepared, content, cut, { ...defaults, ...withTimeout }, ports),
       cancellation,
       ports.settings.SUMMARY_TIMEOUT_SECONDS * 1000,
     )
@@ -59,8 +59,8 @@ export async function summarizeBeforeSending(
 
 type CancellationOptions = Pick<SendOptions, 'onCall' | 'isDisconnected'>
 
-/** Cancels the upstream call in progress, and any later one, when the time is over. */
-export async function cancelAfterTimeout<Value>(
+/** Runs `work` for at most `timeoutMs`. Then cancels its upstream call, and throws. */
+async function cancelAfterTimeout<Value>(
   work: (options: CancellationOptions) => Promise<Value>,
   { onCall, isDisconnected }: CancellationOptions,
   timeoutMs: number,

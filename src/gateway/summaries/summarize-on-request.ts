@@ -1,6 +1,6 @@
 /**
- * Summarizes a conversation because a client requests it: all rounds before those that the policy retains,
- * however few they are. Throws if the summary cannot be made or stored.
+ * Summarizes a conversation on a client's request, even if it is short: all rounds before those that the policy
+ * retains. Throws if the summary cannot be made or stored.
  */
 import { findSummaryCut, type SummaryCut } from '../../context/summaries/plan-and-parse-summary.ts'
 import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
@@ -20,14 +20,14 @@ import {
 import { createSummaryOptions } from './summarize-after-answer.ts'
 
 export interface RequestedSummary {
-  /** The summary now in use; null if there was nothing to summarize. */
+  /** The new or existing summary; null if there was nothing to summarize. */
   readonly result: MadeSummary | null
-  /** The number of rounds in the complete conversation; summaries count rounds as turns. */
-  readonly conversationTurns: number
+  /** The numbers of rounds and items in the complete conversation, including the summarized ones. */
+  readonly conversationRounds: number
   readonly conversationItems: number
 }
 
-/** `replacesExisting`: makes a new summary from all items, even if one is stored. */
+/** Extends the stored summary if there is one. With `replacesExisting`, makes a new one from all items instead. */
 export async function summarizeOnRequest(
   plan: PlannedRequest,
   caller: Caller,
@@ -35,49 +35,45 @@ export async function summarizeOnRequest(
   ports: SummaryPorts,
 ): Promise<RequestedSummary> {
   const { policy } = plan
-  const { onCall, isDisconnected, replacesExisting } = request
+  const { replacesExisting } = request
   const content = selectSummarizableItems(plan.items, policy)
   const { items } = content
   const size = {
-    conversationTurns: findRoundStarts(items).length,
+    conversationRounds: findRoundStarts(items).length,
     conversationItems: items.length,
   }
   const existing = await queryStoreOrThrow(() =>
     findSummary(content, hashSummaryPrefixes(content), caller, ports),
   )
   const cut = replacesExisting
-    ? selectLater(findSummaryCut(items, policy.summaries, 0), existing?.border ?? null)
-    : findSummaryCut(items, policy.summaries, existing?.border.at ?? 0)
+    ? selectLater(findSummaryCut(items, policy.summaries, 0), existing?.prefix ?? null)
+    : findSummaryCut(items, policy.summaries, existing?.prefix.endIndex ?? 0)
   if (cut === null)
     return { result: existing === null ? null : { summary: existing, usage: null }, ...size }
   const options: SummaryOptions = {
     ...createSummaryOptions(plan, caller),
+    ...request,
     mayStore: true,
     mustBeStored: true,
-    replacesExisting,
-    onCall,
-    isDisconnected,
   }
   const result = await queryStoreOrThrow(
     () => makeAndSaveSummary(plan, content, cut, options, ports),
     NOT_STORED,
   )
-  if (result === 'busy') throw createBusyError()
+  if (result === 'busy') {
+    throw new GatewayError(
+      'conversation_locked',
+      'This conversation is being summed up already. Please retry in a few seconds.',
+    )
+  }
   return { result, ...size }
 }
 
-/** Returns the later cut, because a summary that ends before the existing one would never be used. */
+/** Returns the later of two cuts: a summary that ends before the existing one would never be used. */
 function selectLater(one: SummaryCut | null, other: SummaryCut | null): SummaryCut | null {
   if (one === null || other === null) return one ?? other
-  return one.at >= other.at ? one : other
+  return one.endIndex >= other.endIndex ? one : other
 }
 
 const NOT_STORED =
   'The summary could not be kept because the database does not answer. Try again in a moment.'
-
-function createBusyError(): GatewayError {
-  return new GatewayError(
-    'conversation_locked',
-    'This conversation is being summed up already. Please retry in a few seconds.',
-  )
-}

@@ -66,8 +66,8 @@ function fitWithoutSummarizing(
 function describePendingSummary(prepared: PreparedRequest): Note | null {
   const summary = findSummaryBeforeSending(prepared)
   if (summary !== null) {
-    const { turns } = summary.cut
-    const what = turns === 1 ? 'first turn' : `first ${turns} turns`
+    const { rounds } = summary.cut
+    const what = rounds === 1 ? 'first turn' : `first ${rounds} turns`
     return {
       did: 'changed',
       why: 'summary-due',

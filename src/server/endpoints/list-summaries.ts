@@ -40,7 +40,7 @@ export function renderSummary({ stored }: ActiveSummary, isActive: boolean): Jso
     model: stored.model,
     text: stored.text,
     facts: stored.facts,
-    covered: { turns: stored.turns, items: stored.items },
+    covered: { turns: stored.rounds, items: stored.items },
     tokens: { before: stored.tokensBefore, after: stored.tokensAfter },
     made_from: stored.madeFrom,
   }

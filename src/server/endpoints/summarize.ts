@@ -102,22 +102,22 @@ async function createSummary(
   >,
 ): Promise<JsonObject> {
   const options = { replacesExisting: isReplacing, ...cancelOnDisconnect(exchange) }
-  const { result, conversationTurns, conversationItems } = await summarizeOnRequest(
+  const { result, conversationRounds, conversationItems } = await summarizeOnRequest(
     plan,
     caller,
     options,
     ports,
   )
   if (result === null)
-    return { ...NO_SUMMARY, kept: { turns: conversationTurns, items: conversationItems } }
+    return { ...NO_SUMMARY, kept: { turns: conversationRounds, items: conversationItems } }
   const { summary, usage } = result
   const isActive = areSummariesEnabled(plan.policy.summaries)
   return {
     ...renderSummary(summary, isActive),
     created: usage !== null,
     kept: {
-      turns: conversationTurns - summary.border.turns,
-      items: conversationItems - summary.border.at,
+      turns: conversationRounds - summary.prefix.rounds,
+      items: conversationItems - summary.prefix.endIndex,
     },
     usage: usage === null ? null : renderResponsesUsage(usage),
   }

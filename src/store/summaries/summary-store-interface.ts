@@ -31,7 +31,7 @@ export interface StoredSummary {
   readonly conversation: string | null
   readonly prefixHash: string
   /** Number of turns and items that the summary replaces. */
-  readonly turns: number
+  readonly rounds: number
   readonly items: number
   readonly text: string
   /** Facts that are copied word for word into later summaries. */

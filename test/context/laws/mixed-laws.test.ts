@@ -86,7 +86,7 @@ function addReset(item: Item): Item {
 const READER: CompactionSupport = { wire: 'chat', account: 'a', compacts: false }
 
 function listPolicyTransforms(
-  { room = null, ...overrides }: MixedOverrides,
+  { tokenBudget = null, ...overrides }: MixedOverrides,
   items: readonly Item[],
   { summed }: ConversationExtras,
   reader = READER,
@@ -96,7 +96,13 @@ function listPolicyTransforms(
   const covered = listCoveredItems(since, border)
   const summary = { id: 'sum_1', text: 'In short.', facts: [], covered }
   const hasNames = reader.wire === 'chat'
-  const rules = { policy: resolvePolicy([overrides]), room, reader, conversation: items, hasNames }
+  const rules = {
+    policy: resolvePolicy([overrides]),
+    tokenBudget,
+    reader,
+    conversation: items,
+    hasNames,
+  }
   return listTransforms(covered.length === 0 ? rules : { ...rules, summary })
 }
 
@@ -183,8 +189,11 @@ describe.each(MIXTURES)('%j', (overrides) => {
 
 /** Policies whose cutoffs move with messages only, not with tool outputs. */
 const BY_TURNS = MIXTURES.filter(
-  ({ window = {}, media, room }) =>
-    !('items' in window) && !('tokens' in window) && media === undefined && room === undefined,
+  ({ window = {}, media, tokenBudget }) =>
+    !('items' in window) &&
+    !('tokens' in window) &&
+    media === undefined &&
+    tokenBudget === undefined,
 )
 
 test.each(BY_TURNS)('%j sends the same prefix again while tools run', (overrides) => {

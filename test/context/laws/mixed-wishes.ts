@@ -1,15 +1,15 @@
 /** Policies that each use one kind of transform, and one policy that uses nearly all. */
 import type { PolicyOverrides } from '../../../src/core/context-policy.ts'
 
-/** `room`: the token limit, if the conversation must fit one. */
+/** `tokenBudget`: the token limit, if the conversation must fit one. */
 export interface MixedOverrides extends PolicyOverrides {
-  readonly room?: number | null
+  readonly tokenBudget?: number | null
 }
 
 export const MIXED_OVERRIDES: readonly MixedOverrides[] = [
-  { policy: 'retain', room: 700 },
-  { policy: 'replay', room: 1500 },
-  { policy: 'lean', room: 700 },
+  { policy: 'retain', tokenBudget: 700 },
+  { policy: 'replay', tokenBudget: 1500 },
+  { policy: 'lean', tokenBudget: 700 },
   { policy: 'replay' },
   { policy: 'retain', outputs: { keepTurns: 1, step: 2 } },
   { policy: 'lean' },

@@ -74,7 +74,7 @@ const conversations = fc
 const WIRES = ['chat', 'responses', 'anthropic', 'gemini'] as const
 
 function listAllTransforms(
-  { room = null, ...overrides }: (typeof MIXED_OVERRIDES)[number],
+  { tokenBudget = null, ...overrides }: (typeof MIXED_OVERRIDES)[number],
   wire: (typeof WIRES)[number],
   unansweredCalls: 'drop' | 'stub',
 ): readonly Transform[] {
@@ -82,7 +82,7 @@ function listAllTransforms(
   return [
     ...listTransforms({
       policy: resolvePolicy([overrides]),
-      room,
+      tokenBudget,
       reader: { wire, account: account.name, compacts: false },
       unansweredCalls,
     }),

@@ -193,9 +193,9 @@ const POLICY_PLANS = POLICY_NAMES.flatMap((policy) => [
 
 export const WHOLE_PLANS: readonly Plan[] = [...BASIC_PLANS, ...POLICY_PLANS]
 
-function policyPlan(overrides: PolicyOverrides, room: number | null = null): Plan {
+function policyPlan(overrides: PolicyOverrides, tokenBudget: number | null = null): Plan {
   const policy = resolvePolicy([overrides])
-  const plan = listTransforms({ policy, room, reader: null })
+  const plan = listTransforms({ policy, tokenBudget, reader: null })
   const { keepTurns, step } = policy.outputs
   const epochs: Readonly<Record<string, Subject['epoch']>> = {
     ...Object.fromEntries(
@@ -212,11 +212,13 @@ function policyPlan(overrides: PolicyOverrides, room: number | null = null): Pla
     'retain-reasoning': expiredReasoning('open_turn').epoch,
     'show-media': (items) => mediaEpoch(items, policy.media),
     'window-room': (items) =>
-      room === null ? 0 : computeTokenBudgetEpoch(items, { maxTokens: room, policy }),
+      tokenBudget === null ? 0 : computeTokenBudgetEpoch(items, { maxTokens: tokenBudget, policy }),
   }
   return {
-    names: JSON.stringify(overrides) + (room === null ? '' : ` in a room of ${room}`),
-    keepsBothSides: overrides.window?.turns === undefined && room === null,
+    names:
+      JSON.stringify(overrides) +
+      (tokenBudget === null ? '' : ` with a token budget of ${tokenBudget}`),
+    keepsBothSides: overrides.window?.turns === undefined && tokenBudget === null,
     run: (items) => runTransforms(items, plan),
     epoch(items) {
       let left = items
@@ -356,11 +358,11 @@ function summary(keepTurns: number): Subject {
     transform: {
       name: 'apply-summary',
       run(items) {
-        const covered = listCoveredItems(items, cutOf(items)?.at ?? 0)
+        const covered = listCoveredItems(items, cutOf(items)?.endIndex ?? 0)
         return applySummary({ id: 'sum_1', text: 'In short.', facts: [], covered }).run(items)
       },
     },
-    epoch: (items) => cutOf(items)?.at ?? 0,
+    epoch: (items) => cutOf(items)?.endIndex ?? 0,
   }
 }
 

@@ -76,14 +76,17 @@ describe.each(MIXED_OVERRIDES)('%j', (overrides) => {
   )
 })
 
-function createFakeModel({ room = null, ...overrides }: MixedOverrides, isRecorded: boolean) {
+function createFakeModel(
+  { tokenBudget = null, ...overrides }: MixedOverrides,
+  isRecorded: boolean,
+) {
   const policy = resolvePolicy([overrides])
   let items: readonly Item[] = []
   /** The prefix of each reasoning item, by its encrypted text. */
   const made = new Map<string, readonly Item[]>()
 
   const asked = (): readonly Item[] => {
-    const { items: sent, notes } = buildPrompt(items, policy, room)
+    const { items: sent, notes } = buildPrompt(items, policy, tokenBudget)
     expectHonest(items, { items: sent, notes }, true)
     expectLawful(sent)
     expectPinned(items, { items: sent, notes })
@@ -117,9 +120,15 @@ function createFakeModel({ room = null, ...overrides }: MixedOverrides, isRecord
   }
 }
 
-function buildPrompt(items: readonly Item[], policy: ContextPolicy, room: number | null) {
+function buildPrompt(items: readonly Item[], policy: ContextPolicy, tokenBudget: number | null) {
   const transforms: readonly Transform[] = [
-    ...listTransforms({ policy, room, reader: null, hasNames: false, conversation: items }),
+    ...listTransforms({
+      policy,
+      tokenBudget,
+      reader: null,
+      hasNames: false,
+      conversation: items,
+    }),
     ...listAdditionTransforms(policy),
   ]
   const validity = {

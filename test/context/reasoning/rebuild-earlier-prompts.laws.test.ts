@@ -82,12 +82,12 @@ test.each(MIXED_OVERRIDES)('the newest step under %j is found where it is', (ove
 })
 
 function listPolicyTransforms(
-  { room = null, ...overrides }: MixedOverrides,
+  { tokenBudget = null, ...overrides }: MixedOverrides,
   conversation: readonly Item[],
 ): readonly Transform[] {
   const policy = resolvePolicy([overrides])
   const reader = { wire: 'chat', account: 'a', compacts: false }
-  const plan = listTransforms({ policy, room, reader, hasNames: false, conversation })
+  const plan = listTransforms({ policy, tokenBudget, reader, hasNames: false, conversation })
   return [...plan, ...listAdditionTransforms(policy)]
 }
 

@@ -27,8 +27,8 @@ const rounds = (count: number, words = ''): readonly Item[] =>
 describe('the cut of a summary', () => {
   test('C48: leaves `keepTurns` complete turns', () => {
     expect(findSummaryCut(rounds(6), { keepTurns: 2, keepTokens: 0 }, 0)).toEqual({
-      at: 16,
-      turns: 4,
+      endIndex: 16,
+      rounds: 4,
     })
     expect(findSummaryCut(rounds(2), { keepTurns: 2, keepTokens: 0 }, 0)).toBeNull()
     expect(findSummaryCut(rounds(1), { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
@@ -37,19 +37,19 @@ describe('the cut of a summary', () => {
 
   test('C49: leaves `keepTokens` tokens as well', () => {
     const items = rounds(6, 'word '.repeat(100))
-    const { at = 0 } = findSummaryCut(items, { keepTurns: 1, keepTokens: 300 }, 0) ?? {}
+    const { endIndex = 0 } = findSummaryCut(items, { keepTurns: 1, keepTokens: 300 }, 0) ?? {}
     const weigh = (from: number) =>
       items.slice(from).reduce((sum, item) => sum + estimateItemTokens(item), 0)
-    expect(weigh(at)).toBeGreaterThanOrEqual(300)
-    expect(weigh(at + 4)).toBeLessThan(300)
+    expect(weigh(endIndex)).toBeGreaterThanOrEqual(300)
+    expect(weigh(endIndex + 4)).toBeLessThan(300)
     expect(findSummaryCut(items, { keepTurns: 1, keepTokens: 1_000_000 }, 0)).toBeNull()
   })
 
   test('comes after the end of the previous summary', () => {
     expect(findSummaryCut(rounds(6), { keepTurns: 2, keepTokens: 0 }, 16)).toBeNull()
     expect(findSummaryCut(rounds(7), { keepTurns: 2, keepTokens: 0 }, 16)).toEqual({
-      at: 20,
-      turns: 5,
+      endIndex: 20,
+      rounds: 5,
     })
   })
 
@@ -67,14 +67,14 @@ describe('the cut of a summary', () => {
       fc.property(conversation, fc.record(kept), fc.nat(12), (items, rules, after) => {
         const cut = findSummaryCut(items, rules, after)
         if (cut === null) return
-        expect(cut.at).toBeGreaterThan(after)
-        expect(findRoundStarts(items)[cut.turns]).toBe(cut.at)
-        expect(findRoundStarts(items).length - cut.turns).toBeGreaterThanOrEqual(rules.keepTurns)
+        expect(cut.endIndex).toBeGreaterThan(after)
+        expect(findRoundStarts(items)[cut.rounds]).toBe(cut.endIndex)
+        expect(findRoundStarts(items).length - cut.rounds).toBeGreaterThanOrEqual(rules.keepTurns)
         const parted = [...findToolCallPairs(items)].some(
-          (other, at) => at < cut.at && other >= cut.at,
+          (other, at) => at < cut.endIndex && other >= cut.endIndex,
         )
         expect(parted).toBe(false)
-        expect(items.slice(cut.at).filter(isUserMessage)).not.toEqual([])
+        expect(items.slice(cut.endIndex).filter(isUserMessage)).not.toEqual([])
       }),
     )
   })
@@ -82,7 +82,7 @@ describe('the cut of a summary', () => {
 
 describe('the prompt for a summary', () => {
   const chapters = (items: readonly Item[], after = 0, most = 60_000, hidden: string[] = []) =>
-    buildSummarySections({ items, hidden }, after, { at: items.length, turns: 9 }, most)
+    buildSummarySections({ items, hidden }, after, { endIndex: items.length, rounds: 9 }, most)
 
   test('contains the items since the previous summary, without instructions', () => {
     const items = [...talk`system: be brief`, ...rounds(3)]

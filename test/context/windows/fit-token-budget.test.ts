@@ -161,7 +161,7 @@ describe('a growing conversation', () => {
         fc.pre(weigh(items.slice(findRoundStarts(items).at(-1))) < most)
         const plan = listTransforms({
           policy: resolvePolicy([overrides]),
-          room: most,
+          tokenBudget: most,
           reader: null,
         })
         expect(weigh(runTransforms(items, plan).items)).toBeLessThanOrEqual(most)

@@ -46,8 +46,8 @@ function recordCalls(
 
 const NO_SETTINGS = { context: null, resetAfterTurnId: null }
 
-describe('a locked conversation', () => {
-  test('renews its lock every 20 s until the release', async () => {
+describe('renewing and releasing the lock of a conversation', () => {
+  test("a conversation's lock is renewed every 20 s until it is released", async () => {
     const { calls, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, head: 'H' })
     const locked = await lock()
     expect(locked.head).toBe('H')
@@ -58,7 +58,7 @@ describe('a locked conversation', () => {
     expect(calls.slice(4)).toEqual(['let go T1'])
   })
 
-  test('does not renew its lock after stopRenewing', async () => {
+  test("a conversation's lock is not renewed after `stopRenewing`", async () => {
     const { calls, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, head: null })
     const locked = await lock()
     locked.stopRenewing()
@@ -66,7 +66,7 @@ describe('a locked conversation', () => {
     expect(calls).toEqual(['hold T1'])
   })
 
-  test('logs a failed renewal and a failed release, and does not throw', async () => {
+  test('a lock that cannot be renewed or released is logged, and nothing is thrown', async () => {
     const { logged, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, head: null }, true)
     const locked = await lock()
     await vi.advanceTimersByTimeAsync(LOCK_LEASE_MS / 3)
@@ -75,11 +75,12 @@ describe('a locked conversation', () => {
   })
 })
 
-describe('a conversation that cannot be locked', () => {
-  test.each([
-    ['busy', 400, 'conversation_locked', 'Another process is currently operating'],
-    ['unknown', 404, null, "Conversation with id 'conv_1' not found."],
-  ] as const)('rejects the request if it is %s', async (type, status, code, message) => {
+test.each([
+  ['busy', 400, 'conversation_locked', 'Another process is currently operating'],
+  ['unknown', 404, null, "Conversation with id 'conv_1' not found."],
+] as const)(
+  'a request for a conversation that is %s is rejected when the lock is acquired',
+  async (type, status, code, message) => {
     const { calls, lock } = recordCalls({ type })
     await expect(lock()).rejects.toMatchObject({
       failure: {
@@ -91,5 +92,5 @@ describe('a conversation that cannot be locked', () => {
     })
     await vi.advanceTimersByTimeAsync(10 * LOCK_LEASE_MS)
     expect(calls).toEqual(['hold T1'])
-  })
-})
+  },
+)

@@ -44,7 +44,7 @@ function textsIn(items: readonly Item[]): readonly string[] {
   )
 }
 
-describe('listMediaUrlsToLoad', () => {
+describe('the media URLs that listMediaUrlsToLoad returns', () => {
   const items = [
     user(image(URL_A), { type: 'input_file', file_url: 'https://a.example/b.pdf' }),
     user(image('http://a.example/plain.png'), image('data:image/png;base64,AAAA')),
@@ -54,7 +54,7 @@ describe('listMediaUrlsToLoad', () => {
     ...listMediaUrlsToLoad(items, resolveMediaSupport(account(wire, quirks))).keys(),
   ]
 
-  test('lists the URLs that the upstream does not load itself, latest first', () => {
+  test('listMediaUrlsToLoad lists the URLs that the upstream does not load itself, latest first', () => {
     expect(planned('responses')).toEqual([])
     expect(planned('anthropic')).toEqual(['http://a.example/plain.png'])
     expect(planned('chat')).toEqual(['https://a.example/b.pdf'])
@@ -66,7 +66,7 @@ describe('listMediaUrlsToLoad', () => {
     expect(planned('gemini', { remoteUrls: true })).toEqual([])
   })
 
-  test('lists all URLs for an account with the quirk mediaUrls: false', () => {
+  test('listMediaUrlsToLoad lists all URLs for an account with the quirk `mediaUrls: false`', () => {
     const all = planned('responses', { mediaUrls: false })
     expect(all).toHaveLength(4)
     expect(planned('gemini', { remoteUrls: true, mediaUrls: false })).toEqual(all)
@@ -75,19 +75,19 @@ describe('listMediaUrlsToLoad', () => {
   })
 })
 
-describe('a loaded medium', () => {
+describe('inserting a loaded medium', () => {
   const reader = resolveMediaSupport(account('gemini'))
   const shown = (loaded: LoadedMedia, ...items: readonly Item[]) =>
     embedLoadedMedia(loaded, reader).run(items)
 
-  test('replaces its URL', () => {
+  test('a loaded medium replaces its URL', () => {
     const loaded = new Map([[URL_A, { type: 'image/png', base64: 'AAAA' }]])
     const step = shown(loaded, user(image(URL_A)), answer)
     expect(step.items[0]).toEqual(user(image('data:image/png;base64,AAAA')))
     expect(step.notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-loaded' }])
   })
 
-  test('keeps the name of a file', () => {
+  test('a loaded file keeps its name', () => {
     const url = 'https://a.example/report.pdf?x=1'
     const loaded = new Map([[url, { type: 'application/pdf', base64: 'AAAA' }]])
     const step = shown(loaded, user({ type: 'input_file', file_url: url }))
@@ -95,23 +95,23 @@ describe('a loaded medium', () => {
     expect(step.items[0]).toEqual(user({ type: 'input_file', file_data, filename: 'report.pdf' }))
   })
 
-  test('C85 becomes a notice to the model and a note if it could not be loaded', () => {
+  test('a medium that could not be loaded becomes a notice to the model and a note (C85)', () => {
     const step = shown(new Map([[URL_A, { fault: 'media-late' as const }]]), user(image(URL_A)))
     expect(textsIn(step.items)[0]).toMatch(/image.*not shown.*in time/)
     expect(step.notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-late' }])
   })
 })
 
-describe('C85 media for every upstream', () => {
+describe('correcting the types of media (C85)', () => {
   const correct = (...items: readonly Item[]) => correctMediaTypes().run(items)
 
-  test('get the type that their content has', () => {
+  test('an image with a wrong type gets the type of its content', () => {
     const step = correct(user(image(inlineOf('image/jpeg', 'image/png'))))
     expect(step.items).toEqual([user(image(inlineOf('image/jpeg')))])
     expect(step.notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-type-corrected' }])
   })
 
-  test('stay the same objects if their type is right', () => {
+  test('media with the right type stay the same objects', () => {
     const items = [
       ...KINDS.filter((kind) => kind.startsWith('image/')).map((kind) =>
         user(image(inlineOf(kind))),
@@ -126,7 +126,7 @@ describe('C85 media for every upstream', () => {
     expect(correctMediaTypes().run(items).items).toBe(items)
   })
 
-  test('become a notice if the content is HTML or of another kind', () => {
+  test('a medium whose content is HTML or of another kind becomes a notice', () => {
     const page = `data:image/png;base64,${btoa('<!doctype html><title>404</title>')}`
     const step = correct(user(image(page), image(inlineOf('audio/wav', 'image/png'))))
     expect(textsIn(step.items)).toEqual([
@@ -136,19 +136,19 @@ describe('C85 media for every upstream', () => {
     expect(step.notes.map(({ why }) => why)).toEqual(['media-mislabelled', 'media-mislabelled'])
   })
 
-  test('become a notice if the content does not start like their type', () => {
+  test('a medium whose content does not begin as its type requires becomes a notice', () => {
     const step = correct(user(image('data:image/png;base64,notReallyOne')))
     expect(textsIn(step.items)).toEqual([expect.stringMatching(/image.*not shown/)])
   })
 
-  test('are corrected where base64 stands in place of a URL', () => {
+  test('a base64 text in place of a URL becomes a data URL with the right type', () => {
     const step = correct(user(image(dataOf('image/png'))))
     expect(step.items).toEqual([user(image(inlineOf('image/png')))])
     expect(step.notes.map(({ why }) => why)).toEqual(['media-type-corrected'])
   })
 
   test.each(['', ' ', '@@@@', btoa('{"error": "not found"}'), btoa('404 page not found')])(
-    'become a notice if they are empty or text: %j',
+    'an image with the base64 content %j, which is empty or a text, becomes a notice',
     (base64) => {
       const step = correct(user(image(`data:image/png;base64,${base64}`)))
       expect(textsIn(step.items)).toEqual([expect.stringMatching(/image.*not shown/)])
@@ -156,14 +156,14 @@ describe('C85 media for every upstream', () => {
     },
   )
 
-  test('may have leading spaces or URL-safe base64', () => {
+  test('base64 content with leading spaces or URL-safe characters is accepted', () => {
     for (const base64 of [` ${dataOf('image/jpeg').slice(0, 21)}`, '_9j_4AAQSkZJRgABAQ']) {
       const items = [user(image(`data:image/jpeg;base64,${base64}`))]
       expect(correctMediaTypes().run(items).items).toBe(items)
     }
   })
 
-  test('get the right format if they are audio', () => {
+  test('audio with a wrong format gets the format of its content', () => {
     const part: Part = {
       type: 'input_audio',
       input_audio: { data: dataOf('audio/mpeg'), format: 'wav' },
@@ -177,12 +177,12 @@ function dataOf(kind: (typeof KINDS)[number]): string {
   return inlineOf(kind).slice(`data:${kind};base64,`.length)
 }
 
-describe('C99 the size limits of an upstream', () => {
+describe('the media size limits of an upstream (C99)', () => {
   const limits = { maxImageChars: 400, maxRequestChars: 1000 }
   const fit = (...items: readonly Item[]) => hideMediaOverLimit(limits).run(items)
   const sized = (chars: number) => image(`data:image/png;base64,${'A'.repeat(chars)}`)
 
-  test('hide an old image over the limit and report one in the latest question', () => {
+  test('an old image over the size limit is hidden, and one in the latest question is reported', () => {
     const step = fit(user(sized(404)), answer, user(sized(400)))
     expect(textsIn(step.items)[0]).toMatch(/not shown: it is larger/)
     expect(step.notes).toMatchObject([{ at: 0, why: 'media-oversized' }])
@@ -191,7 +191,7 @@ describe('C99 the size limits of an upstream', () => {
     expect(refused).toMatchObject({ at: 2, sentence: expect.stringContaining('takes') as string })
   })
 
-  test('hide the oldest images in steps, never those of the latest question', () => {
+  test('over the total size limit, the oldest images are hidden in steps, but never those of the latest question', () => {
     const rounds = Array.from({ length: 8 }, () => [user(sized(200)), answer]).flat()
     const step = fit(...rounds)
     const left = textsIn(step.items).filter((text) => text === 'input_image')
@@ -200,7 +200,7 @@ describe('C99 the size limits of an upstream', () => {
     expect(findOversizedMedia([user(sized(400), sized(400), sized(300))], limits)).not.toBeNull()
   })
 
-  test('rarely change which images of earlier turns are sent', () => {
+  test('the images of earlier turns that are hidden change only rarely', () => {
     const size = fc.integer({ min: 1, max: 100 })
     fc.assert(
       fc.property(fc.array(size, { minLength: 4, maxLength: 60 }), (sizes) => {
@@ -222,7 +222,7 @@ describe('C99 the size limits of an upstream', () => {
     )
   })
 
-  test('leave the list unchanged if there are none', () => {
+  test('without size limits, the list of items stays the same object', () => {
     const items = [user(sized(4000))]
     expect(
       hideMediaOverLimit({ maxImageChars: null, maxRequestChars: null }).run(items).items,
@@ -230,40 +230,41 @@ describe('C99 the size limits of an upstream', () => {
   })
 })
 
-describe('every transform', () => {
-  const part = fc.oneof(
-    fc
-      .constantFrom(...KINDS)
-      .chain((kind) => fc.constantFrom(...KINDS).map((type) => image(inlineOf(kind, type)))),
-    fc.constantFrom(
-      image(URL_A),
-      image('https://a.example/lost.png'),
-      image('https://a.example/unknown.png'),
-      image('data:,'),
-      image('data:image/png;base64,%%%'),
-      { type: 'input_text', text: 'Hello' } as Part,
-      { type: 'input_file', file_id: 'file-1' } as Part,
-      { type: 'input_file', file_data: 'JVBERi0xLjc=' } as Part,
-    ),
-  )
-  const item: fc.Arbitrary<Item> = fc.oneof(
-    fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => user(...parts)),
-    fc.constant(answer),
-    fc
-      .array(part, { maxLength: 2 })
-      .map((output): Item => ({ type: 'function_call_output', call_id: 'c', output })),
-  )
-  const loaded: LoadedMedia = new Map([
-    [URL_A, { type: 'image/png', base64: 'iVBORw0KGgo=' }],
-    ['https://a.example/lost.png', { fault: 'media-gone' as const }],
-  ])
-  const steps: readonly (readonly [name: string, step: Transform])[] = [
-    ['embedLoadedMedia', embedLoadedMedia(loaded, resolveMediaSupport(account('gemini')))],
-    ['correctMediaTypes', correctMediaTypes()],
-    ['hideMediaOverLimit', hideMediaOverLimit({ maxImageChars: 60, maxRequestChars: 200 })],
-  ]
+const part = fc.oneof(
+  fc
+    .constantFrom(...KINDS)
+    .chain((kind) => fc.constantFrom(...KINDS).map((type) => image(inlineOf(kind, type)))),
+  fc.constantFrom(
+    image(URL_A),
+    image('https://a.example/lost.png'),
+    image('https://a.example/unknown.png'),
+    image('data:,'),
+    image('data:image/png;base64,%%%'),
+    { type: 'input_text', text: 'Hello' } as Part,
+    { type: 'input_file', file_id: 'file-1' } as Part,
+    { type: 'input_file', file_data: 'JVBERi0xLjc=' } as Part,
+  ),
+)
+const item: fc.Arbitrary<Item> = fc.oneof(
+  fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => user(...parts)),
+  fc.constant(answer),
+  fc
+    .array(part, { maxLength: 2 })
+    .map((output): Item => ({ type: 'function_call_output', call_id: 'c', output })),
+)
+const loaded: LoadedMedia = new Map([
+  [URL_A, { type: 'image/png', base64: 'iVBORw0KGgo=' }],
+  ['https://a.example/lost.png', { fault: 'media-gone' as const }],
+])
+const steps: readonly (readonly [name: string, step: Transform])[] = [
+  ['embedLoadedMedia', embedLoadedMedia(loaded, resolveMediaSupport(account('gemini')))],
+  ['correctMediaTypes', correctMediaTypes()],
+  ['hideMediaOverLimit', hideMediaOverLimit({ maxImageChars: 60, maxRequestChars: 200 })],
+]
 
-  test.each(steps)('is pure, idempotent and notes all changes: %s', (_, step) => {
+test.each(steps)(
+  'the media transform %s is pure and idempotent, and notes all its changes',
+  (_, step) => {
     fc.assert(
       fc.property(fc.array(item, { maxLength: 8 }), (items) => {
         const distinct = items.map((one) => ({ ...one }))
@@ -273,5 +274,5 @@ describe('every transform', () => {
         expect(runTransforms(distinct, [step]).items).toEqual(step.run(distinct).items)
       }),
     )
-  })
-})
+  },
+)

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-test('hashes the prefix of encrypted reasoning only when the origin is read, and once', () => {
+test('the prefix of encrypted reasoning is hashed only when the origin is read, and only once', () => {
   const { dependencies } = gateway
   const [account] = dependencies.accounts
   if (account === undefined) throw new Error('There is no account.')

@@ -16,7 +16,7 @@ const PROVENANCE = {
 
 const UNREQUESTED = {
   turnId: '01JZZZZZZZZZZZZZZZZZ',
-  isRequested: false,
+  clientAsksToStore: false,
   onTimeout: () => undefined,
   waitUntil: () => undefined,
 }
@@ -38,10 +38,10 @@ function fakeWriter(close: (outcome: Outcome) => Outcome = (outcome) => outcome)
   const openWriter = (): TurnWriter => {
     lines.push('open')
     return {
-      opened: Promise.resolve(true),
+      whenOpened: Promise.resolve(true),
       addItem: (item, index) => lines.push(`${index} ${item.type}`),
-      canBeReferenced: () => true,
-      whenReferenceable: () => null,
+      canBeNamedByMarker: () => true,
+      whenNameableByMarker: () => null,
       loadStoredParent: () => Promise.resolve(null),
       close: (outcome) => {
         lines.push(`close ${outcome.items.map(({ type }) => type).join(',')}`)
@@ -55,7 +55,7 @@ function fakeWriter(close: (outcome: Outcome) => Outcome = (outcome) => outcome)
 const settings = (environment = {}) => readSettings(environment)
 const plain = createRetentionRule(DEFAULT_CLIENT_TRAITS, 'chat', settings())
 
-test('writes nothing for an exchange of plain text', async () => {
+test('an exchange of plain text is not stored', async () => {
   const { lines, openWriter } = fakeWriter()
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
   recorder.itemStarted(assistant(''))
@@ -64,18 +64,18 @@ test('writes nothing for an exchange of plain text', async () => {
   const origin = vi.fn(PROVENANCE.origin)
   expect(await recorder.settle(outcome, 'finished', { ...PROVENANCE, origin })).toBe(outcome)
   expect(origin).not.toHaveBeenCalled()
-  expect(recorder.canBeReferenced()).toBe(false)
+  expect(recorder.canBeNamedByMarker()).toBe(false)
   expect(lines).toEqual([])
 })
 
-test('opens the turn when reasoning starts', () => {
+test('the turn is opened when the model starts reasoning', () => {
   const { lines, openWriter } = fakeWriter()
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
   recorder.itemStarted({ type: 'reasoning', summary: [] })
   expect(lines).toEqual(['open'])
 })
 
-test('stores the items before the first item worth storing at their positions', async () => {
+test('items before the first item worth storing are stored together with it, at their positions', async () => {
   const { lines, openWriter } = fakeWriter()
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
   recorder.itemEnded(assistant('Let me see.'), 0)
@@ -96,7 +96,7 @@ test('stores the items before the first item worth storing at their positions', 
   ])
 })
 
-test('stores the turn if the upstream rejected reasoning, even without an item worth storing', async () => {
+test('a turn is stored if the upstream rejected reasoning, even without an item worth storing', async () => {
   const { lines, openWriter } = fakeWriter()
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
   recorder.itemEnded(assistant('So.'), 0)
@@ -105,7 +105,7 @@ test('stores the turn if the upstream rejected reasoning, even without an item w
   expect(lines).toEqual(['open', '0 message', 'close message'])
 })
 
-test('returns the answer unchanged if the store fails (C8)', async () => {
+test('the answer of an unrequested turn stays unchanged if the store fails (C8)', async () => {
   const failure = { status: 503, type: 't', code: null, message: 'away', param: null }
   const { openWriter } = fakeWriter((outcome) => ({ ...outcome, finish: null, failure }))
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
@@ -114,7 +114,7 @@ test('returns the answer unchanged if the store fails (C8)', async () => {
   expect(await recorder.settle(outcome, 'finished', PROVENANCE)).toBe(outcome)
 })
 
-test('stores no reasoning with PERSIST_REASONING=disabled (C15)', async () => {
+test('no reasoning is stored with PERSIST_REASONING=disabled (C15)', async () => {
   const { lines, openWriter } = fakeWriter()
   const client = { ...DEFAULT_CLIENT_TRAITS, receivesMarkers: true }
   const rule = createRetentionRule(client, 'chat', settings({ PERSIST_REASONING: 'disabled' }))
@@ -126,7 +126,7 @@ test('stores no reasoning with PERSIST_REASONING=disabled (C15)', async () => {
   expect(lines).toEqual(['open', '1 function_call', 'close function_call'])
 })
 
-describe('a turn that the client asked to store', () => {
+describe('the recorder of a turn that the client asked to store', () => {
   const STORED: Outcome = { ...finishedOutcome(), model: 'stored' }
 
   /** A writer whose turn opens when `open` is called. */
@@ -135,7 +135,7 @@ describe('a turn that the client asked to store', () => {
     const closed: Outcome[] = []
     const openWriter = (): TurnWriter => ({
       ...fakeWriter().openWriter(),
-      opened,
+      whenOpened: opened,
       async close(outcome) {
         await opened
         closed.push(outcome)
@@ -143,28 +143,37 @@ describe('a turn that the client asked to store', () => {
       },
     })
     const onTimeout = vi.fn<() => void>()
-    const options = { ...UNREQUESTED, isRequested: true, rule: plain, openWriter, onTimeout }
+    const options = {
+      ...UNREQUESTED,
+      clientAsksToStore: true,
+      rule: plain,
+      openWriter,
+      onTimeout,
+    }
     return { recorder: createRecorder(options), open, onTimeout, closed }
   }
 
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  test.each([true, false])('is awaited for 5 s: opened %s', async (isOpen) => {
-    const { recorder, open, onTimeout } = slowWriter()
-    await vi.advanceTimersByTimeAsync(4000)
-    open(isOpen)
-    expect(await recorder.opened).toBe(isOpen)
-    expect(await recorder.settle(finishedOutcome(), 'finished', PROVENANCE)).toBe(STORED)
-    expect(onTimeout).not.toHaveBeenCalled()
-  })
+  test.each([true, false])(
+    'the recorder waits up to 5 s for a requested turn to open (opened: %s)',
+    async (isOpen) => {
+      const { recorder, open, onTimeout } = slowWriter()
+      await vi.advanceTimersByTimeAsync(4000)
+      open(isOpen)
+      expect(await recorder.whenOpened).toBe(isOpen)
+      expect(await recorder.settle(finishedOutcome(), 'finished', PROVENANCE)).toBe(STORED)
+      expect(onTimeout).not.toHaveBeenCalled()
+    },
+  )
 
-  test('is stored later if it opens after 5 s, without delaying the answer', async () => {
+  test('a requested turn that opens after 5 s is stored without delaying the answer', async () => {
     const { recorder, open, onTimeout, closed } = slowWriter()
     const outcome = finishedOutcome()
     const settled = recorder.settle(outcome, 'finished', PROVENANCE)
     await vi.advanceTimersByTimeAsync(6000)
-    expect(await recorder.opened).toBe(false)
+    expect(await recorder.whenOpened).toBe(false)
     expect(await settled).toBe(outcome)
     expect(onTimeout).toHaveBeenCalledOnce()
     open(true)
@@ -172,7 +181,7 @@ describe('a turn that the client asked to store', () => {
     expect(closed).toEqual([outcome])
   })
 
-  test('has the ids that the client received if an item is left out', () => {
+  test('a stored item has the id that the client was sent, even if an earlier item is not stored', () => {
     const items: Item[] = []
     const openWriter = (): TurnWriter => ({
       ...fakeWriter().openWriter(),
@@ -183,7 +192,12 @@ describe('a turn that the client asked to store', () => {
       'responses',
       settings({ PERSIST_REASONING: 'disabled' }),
     )
-    const recorder = createRecorder({ ...UNREQUESTED, isRequested: true, rule, openWriter })
+    const recorder = createRecorder({
+      ...UNREQUESTED,
+      clientAsksToStore: true,
+      rule,
+      openWriter,
+    })
     recorder.itemEnded(assistant('a'), 0)
     recorder.itemEnded(REASONING, 1)
     recorder.itemEnded(assistant('b'), 2)
@@ -192,7 +206,7 @@ describe('a turn that the client asked to store', () => {
   })
 })
 
-describe('createRetentionRule stores or omits', () => {
+describe('the items that createRetentionRule finds worth storing', () => {
   const opaque: Item = { type: 'opaque', raw: { type: 'web_search_call' } }
   const signed: Item = { ...CALL, native: { gemini: { thoughtSignature: 's' } } }
   const marked = { ...DEFAULT_CLIENT_TRAITS, receivesMarkers: true }
@@ -207,9 +221,12 @@ describe('createRetentionRule stores or omits', () => {
     ['a plain call to a client that may not send it back', CALL, marked, {}, true],
     ['a call with PERSIST_TOOL_RESULTS=off', CALL, marked, { PERSIST_TOOL_RESULTS: 'off' }, false],
     ['text', assistant('x'), marked, {}, false],
-  ] as const)('%s', (_, item, client, environment, isWorthStoring) => {
-    expect(createRetentionRule(client, 'chat', settings(environment)).isWorthStoring(item)).toBe(
-      isWorthStoring,
-    )
-  })
+  ] as const)(
+    'createRetentionRule decides whether to store %s',
+    (_, item, client, environment, isWorthStoring) => {
+      expect(createRetentionRule(client, 'chat', settings(environment)).isWorthStoring(item)).toBe(
+        isWorthStoring,
+      )
+    },
+  )
 })

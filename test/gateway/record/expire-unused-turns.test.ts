@@ -26,7 +26,7 @@ const createPorts = (recall: RecallStore, RETENTION_DAYS: string): ExpiryDepende
 })
 beforeEach(() => void logged.splice(0))
 
-describe('an unused turn', () => {
+describe('the deletion of unused turns', () => {
   let stores: Stores
   beforeAll(async () => {
     stores = createStores(await openEngine('sqlite::memory:'))
@@ -42,7 +42,7 @@ describe('an unused turn', () => {
   const expire = (days: string) =>
     expireUnusedTurns(createPorts(stores.recall, days), { pauseMs: 0 })
 
-  test('is deleted after RETENTION_DAYS, and logged once', async () => {
+  test('an unused turn is deleted after RETENTION_DAYS, and logged once', async () => {
     const [old, young] = [await openTurnDaysAgo(31), await openTurnDaysAgo(29)]
     expect(await expire('30')).toBe(1)
     expect([await isStored(old), await isStored(young)]).toEqual([false, true])
@@ -51,7 +51,7 @@ describe('an unused turn', () => {
     expect(logged).toHaveLength(1)
   })
 
-  test('is deleted with all its unused ancestors and descendants', async () => {
+  test('an unused turn is deleted together with all its unused ancestors and descendants', async () => {
     const root = await openTurnDaysAgo(90)
     let tip = root
     for (let depth = 0; depth < 1_200; depth += 1) {
@@ -62,7 +62,7 @@ describe('an unused turn', () => {
     expect(await isStored(root)).toBe(false)
   })
 
-  test('stays with RETENTION_DAYS=off, except for temporary chats', async () => {
+  test('with RETENTION_DAYS=off, only turns of temporary chats are deleted', async () => {
     const old = await openTurnDaysAgo(900)
     const young = await openTurnDaysAgo(1.9, newTurn({ isTemporary: true }))
     const older = await openTurnDaysAgo(2.1, newTurn({ isTemporary: true }))
@@ -76,22 +76,22 @@ describe('an unused turn', () => {
   })
 })
 
-describe('the batches', () => {
+describe('the batches in which unused turns are deleted', () => {
   const always = { usedAtMs: 1, turnId: 'X' }
   const createPortsWith = (expireTurns: RecallStore['expireTurns']) =>
     createPorts({ expireTurns } as RecallStore, '30')
 
-  test('end at the limit and leave the rest for the next hour', async () => {
+  test('the deletion stops at the maximum of batches and leaves the rest for the next hour', async () => {
     const expireTurns = vi.fn(async () => ({ removed: 500, next: always }))
-    const limits = { batches: 7, pauseMs: 0 }
+    const limits = { maxBatches: 7, pauseMs: 0 }
     expect(await expireUnusedTurns(createPortsWith(expireTurns), limits)).toBe(3_500)
     expect(expireTurns).toHaveBeenCalledTimes(7)
   })
 
-  test('have a pause between them', async () => {
+  test('the deletion pauses between two batches', async () => {
     vi.useFakeTimers()
     const expireTurns = vi.fn(async () => ({ removed: 0, next: always }))
-    const ended = expireUnusedTurns(createPortsWith(expireTurns), { batches: 4, pauseMs: 20 })
+    const ended = expireUnusedTurns(createPortsWith(expireTurns), { maxBatches: 4, pauseMs: 20 })
     for (let batches = 1; batches <= 4; batches += 1) {
       await vi.advanceTimersByTimeAsync(19)
       expect(expireTurns).toHaveBeenCalledTimes(batches)
@@ -102,7 +102,7 @@ describe('the batches', () => {
     vi.useRealTimers()
   })
 
-  test('end with a failure, which is logged once', async () => {
+  test('the deletion ends when a batch fails, and logs the failure once', async () => {
     const expireTurns = vi.fn(() => Promise.reject(new Error('It is away.')))
     expect(await expireUnusedTurns(createPortsWith(expireTurns))).toBe(0)
     expect(expireTurns).toHaveBeenCalledTimes(1)
@@ -110,14 +110,14 @@ describe('the batches', () => {
   })
 })
 
-describe('expireTurnsHourly', () => {
+describe('the schedule of expireTurnsHourly', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
   const MINUTE = 60_000
   const createPortsWith = (expireTurns: () => Promise<{ removed: number; next: null }>) =>
     createPorts({ expireTurns } as unknown as RecallStore, 'off')
 
-  test('runs a few minutes after the start and then hourly, even after a failure', async () => {
+  test('expireTurnsHourly runs a few minutes after the start and then hourly, even after a failure', async () => {
     let runs = 0
     const stop = expireTurnsHourly(
       createPortsWith(() => {
@@ -138,7 +138,7 @@ describe('expireTurnsHourly', () => {
     expect(runs).toBe(2)
   })
 
-  test('starts no run after it was stopped, and logs no failure of the last one', async () => {
+  test('expireTurnsHourly starts no run after it is stopped, and logs no failure of the last one', async () => {
     const batch = Promise.withResolvers<{ removed: number; next: null }>()
     const expireTurns = vi.fn(() => batch.promise)
     const stop = expireTurnsHourly(createPortsWith(expireTurns))
@@ -151,24 +151,22 @@ describe('expireTurnsHourly', () => {
   })
 })
 
-describe('on Workers', () => {
-  test('expires turns when the cron trigger fires', async () => {
-    process.env['CLOUDFLARE_CF_FETCH_ENABLED'] = 'false'
-    process.env['WRANGLER_SEND_METRICS'] = 'false'
-    const harness = createTestHarness({
-      root: new URL('../../..', import.meta.url).pathname,
-      workers: [{ configPath: 'wrangler.toml', vars: { RETENTION_DAYS: '30' } }],
-    })
-    await harness.listen()
-    const worker = harness.getWorker<{ DB: D1Binding }>()
-    await worker.applyD1Migrations('DB')
-    const store = createTurnStore(openD1((await worker.getEnv()).DB))
-    const [old, young] = [newTurn({ createdAtMs: 1 }), newTurn({ createdAtMs: Date.now() })]
-    await store.openTurn(old)
-    await store.openTurn(young)
-    await worker.scheduled({ cron: '17 * * * *' })
-    expect(await store.loadChain(old, old.id)).toBeNull()
-    expect(await store.loadChain(young, young.id)).toHaveLength(1)
-    await harness.close()
+test('on Workers, unused turns are deleted when the cron trigger fires', async () => {
+  process.env['CLOUDFLARE_CF_FETCH_ENABLED'] = 'false'
+  process.env['WRANGLER_SEND_METRICS'] = 'false'
+  const harness = createTestHarness({
+    root: new URL('../../..', import.meta.url).pathname,
+    workers: [{ configPath: 'wrangler.toml', vars: { RETENTION_DAYS: '30' } }],
   })
+  await harness.listen()
+  const worker = harness.getWorker<{ DB: D1Binding }>()
+  await worker.applyD1Migrations('DB')
+  const store = createTurnStore(openD1((await worker.getEnv()).DB))
+  const [old, young] = [newTurn({ createdAtMs: 1 }), newTurn({ createdAtMs: Date.now() })]
+  await store.openTurn(old)
+  await store.openTurn(young)
+  await worker.scheduled({ cron: '17 * * * *' })
+  expect(await store.loadChain(old, old.id)).toBeNull()
+  expect(await store.loadChain(young, young.id)).toHaveLength(1)
+  await harness.close()
 })

@@ -55,7 +55,7 @@ const findPlacedTurn = async (items: readonly Item[], fields: Partial<NewTurn> =
 const hello = [user('hello')]
 const continued = [...hello, assistant('hi'), user('and?')]
 
-test('finds the turn that the request continues, and stores only the new items', async () => {
+test('findParentTurn finds the turn that a complete chat continues, and keeps only the new items', async () => {
   const first = await storeTurn(hello, 'hi')
   const second = await storeTurn(continued, 'so', { user: null })
   const third = await findPlacedTurn([...continued, assistant('so'), user('x'), user('y')])
@@ -69,7 +69,7 @@ test('finds the turn that the request continues, and stores only the new items',
   expect(third.input).toEqual([user('x'), user('y')])
 })
 
-test('finds the last turn with the same content if the client edited a later answer', async () => {
+test('findParentTurn finds the last turn with the same content if the client edited a later answer', async () => {
   const first = await storeTurn(hello, 'hi')
   await storeTurn(continued, 'so')
   const items = [...continued, assistant('no: so!'), user('x')]
@@ -78,7 +78,7 @@ test('finds the last turn with the same content if the client edited a later ans
   expect(turn.input).toEqual(items.slice(2))
 })
 
-test('finds no parent among other contents and other callers', async () => {
+test('findParentTurn finds no turn with other content or of another caller', async () => {
   await storeTurn(hello, 'hi', { tenant: newId() })
   await storeTurn(hello, 'hi', { user: 'somebody' })
   await storeTurn(hello, 'something else')
@@ -88,7 +88,7 @@ test('finds no parent among other contents and other callers', async () => {
   expect((await findPlacedTurn(continued, { user: 'somebody' })).parent).not.toBeNull()
 })
 
-test('finds no parent with an unfinished answer', async () => {
+test('findParentTurn finds no turn with an unfinished answer', async () => {
   const turn = createTurn(hello)
   const recorder = openTurnWriter(turn, createWriterOptions(turn), ports)
   recorder.addItem(assistant('hi'), 0)
@@ -97,14 +97,14 @@ test('finds no parent with an unfinished answer', async () => {
   expect((await findPlacedTurn(continued)).parent).toBeNull()
 })
 
-test('stores the complete input without a parent if the database fails', async () => {
+test('findParentTurn returns the complete input without a parent if the database fails', async () => {
   const archive = { ...stores.archive, findContent: () => Promise.reject(new Error('away')) }
   const { turn } = await findParentTurn(createTurn(continued), null, { ...ports, archive })
   expect(turn).toMatchObject({ parent: null, input: continued })
   expect(logged).toContain('turn-not-placed')
 })
 
-test('uses the parent that the request names', async () => {
+test('findParentTurn uses the parent that is given by an id in the request', async () => {
   await storeTurn(hello, 'hi')
   const parent = await stores.archive.loadTurn(
     { tenant, user: null },
@@ -116,7 +116,7 @@ test('uses the parent that the request names', async () => {
   expect(contentHash).not.toBeNull()
 })
 
-test('computes no content hash for a turn of a conversation', async () => {
+test('findParentTurn computes no content hash for a turn of a conversation', async () => {
   const turn = createTurn(continued, { conversation: 'conv_1' })
   expect((await findParentTurn(turn, null, ports)).contentHash).toBeNull()
 })

@@ -32,7 +32,7 @@ const anyAnswer: fc.Arbitrary<readonly Item[]> = fc.array(
   { maxLength: 4 },
 )
 
-test('is the same for an answer and for the items that a chat client sends back', () => {
+test('the content hash of an answer equals that of the items that a chat client sends back for it', () => {
   fc.assert(
     fc.property(anyAnswer, (answer) => {
       const { reasoning_content: _dropped, ...message } = renderAssistantMessage(answer)
@@ -43,7 +43,7 @@ test('is the same for an answer and for the items that a chat client sends back'
   )
 })
 
-describe('is independent of', () => {
+describe('differences that do not change the content hash', () => {
   test.each<[string, Item, Item]>([
     ['an id', assistant('a'), { ...assistant('a'), id: 'msg_1' }],
     ['a status', call, { ...call, status: 'completed' }],
@@ -65,54 +65,54 @@ describe('is independent of', () => {
       { type: 'opaque', raw: { type: 't', a: 1, b: { c: 2, d: 3 } } },
       { type: 'opaque', raw: { b: { d: 3, c: 2 }, a: 1, type: 't', id: 'x' } },
     ],
-  ])('%s', (_, one, other) => expect(hash(one)).toBe(hash(other)))
+  ])('%s in an item does not change the content hash', (_, one, other) =>
+    expect(hash(one)).toBe(hash(other)),
+  )
 
-  test('reasoning and messages without text', () => {
+  test('reasoning and assistant messages without text do not change the content hash', () => {
     expect(hash(reasoning, assistant(''), call)).toBe(hash(call))
   })
 })
 
-describe('differs for', () => {
-  test('different texts, roles, names, parts, calls and outputs', () => {
-    const contents: readonly (readonly Item[])[] = [
-      [],
-      [user('a')],
-      [assistant('a')],
-      [user('')],
-      [user('a'), user('b')],
-      [user('b'), user('a')],
-      [user('a\nuser: b')],
-      [{ ...user('a'), native: { chat: { name: 'ada' } } }],
-      [{ ...user('a'), role: 'system' }],
-      [
-        {
-          ...user('a'),
-          content: [
-            { type: 'input_text', text: 'a' },
-            { type: 'input_image', image_url: 'https://x/1' },
-          ],
-        },
-      ],
-      [call],
-      [{ ...call, arguments: '{ }' }],
-      [{ ...call, call_id: 'd' }],
-      [output],
-      [call, output],
-      [{ ...output, output: [{ type: 'input_text', text: '1' }] }],
-    ]
-    expect(new Set(contents.map((items) => hash(...items))).size).toBe(contents.length)
-  })
+test('different texts, roles, names, parts, calls and outputs have different content hashes', () => {
+  const contents: readonly (readonly Item[])[] = [
+    [],
+    [user('a')],
+    [assistant('a')],
+    [user('')],
+    [user('a'), user('b')],
+    [user('b'), user('a')],
+    [user('a\nuser: b')],
+    [{ ...user('a'), native: { chat: { name: 'ada' } } }],
+    [{ ...user('a'), role: 'system' }],
+    [
+      {
+        ...user('a'),
+        content: [
+          { type: 'input_text', text: 'a' },
+          { type: 'input_image', image_url: 'https://x/1' },
+        ],
+      },
+    ],
+    [call],
+    [{ ...call, arguments: '{ }' }],
+    [{ ...call, call_id: 'd' }],
+    [output],
+    [call, output],
+    [{ ...output, output: [{ type: 'input_text', text: '1' }] }],
+  ]
+  expect(new Set(contents.map((items) => hash(...items))).size).toBe(contents.length)
 })
 
-test('can be extended from the end of each answer', () => {
+test('the content hash at the end of each answer can be extended by the items after it', () => {
   const items = [user('a'), reasoning, call, output, assistant('b'), user('c')]
-  const { hash: complete, boundaries } = hashHistory(items)
+  const { hash: complete, answerEnds } = hashHistory(items)
   expect(complete).toBe(hash(...items))
-  expect(boundaries).toEqual([
-    { at: 5, hash: hash(...items.slice(0, 5)) },
-    { at: 3, hash: hash(...items.slice(0, 3)) },
+  expect(answerEnds).toEqual([
+    { itemCount: 5, hash: hash(...items.slice(0, 5)) },
+    { itemCount: 3, hash: hash(...items.slice(0, 3)) },
   ])
-  for (const { at, hash: before } of boundaries) {
-    expect(extendContentHash(before, items.slice(at))).toBe(complete)
+  for (const { itemCount, hash: before } of answerEnds) {
+    expect(extendContentHash(before, items.slice(itemCount))).toBe(complete)
   }
 })

@@ -12,13 +12,13 @@ const imageMessage = (data: string): Item => ({
   ],
 })
 
-test('keeps texts and tool outputs', () => {
+test('replaceMediaByFingerprint keeps texts and tool outputs', () => {
   const output: Item = { type: 'function_call_output', call_id: 'c', output: 'x'.repeat(5000) }
   const items = [user('hello'), output]
   expect(replaceMediaByFingerprint(items)).toEqual(items)
 })
 
-test('replaces an image by a short fingerprint that no other image has', () => {
+test('replaceMediaByFingerprint replaces an image by a short fingerprint that no other image has', () => {
   const [one] = replaceMediaByFingerprint([imageMessage('A'.repeat(9000))])
   const [same] = replaceMediaByFingerprint([imageMessage('A'.repeat(9000))])
   const [other] = replaceMediaByFingerprint([imageMessage('B'.repeat(9000))])

@@ -1,6 +1,5 @@
-import type { Item } from '../../../src/core/item.ts'
+import type { Item, Message } from '../../../src/core/item.ts'
 import { describe, expect, test } from 'vitest'
-import type { Message } from '../../../src/core/item.ts'
 import type { Outcome } from '../../../src/core/fold-answer-outcome.ts'
 import { openTurnWriter } from '../../../src/gateway/record/turn-writer.ts'
 import { createReplicaIdentity } from '../../../src/gateway/replica-identity.ts'
@@ -89,8 +88,8 @@ function recordCalls(failing: readonly string[] = []) {
 
 const waitForJournal = () => new Promise((resolve) => setTimeout(resolve, 60))
 
-describe('the writes of a turn', () => {
-  test('are two for a quick answer: open, and close with the items', async () => {
+describe('the database writes of one turn', () => {
+  test('a quick answer causes two writes: one opens the turn, and one closes it with the items', async () => {
     const { ports, calls, endings } = recordCalls()
     const writer = openTurnWriter(TURN, WRITER_OPTIONS, ports)
     writer.addItem(assistant('a'), 0)
@@ -99,7 +98,7 @@ describe('the writes of a turn', () => {
     expect(endings[0]).toMatchObject({ state: 'complete', endedAtMs: 2 })
   })
 
-  test('include one journal write for several items in quick succession', async () => {
+  test('several items in quick succession share one journal write', async () => {
     const { ports, calls } = recordCalls()
     const writer = openTurnWriter(TURN, WRITER_OPTIONS, ports)
     writer.addItem(assistant('a'), 0)
@@ -110,7 +109,7 @@ describe('the writes of a turn', () => {
     expect(calls).toEqual(['open', 'journal 0,1', 'close 2'])
   })
 
-  test('include items that could not be journaled when the turn is closed', async () => {
+  test('items that could not be journaled are written when the turn is closed', async () => {
     const { ports, calls } = recordCalls(['journal'])
     const writer = openTurnWriter(TURN, WRITER_OPTIONS, ports)
     writer.addItem(assistant('a'), 0)
@@ -120,18 +119,18 @@ describe('the writes of a turn', () => {
   })
 })
 
-describe('a failure of the store', () => {
-  test('leaves the answer unchanged if the turn could not be opened', async () => {
+describe('a database that fails while a turn is written', () => {
+  test('an answer stays unchanged if its turn could not be opened', async () => {
     const { ports, calls, logged } = recordCalls(['open'])
     const writer = openTurnWriter(TURN, WRITER_OPTIONS, ports)
     writer.addItem(assistant('a'), 0)
-    expect(await writer.opened).toBe(false)
+    expect(await writer.whenOpened).toBe(false)
     expect(await writer.close(FINISHED, 'finished', PROVENANCE)).toBe(FINISHED)
     expect(calls).toEqual(['open'])
     expect(logged).toEqual(['turn-not-opened'])
   })
 
-  test('makes the answer a failure if the turn could not be closed', async () => {
+  test('an answer becomes a failure if its turn could not be closed', async () => {
     const { ports } = recordCalls(['close'])
     const settled = await openTurnWriter(TURN, WRITER_OPTIONS, ports).close(
       FINISHED,
@@ -144,7 +143,7 @@ describe('a failure of the store', () => {
     expect(ports.replica.takeUnclosedTurns()).toEqual([{ turnId, tenant, user }])
   })
 
-  test('makes the answer a failure if another replica has closed the turn', async () => {
+  test('an answer becomes a failure if another replica has closed its turn', async () => {
     const { ports } = recordCalls(['late'])
     const settled = await openTurnWriter(TURN, WRITER_OPTIONS, ports).close(
       FINISHED,
@@ -163,45 +162,48 @@ test.each([
   [{ finish: null }, 'finished', 'failed'],
   [{ finish: null }, 'cancelled', 'cancelled'],
   [{ finish: 'stop' }, 'cancelled', 'complete'],
-] as const)('an outcome %j that was %s has the state %s', async (part, ending, state) => {
-  const { ports, endings } = recordCalls()
-  await openTurnWriter(TURN, WRITER_OPTIONS, ports).close(
-    { ...FINISHED, ...part },
-    ending,
-    PROVENANCE,
-  )
-  expect(endings[0]?.state).toBe(state)
-})
+] as const)(
+  'a turn with the outcome %j that was %s is stored with the state %s',
+  async (part, ending, state) => {
+    const { ports, endings } = recordCalls()
+    await openTurnWriter(TURN, WRITER_OPTIONS, ports).close(
+      { ...FINISHED, ...part },
+      ending,
+      PROVENANCE,
+    )
+    expect(endings[0]?.state).toBe(state)
+  },
+)
 
-describe('a marker may name the turn', () => {
+describe('the time from which a marker may name a turn', () => {
   const isWorthStoring = () => true
 
-  test('once its items worth storing are written', async () => {
+  test('a marker may name a turn as soon as its items worth storing are written', async () => {
     const { ports } = recordCalls()
     const writer = openTurnWriter(TURN, { ...WRITER_OPTIONS, isWorthStoring }, ports)
-    expect(writer.canBeReferenced()).toBe(false)
-    await writer.opened
-    expect(writer.canBeReferenced()).toBe(false)
+    expect(writer.canBeNamedByMarker()).toBe(false)
+    await writer.whenOpened
+    expect(writer.canBeNamedByMarker()).toBe(false)
     writer.addItem(assistant('a'), 0)
-    expect(writer.canBeReferenced()).toBe(false)
-    await expect.poll(writer.canBeReferenced).toBe(true)
+    expect(writer.canBeNamedByMarker()).toBe(false)
+    await expect.poll(writer.canBeNamedByMarker).toBe(true)
   })
 
-  test('when whenReferenceable resolves', async () => {
+  test('a marker may name a turn when `whenNameableByMarker` resolves', async () => {
     const { ports } = recordCalls()
     const writer = openTurnWriter(
       TURN,
       { ...WRITER_OPTIONS, isWorthStoring, receivesMarkers: true },
       ports,
     )
-    expect(writer.whenReferenceable()).toBeNull()
+    expect(writer.whenNameableByMarker()).toBeNull()
     writer.addItem(assistant('a'), 0)
-    await writer.whenReferenceable()
-    expect(writer.canBeReferenced()).toBe(true)
-    expect(writer.whenReferenceable()).toBeNull()
+    await writer.whenNameableByMarker()
+    expect(writer.canBeNamedByMarker()).toBe(true)
+    expect(writer.whenNameableByMarker()).toBeNull()
   })
 
-  test('although later text that the client sends back is not written yet', async () => {
+  test('a marker may name a turn although later text, which the client sends back, is not written yet', async () => {
     const { ports } = recordCalls()
     const isA = (item: Item) => item === first
     const first = assistant('a')
@@ -211,21 +213,21 @@ describe('a marker may name the turn', () => {
       ports,
     )
     writer.addItem(first, 0)
-    const soon = writer.whenReferenceable()
+    const soon = writer.whenNameableByMarker()
     writer.addItem(assistant('b'), 1)
     await soon
-    expect(writer.canBeReferenced()).toBe(true)
+    expect(writer.canBeNamedByMarker()).toBe(true)
   })
 
-  test('once it is closed, even within 25 ms', async () => {
+  test('a marker may name a turn once it is closed, even within 25 ms', async () => {
     const { ports } = recordCalls()
     const writer = openTurnWriter(TURN, { ...WRITER_OPTIONS, isWorthStoring }, ports)
     writer.addItem(assistant('a'), 0)
     await writer.close({ ...FINISHED, items: [assistant('a')] }, 'finished', PROVENANCE)
-    expect(writer.canBeReferenced()).toBe(true)
+    expect(writer.canBeNamedByMarker()).toBe(true)
   })
 
-  test('never if a write failed or no item is worth storing', async () => {
+  test('a marker may never name a turn if a write failed or no item is worth storing', async () => {
     for (const [failing, worth] of [
       [['open'], isWorthStoring],
       [['close', 'journal'], isWorthStoring],
@@ -235,7 +237,7 @@ describe('a marker may name the turn', () => {
       const writer = openTurnWriter(TURN, { ...WRITER_OPTIONS, isWorthStoring: worth }, ports)
       writer.addItem(assistant('a'), 0)
       await writer.close({ ...FINISHED, items: [assistant('a')] }, 'finished', PROVENANCE)
-      expect(writer.canBeReferenced()).toBe(false)
+      expect(writer.canBeNamedByMarker()).toBe(false)
     }
   })
 })

@@ -60,11 +60,11 @@ function prepareTurns(
 
 function turnsToSummarize(...options: Parameters<typeof prepareTurns>) {
   const { prepared, content } = prepareTurns(...options)
-  return decideSummaryAfterAnswer(prepared, content, [])?.turns ?? null
+  return decideSummaryAfterAnswer(prepared, content, [])?.rounds ?? null
 }
 
-describe('C46: a summary is due', () => {
-  test('over a number of tokens or a share of the window', () => {
+describe('the trigger for a summary after an answer (C46)', () => {
+  test('a summary is due above a number of tokens or a share of the window', () => {
     const keepTurns = 2
     expect(turnsToSummarize(40, { trigger: 'tokens', above: 100_000, keepTurns })).toBeNull()
     expect(turnsToSummarize(40, { trigger: 'tokens', above: 2_000, keepTurns })).toBe(38)
@@ -72,7 +72,7 @@ describe('C46: a summary is due', () => {
     expect(turnsToSummarize(40, { trigger: 'tokens', above: 0.2, keepTurns })).toBe(38)
   })
 
-  test('after a number of turns since the last summary', () => {
+  test('a summary is due after a number of rounds since the last summary', () => {
     expect(turnsToSummarize(7, { trigger: 'turns', above: 8 })).toBeNull()
     expect(turnsToSummarize(8, { trigger: 'turns', above: 8 })).toBe(4)
     // Without a number (`above` is a share by default), 32 turns.
@@ -80,7 +80,7 @@ describe('C46: a summary is due', () => {
     expect(turnsToSummarize(32, { trigger: 'turns' })).toBe(28)
   })
 
-  test('by one trigger only, and never if it is off or manual', () => {
+  test('a summary is due by one trigger only, and never if the trigger is off or manual', () => {
     expect(turnsToSummarize(40, { trigger: 'off', above: 1 })).toBeNull()
     expect(turnsToSummarize(40, { trigger: 'manual', above: 1 })).toBeNull()
     expect(turnsToSummarize(40, { trigger: 'turns', above: 50 })).toBeNull()
@@ -88,7 +88,7 @@ describe('C46: a summary is due', () => {
   })
 })
 
-test('counts instructions, tools and images toward the threshold (C47)', () => {
+test('instructions, tools and images count toward the threshold of a summary (C47)', () => {
   const rules = { trigger: 'tokens', above: 2_000, keepTurns: 1 } as const
   expect(turnsToSummarize(10, rules)).toBeNull()
   expect(turnsToSummarize(10, rules, { more: { instructions: 'word '.repeat(2_000) } })).toBe(9)
@@ -98,24 +98,24 @@ test('counts instructions, tools and images toward the threshold (C47)', () => {
   const { prepared, content } = prepareTurns(10, rules)
   const image = { type: 'input_image', image_url: 'data:image/png;base64,AA==' } as const
   const question = { type: 'message', role: 'user', content: [image, image] } as const
-  expect(decideSummaryAfterAnswer(prepared, content, [question])?.turns).toBe(9)
+  expect(decideSummaryAfterAnswer(prepared, content, [question])?.rounds).toBe(9)
 })
 
-test('makes no summary while a call waits for its output', () => {
+test('no summary is made while a tool call waits for its output', () => {
   const { prepared, content } = prepareTurns(10, { trigger: 'turns', above: 4, keepTurns: 1 })
   const call = { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' } as const
   const output = { type: 'function_call_output', call_id: 'a', output: 'fog' } as const
   expect(decideSummaryAfterAnswer(prepared, content, [call])).toBeNull()
-  expect(decideSummaryAfterAnswer(prepared, content, [call, output])?.turns).toBe(9)
+  expect(decideSummaryAfterAnswer(prepared, content, [call, output])?.rounds).toBe(9)
 })
 
-test('does not summarize every turn if the retained turns exceed the limit', () => {
+test('a summary is not made in every round if the retained rounds alone exceed the limit', () => {
   const rules = { trigger: 'tokens', above: 2_000, keepTurns: 30 } as const
   expect(turnsToSummarize(32, rules)).toBeNull()
   expect(turnsToSummarize(34, rules)).toBe(4)
 })
 
-describe('does not summarize every turn with any limit', () => {
+describe('consecutive summaries with different limits', () => {
   /** Lists the turn counts at which a summary is made; each extends the one before. */
   function listSummaryTurns(turns: number, rules: Partial<SummaryRules>): readonly number[] {
     const made: number[] = []
@@ -123,7 +123,7 @@ describe('does not summarize every turn with any limit', () => {
     for (let count = 1; count <= turns; count += 1) {
       const { prepared, content } = prepareTurns(count, rules, { history })
       const cut = decideSummaryAfterAnswer(prepared, content, [])
-      const border = hashSummaryPrefixes(content).find(({ at }) => at === cut?.at)
+      const border = hashSummaryPrefixes(content).find(({ endIndex }) => endIndex === cut?.endIndex)
       if (border === undefined) continue
       made.push(count)
       history = {
@@ -144,23 +144,26 @@ describe('does not summarize every turn with any limit', () => {
     [{ trigger: 'turns', above: 3, keepTurns: 1, keepTokens: 1000 }, 2],
     [{ trigger: 'tokens', above: 300, keepTurns: 2 }, 4],
     [{ trigger: 'tokens', above: 0, keepTurns: 1 }, 4],
-  ])('%j', (rules, minTurns) => {
-    const made = listSummaryTurns(25, rules)
-    expect(made.length).toBeGreaterThan(2)
-    for (const [at, count] of made.slice(1).entries()) {
-      expect(count - (made[at] ?? 0)).toBeGreaterThanOrEqual(minTurns)
-    }
-  })
+  ])(
+    'with the rules %j, at least the expected number of rounds lies between two summaries',
+    (rules, minTurns) => {
+      const made = listSummaryTurns(25, rules)
+      expect(made.length).toBeGreaterThan(2)
+      for (const [at, count] of made.slice(1).entries()) {
+        expect(count - (made[at] ?? 0)).toBeGreaterThanOrEqual(minTurns)
+      }
+    },
+  )
 })
 
-test('C56: summarizes before sending only if the request does not fit the window', () => {
+test('a summary is made before sending only if the request does not fit the window (C56)', () => {
   const dueBeforeSending = (turns: number, trigger: SummaryRules['trigger'], model = 'small') => {
     const { prepared, content } = prepareTurns(
       turns,
       { trigger, keepTurns: 2 },
       { more: { model } },
     )
-    return decideSummaryBeforeSending(prepared, content)?.turns ?? null
+    return decideSummaryBeforeSending(prepared, content)?.rounds ?? null
   }
   expect(dueBeforeSending(10, 'tokens')).toBeNull()
   expect(dueBeforeSending(200, 'tokens')).toBe(198)
@@ -170,7 +173,7 @@ test('C56: summarizes before sending only if the request does not fit the window
   expect(dueBeforeSending(200, 'tokens', 'unheard-of')).toBeNull()
 })
 
-test('does not use a summary with an author who is hidden now', () => {
+test('a summary that includes a hidden author is not used', () => {
   const { prepared, content } = prepareTurns(6, { trigger: 'manual' })
   const [border] = hashSummaryPrefixes(content)
   if (border === undefined) throw new Error('There is a border.')
@@ -181,7 +184,7 @@ test('does not use a summary with an author who is hidden now', () => {
   const hiding = { ...policy, speakers: { ...policy.speakers, hidden: ['ann'] } }
   expect(selectSummary(hiding, history)).toBeNull()
   expect(
-    selectSummary(hiding, { ...history, summary: { ...summary, hidden: ['ann'] } }),
+    selectSummary(hiding, { ...history, summary: { ...summary, hiddenAuthors: ['ann'] } }),
   ).not.toBeNull()
   const off = { ...policy, summaries: { ...policy.summaries, trigger: 'off' as const } }
   expect(selectSummary(off, history)).toBeNull()

@@ -9,7 +9,7 @@ import { talk } from '../../support/talk.ts'
 const hashPrefixes = (items: readonly Item[], hidden: readonly string[] = []) =>
   hashSummaryPrefixes({ items, hidden })
 
-test('a prefix has the same hash whatever items follow', () => {
+test('hashSummaryPrefixes returns the same hash for a prefix whatever items follow it', () => {
   fc.assert(
     fc.property(tidyConversation, tidyConversation, (before, more) => {
       const expected = hashPrefixes(before)
@@ -18,12 +18,12 @@ test('a prefix has the same hash whatever items follow', () => {
   )
 })
 
-test('there is a prefix at each border between two turns', () => {
+test('hashSummaryPrefixes returns a prefix for each start of a round except for the first', () => {
   fc.assert(
     fc.property(conversation, (items) => {
       const prefixes = hashPrefixes(items)
-      expect(prefixes.map(({ at }) => at)).toEqual(findRoundStarts(items).slice(1))
-      expect(prefixes.map(({ turns }) => turns)).toEqual(prefixes.map((_, at) => at + 1))
+      expect(prefixes.map(({ endIndex }) => endIndex)).toEqual(findRoundStarts(items).slice(1))
+      expect(prefixes.map(({ rounds }) => rounds)).toEqual(prefixes.map((_, at) => at + 1))
     }),
   )
 })
@@ -48,7 +48,7 @@ test('an edit changes the hashes of the prefixes that include it, and no others'
   expect(other).not.toBe(second)
 })
 
-test('the hash depends on hidden authors, not on instructions, ids and reasoning', () => {
+test('the hash of a prefix depends on hidden authors, but not on instructions, ids and reasoning', () => {
   const hashes = listHashes(CHAT)
   expect(listHashes(CHAT.with(0, talk`system: today is Tuesday`[0] as Item))).toEqual(hashes)
   expect(listHashes(CHAT.slice(1))).toEqual(hashes)

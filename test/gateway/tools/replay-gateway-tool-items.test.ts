@@ -67,11 +67,11 @@ describe('finding a turn with gateway calls', () => {
 
   test('the content hash of a conversation ignores gateway tool items', () => {
     expect(extendContentHash('', ANSWER)).toBe(extendContentHash('', CLIENT_ANSWER))
-    const { boundaries, hash } = hashHistory([QUESTION, ...ANSWER, user('and?')])
+    const { answerEnds, hash } = hashHistory([QUESTION, ...ANSWER, user('and?')])
     const plain = hashHistory([QUESTION, ...CLIENT_ANSWER, user('and?')])
     expect(hash).toBe(plain.hash)
-    expect(boundaries.map((boundary) => boundary.hash)).toEqual(
-      plain.boundaries.map((boundary) => boundary.hash),
+    expect(answerEnds.map((boundary) => boundary.hash)).toEqual(
+      plain.answerEnds.map((boundary) => boundary.hash),
     )
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Loads the blocks of the memory layers (facts, working memory, observations) and lists the transforms
- * that insert them. `gateway/after-answer/update-memory-layers.ts` updates the layers after an answer.
+ * Loads the text blocks of the memory layers (facts, working memory, observations) and returns the transform
+ * that inserts them. `gateway/after-answer/update-memory-layers.ts` updates the layers after an answer.
  */
 import type { Transform } from '../../../context/transform-interface.ts'
 import type { ClientRequest } from '../../../core/client-request.ts'
@@ -20,27 +20,26 @@ import type { LoadedHistory } from '../../history/loaded-history.ts'
 import { resolveMemoryThread } from '../../history/memory-thread-and-storage-permission.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 
+export type LayerContextPorts = Ports<'facts' | 'layers' | 'log' | 'newTurnId' | 'nowMs'>
+
 export interface MemoryLoadOptions extends Pick<LayerContextInput, 'clientRequest' | 'history'> {
   readonly caller: Caller
   readonly waitUntil: RunInBackground
 }
 
-/** Returns the same history if none of the policies turns a layer on. `policies`: one for each target. */
+/** Returns the history itself if no policy turns a layer on. `policies` has one policy for each target. */
 export async function loadMemoryBlocks(
   { clientRequest, history, caller, waitUntil }: MemoryLoadOptions,
   policies: readonly ContextPolicy[],
-  ports: Ports<'facts' | 'layers' | 'log' | 'memoryLayers' | 'newTurnId' | 'nowMs'>,
+  ports: LayerContextPorts & Ports<'memoryLayers'>,
 ): Promise<LoadedHistory> {
   const rules = policies
     .map(({ layers }) => layers)
     .find((layerRules) => isAnyLayerRequested(layerRules, ports))
   if (rules === undefined) return history
   const items = [...history.items, ...clientRequest.items]
-  const context = buildLayerContext(
-    { clientRequest, history, items, rules, turnId: null },
-    caller,
-    ports,
-  )
+  const input = { clientRequest, history, items, rules, turnId: null }
+  const context = buildLayerContext(input, caller, ports)
   if (context.round === 0) return history
   return { ...history, layers: await loadLayerBlocks(context, listMemoryLayers(ports), waitUntil) }
 }
@@ -56,8 +55,8 @@ export function isAnyLayerRequested(rules: LayerRules, ports: Ports<'memoryLayer
 }
 
 /**
- * Returns the transform that inserts the blocks of the layers this policy turns on; none if no block is left.
- * `items`: the complete conversation.
+ * Returns the transform that inserts the blocks of the layers that this policy turns on; an empty list if
+ * there is no such block. `items`: the complete conversation.
  */
 export function listLayerTransforms(
   { layers: rules }: ContextPolicy,
@@ -77,15 +76,15 @@ interface LayerContextInput {
   readonly history: LoadedHistory
   readonly items: readonly Item[]
   readonly rules: LayerRules
-  /** The turn of the answer; null before the answer. */
+  /** The turn of the answer; null if it does not exist yet. */
   readonly turnId: string | null
 }
 
-/** Builds the part of a layer's context that is the same for all layers. */
+/** Builds the input that all layers get: the conversation, its owner, the latest question, and the ports. */
 export function buildLayerContext(
   { clientRequest, history, items, rules, turnId }: LayerContextInput,
   { tenant, user }: Caller,
-  ports: Ports<'facts' | 'layers' | 'log' | 'newTurnId' | 'nowMs'>,
+  ports: LayerContextPorts,
 ): SharedLayerContext {
   const starts = findRoundStarts(items)
   const question = items

@@ -1,13 +1,13 @@
 /**
- * Loads the media of a request that its upstreams do not load by URL themselves, before the request is sent.
- * Most requests have no such media: they only cost one look at their parts.
+ * Loads images and files from their URLs before a request is sent, for upstreams that do not load URLs.
  *
- * Loaded media are stored with their owner, because every later request sends the same bytes again, and
- * the URL may not work any more by then.
+ * Loaded media are stored, because later requests of the conversation must send the same bytes, and the URL
+ * may not work by then.
  */
 import type { ClientRequest } from '../../../core/client-request.ts'
 import type { Caller } from '../../../core/client/caller.ts'
 import { errorMessage } from '../../../core/errors/gateway-error.ts'
+import type { Log } from '../../../core/ports/log-interface.ts'
 import {
   hasRemoteMedia,
   listMediaUrlsToLoad,
@@ -16,38 +16,40 @@ import {
 import type { LoadedMediaCache } from '../../../media/loading/media-loader.ts'
 import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
 import type { UpstreamTarget } from '../../../upstream/accounts-and-model-routing.ts'
-import type { LoadedHistory } from '../../history/loaded-history.ts'
+import type { Ports } from '../../dependencies-interface.ts'
+import { type LoadedHistory, getLatestStoredTurn } from '../../history/loaded-history.ts'
 import {
   isTemporaryChat,
   mayStoreRequest,
 } from '../../history/memory-thread-and-storage-permission.ts'
+import { queryWithTimeout } from '../../history/query-with-timeout.ts'
 import type { PlannedRequest } from '../planned-request.ts'
-import { addMediaLookupTimeout } from './add-media-lookup-timeout.ts'
-import type { GatewayDependencies, Ports } from '../../dependencies-interface.ts'
+import type { RunInBackground } from '../../../memory/memory-layer-interface.ts'
 
 export interface HistoryWithRemoteMedia {
   readonly history: LoadedHistory
-  /** Frees the share of the memory limit that the media hold; called when the request is done. */
+  /** Frees the memory that is reserved for the media. The caller calls it when the request is done. */
   readonly releaseMedia: () => void
 }
 
 export interface MediaLoadOptions {
   readonly clientRequest: ClientRequest
   readonly history: LoadedHistory
-  /** The targets that the request may be sent to. */
   readonly targets: readonly UpstreamTarget[]
   readonly caller: Caller
-  /** The turn of the answer; null if nothing is sent upstream. */
+  /** The turn of the answer; null for a dry run, which has no answer. */
   readonly turnId: string | null
-  /** Plans the request for a target: only media that the plan includes are loaded. */
+  /** Plans the request for a target. Only media in a planned prompt are loaded. */
   readonly plan: (target: UpstreamTarget) => PlannedRequest
   /** Keeps the process alive until the media are stored. */
-  readonly waitUntil: (work: Promise<unknown>) => void
+  readonly waitUntil: RunInBackground
 }
+
+export type MediaLoadPorts = Ports<'log' | 'media' | 'mediaLoader' | 'nowMs'>
 
 export async function loadRemoteMedia(
   options: MediaLoadOptions,
-  ports: Ports<'log' | 'media' | 'mediaLoader' | 'nowMs'>,
+  ports: MediaLoadPorts,
 ): Promise<HistoryWithRemoteMedia> {
   const { clientRequest, history } = options
   const unchanged = { history, releaseMedia: () => undefined }
@@ -61,7 +63,7 @@ export async function loadRemoteMedia(
   return { history: { ...history, media: loaded }, releaseMedia: release }
 }
 
-/** Lists the URLs in the prompts of all targets that do not load them. */
+/** Lists the media URLs in the prompts of those targets that do not load URLs. */
 function listUrls({ clientRequest, history, targets, plan }: MediaLoadOptions): MediaUrlsToLoad {
   const urls = targets.flatMap((target) => {
     const support = resolveMediaSupport(target.account)
@@ -73,16 +75,16 @@ function listUrls({ clientRequest, history, targets, plan }: MediaLoadOptions): 
   return new Map(urls)
 }
 
-/** Media of temporary chats and of requests that may not be stored are not cached. */
+/** Creates the cache of loaded media. For temporary chats and requests that may not be stored it stays empty. */
 function createLoadedMediaCache(
   { clientRequest, history, caller, turnId, waitUntil }: MediaLoadOptions,
-  { media, nowMs, log }: Ports<'media' | 'nowMs' | 'log'>,
+  { media, nowMs, log }: MediaLoadPorts,
 ): LoadedMediaCache {
   if (isTemporaryChat(clientRequest) || !mayStoreRequest(clientRequest, history))
     return { find: () => Promise.resolve(new Map()), save: () => undefined }
-  const thread = (history.parent ?? history.recallResult?.latestTurn)?.thread ?? turnId
-  // The media are deleted with this thread.
-  const owner: MediaOwner = { tenant: caller.tenant, user: caller.user, thread }
+  // When the thread is deleted, its media are deleted too.
+  const thread = getLatestStoredTurn(history)?.thread ?? turnId
+  const owner = { tenant: caller.tenant, user: caller.user, thread }
   return {
     find: (urls, hasRoom) => media.findLoaded(owner, { urls, hasRoom, nowMs: nowMs() }),
     save(url, medium) {
@@ -94,4 +96,20 @@ function createLoadedMediaCache(
   }
 }
 
-type MediaOwner = Parameters<GatewayDependencies['media']['keepLoaded']>[0]
+/** Limits a look-up of stored media to 1.5 s; media that it does not find are loaded from their URLs again. */
+export function addMediaLookupTimeout(cache: LoadedMediaCache, log: Log): LoadedMediaCache {
+  return {
+    ...cache,
+    async find(urls, hasRoom) {
+      let isWaiting = true
+      // After the timeout the lookup must not reserve memory, because no caller would release it.
+      const found = await queryWithTimeout(
+        () => cache.find(urls, (chars) => isWaiting && hasRoom(chars)),
+        'media-not-kept',
+        log,
+      )
+      isWaiting = false
+      return found ?? new Map()
+    },
+  }
+}

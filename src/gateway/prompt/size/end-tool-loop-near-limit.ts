@@ -1,7 +1,8 @@
 /**
- * Ends a tool loop before the conversation fills the model's window. A notice in the prompt asks the model
- * to finish (`context/windows/insert-token-budget-warning.ts`); after `budget.wrapUp` more tool steps the tools
- * are forbidden, so that the model has to write its answer. Off unless the policy sets `budget.warnAt`.
+ * Ends a tool loop before the conversation fills the model's context window, if the policy sets
+ * `budget.warnAt`. First a notice in the prompt asks the model to finish
+ * (`context/windows/insert-token-budget-warning.ts`). After `budget.wrapUp` more tool steps, the request
+ * forbids all tools, so that the model has to write its answer.
  */
 import type { Transform } from '../../../context/transform-interface.ts'
 import {
@@ -19,7 +20,7 @@ import { resolveModelWindow } from './estimate-tokens-and-window.ts'
 
 export interface ToolLoopEndPlan {
   readonly transforms: readonly Transform[]
-  /** True if the model has used up the tool steps that it had after the warning. */
+  /** True if the model has taken all tool steps that it may take after the warning. */
   readonly forbidsTools: boolean
 }
 
@@ -39,7 +40,7 @@ export function planToolLoopEnd(
   }
 }
 
-/** Returns null if the warning is off (`warnAt` null or 0) or the window is unknown. */
+/** Returns the window and the share of it at which to warn; null if the warning is off or the window unknown. */
 function resolveWarningThreshold(
   account: Account,
   model: string,
@@ -53,7 +54,7 @@ function resolveWarningThreshold(
 
 const NO_LOOP_END: ToolLoopEndPlan = { transforms: [], forbidsTools: false }
 
-/** Forbids all tools, the client's and the gateway's. Returns the same parameters if there are none. */
+/** Forbids tool calls with `tool_choice: "none"`, if the plan says so and the request has tools. */
 export function forbidToolsAfterWarning(
   params: PromptParameters,
   { forbidsTools }: ToolLoopEndPlan,
@@ -63,8 +64,8 @@ export function forbidToolsAfterWarning(
 }
 
 /**
- * True if the next tool round has to be planned anew because of the warning: it was given before, or one of
- * the rounds has reached the limit. `roundTokens`: the reported tokens of each round.
+ * True if the prompt has the warning already, or if a tool round has reached the limit for it. The next tool
+ * round must then be planned again. `roundTokens`: the tokens that the provider reported for each tool round.
  */
 export function isBudgetWarningDue(
   prepared: PreparedRequest,
@@ -84,7 +85,7 @@ const BUDGET_SPENT: Note = {
   by: 'warn-of-budget',
 }
 
-/** Returns `warned` or `spent` for the header `x-backstory-context`, or null before the warning. */
+/** Returns the value for the header `x-backstory-context`: `warned`, `spent` (tools are forbidden), or null. */
 export function readBudgetStatus({ notes }: { readonly notes: readonly Note[] }): string | null {
   if (notes.some(({ why }) => why === BUDGET_SPENT.why)) return 'spent'
   return notes.some(({ why }) => why === 'budget-warned') ? 'warned' : null

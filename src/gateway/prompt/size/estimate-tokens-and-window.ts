@@ -1,6 +1,6 @@
 /**
- * Estimates the tokens of a request and resolves the context window of its model. Tokens are estimated from
- * the encoded body, and corrected by the ratio of reported to estimated tokens of the turn before.
+ * Estimates the tokens of a request, and resolves the context window of its model. The estimate of the encoded
+ * body is multiplied by a factor: the ratio of reported to estimated tokens in the previous turn.
  */
 import type { ContextPolicy } from '../../../core/context-policy.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
@@ -10,8 +10,10 @@ import type { Account } from '../../../providers/provider-interface.ts'
 import { matchesModelPattern } from '../../../upstream/accounts-and-model-routing.ts'
 import { findKnownContextWindow } from '../../../upstream/model-context-windows.ts'
 import type { PreparedRequest, PlannedRequest } from '../planned-request.ts'
+import type { Item } from '../../../core/item.ts'
+import { estimateItemTokens } from '../../../core/items/item-tokens.ts'
 
-/** Returns the corrected estimate for the complete body: instructions, tools and items. */
+/** Estimates the tokens of the complete request: instructions, tools and items. */
 export function estimateRequestTokens(prepared: PreparedRequest): number {
   return applyTokenCorrection(estimateBodyTokens(prepared), resolveTokenCorrection(prepared))
 }
@@ -20,12 +22,12 @@ export function applyTokenCorrection(estimate: number, correction: number): numb
   return Math.ceil(estimate * correction)
 }
 
-/** Returns the factor for all estimates of a request, so that its parts add up to the total. */
+/** Returns the correction factor. All estimates of a request use the same one, so that parts add up to the total. */
 export function resolveTokenCorrection({ history }: Pick<PlannedRequest, 'history'>): number {
   return computeTokenCorrection(history.parent?.usage ?? null)
 }
 
-/** Estimates the tokens of the encoded body. The estimate is cached, because it reads all of the body's text. */
+/** Estimates the tokens of the encoded body without correction, and caches the result. */
 export function estimateBodyTokens(prepared: PreparedRequest): number {
   const { body } = prepared.encoded
   const cached = ESTIMATES.get(body)
@@ -37,15 +39,15 @@ export function estimateBodyTokens(prepared: PreparedRequest): number {
 
 const ESTIMATES = new WeakMap<object, number>()
 
-/** True if the body was estimated, so that another estimate costs nothing. */
+/** True if the body's estimate is cached. */
 export function hasBodyEstimate({ encoded }: PreparedRequest): boolean {
   return ESTIMATES.has(encoded.body)
 }
 
 /**
- * Returns the ratio of reported to estimated tokens of a turn, rounded up to one of a few values (1.1 → 1.25),
- * so that it rarely changes and with it the cut of the conversation. Implausible ratios count as 1: some
- * servers report their complete window as used.
+ * Returns the ratio of reported to estimated tokens of a turn, rounded up to one of a few values (1.1 → 1.25).
+ * Otherwise it would change in each turn, and where the conversation is cut would change with it. Implausible
+ * ratios count as 1: some servers report their complete window as used.
  */
 export function computeTokenCorrection(usage: TokenUsage | null): number {
   const { inputTokens = 0, estimatedInputTokens: estimated = 0 } = usage ?? {}
@@ -58,12 +60,12 @@ const MIN_PLAUSIBLE_RATIO = 0.2
 const MAX_PLAUSIBLE_RATIO = 2.5
 const CORRECTIONS = [0.75, 1, 1.25, 1.6, 2, MAX_PLAUSIBLE_RATIO]
 
-/** Returns the model's context window in tokens, or null if it is unknown. */
+/** Returns the context window of the request's model in tokens; null if it is unknown. */
 export function resolveContextWindow({ account, prompt, policy }: PlannedRequest): number | null {
   return resolveModelWindow(account, prompt.params.model, policy)
 }
 
-/** Returns the model's context window for a request that is not planned yet, or null if it is unknown. */
+/** Returns the model's context window in tokens, from the policy, the account or the built-in table of models. */
 export function resolveModelWindow(
   account: Account,
   model: string,
@@ -73,8 +75,8 @@ export function resolveModelWindow(
 }
 
 /**
- * Returns the window from the policy or from the account's quirk `contextWindow`, which is a number or has
- * one for each model pattern (`{"qwen*": 32768}`). The built-in table of models is not used.
+ * Returns the context window that the operator has configured: in the policy, or in the account's quirk
+ * `contextWindow`, which is a number or an object with model patterns (`{"qwen*": 32768}`).
  */
 export function readConfiguredWindow(
   { quirks: { contextWindow } }: Account,
@@ -87,33 +89,42 @@ export function readConfiguredWindow(
   return pattern === undefined ? null : numberOrNull(contextWindow[pattern])
 }
 
-/** The window in tokens that is assumed for an unknown model. */
-export const DEFAULT_CONTEXT_WINDOW = 128_000
+/** Returns `summaries.above` in tokens. Up to 1 it is a share of the window: 0.5 of 128,000 → 64,000. */
+export function resolveSummaryThreshold(above: number, window: number | null): number {
+  return above > 1 ? above : above * (window ?? DEFAULT_CONTEXT_WINDOW)
+}
+
+/** The context window in tokens that is assumed if a model's window is unknown. */
+const DEFAULT_CONTEXT_WINDOW = 128_000
+
+export function sumItemTokens(items: readonly Item[]): number {
+  return items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
+}
 
 function numberOrNull(value: Json | undefined): number | null {
   return typeof value === 'number' && value > 0 ? value : null
 }
 
 /**
- * Returns the tokens that the request may have: the window less the reserve for the answer. The reserve is
- * `budget.reserve`, else the request's output limit, else 4096 tokens.
+ * Returns the maximum tokens of the complete request: the window less the reserve for the answer. The reserve
+ * is `budget.reserve`, else the request's output limit, else 4096 tokens.
  */
-export function computeConversationBudget(
+export function computeMaxRequestTokens(
   window: number,
   { policy, encoded }: PreparedRequest,
 ): number {
   const { reserve } = policy.budget
   if (reserve !== null && reserve < window) return window - reserve
   const outputLimit = readOutputLimit(encoded.body)
-  // An output limit may be as large as the window: at most half of the window is reserved (a quarter if
-  // neither a reserve nor a limit is set).
+  // Reserves at most half of the window, because an output limit may be as large as the window. Without any
+  // configured reserve or limit, reserves at most a quarter.
   const maxReserve = Math.floor(window / (reserve === null && outputLimit === null ? 4 : 2))
   return window - Math.min(reserve ?? outputLimit ?? DEFAULT_ANSWER_TOKENS, maxReserve)
 }
 
 const DEFAULT_ANSWER_TOKENS = 4096
 
-/** Reads the limit under the field name of each provider's API. */
+/** Returns the output limit in an encoded body, whose field name depends on the upstream's API. */
 function readOutputLimit(body: JsonObject): number | null {
   const { generationConfig: config } = body
   const limits = [

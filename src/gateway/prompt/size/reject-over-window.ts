@@ -1,6 +1,6 @@
 /**
  * Rejects a request that exceeds the context window, if the operator has configured the window. The error
- * says which parts take how many tokens, and how to shorten the request.
+ * message lists the tokens of each part and says how to shorten the request.
  */
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { isToolOutput, type Item } from '../../../core/item.ts'
@@ -8,7 +8,7 @@ import { isModelItem } from '../../../core/items/is-model-item.ts'
 import { listContentParts } from '../../../core/media/media-handles.ts'
 import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
 import type { PreparedRequest } from '../planned-request.ts'
-import { itemListField } from '../request-item-path.ts'
+import { getItemListField } from '../request-item-path.ts'
 import {
   readConfiguredWindow,
   estimateRequestTokens,
@@ -16,27 +16,30 @@ import {
 } from './estimate-tokens-and-window.ts'
 import { countTokensByCategory, type CategoryTokens } from './tokens-by-category.ts'
 
-/** How a request over the window is treated. It is hopeless if its latest input alone is too long. */
+/** The treatment of a request over the window. It is `hopeless` if its latest input alone exceeds the window. */
 export type OverflowRule = 'cut' | 'refuse' | 'send' | 'send unless hopeless'
 
 export function rejectOverWindow(prepared: PreparedRequest, overflow: OverflowRule): void {
   const window = resolveWindow(prepared)
   if (window === null || !isOverWindow(prepared, overflow)) return
   const all = countTokensByCategory(prepared)
-  // After a cut, none of the remaining items can be cut.
+  // `cut` has shortened the request already: nothing more can be dropped from it.
   const fixed = overflow === 'cut' ? all : all.filter(({ canBeCut }) => !canBeCut)
-  const cannotFit = overflow !== 'refuse' || sumTokens(fixed) > window
+  const fixedTokens = fixed.reduce((sum, { tokens }) => sum + tokens, 0)
+  const cannotFit = overflow !== 'refuse' || fixedTokens > window
   const listed = overflow === 'send unless hopeless' ? all : fixed
   throw new GatewayError(
     'context_length_exceeded',
     `Your input exceeds the context window of this model: it is about ${estimateRequestTokens(prepared)} tokens, and the model takes ${window}. ${cannotFit ? describeCategories(listed, window) : ADVICE}`,
-    { param: (cannotFit ? listed[0]?.param : undefined) ?? itemListField(prepared.clientRequest) },
+    {
+      param: (cannotFit ? listed[0]?.param : undefined) ?? getItemListField(prepared.clientRequest),
+    },
   )
 }
 
 /**
- * True if the estimate exceeds the window by more than 20 %, because estimates are inexact. If neither the
- * policy nor the request sets a rule, even the lowest possible count must exceed the window.
+ * True if the estimated tokens exceed the window by more than 20 %; less may be an error of the estimate. With
+ * the rule `send unless hopeless`, even the minimum tokens of the latest input must exceed the window.
  */
 export function isOverWindow(prepared: PreparedRequest, overflow: OverflowRule): boolean {
   const window = overflow === 'send' ? null : resolveWindow(prepared)
@@ -56,9 +59,9 @@ const ADVICE =
   'Send less, let the oldest turns be left out with `backstory: {"budget": {"overflow": "cut"}}` or `truncation: "auto"`, or have them summed up with `context_management`.'
 
 /**
- * Returns a count that the latest input exceeds with any tokenizer. It counts eight characters per token,
- * where tokens of text rarely have more than six. Whitespace and repeated characters (`======`) are shortened,
- * because some tokenizers make one token of them; media are not counted.
+ * Returns the tokens that the latest input has at least, with any tokenizer: one per eight characters, because
+ * tokens rarely have more than six. Media are not counted. Whitespace and repeated characters (`======`) are
+ * shortened first, because some tokenizers make one token of them.
  */
 function computeMinTokens(prepared: PreparedRequest): number {
   const { items } = prepared.prompt
@@ -73,10 +76,6 @@ function computeMinTokens(prepared: PreparedRequest): number {
 function listTexts(item: Item): readonly string[] {
   const parts = listContentParts(item).flatMap((part) => ('text' in part ? [part.text] : []))
   return isToolOutput(item) && typeof item.output === 'string' ? [...parts, item.output] : parts
-}
-
-function sumTokens(categories: readonly CategoryTokens[]): number {
-  return categories.reduce((sum, { tokens }) => sum + tokens, 0)
 }
 
 function describeCategories(

@@ -1,4 +1,4 @@
-/** Counts the tokens of a request by category (instructions, tools, latest question …), largest first. */
+/** Counts the tokens of a request by category, e.g. instructions, tools, latest question. */
 import type { Item } from '../../../core/item.ts'
 import { estimateItemTokens } from '../../../core/items/item-tokens.ts'
 import { isInstruction } from '../../../core/items/leading-instructions.ts'
@@ -15,11 +15,12 @@ export interface CategoryTokens {
   readonly label: string
   readonly verb: 'is' | 'are'
   readonly tokens: number
-  /** The request field with the text, e.g. `tools`; undefined for the list of items. */
+  /** The request field of the category, e.g. `tools`; undefined for the list of items. */
   readonly param?: string
   readonly canBeCut: boolean
 }
 
+/** Returns the categories that have tokens, the largest first. */
 export function countTokensByCategory({
   prompt,
   originalPositions,
@@ -27,8 +28,8 @@ export function countTokensByCategory({
   clientRequest,
 }: PreparedRequest): readonly CategoryTokens[] {
   const { items, params } = prompt
-  // Categories follow positions in the complete conversation, because transforms may have dropped items
-  // from the prompt.
+  // An item's category depends on its position in the complete conversation, not in the prompt, from which
+  // transforms may have dropped items.
   const head = countHeadItems(conversation)
   const question = findRoundStarts(conversation).at(-1) ?? head
   const questionEnd = findQuestionEnd(conversation, question)

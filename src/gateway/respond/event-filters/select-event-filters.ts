@@ -13,7 +13,7 @@ import { createOtherSpeakerFilter } from './end-before-other-speaker.ts'
 import { createPrependItemFilter } from './prepend-item.ts'
 
 export function selectEventFilters(
-  { encoded, account, prompt, answerPrefix }: PreparedRequest,
+  { encoded, account, prompt, firstAnswerItem }: PreparedRequest,
   settings: Settings,
 ): readonly EventFilter[] {
   const { unsentStopSequences = [] } = encoded
@@ -23,7 +23,7 @@ export function selectEventFilters(
     ...(ownLabels === 'off' || !isDialogue(prompt.params)
       ? []
       : [createOtherSpeakerFilter(ownLabels)]),
-    ...(answerPrefix === undefined ? [] : [createPrependItemFilter(answerPrefix)]),
+    ...(firstAnswerItem === undefined ? [] : [createPrependItemFilter(firstAnswerItem)]),
   ]
 }
 

@@ -16,7 +16,7 @@ const account: Account = {
   quirks: {},
 }
 
-test('warns the model from a share of its window on, and never with a share of 0 (C61)', () => {
+test('the model is warned above a share of its window, and never with a share of 0 (C61)', () => {
   const origin: Origin = { wire: 'chat', account: 'a', model: 'm', prefixHash: null }
   const [question, ...work] = talk`
     user: look

@@ -11,7 +11,7 @@ import { NO_HISTORY } from '../../../../src/gateway/history/loaded-history.ts'
 import { prepareRequest } from '../../../../src/gateway/prompt/prepare-request.ts'
 import {
   computeTokenCorrection,
-  computeConversationBudget,
+  computeMaxRequestTokens,
   estimateRequestTokens,
   resolveContextWindow,
 } from '../../../../src/gateway/prompt/size/estimate-tokens-and-window.ts'
@@ -51,7 +51,7 @@ function prepare(
   )
 }
 
-describe('the context window', () => {
+describe('the context window of a model', () => {
   test.each([
     ['claude-sonnet-5-5', 1_000_000],
     ['anthropic/claude-haiku-4.5', 200_000],
@@ -61,20 +61,20 @@ describe('the context window', () => {
     ['gpt-4.1-mini', 1_047_576],
     ['gemini-3.8-flash', 1_048_576],
     ['qwen3-32b', null],
-  ])('is known from the built-in table: %s', (model, tokens) => {
+  ])('the context window of %s comes from the built-in table of models', (model, tokens) => {
     expect(findKnownContextWindow(model)).toBe(tokens)
   })
 
-  test('comes from the policy, else the account, else the table', () => {
+  test('the context window comes from the policy, else from the account, else from the built-in table', () => {
     expect(resolveContextWindow(prepare('claude-sonnet-5-5'))).toBe(1_000_000)
     expect(resolveContextWindow(prepare('tiny-1'))).toBe(1000)
     expect(resolveContextWindow(prepare('tiny-1', { budget: { window: 50 } }))).toBe(50)
     expect(resolveContextWindow(prepare('unheard-of'))).toBeNull()
   })
 
-  test('is reduced by the output limit of the request, in any API (C103)', () => {
+  test('the output limit of a request, in the field of any API, reduces the tokens that it may have (C103)', () => {
     const budget = (overrides: PolicyOverrides, more: JsonObject, model = 'claude-sonnet-5-5') =>
-      computeConversationBudget(100_000, prepare(model, overrides, more))
+      computeMaxRequestTokens(100_000, prepare(model, overrides, more))
     expect(budget({}, { max_output_tokens: 7000 })).toBe(93_000)
     expect(budget({}, { max_output_tokens: 7000 }, 'tiny-1')).toBe(93_000)
     expect(budget({ budget: { reserve: 1000 } }, { max_output_tokens: 7000 })).toBe(99_000)
@@ -87,7 +87,7 @@ describe('the context window', () => {
   })
 })
 
-describe('the reported tokens of a turn correct the next estimate (C62)', () => {
+describe('correcting estimates by the reported tokens of a turn (C62)', () => {
   const usage = (inputTokens: number, estimatedInputTokens: number) => ({
     ...ZERO_TOKEN_USAGE,
     inputTokens,
@@ -102,11 +102,11 @@ describe('the reported tokens of a turn correct the next estimate (C62)', () => 
     // A server that reports its complete window as used.
     [usage(32_768, 400), 1],
     [usage(0, 400), 1],
-  ])('%o → %f', (counted, factor) => {
+  ])('the usage %o results in the correction factor %f', (counted, factor) => {
     expect(computeTokenCorrection(counted)).toBe(factor)
   })
 
-  test('rounded up, so that a small difference changes nothing', () => {
+  test('the correction factor is rounded up, so that a small difference does not change it', () => {
     fc.assert(
       fc.property(fc.integer({ min: 101, max: 125 }), (counted) => {
         expect(computeTokenCorrection(usage(counted, 100))).toBe(1.25)
@@ -114,7 +114,7 @@ describe('the reported tokens of a turn correct the next estimate (C62)', () => 
     )
   })
 
-  test('by a factor for the complete request', () => {
+  test('the estimate of the complete request is multiplied by the correction factor', () => {
     const plain = prepare('tiny-1')
     const parent = { usage: usage(200, 100) }
     const heavy = { ...plain, history: { ...plain.history, parent: parent as never } }
@@ -122,10 +122,10 @@ describe('the reported tokens of a turn correct the next estimate (C62)', () => 
   })
 })
 
-describe('a request over the window', () => {
+describe('a request whose estimate exceeds the context window', () => {
   const long = { input: `Tell me of ${'the sea and '.repeat(600)}nothing else.` }
 
-  test('is rejected if the operator has configured the window (C33)', () => {
+  test('a request over a window that the operator has configured is rejected (C33)', () => {
     expect(() => fitToWindow(prepare('tiny-1', {}, long), gateway.dependencies)).toThrow(
       /exceeds the context window of this model: it is about \d+ tokens, and the model takes 1000/,
     )
@@ -135,7 +135,7 @@ describe('a request over the window', () => {
     )
   })
 
-  describe('in a chat without a rule for overflow', () => {
+  describe('a chat over the window without a rule for overflow', () => {
     const prepareChat = (content: string, overrides: PolicyOverrides = {}) => {
       const messages = [
         { role: 'user', content: long.input },
@@ -150,13 +150,13 @@ describe('a request over the window', () => {
       ['one that the estimate may get wrong', 'the sea and '.repeat(600)],
       ['one that is mostly whitespace', `look${' '.repeat(40_000)}here`],
       ['one that is mostly a repeated character', `look${'='.repeat(40_000)}`],
-    ])('is sent: %s', (_, content) => {
+    ])('a chat over the window is sent if its latest question is %s', (_, content) => {
       const chatRequest = prepareChat(content)
       expect(fitsWindow(chatRequest)).toBe(true)
       expect(fitToWindow(chatRequest, gateway.dependencies)).toBe(chatRequest)
     })
 
-    test('is rejected if the latest question alone is certainly too long (C33)', () => {
+    test('a chat over the window is rejected if its latest question alone is certainly too long (C33)', () => {
       const hopeless = 'the sea and '.repeat(900)
       expect(() => fitToWindow(prepareChat(hopeless), gateway.dependencies)).toThrow(
         /The newest question alone is too long. Send less./,
@@ -167,14 +167,14 @@ describe('a request over the window', () => {
     })
   })
 
-  test('is sent if the policy allows it or the window is from the table', () => {
+  test('a request over the window is sent if the policy allows it or the window comes from the table', () => {
     const sent = prepare('tiny-1', { budget: { overflow: 'send' } }, long)
     expect(fitToWindow(sent, gateway.dependencies)).toBe(sent)
     const guess = prepare('claude-sonnet-5-5', {}, { input: 'the sea '.repeat(900_000) })
     expect(fitToWindow(guess, gateway.dependencies)).toBe(guess)
   })
 
-  test('loses the oldest turns first and keeps the question', () => {
+  test('a request that is cut loses its oldest rounds first and keeps the latest question', () => {
     const turns = Array.from({ length: 30 }, (_, at) => [
       { role: 'user', content: `question ${at} ${'word '.repeat(40)}` },
       { role: 'assistant', content: `answer ${at} ${'word '.repeat(40)}` },
@@ -199,7 +199,7 @@ describe('a request over the window', () => {
   const whysOf = ({ notes }: { notes: readonly { why: string }[] }) =>
     new Set(notes.map(({ why }) => why))
 
-  test('loses old tool outputs before it loses a turn (C58)', () => {
+  test('a request that is cut loses old tool outputs before it loses a round (C58)', () => {
     const input = [...looked(1, 260), ...looked(2, 260), { role: 'user', content: 'now' }]
     const fitting = fitToWindow(prepare('tiny-1', cut, { input }), gateway.dependencies)
     expect(whysOf(fitting)).toEqual(new Set(['output-too-old']))
@@ -207,7 +207,7 @@ describe('a request over the window', () => {
     expect(fitting.clientRequest.policyOverrides).toEqual(cut)
   })
 
-  test('has the same shortened outputs during a turn and after it', () => {
+  test('a request that is cut has the same shortened outputs within a round and after it', () => {
     const running = looked(1, 2000)
     const over = [
       ...running,
@@ -244,25 +244,28 @@ describe('a request over the window', () => {
       /Nothing more can be left out: the (instructions|newest question) takes? about \d+ of them, /,
       undefined,
     ],
-  ])('is rejected with the part that fills it: %s', (_, more, sentence, param) => {
-    for (const overflow of ['cut', 'refuse'] as const) {
-      try {
-        fitToWindow(prepare('tiny-1', { budget: { overflow } }, more), gateway.dependencies)
-        expect.unreachable()
-      } catch (error) {
-        const { failure } = error as GatewayError
-        expect(failure.code).toBe('context_length_exceeded')
-        expect(failure.message).toMatch(sentence)
-        if (param !== undefined) expect(failure.param).toBe(param)
+  ])(
+    'the error for a request over the window names the part that fills it: %s',
+    (_, more, sentence, param) => {
+      for (const overflow of ['cut', 'refuse'] as const) {
+        try {
+          fitToWindow(prepare('tiny-1', { budget: { overflow } }, more), gateway.dependencies)
+          expect.unreachable()
+        } catch (error) {
+          const { failure } = error as GatewayError
+          expect(failure.code).toBe('context_length_exceeded')
+          expect(failure.message).toMatch(sentence)
+          if (param !== undefined) expect(failure.param).toBe(param)
+        }
       }
-    }
-  })
+    },
+  )
 
   function tool(description: string) {
     return { type: 'function', name: 'look', description, parameters: null, strict: false }
   }
 
-  test("loses most of the current turn's outputs if nothing else can be cut (C58)", () => {
+  test('a request that is cut loses most outputs of the current round if nothing else can be cut (C58)', () => {
     const input = looked(1, 2000)
     const fitting = fitToWindow(prepare('tiny-1', cut, { input }), gateway.dependencies)
     expect(estimateRequestTokens(fitting)).toBeLessThanOrEqual(1000)

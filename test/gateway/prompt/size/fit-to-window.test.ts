@@ -28,14 +28,14 @@ function fitRequest(input: readonly JsonObject[]) {
 
 const LONG = 'word '.repeat(900)
 
-test('encodes a request once if nothing can be left out', () => {
+test('a request is encoded only once if nothing can be dropped', () => {
   using encode = vi.spyOn(openaiResponses, 'encode')
   const fitting = fitRequest([{ role: 'user', content: LONG }])
   expect(fitting.prompt.items).toHaveLength(1)
   expect(encode).toHaveBeenCalledTimes(1)
 })
 
-test('encodes a request again without the turns that were left out', () => {
+test('a request is encoded again without the rounds that were dropped', () => {
   using encode = vi.spyOn(openaiResponses, 'encode')
   const fitting = fitRequest([
     { role: 'user', content: LONG },

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { addMediaLookupTimeout } from '../../../../src/gateway/prompt/additions/add-media-lookup-timeout.ts'
+import { addMediaLookupTimeout } from '../../../../src/gateway/prompt/additions/load-remote-media.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('stops waiting for a slow database, which then reserves no memory', async () => {
+test('a look-up of loaded media stops waiting for a slow database, which then reserves no memory', async () => {
   const { promise, resolve } = Promise.withResolvers<null>()
   const logged: string[] = []
   const reserved: boolean[] = []
@@ -27,7 +27,7 @@ test('stops waiting for a slow database, which then reserves no memory', async (
   expect(reserved).toEqual([true, false])
 })
 
-test('returns the media that are found in time and reserves their memory', async () => {
+test('a look-up of loaded media returns the media that are found in time and reserves their memory', async () => {
   const medium = { type: 'image/png', base64: 'QUJD' }
   const cache = {
     find: async (urls: readonly string[], hasRoom: (chars: number) => boolean) =>
